@@ -90,7 +90,7 @@ def on_starting(server: Any) -> None:
 
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
     """Bind the worker's life to the supervisor's or the master's."""
-    supervision.bind_life(worker.ppid)
+    supervision.set_death_signal(worker.ppid)
 
 
 def child_exit(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature

@@ -1,4 +1,4 @@
-"""The one place that builds an application."""
+"""Factory of the Flask application; features that must not import each other are wired here."""
 
 import os
 from collections.abc import Mapping
@@ -20,7 +20,10 @@ from app.workflow.tag_sets import service as tag_sets
 
 
 def create_app(environ: Mapping[str, str] | None = None) -> Flask:
-    """An application made of the environment. Raises SettingsError when it is not usable."""
+    """Create the application from environment variables. Raises SettingsError on invalid settings.
+
+    Without `environ`, the variables of the process are used.
+    """
     settings = Settings.from_env(os.environ if environ is None else environ, require_servers=True)
     logging.configure(settings.log_level, settings.log_format)
     metrics.use_store(container.configure(settings).redis)
@@ -29,7 +32,7 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     app.url_map.merge_slashes = False
     app.config["TESTING"] = False
     db.init(app, settings.sqlalchemy_url, settings.web_threads, settings.database_role)
-    secrets.leave_threads(settings.web_threads)
+    secrets.limit_hashing_threads(settings.web_threads)
     tokens.init(app, settings.secret_key, settings.access_token_hours)
     ratelimit.init(app, settings.redis_url, enabled=settings.rate_limits)
     http.init(app, settings)
@@ -37,7 +40,9 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     health.init(app)
     for pages in features.PAGES:
         app.register_blueprint(pages)
-    bind_authenticator(Authenticator(by_token=auth.by_token, by_api_key=api_keys.by_api_key))
+    bind_authenticator(
+        Authenticator(by_token=auth.authenticate_token, by_api_key=api_keys.authenticate_key)
+    )
     artifacts.bind_workflow(
         artifacts.Workflow(
             has_routing_rules=routing_rules.has_rules,

@@ -1,4 +1,7 @@
-"""The table of contents: every feature's routes, jobs and models, in the order of the tags."""
+"""Registry of all features: their routes, jobs, pages and models.
+
+The order of the blueprints is the order of the tags in the API description.
+"""
 
 from types import ModuleType
 
@@ -103,7 +106,7 @@ BLUEPRINTS: list[Blueprint] = [
 ]
 
 WEBHOOKS = webhook_descriptions.describe()
-"""The requests that the service sends, for the description."""
+"""Webhook requests that the service sends, for the API description."""
 
 JOBS: list[ModuleType] = [
     upkeep,
@@ -122,10 +125,10 @@ JOBS: list[ModuleType] = [
     notification_jobs,
     sso_jobs,
 ]
-"""Importing a jobs module declares its handlers."""
+"""Modules of jobs; importing one registers its handlers."""
 
 PAGES: list[FlaskBlueprint] = [pages.blueprint]
-"""Web pages for people; they are not in the description."""
+"""Blueprints of HTML pages for users; they are not part of the API description."""
 
 MODELS: list[ModuleType] = [
     auth_models,

@@ -13,7 +13,6 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
-from app.documents.artifacts.models import URGENT_AT as URGENT_AT_OF
 from app.kit import db
 from bench import filling
 from bench.service import Service
@@ -76,14 +75,13 @@ SELECT :org, {_ID.format(at="at", kind="artifact")}, 'document-' || i || '.txt',
     :owner, at, at + interval '1 hour', 1
 FROM (SELECT i, {_AT} AS at, {_STATUS} AS status FROM generate_series(:first, :last) AS i) AS row
 """
-_URGENT_AT = URGENT_AT_OF.format(of="")
-_ASSIGNED = f"""
+_ASSIGNED = """
 INSERT INTO artifact_assignees (organization_id, artifact_id, assignee_id, is_team, is_open,
     schema_id, priority, urgent_at, labeled_by, status, archived, created_at, due_at, places_taken,
     assignees_hash)
 SELECT organization_id, id, coalesce(one ->> 'team_id', one ->> 'user_id')::uuid,
     one ->> 'team_id' IS NOT NULL, status IN ('ready', 'in_progress') AND NOT archived, schema_id,
-    priority, {_URGENT_AT}, labeled_by, status, archived, created_at, due_at,
+    priority, created_at, labeled_by, status, archived, created_at, due_at,
     cardinality(labeled_by) + cardinality(reserved_for), md5(CAST(assignees AS text))
 FROM artifacts CROSS JOIN jsonb_array_elements(assignees) AS one WHERE organization_id = :org
 """
@@ -110,7 +108,7 @@ SELECT :org, {_ID.format(at="created_at", kind="tag_set")}, a.id, a.schema_id,
          WHEN label_counts ->> 'draft' = '1' THEN 'draft' ELSE 'submitted' END,
     CASE WHEN label_counts ->> 'draft' = '0' THEN created_at + interval '1 hour' END,
     CASE WHEN status = 'done' THEN created_at + interval '2 hours' END,
-    1 + {_CHANCE.format(salt=7, of=1200)}, 0, 0, {_RANK.format(at=_URGENT_AT)},
+    1 + {_CHANCE.format(salt=7, of=1200)}, 0, 0, {_RANK.format(at="created_at")},
     {_CHANCE.format(salt=8, of=8)} = 0,
     CASE {_CHANCE.format(salt=9, of=8)} WHEN 0 THEN '["low_confidence"]'::jsonb
          WHEN 1 THEN '["disagreement"]'::jsonb ELSE '[]'::jsonb END,

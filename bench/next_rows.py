@@ -42,6 +42,12 @@ UPDATE artifacts SET priority = 100, labeled_by = ARRAY[CAST('{user}' AS uuid)]
 WHERE organization_id = '{org}' AND id IN (
     SELECT id FROM artifacts WHERE organization_id = '{org}' AND status = 'ready' LIMIT {rows})
 """
+_ASSIGNED = """
+UPDATE artifacts SET assignees = jsonb_build_array(jsonb_build_object('user_id', :user)),
+    updated_at = now(), revision = revision + 1
+WHERE organization_id = :org
+"""
+"""The leanest statement that assigns all documents, to one member, with every trigger on."""
 
 
 def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
@@ -177,6 +183,7 @@ def _assign(report: Report, service: Service, rows: int) -> None:
             "strategy": strategy,
         }
         headers = {**_JSON, **org.api("reviewer").headers()}
+        floor = filling.time_undone(service, org, _ASSIGNED, user=body["user_ids"][0])
         connection = load.Connection(service.base)
         request = load.request(
             "POST", "/api/v1/artifacts/bulk-assign", headers, json.dumps(body).encode()
@@ -190,10 +197,10 @@ def _assign(report: Report, service: Service, rows: int) -> None:
             Row(
                 f"assign {rows:,} by filter, {strategy}",
                 f"{took:.1f} s" if done else f"{status} after {took:.1f} s",
-                "",
-                None,
-                "<= 20 s",
-                done and took <= 20,
+                f"{floor:.1f} s",
+                floor / took,
+                ">= 0.5",
+                done and floor / took >= 0.5,
             )
         )
         answered = [wait for wait in waits if wait is not None]

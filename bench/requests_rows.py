@@ -13,7 +13,7 @@ from tests.factories.orgs import PASSWORD
 LOG_INS = 2
 """The number of concurrent logins; more than a process has slots for would be refused.
 
-See `app.kit.secrets.Gate`.
+See `app.kit.secrets.HashingSlots`.
 """
 _JSON = {"Content-Type": "application/json"}
 TEXT = "Invoice {n}\nFrom: Northwind Traders\n" + "A line of the invoice's text. " * 18

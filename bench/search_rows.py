@@ -131,8 +131,19 @@ def _archive(report: Report, service: Service, org: Org) -> None:
     report.add(Row(f"archive {BULK:,} by id", f"{ours:.2f} s", "", None, "<= 1.5 s", ours <= 1.5))
 
 
+_PLAIN = {
+    "archive": "UPDATE artifacts SET archived = true, claim_user_id = NULL,"
+    " claim_expires_at = NULL, updated_at = now(), revision = revision + 1"
+    " WHERE organization_id = :org",
+    "restore": "UPDATE artifacts SET archived = false, updated_at = now(),"
+    " revision = revision + 1 WHERE organization_id = :org",
+    "delete": "DELETE FROM artifacts WHERE organization_id = :org",
+}
+"""The leanest statements that do the same to the rows, with every trigger on."""
+
+
 def _all_at_once(report: Report, service: Service, org: Org, rows: int) -> None:
-    """Archive, restore and delete all documents by filter, with every trigger on.
+    """Archive, restore and delete all documents by filter, each beside one plain statement.
 
     Afterwards no documents are left.
     """
@@ -143,11 +154,13 @@ def _all_at_once(report: Report, service: Service, org: Org, rows: int) -> None:
         ("restore", "archive", {"filter": {"archived": "true"}, "archived": False}),
         ("delete", "delete", {"filter": {}}),
     ):
+        floor = filling.time_undone(service, org, _PLAIN[what])
         data = json.dumps({**body, "expected_count": rows}).encode()
         request = load.request("POST", f"/api/v1/artifacts/bulk-{path}", headers, data)
         began = time.perf_counter()
         status, answer = connection.send(request)
         ours = time.perf_counter() - began
         assert (status, json.loads(answer)["data"]["succeeded"]) == (200, rows), answer
-        row = Row(f"{what} {rows:,} by filter", f"{ours:.1f} s", "", None, "<= 20 s", ours <= 20)
-        report.add(row)
+        ratio = floor / ours
+        name = f"{what} {rows:,} by filter"
+        report.add(Row(name, f"{ours:.1f} s", f"{floor:.1f} s", ratio, ">= 0.5", ratio >= 0.5))

@@ -37,7 +37,7 @@ def _dispatch(arguments: argparse.Namespace) -> int:
             from devserver.run import run  # noqa: PLC0415
 
             if arguments.with_parent:
-                from app.kit.deaths import die_with_parent  # noqa: PLC0415
+                from app.kit.process_lifetime import die_with_parent  # noqa: PLC0415
 
                 die_with_parent(os.getppid(), signal.SIGTERM)
             return run(os.environ)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.kit.deaths import die_with_parent
+from app.kit.process_lifetime import die_with_parent
 
 LOG_BYTES = 8 * 1024 * 1024
 """How large a server's log may become; what was in it before that is kept once more."""

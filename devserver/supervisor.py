@@ -15,7 +15,7 @@ from types import FrameType, TracebackType
 from typing import NoReturn, Self
 
 from app.kit.child_processes import Backoff, describe_exit, send_signal, stop_together
-from app.kit.deaths import adopt_orphans
+from app.kit.process_lifetime import adopt_orphans
 from devserver import ending
 from devserver.child import Child, ChildSpec
 from devserver.handover import Handover
@@ -236,14 +236,14 @@ class Supervisor:
                     handover.forget(ended)
 
     def _died(self, child: Child, how: str) -> None:
-        delay = child.restarts.record_death(child.spec.backoff or self._backoff)
+        delay = child.restarts.record_exit(child.spec.backoff or self._backoff)
         self._report(f"{child.spec.name} {how}; next start in {delay:g} s")
 
     def _give_up_after(self, attempts: int) -> None:
         for child in self._children():
-            if (deaths := child.restarts.deaths) >= attempts:
+            if (exits := child.restarts.exits) >= attempts:
                 said = log_tail(child.spec.log) if child.spec.log else ""
-                message = f"{child.spec.name} ended {deaths} times in a row"
+                message = f"{child.spec.name} ended {exits} times in a row"
                 raise ChildFailedError(
                     f"{message}; the end of its log:\n{said}" if said else message
                 )

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy import Connection, text
+from sqlalchemy.schema import CreateColumn
 
 from devserver.progress import Progress
 from migrations.waiting import patiently
@@ -51,6 +52,16 @@ _BUILT = text(
     " CASE WHEN blocks_total > 0 THEN blocks_total ELSE tuples_total END AS total"
     " FROM pg_stat_progress_create_index WHERE pid = :pid"
 )
+
+
+def add_column(table: str, column: sa.Column[Any]) -> None:
+    """Add a column unless it exists.
+
+    A default must be a constant, so that PostgreSQL need not rewrite the table.
+    """
+    with _step(f"{table}.{column.name}") as (connection, _):
+        definition = CreateColumn(column).compile(dialect=connection.dialect)
+        _run_with_short_timeouts(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {definition}")
 
 
 def create_index(

@@ -123,7 +123,9 @@ def app(environ: dict[str, str]) -> Iterator[Flask]:
     yield made
     # Whatever the tests wrote: a key can be retired only when every token's column is known.
     with made.app_context():
-        assert encryption.undeclared() == [], "declare them: mapped_column(info=encrypted())"
+        assert encryption.find_undeclared_columns() == [], (
+            "declare them: mapped_column(info=encrypted())"
+        )
 
 
 @pytest.fixture

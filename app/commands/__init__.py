@@ -1,7 +1,6 @@
-"""The operator's command line: `flask org …`, `flask user …`, `flask keys rotate` and more.
+"""Commands for the operator: `flask org …`, `flask user …`, `flask keys rotate` and more.
 
-Commands ask the same services as the API's operations do. `docs/operators/commands.md` has them
-all.
+Commands call the same services as the API. `docs/operators/commands.md` documents all of them.
 """
 
 from flask import Flask

@@ -1,4 +1,4 @@
-"""`flask artifacts`: documents."""
+"""`flask artifacts`: commands for documents."""
 
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ _TIME = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))
 
 @group.command("reprocess")
 @click.argument("slug")
-@click.option("--failure-code", help="Only those that failed with this code, such as crashed.")
+@click.option("--failure-code", help="Only documents that failed with this code, such as crashed.")
 @click.option("--created-after", type=_TIME, help="Only those created at this time (UTC) or later.")
 @click.option("--created-before", type=_TIME, help="Only those created before this time (UTC).")
 @as_json
@@ -28,9 +28,9 @@ def reprocess(
     *,
     as_json: bool,
 ) -> None:
-    """Read the failed documents of the organization SLUG again.
+    """Reprocess the failed documents of the organization SLUG.
 
-    Works in batches: interrupted, it continues with what is left when it is run again.
+    Works in batches: if it is interrupted, run it again to continue with the remaining documents.
     """
     with running("reprocess_artifacts"), progress("Queueing") as report:
         organization = control_plane.show(slug)
@@ -39,11 +39,11 @@ def reprocess(
                 db.checkpoint,
                 report,
                 failure_code=failure_code,
-                created_after=_in_utc(created_after),
-                created_before=_in_utc(created_before),
+                created_after=_to_utc(created_after),
+                created_before=_to_utc(created_before),
             )
     show_record({"queued": queued}, as_json=as_json)
 
 
-def _in_utc(time: datetime | None) -> datetime | None:
+def _to_utc(time: datetime | None) -> datetime | None:
     return None if time is None else time.replace(tzinfo=UTC)

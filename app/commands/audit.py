@@ -1,4 +1,4 @@
-"""`flask audit`: the audit log."""
+"""`flask audit`: commands that verify and show the audit log."""
 
 import time
 from collections import deque
@@ -9,9 +9,9 @@ import click
 from flask.cli import AppGroup
 
 from app.commands.running import (
-    FOUND,
+    EXIT_FINDINGS,
     as_json,
-    printed,
+    format_value,
     progress,
     running,
     show_json,
@@ -20,7 +20,7 @@ from app.commands.running import (
 )
 from app.identity.audit import service
 
-group = AppGroup("audit", help="The audit log.")
+group = AppGroup("audit", help="Audit log: verify, tail.")
 _organization = click.argument("organization", required=False)
 _FOLLOWED = 500
 _PAUSE_SECONDS = 1.0
@@ -30,26 +30,27 @@ _PAUSE_SECONDS = 1.0
 @_organization
 @as_json
 def verify(organization: str | None, *, as_json: bool) -> None:
-    """Check that no entry was edited, removed or cut off: of every chain, or ORGANIZATION's.
+    """Verify that no entry was edited, removed or cut off at the end of its hash chain.
 
-    Exit status 3: something is not as it was sealed.
+    Verifies all chains, or only the chain of ORGANIZATION.
+    The exit status is 3 if an entry does not match its hash chain.
     """
     with running("verify_audit_log"), progress("Verifying") as report:
-        found = service.verify(organization, report)
+        result = service.verify(organization, report)
     if as_json:
-        show_json({**asdict(found), "ok": found.ok})
+        show_json({**asdict(result), "ok": result.ok})
     else:
-        _tell(found)
-    if not found.ok:
-        raise click.exceptions.Exit(FOUND)
+        _print_report(result)
+    if not result.ok:
+        raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
-def _tell(report: service.Report) -> None:
+def _print_report(report: service.Report) -> None:
     if report.findings:
         columns = ("organization", "kind", "position", "entry_id", "message")
         show_list([asdict(finding) for finding in report.findings], columns, as_json=False)
     click.echo(
-        f"{report.chains} chains, {report.entries} entries, {report.unsealed} not sealed yet,"
+        f"{report.chains} chains, {report.entries} entries, {report.unsealed} not in a chain yet,"
         f" {report.faults} faults."
     )
 
@@ -57,12 +58,13 @@ def _tell(report: service.Report) -> None:
 @group.command("tail")
 @_organization
 @click.option("-n", "--number", default=20, show_default=True, type=click.IntRange(1, 10_000))
-@click.option("-f", "--follow", is_flag=True, help="Go on with what comes, until interrupted.")
+@click.option("-f", "--follow", is_flag=True, help="Show new entries until interrupted.")
 @as_json
 def tail(organization: str | None, number: int, *, follow: bool, as_json: bool) -> None:
-    """Show the latest entries: ORGANIZATION's, or those that belong to none, as of accounts.
+    """Show the latest entries of ORGANIZATION.
 
-    With --json each is a line.
+    Without ORGANIZATION, shows the entries that belong to no organization, such as changes of
+    accounts. With --json, each entry is one line.
     """
     entries = _latest(organization, number)
     for entry in entries:
@@ -72,7 +74,8 @@ def tail(organization: str | None, number: int, *, follow: bool, as_json: bool) 
     while follow:
         time.sleep(_PAUSE_SECONDS)
         for entry in _latest(organization, _FOLLOWED):
-            # Whoever commits last may have begun first: the latest time is no mark.
+            # Transactions may commit in another order than they began, so the time of the latest
+            # entry alone does not tell which entries are new.
             if entry["id"] not in shown and (since is None or entry["at"] >= since):
                 shown.append(entry["id"])
                 _show(entry, as_json=as_json)
@@ -80,7 +83,7 @@ def tail(organization: str | None, number: int, *, follow: bool, as_json: bool) 
 
 def _latest(organization: str | None, number: int) -> list[dict[str, Any]]:
     with running("tail_audit_log"):
-        return service.latest(organization, most=number)
+        return service.list_latest(organization, limit=number)
 
 
 def _show(entry: dict[str, Any], *, as_json: bool) -> None:
@@ -90,4 +93,4 @@ def _show(entry: dict[str, Any], *, as_json: bool) -> None:
     target = entry["target_label"] or entry["target_id"]
     actor = f"{entry['actor_kind']} {entry['actor_label']}"
     cells = (entry["at"], actor, entry["action"], target, entry["changes"])
-    click.echo("  ".join(printed(cell) for cell in cells))
+    click.echo("  ".join(format_value(cell) for cell in cells))

@@ -1,11 +1,11 @@
-"""`flask billing`: billing periods."""
+"""`flask billing`: command that closes billing periods."""
 
 import click
 from flask.cli import AppGroup
 
 from app.billing.periods import service
 from app.billing.periods.schemas import ClosePeriod
-from app.commands.running import as_json, checked, running, show_record
+from app.commands.running import as_json, load_body, running, show_record
 
 group = AppGroup("billing", help="Billing periods.")
 
@@ -16,5 +16,5 @@ group = AppGroup("billing", help="Billing periods.")
 def close_period(month: str, *, as_json: bool) -> None:
     """Close MONTH (such as 2026-10) for all organizations, so that its invoices are issued."""
     with running("close_billing_period"):
-        closed = service.close(**checked(ClosePeriod, {"period": month}))
+        closed = service.close(**load_body(ClosePeriod, {"period": month}))
     show_record(closed, as_json=as_json)

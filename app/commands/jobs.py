@@ -1,4 +1,4 @@
-"""`flask jobs`: background jobs that were given up."""
+"""`flask jobs`: commands for background jobs that failed permanently."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,22 +19,22 @@ group = AppGroup("jobs", help="Background jobs: list, retry, discard.")
 _STATUSES = ("failed", "queued", "running", "completed", "discarded")
 _COLUMNS = ("id", "function", "status", "attempts", "faults", "created_at", "error")
 Change = Callable[[Sequence[UUID], Callable[[], None], Callable[[int, int], None]], int]
-"""Changes jobs, commits batches, reports progress, and returns how many jobs were changed."""
-_REASON = "the operator looks at every organization's jobs"
+"""Function that changes jobs, commits batches, reports progress and returns the number of jobs."""
+_REASON = "the operator manages the jobs of every organization"
 
 
-def _selecting(command: Callable[..., None]) -> Callable[..., None]:
+def _selection_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that select jobs."""
     for option in (
-        click.option("--org", "slug", help="Only of the organization with this slug."),
-        click.option("--queue", type=click.Choice(list(QUEUES)), help="Only of this queue."),
-        click.option("--function", help="Only of this function, such as artifacts.parse."),
+        click.option("--org", "slug", help="Only jobs of the organization with this slug."),
+        click.option("--queue", type=click.Choice(list(QUEUES)), help="Only jobs of this queue."),
+        click.option("--function", help="Only jobs of this function, such as artifacts.parse."),
     ):
         command = option(command)
     return command
 
 
-def _selection(
+def _build_selection(
     slug: str | None, queue: str | None, function: str | None, status: str = "failed"
 ) -> Selection:
     organization_id = None if slug is None else control_plane.show(slug)["id"]
@@ -42,7 +42,7 @@ def _selection(
 
 
 @group.command("list")
-@_selecting
+@_selection_options
 @click.option("--status", type=click.Choice(_STATUSES), default="failed", show_default=True)
 @click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True)
 @as_json
@@ -55,19 +55,19 @@ def list_jobs(
     *,
     as_json: bool,
 ) -> None:
-    """List jobs, newest first; those that were given up unless --status says otherwise."""
+    """List jobs, newest first; without --status, those that failed permanently."""
     with running("list_jobs"), tenancy.across_organizations(reason=_REASON):
-        selection = _selection(slug, queue, function, status)
+        selection = _build_selection(slug, queue, function, status)
         rows = failures.list_jobs(selection, limit=limit)
     show_list([row._asdict() for row in rows], _COLUMNS, as_json=as_json)
 
 
-def _choosing(command: Callable[..., None]) -> Callable[..., None]:
+def _job_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the arguments and options that select the jobs to change."""
     for option in (
         as_json,
-        click.option("--all", "everything", is_flag=True, help="All that the options select."),
-        _selecting,
+        click.option("--all", "everything", is_flag=True, help="All jobs that the options select."),
+        _selection_options,
         click.argument("job_ids", nargs=-1, type=click.UUID),
     ):
         command = option(command)
@@ -75,20 +75,20 @@ def _choosing(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @group.command("retry")
-@_choosing
+@_job_options
 def retry(*, as_json: bool, **choice: Any) -> None:
-    """Run given-up jobs again: those of JOB_IDS, or all that the options select with --all.
+    """Run failed jobs again: those of JOB_IDS, or with --all, all that the options select.
 
-    What giving up has done to a document or an export is undone.
+    Undoes what the permanent failure changed in a document or an export.
     """
     queued = _change("retry_jobs", "Retrying", failures.retry, **choice)
     show_record({"queued": queued}, as_json=as_json)
 
 
 @group.command("discard")
-@_choosing
+@_job_options
 def discard(*, as_json: bool, **choice: Any) -> None:
-    """Discard given-up jobs: those of JOB_IDS, or all that the options select with --all."""
+    """Discard failed jobs: those of JOB_IDS, or with --all, all that the options select."""
     discarded = _change("discard_jobs", "Discarding", failures.discard, **choice)
     show_record({"discarded": discarded}, as_json=as_json)
 
@@ -106,11 +106,11 @@ def _change(
 ) -> int:
     """Change the chosen jobs with a progress bar, and return how many were changed."""
     if bool(job_ids) == everything:
-        raise click.UsageError("Name either job ids or --all.")
+        raise click.UsageError("Pass either job ids or --all.")
     with (
         running(name),
         tenancy.across_organizations(reason=_REASON),
         progress(label) as report,
     ):
-        ids = list(job_ids) or failures.find_ids(_selection(slug, queue, function))
+        ids = list(job_ids) or failures.find_ids(_build_selection(slug, queue, function))
         return change(ids, db.checkpoint, report)

@@ -1,29 +1,32 @@
-"""`flask keys`: the keys that encrypt."""
+"""`flask keys`: command that rotates the encryption keys."""
 
 from dataclasses import asdict
 
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import FOUND, as_json, progress, running, show_list
+from app.commands.running import EXIT_FINDINGS, as_json, progress, running, show_list
 from app.kit import encryption
 
-group = AppGroup("keys", help="Encryption keys.")
+group = AppGroup("keys", help="Encryption keys: rotate.")
 
 
 @group.command("rotate")
-@click.option("--dry-run", is_flag=True, help="Count, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Only count the values; write nothing.")
 @as_json
 def rotate(*, dry_run: bool, as_json: bool) -> None:
-    """Encrypt everything anew under the first of ENCRYPTION_KEYS.
+    """Encrypt all stored secrets again with the first of ENCRYPTION_KEYS.
 
-    Put the new key first, restart the service, run this, and then take the old key away. It can be
-    broken off and run again: it goes on with what is left. Exit status 3: some values no key reads.
+    Put the new key first, restart the service, run this command, and then remove the old key. If it
+    is interrupted, run it again to continue. The exit status is 3 if a value cannot be decrypted
+    with any key.
     """
     with running("rotate_keys"), progress("Encrypting") as report:
-        counts = encryption.rotate(write=not dry_run, progress=report)
+        counts = encryption.rotate_tokens(write=not dry_run, progress=report)
     columns = ("place", "tokens", "rotated", "unreadable")
     show_list([asdict(count) for count in counts], columns, as_json=as_json)
     if any(count.unreadable for count in counts):
-        click.echo("Some values no configured key reads. Keep the old keys.", err=True)
-        raise click.exceptions.Exit(FOUND)
+        click.echo(
+            "Some values cannot be decrypted with any configured key. Keep the old keys.", err=True
+        )
+        raise click.exceptions.Exit(EXIT_FINDINGS)

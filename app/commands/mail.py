@@ -1,4 +1,4 @@
-"""`flask mail`: whether mail goes out."""
+"""`flask mail`: command that sends a test email."""
 
 import secrets
 from pathlib import Path
@@ -8,20 +8,20 @@ from flask.cli import AppGroup
 
 from app.commands.running import running
 from app.kit import container
-from app.kit.letters import Letters
+from app.kit.emails import Emails
 from app.kit.locales import check_locale
 from app.kit.mail import MailFailed, MailRefused, envelope_address
 
-group = AppGroup("mail", help="Mail.")
-letters = Letters(Path(__file__).parent / "letters")
+group = AppGroup("mail", help="Email: send a test.")
+letters = Emails(Path(__file__).parent / "letters")
 
 
 @group.command("test")
 @click.argument("address")
-@click.option("--locale", default="en", show_default=True, help="In which language.")
-@click.option("--queue", is_flag=True, help="Let a worker send it, as all other letters.")
+@click.option("--locale", default="en", show_default=True, help="Language of the email.")
+@click.option("--queue", is_flag=True, help="Let a worker send it, like all other emails.")
 def test(address: str, locale: str, *, queue: bool) -> None:
-    """Send a letter to ADDRESS and say what became of it."""
+    """Send a test email to ADDRESS and print the result."""
     settings = container.settings()
     values = {"address": settings.public_url}
     message_id = f"test-{secrets.token_hex(16)}"
@@ -30,15 +30,16 @@ def test(address: str, locale: str, *, queue: bool) -> None:
         if queue:
             with running("test_mail"):
                 check_locale(locale, "locale")
-                letters.post(
+                letters.enqueue(
                     "test", to=address, locale=locale, values=values, message_id=message_id
                 )
-            click.echo(f"Queued as {message_id}: a worker sends it.")
+            click.echo(f"Queued as {message_id}. A worker will send it.")
             return
         letters.send("test", to=address, locale=locale, values=values, message_id=message_id)
     except (MailRefused, MailFailed) as failure:
-        raise click.ClickException(f"It was not sent: {failure}.") from failure
+        raise click.ClickException(f"The email was not sent: {failure}.") from failure
     if settings.smtp_url:
-        click.echo(f"The server took it: {message_id}.")
+        click.echo(f"The mail server accepted the email: {message_id}.")
     else:
-        click.echo(f"Without SMTP_URL it is a file: {settings.data_dir / 'mail' / message_id}.eml")
+        path = settings.data_dir / "mail" / f"{message_id}.eml"
+        click.echo(f"SMTP_URL is not set. The email was written to {path}")

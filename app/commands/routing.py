@@ -1,4 +1,4 @@
-"""`flask routing`: routing rules."""
+"""`flask routing`: commands for routing rules."""
 
 import click
 from flask.cli import AppGroup
@@ -15,10 +15,9 @@ group = AppGroup("routing", help="Routing rules.")
 @click.argument("slug")
 @as_json
 def apply(slug: str, *, as_json: bool) -> None:
-    """Route what waits unassigned in the organization SLUG by its rules.
+    """Apply the routing rules of the organization SLUG to its unassigned work.
 
-    Each batch stands once it is done: broken off, it goes on with what is left when it is run
-    again.
+    Works in batches: if it is interrupted, run it again to continue with the remaining work.
     """
     with running("apply_routing_rules"), progress("Routing") as report:
         organization = control_plane.show(slug)

@@ -1,4 +1,4 @@
-"""How a command runs: who acts, one transaction, errors in words, and what it prints."""
+"""Helpers of the commands: transaction and audit actor, error messages, output and input."""
 
 import secrets
 import sys
@@ -17,17 +17,18 @@ from app.kit.api import requests
 from app.kit.errors import ApiError
 
 _HIDDEN = "\N{REPLACEMENT CHARACTER}"
-FOUND = 3
-"""Exit status of a command that came to its end and found something wrong."""
+EXIT_FINDINGS = 3
+"""Exit status of a command that completed and found something wrong."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @contextmanager
 def running(operation: str) -> Iterator[None]:
-    """One transaction, committed at the end, in which the command line acts for the audit log.
+    """Run a block in a transaction, with the command line as the actor in the audit log.
 
-    `operation` is the API's name of it. What is refused becomes a message and exit status 1.
+    `operation` is the id of the corresponding API operation. The transaction is committed at the
+    end. An API error ends the command with a message and exit status 1.
     """
     request_id = f"command-{secrets.token_hex(8)}"
     events.set_request_id(request_id)
@@ -40,26 +41,28 @@ def running(operation: str) -> Iterator[None]:
         ):
             yield
     except ApiError as error:
-        raise click.ClickException(_words(error)) from error
+        raise click.ClickException(_format_error(error)) from error
     except UnicodeEncodeError as error:
-        # The shell hands over bytes; those that are no UTF-8 are lone surrogates here.
+        # Bytes of an argument that are not UTF-8 are lone surrogates in Python.
         raise click.ClickException("An argument is not UTF-8.") from error
     except SQLAlchemyError as error:
-        told = db_errors.translate(error)
-        if not isinstance(told, ApiError):
+        api_error = db_errors.translate(error)
+        if not isinstance(api_error, ApiError):
             raise
-        raise click.ClickException(_words(told)) from error
+        raise click.ClickException(_format_error(api_error)) from error
     finally:
         events.set_request_id(None)
 
 
-def checked(schema: type[Schema], body: Mapping[str, Any]) -> dict[str, Any]:
-    """What the API would take as `body`, and as it would hand it on; members that are None are
-    left out. Raises 422 `unprocessable`, to be told by `running`."""
+def load_body(schema: type[Schema], body: Mapping[str, Any]) -> dict[str, Any]:
+    """Validate and load `body` as the API does; members that are None are left out.
+
+    Raises 422 `unprocessable`, which `running` prints.
+    """
     return requests.load(schema(), {key: value for key, value in body.items() if value is not None})
 
 
-def _words(error: ApiError) -> str:
+def _format_error(error: ApiError) -> str:
     if error.code == "not_found" and error.field is None:
         return "There is no such organization."
     if error.code == "service_unavailable" and (error.details or {}).get("reason") == "database":
@@ -67,8 +70,8 @@ def _words(error: ApiError) -> str:
     return f"{error.message} ({error.field})" if error.field else error.message
 
 
-def printed(value: Any) -> str:
-    """A value as a person reads it; nothing in it can control the terminal."""
+def format_value(value: Any) -> str:
+    """Return a value as readable text without characters that could control the terminal."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -76,40 +79,40 @@ def printed(value: Any) -> str:
     if isinstance(value, datetime):
         return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}={printed(item)}" for key, item in value.items()) or "-"
+        return ", ".join(f"{key}={format_value(item)}" for key, item in value.items()) or "-"
     if isinstance(value, list | tuple):
-        return ", ".join(printed(item) for item in value) or "-"
+        return ", ".join(format_value(item) for item in value) or "-"
     return "".join(c if c.isprintable() else _HIDDEN for c in str(value))
 
 
 def show_json(value: Any) -> None:
-    """Print JSON, times in UTC."""
+    """Print a value as indented JSON with times in UTC."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z
     click.echo(orjson.dumps(value, default=str, option=options).decode())
 
 
 def show_line(value: Any) -> None:
-    """Print JSON in one line."""
+    """Print a value as one line of JSON with times in UTC."""
     click.echo(orjson.dumps(value, default=str, option=orjson.OPT_UTC_Z).decode())
 
 
 def show_record(record: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print one record, member by member."""
+    """Print one record, one member per line, or as JSON."""
     if as_json:
         show_json(dict(record))
         return
     width = max(len(name) for name in record)
     for name, value in record.items():
-        click.echo(f"{name:<{width}}  {printed(value)}")
+        click.echo(f"{name:<{width}}  {format_value(value)}")
 
 
 def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
-    """Print records: a table of `columns`, or all of each as JSON."""
-    found = [dict(row) for row in rows]
+    """Print records as a table of `columns`, or with all members as JSON."""
+    records = [dict(row) for row in rows]
     if as_json:
-        show_json(found)
+        show_json(records)
         return
-    cells = [[printed(row[name]) for name in columns] for row in found]
+    cells = [[format_value(record[name]) for name in columns] for record in records]
     table = [[name.replace("_", " ") for name in columns], *cells]
     widths = [max(len(line[i]) for line in table) for i in range(len(columns))]
     for line in table:
@@ -119,7 +122,10 @@ def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_j
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, where that is a terminal; called with what is done, and of what."""
+    """Show a progress bar on standard error if it is a terminal.
+
+    The yielded function takes the number of items done and the total.
+    """
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
@@ -130,19 +136,22 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
             bar.update(done - bar.pos)
 
         yield report
-        # There may have been nothing to do, which is done.
+        # Complete the bar, also if there was nothing to do.
         bar.update((bar.length or 1) - bar.pos)
 
 
 def read_password(*, from_stdin: bool) -> str:
-    """A password from the first line of standard input, or asked for twice; never an argument."""
+    """Read a password from the first line of standard input, or prompt for it twice.
+
+    Passwords are never arguments of a command.
+    """
     if not from_stdin:
         return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
     try:
         line = sys.stdin.readline().rstrip("\r\n")
         line.encode()
     except UnicodeError:
-        # Without its cause, which has the password's bytes.
+        # The cause is left out because it contains the bytes of the password.
         raise click.UsageError("Standard input is not UTF-8.") from None
     if not line:
         raise click.UsageError("Standard input has no password.")

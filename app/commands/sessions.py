@@ -1,4 +1,4 @@
-"""`flask user sessions`: who is signed in."""
+"""`flask user sessions`: commands that list and revoke the sessions of an account."""
 
 import click
 from flask.cli import AppGroup
@@ -14,7 +14,7 @@ _email = click.argument("email")
 @_email
 @as_json
 def list_sessions(email: str, *, as_json: bool) -> None:
-    """List the live sessions of EMAIL."""
+    """List the active sessions of EMAIL."""
     with running("list_sessions"):
         rows = service.list_sessions(email)
     columns = ("id", "method", "issued_at", "last_seen_at", "ip_address", "user_agent")
@@ -25,7 +25,7 @@ def list_sessions(email: str, *, as_json: bool) -> None:
 @_email
 @as_json
 def revoke(email: str, *, as_json: bool) -> None:
-    """End every session of EMAIL."""
+    """Revoke all sessions of EMAIL."""
     with running("revoke_all_sessions"):
         revoked = service.revoke_sessions(email)
     show_record({"revoked": revoked}, as_json=as_json)

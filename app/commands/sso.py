@@ -1,9 +1,9 @@
-"""`flask sso`: single sign-on."""
+"""`flask sso`: commands for single sign-on."""
 
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import FOUND, as_json, running, show_record
+from app.commands.running import EXIT_FINDINGS, as_json, running, show_record
 from app.identity.control_plane import service as control_plane
 from app.identity.sso import service
 from app.kit import tenancy
@@ -14,14 +14,17 @@ group = AppGroup("sso", help="Single sign-on.")
 @group.command("verify-domain")
 @click.argument("slug")
 @click.argument("domain")
-@click.option("--vouch", is_flag=True, help="Do not ask the DNS: take your own word for it.")
+@click.option("--vouch", is_flag=True, help="Skip the DNS lookup and mark the domain as proven.")
 @as_json
 def verify_domain(slug: str, domain: str, *, vouch: bool, as_json: bool) -> None:
-    """Look up now whether the organization SLUG has proven DOMAIN. Exit status 3: it has not."""
+    """Verify that the organization SLUG owns DOMAIN, by a DNS lookup.
+
+    The exit status is 3 if it is not proven.
+    """
     with running("verify_sso_domain"):
         organization = control_plane.show(slug)
         with tenancy.organization(organization["id"]):
             proven = service.verify_domain(domain, vouch=vouch)
     show_record({"domain": domain, "proven": proven}, as_json=as_json)
     if not proven:
-        raise click.exceptions.Exit(FOUND)
+        raise click.exceptions.Exit(EXIT_FINDINGS)

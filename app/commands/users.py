@@ -1,11 +1,11 @@
-"""`flask user`: accounts."""
+"""`flask user`: commands that manage accounts."""
 
 from typing import Any
 
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import as_json, checked, read_password, running, show_list, show_record
+from app.commands.running import as_json, load_body, read_password, running, show_list, show_record
 from app.identity.control_plane import service
 from app.identity.control_plane.schemas import NewOwner
 
@@ -18,10 +18,12 @@ _stdin = click.option(
 
 @group.command("create")
 @_email
-@click.option("--name", required=True, help="Of the person.")
-@click.option("--locale", default="en", show_default=True, help="Language of mails, as in de-AT.")
-@click.option("--verified", is_flag=True, help="Take the address as verified.")
-@click.option("--invite", is_flag=True, help="Mail a link to choose a password; ask for none.")
+@click.option("--name", required=True, help="Name of the user.")
+@click.option(
+    "--locale", default="en", show_default=True, help="Language of emails, such as de-AT."
+)
+@click.option("--verified", is_flag=True, help="Mark the address as verified.")
+@click.option("--invite", is_flag=True, help="Email a link to choose a password; do not prompt.")
 @_stdin
 @as_json
 def create(
@@ -34,22 +36,22 @@ def create(
     password_stdin: bool,
     as_json: bool,
 ) -> None:
-    """Create an account for EMAIL; the password is asked for."""
+    """Create an account for EMAIL; prompts for the password."""
     if invite and password_stdin:
-        raise click.UsageError("--invite and --password-stdin exclude each other.")
+        raise click.UsageError("--invite and --password-stdin cannot be used together.")
     password = None if invite else read_password(from_stdin=password_stdin)
     with running("create_user"):
-        person = checked(NewOwner, {"email": email, "name": name})
-        made = service.create_user(**person, password=password, locale=locale, verified=verified)
-    show_record(made, as_json=as_json)
+        person = load_body(NewOwner, {"email": email, "name": name})
+        user = service.create_user(**person, password=password, locale=locale, verified=verified)
+    show_record(user, as_json=as_json)
 
 
 @group.command("list")
 @click.option("--org", "slug", help="Only members of this organization.")
-@click.option("--disabled/--enabled", default=None, help="Only accounts that are.")
+@click.option("--disabled/--enabled", default=None, help="Only disabled, or only enabled accounts.")
 @as_json
 def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> None:
-    """List accounts by address."""
+    """List accounts, sorted by address."""
     with running("list_users"):
         rows = list(service.list_users(slug=slug, disabled=disabled))
     columns = ("email", "name", "email_verified", "disabled", "created_at")
@@ -58,32 +60,33 @@ def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> Non
 
 @group.command("disable")
 @_email
-@click.option("--revoke-keys", is_flag=True, help="Revoke the API keys that they made, for good.")
+@click.option("--revoke-keys", is_flag=True, help="Revoke the API keys that the user created.")
 @as_json
 def disable(email: str, *, revoke_keys: bool, as_json: bool) -> None:
-    """Shut EMAIL out at once: sessions end.
+    """Disable the account of EMAIL and end its sessions.
 
-    API keys that they made belong to their organizations and go on, unless you revoke them.
+    API keys that the user created belong to their organizations and keep working, unless
+    --revoke-keys is given.
     """
     with running("disable_user"):
         changed = service.disable_user(email, revoke_keys=revoke_keys)
-    _warn(changed)
+    _print_warnings(changed)
     show_record(changed, as_json=as_json)
 
 
-def _warn(changed: dict[str, Any]) -> None:
+def _print_warnings(changed: dict[str, Any]) -> None:
     if changed["sole_owner_of"]:
         slugs = ", ".join(changed["sole_owner_of"])
-        click.echo(f"Nobody else owns: {slugs}.", err=True)
+        click.echo(f"Organizations left without another owner: {slugs}.", err=True)
     if changed["api_keys"]:
-        click.echo(f"API keys of theirs that still work: {changed['api_keys']}.", err=True)
+        click.echo(f"API keys of this user that still work: {changed['api_keys']}.", err=True)
 
 
 @group.command("enable")
 @_email
 @as_json
 def enable(email: str, *, as_json: bool) -> None:
-    """Let EMAIL in again."""
+    """Enable the disabled account of EMAIL."""
     with running("enable_user"):
         changed = service.enable_user(email)
     show_record(changed, as_json=as_json)
@@ -94,7 +97,7 @@ def enable(email: str, *, as_json: bool) -> None:
 @_stdin
 @as_json
 def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
-    """Give EMAIL another password, which ends all sessions; it is asked for."""
+    """Set the password of EMAIL and end all sessions; prompts for the password."""
     password = read_password(from_stdin=password_stdin)
     with running("set_user_password"):
         changed = service.set_password(email, password)

@@ -1,8 +1,9 @@
-"""Who acts, for the audit log.
+"""The actor and the operation of the running work, for the audit log.
 
-Triggers in PostgreSQL write the log (see migrations/auditing.py), in the transaction of the change.
-What they cannot see for themselves - who acts, in which operation, from where - is bound here to
-the running request, job or command, and travels in the message that tells PostgreSQL the tenant.
+PostgreSQL triggers write the audit log in the transaction of the change (see
+migrations/auditing.py). They cannot know who acts, in which operation, or from where. This module
+binds these facts to the running request, job or command. They are sent to PostgreSQL in the
+message that sets the tenant.
 """
 
 from collections.abc import Iterator
@@ -25,22 +26,23 @@ def begin(
     request_id: str | None = None,
     ip_address: str | None = None,
 ) -> None:
-    """Bind an operation for the rest of the context; nobody known acts in it until `act_as`.
+    """Bind an operation for the rest of the context; its actor is unknown until `act_as` is called.
 
-    `records` is the type of record it is about, where its name does not tell (see `action_of`).
+    `records` is the type of record that the operation acts on. It is used if the operation's name
+    does not contain the type (see `split_operation`).
     """
-    verb, own = action_of(operation, records)
-    bound.set(Context("system", None, label, operation, verb, own, request_id, ip_address))
+    verb, record_type = split_operation(operation, records)
+    bound.set(Context("system", None, label, operation, verb, record_type, request_id, ip_address))
 
 
 def act_as(kind: Kind, actor_id: UUID | None, label: str) -> None:
-    """Say who acts from here on: where an operation finds out while it runs, as a log-in does."""
+    """Set the actor from here on, for operations that identify it while running, such as log-in."""
     context = bound.get() or Context(kind, actor_id, label, None, None, None, None, None)
     bound.set(replace(context, kind=kind, id=actor_id, label=label))
 
 
 def end() -> None:
-    """Unbind."""
+    """Unbind the operation and its actor."""
     bound.set(None)
 
 
@@ -53,9 +55,9 @@ def acting(
     operation: str,
     request_id: str | None = None,
 ) -> Iterator[None]:
-    """Bind who acts and in what for the block: of jobs, commands and threads."""
-    verb, own = action_of(operation, None)
-    context = Context(kind, actor_id, label, operation, verb, own, request_id, None)
+    """Bind an actor and an operation to the block; for jobs, commands and threads."""
+    verb, record_type = split_operation(operation, None)
+    context = Context(kind, actor_id, label, operation, verb, record_type, request_id, None)
     token = bound.set(context)
     try:
         yield
@@ -64,23 +66,24 @@ def acting(
 
 
 def current() -> Context | None:
-    """Return what is bound."""
+    """Return the bound context, or None."""
     return bound.get()
 
 
 @cache
-def action_of(operation: str, records: str | None) -> tuple[str, str | None]:
-    """(verb, type of record) of an operation's or a job's name.
+def split_operation(operation: str, records: str | None) -> tuple[str, str | None]:
+    """Split the name of an operation or a job into its verb and its type of record.
 
-    `accept_tag_set` is (accept, tag_sets), `exports.run` is (run, exports). A name that tells no
-    type that the log knows (`replace_tags`, `logout`) is about `records`.
+    `accept_tag_set` becomes (accept, tag_sets), and `exports.run` becomes (run, exports). If the
+    name contains no type that the audit log knows (`replace_tags`, `logout`), the type is
+    `records`.
     """
     kind, dot, rest = operation.partition(".")
     if dot:
         return rest, kind
-    verb, _, thing = operation.removeprefix("bulk_").partition("_")
-    named = _plural(thing)
-    return verb, named if named in _types() else records
+    verb, _, noun = operation.removeprefix("bulk_").partition("_")
+    plural = _plural(noun)
+    return verb, plural if plural in _types() else records
 
 
 def _types() -> set[str]:

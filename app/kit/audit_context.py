@@ -1,4 +1,4 @@
-"""Who acts in the running request, job or command, as PostgreSQL is told with the tenant."""
+"""The actor of the running request, job or command, as it is sent to PostgreSQL."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ _NOBODY = "SET LOCAL app.actor = ''; "
 
 @dataclass(frozen=True)
 class Context:
-    """What entries of the audit log say about the running work beside the change itself.
+    """The facts about the running work that entries of the audit log contain besides the change.
 
-    `verb` and `own` make the action: of `own`, the type of record the operation is about, an entry
-    says `<own>.<verb>`; of others create, update or delete.
+    `record_type` is the type of record that the operation acts on. The action of an entry is
+    `<record_type>.<verb>` for records of this type, and create, update or delete for others.
     """
 
     kind: Kind
@@ -26,25 +26,25 @@ class Context:
     label: str
     operation: str | None
     verb: str | None
-    own: str | None
+    record_type: str | None
     request_id: str | None
     ip_address: str | None
 
     @cached_property
     def sql(self) -> str:
-        """The statement that tells PostgreSQL, to be put before another one."""
+        """Return the SQL statement that sends this context, to be put before another statement."""
         members: dict[str, Any] = {
             "kind": self.kind,
             "id": self.id,
             "label": _clean(self.label),
             "operation": self.operation,
             "verb": self.verb,
-            "own": self.own,
+            "own": self.record_type,
             "request_id": _clean(self.request_id),
             "ip_address": _clean(self.ip_address),
         }
         written = orjson.dumps({key: value for key, value in members.items() if value is not None})
-        # Escaped as JSON escapes, neither SQL nor the driver's placeholders can see these.
+        # JSON escapes keep these characters from SQL and from the driver's placeholders.
         text = written.decode().replace("'", "\\u0027").replace("%", "\\u0025")
         return f"SET LOCAL app.actor = '{text}'; "
 
@@ -53,13 +53,13 @@ bound: ContextVar[Context | None] = ContextVar("audit", default=None)
 
 
 def prefix() -> str:
-    """Return the SQL that tells PostgreSQL who acts, until the transaction's end."""
+    """Return the SQL statement that sets the actor until the end of the transaction."""
     context = bound.get()
     return _NOBODY if context is None else context.sql
 
 
 def _clean(text: str | None) -> str | None:
-    """Return the text as PostgreSQL's JSON can hold it, of a length that a reader can take in."""
+    """Return the text in a form that PostgreSQL's JSON accepts, cut to a readable length."""
     if text is None:
         return None
     return text.replace("\x00", "")[:_LABEL_LENGTH].encode("utf-8", "replace").decode()

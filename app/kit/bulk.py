@@ -1,7 +1,8 @@
-"""Bulk actions, as services think of them: one bad record does not undo the others.
+"""Bulk actions of services: one failing record does not undo the others.
 
-By id an action is one transaction. By filter it is one for each thousand records, so that whoever
-changes one of them meanwhile waits for a thousand, not for a hundred thousand (decision 0030).
+An action by id is one transaction. An action by filter is one transaction for each thousand
+records, so that a concurrent change of one of them waits for a thousand records and not for a
+hundred thousand (decision 0030).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,20 +19,20 @@ from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 
 BATCH = 1000
-"""How many records a transaction changes."""
+"""The number of records that one transaction changes."""
 LISTED = 1000
-"""How many outcomes an answer lists."""
+"""The largest number of outcomes in a response."""
 
 log = get_logger(__name__)
 Failures = Mapping[UUID, ApiError]
-Unfit = Callable[[Sequence[UUID]], Failures]
-"""Asked of records once they are locked: which of them are to be left alone, and why."""
+FindUnfit = Callable[[Sequence[UUID]], Failures]
+"""Called with the ids of locked records; returns those that must not be changed, and why."""
 
 _UUID_BYTES = 16
 
 
-class Found:
-    """The ids that a filter found: sixteen bytes each, so that a million are little."""
+class MatchedIds:
+    """The ids that a filter matched, packed into sixteen bytes each to save memory."""
 
     def __init__(self, packed: bytes) -> None:
         self._packed = packed
@@ -40,84 +41,87 @@ class Found:
         return len(self._packed) // _UUID_BYTES
 
     def batches(self) -> Iterator[list[UUID]]:
-        """The ids in their order, `BATCH` at a time."""
+        """Yield the ids in their order, in lists of at most `BATCH`."""
         size = BATCH * _UUID_BYTES
         for start in range(0, len(self._packed), size):
-            some = self._packed[start : start + size]
+            chunk = self._packed[start : start + size]
             yield [
-                UUID(bytes=some[at : at + _UUID_BYTES]) for at in range(0, len(some), _UUID_BYTES)
+                UUID(bytes=chunk[at : at + _UUID_BYTES]) for at in range(0, len(chunk), _UUID_BYTES)
             ]
 
 
-def find(chosen: Select[Any], *order: ColumnElement[Any], expected: int | None) -> Found:
-    """What `chosen` selects, in the order of `order`; its first column is the id.
+def find(chosen: Select[Any], *order: ColumnElement[Any], expected: int | None) -> MatchedIds:
+    """Return the ids that `chosen` selects, ordered by `order`; its first column is the id.
 
-    Raises 409 `conflict` with `details.count` when that is another number than expected.
+    Raises 409 `conflict` with `details.count` if their number differs from `expected`.
     """
     rows = chosen.add_columns(*(by.label(f"by_{n}") for n, by in enumerate(order))).subquery()
     first, *keys = rows.c
     packed = func.string_agg(
         func.uuid_send(first), aggregate_order_by(literal_column("''::bytea"), *keys, first)
     )
-    found = Found(bytes(db.session().scalar(select(packed)) or b""))
-    if len(found) != expected:
+    matched = MatchedIds(bytes(db.session().scalar(select(packed)) or b""))
+    if len(matched) != expected:
         raise errors.conflict(
-            "The filter finds another number of records than expected.", count=len(found)
+            "The filter matches a different number of records than expected.", count=len(matched)
         )
-    return found
+    return matched
 
 
-def in_batches(found: Found, act: Callable[[list[UUID]], Failures]) -> dict[str, Any]:
-    """Let `act` change what was found, a batch in a transaction; the result.
+def in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -> dict[str, Any]:
+    """Run `act` on the records in batches, one transaction each, and return the result.
 
-    `act` returns why records failed. Where it raises in the first batch, nothing stands. Later, the
-    batches before stand, and all that is left has failed for that reason: the answer tells what was
-    done, whatever happens.
+    `act` returns the records that failed, and why. If it raises in the first batch, nothing is
+    changed and the error is raised. If it raises in a later batch, the earlier batches stay
+    committed and all remaining records count as failed, so the result always says what was done.
     """
     failures: dict[UUID, ApiError] = {}
     failed = 0
-    for number, batch in enumerate(found.batches()):
-        left = len(found) - number * BATCH
+    for number, batch in enumerate(matched.batches()):
+        left = len(matched) - number * BATCH
         try:
-            why = act(batch)
+            failed_records = act(batch)
             db.checkpoint()
         except (ApiError, SQLAlchemyError) as failure:
             if number == 0:
                 raise
             db.discard()
-            log.warning("bulk.broken_off", left=left, matched=len(found), error=str(failure))
+            log.warning("bulk.broken_off", left=left, matched=len(matched), error=str(failure))
             failed += left
             failures.update(dict.fromkeys(batch, _reason(failure)))
             break
-        failed += len(why)
-        failures.update(why)
+        failed += len(failed_records)
+        failures.update(failed_records)
         failures = dict(islice(failures.items(), LISTED))
-    return by_filter(len(found), failures, failed=failed)
+    return _build_filter_result(len(matched), failures, failed=failed)
 
 
-def by_id(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
-    """The result of an action on `ids`: each once, in their order, all well but `failures`."""
-    outcomes = [_outcome(one, failures.get(one)) for one in dict.fromkeys(ids)]
+def build_result(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
+    """Return the result of an action on `ids`, each listed once and in their order.
+
+    Ids that are not in `failures` have succeeded.
+    """
+    outcomes = [_outcome(record_id, failures.get(record_id)) for record_id in dict.fromkeys(ids)]
     failed = sum(not outcome["ok"] for outcome in outcomes)
     return _result(len(outcomes), failed, outcomes)
 
 
-def by_filter(matched: int, failures: Failures, *, failed: int) -> dict[str, Any]:
-    """The result of an action on all that matched a filter; only failures are listed."""
-    outcomes = [_outcome(one, failure) for one, failure in islice(failures.items(), LISTED)]
+def _build_filter_result(matched: int, failures: Failures, *, failed: int) -> dict[str, Any]:
+    """Return the result of an action on all records that matched a filter, listing failures."""
+    outcomes = [_outcome(*item) for item in islice(failures.items(), LISTED)]
     return _result(matched, failed, outcomes)
 
 
-def missing(ids: Iterable[UUID], found: Iterable[UUID]) -> dict[UUID, ApiError]:
-    """A 404 for each of `ids` that was not found: another organization's is none either."""
+def find_missing(ids: Iterable[UUID], found: Iterable[UUID]) -> dict[UUID, ApiError]:
+    """Return a 404 for each of `ids` that was not found or belongs to another organization."""
     known = set(found)
-    return {one: errors.not_found() for one in ids if one not in known}
+    return {record_id: errors.not_found() for record_id in ids if record_id not in known}
 
 
 def _reason(failure: ApiError | SQLAlchemyError) -> ApiError:
-    told = failure if isinstance(failure, ApiError) else db_errors.translate(failure)
-    if isinstance(told, ApiError):
-        return told
+    error = failure if isinstance(failure, ApiError) else db_errors.translate(failure)
+    if isinstance(error, ApiError):
+        return error
     log.error("bulk.failed", exc_info=failure)
     return ApiError("internal_error", "Something went wrong here. It has been logged.")
 

@@ -1,4 +1,7 @@
-"""Refuses what takes space while the disk is full: reads and small writes go on."""
+"""Protection of the free disk space: while it is low, large writes are refused.
+
+Reads and small writes still work.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,10 +12,10 @@ from app.kit.storage import StorageFull
 
 @contextmanager
 def guard(operation: str) -> Iterator[None]:
-    """Run the block if there is space for it.
+    """Run the block only if there is enough free disk space.
 
-    `operation` is what the metric of refusals calls it. Raises 503 `service_unavailable` with the
-    reason `storage_full` when less than STORAGE_RESERVE_BYTES is free, before the block or at a
+    `operation` is the label in the metric of refusals. Raises 503 `service_unavailable` with the
+    reason `storage_full` if less than STORAGE_RESERVE_BYTES is free, before the block or at a
     write in it.
     """
     try:

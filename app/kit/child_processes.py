@@ -1,7 +1,7 @@
-"""Child processes: when to start one again, how to stop several together, and how one ended.
+"""Child processes: restart them with a backoff, stop them together, and describe how they ended.
 
-The supervisor of `devserver` and the parent of the workers share this. Only the standard library is
-imported here: the supervisor stays small.
+The supervisor of `devserver` and the parent of the workers share this module. It imports only the
+standard library, to keep the supervisor small.
 """
 
 import contextlib
@@ -13,16 +13,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 Stops = Sequence[tuple[int, float]]
-"""Signals that end a process, each with the seconds it gets before the next one."""
+"""Signals that end a process, each with the seconds to wait before the next one."""
 
 _KILL = (int(signal.SIGKILL), 10.0)
 
 
 @dataclass(frozen=True)
 class Backoff:
-    """How long to wait before a child that died is started again, in seconds.
+    """Delays, in seconds, before a child process that ended is restarted.
 
-    Doubled from `first` up to `longest` with each death; forgotten after `healthy` seconds of life.
+    The delay doubles with each exit, from `first` up to `longest`. It starts again from `first`
+    once the child has run for `healthy` seconds.
     """
 
     first: float = 0.2
@@ -32,57 +33,57 @@ class Backoff:
 
 @dataclass
 class Restarts:
-    """The lives of one child: when it started, how often it died, and when it is due again.
+    """The restarts of one child process: its last start, its exits and its next start.
 
-    `due_at` is a time of the monotonic clock, None while the child runs.
+    `due_at` is a time of the monotonic clock, or None while the child runs.
     """
 
     started_at: float = 0.0
     due_at: float | None = None
     delay: float = 0.0
-    deaths: int = 0
+    exits: int = 0
 
     def record_start(self) -> None:
-        """Note that the child is being started."""
+        """Record that the child is being started."""
         self.due_at = None
         self.started_at = time.monotonic()
 
-    def record_death(self, backoff: Backoff) -> float:
-        """Note that the child died; return the seconds until its next start."""
+    def record_exit(self, backoff: Backoff) -> float:
+        """Record that the child ended, and return the seconds until its next start."""
         now = time.monotonic()
         if now - self.started_at >= backoff.healthy:
-            self.delay, self.deaths = 0.0, 0
+            self.delay, self.exits = 0.0, 0
         self.delay = min(self.delay * 2 or backoff.first, backoff.longest)
         self.due_at = now + self.delay
-        self.deaths += 1
+        self.exits += 1
         return self.delay
 
     @property
     def is_due(self) -> bool:
-        """Whether the child must be started now."""
+        """Return whether the child must be started now."""
         return self.due_at is not None and self.due_at <= time.monotonic()
 
 
 class Stoppable(Protocol):
-    """A process that is to end, such as a Popen."""
+    """A process that can be stopped, such as a Popen."""
 
     @property
     def pid(self) -> int:
         """Return the process id."""
 
     def poll(self) -> int | None:
-        """Collect the process if it ended; return its exit status, None while it runs."""
+        """Reap the process if it ended; return its exit status, or None while it runs."""
 
 
 @dataclass
 class ForkedChild:
-    """A child made by `os.fork`, with as much of Popen's shape as `stop_together` needs."""
+    """A child created by `os.fork`; it has the part of Popen's interface that is used here."""
 
     pid: int
     status: int | None = None
 
     def poll(self) -> int | None:
-        """Collect the child if it ended; return its exit status, None while it runs."""
+        """Reap the child if it ended; return its exit status, or None while it runs."""
         if self.status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             self.status = os.waitstatus_to_exitcode(status) if pid else None
@@ -90,13 +91,13 @@ class ForkedChild:
 
 
 def send_signal(pid: int, number: int) -> None:
-    """Signal a process that may have ended already."""
+    """Send a signal to a process that may have ended already."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
 
 
 def stop_together(plans: Sequence[tuple[Stoppable, Stops]]) -> None:
-    """Take every process through its signals, SIGKILL last; all of them wait at the same time."""
+    """Stop all processes in parallel: send each its signals in turn, and SIGKILL last."""
     pending = {process.pid: (process, [*stops, _KILL]) for process, stops in plans}
     due = dict.fromkeys(pending, 0.0)
     while pending:
@@ -111,7 +112,7 @@ def stop_together(plans: Sequence[tuple[Stoppable, Stops]]) -> None:
 
 
 def describe_exit(status: int) -> str:
-    """Say in words what a Popen return code means."""
+    """Describe in words what a Popen return code means."""
     if status >= 0:
         return f"ended with status {status}"
     try:

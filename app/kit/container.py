@@ -1,4 +1,4 @@
-"""The process's tools, built once from the settings: one place that knows how each is made."""
+"""The shared services of the process, each built once from the settings."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ REDIS_TIMEOUT_SECONDS = 0.25
 
 @dataclass
 class Container:
-    """Everything that is made of settings; each is built on first use."""
+    """The services that are built from the settings, each on first use."""
 
     settings: Settings
 
@@ -54,7 +54,7 @@ class Container:
         return Mailer(settings.smtp_url, folder, settings.mail_from, closed=not settings.outbound)
 
     def redis(self, timeout: float | None = REDIS_TIMEOUT_SECONDS) -> redis.Redis:
-        """A client that gives up at once: no request waits for a hung store."""
+        """Return a new client with a short timeout, so that no request waits for a hung Redis."""
         return redis.Redis.from_url(
             self.settings.redis_url,
             socket_timeout=timeout,
@@ -68,23 +68,23 @@ _current: Container | None = None
 
 
 def configure(settings: Settings) -> Container:
-    """Make the process's container; the last call wins."""
+    """Create the container of the process; a later call replaces it."""
     global _current  # noqa: PLW0603 - one per process, set by the factory
     _current = Container(settings)
     return _current
 
 
 def current() -> Container:
-    """The process's container. The factory made it."""
+    """Return the container of the process, which the factory created."""
     assert _current is not None, "the application has not been configured"
     return _current
 
 
 def settings() -> Settings:
-    """The process's settings."""
+    """Return the settings of the process."""
     return current().settings
 
 
 def keyring() -> Keyring:
-    """The process's keys."""
+    """Return the keyring of the process."""
     return current().keyring

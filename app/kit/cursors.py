@@ -1,8 +1,8 @@
-"""Cursors of pages: opaque, signed and bound to what they page through.
+"""Pagination cursors: opaque, signed, and bound to one list.
 
-A cursor carries the sort values of the row at the page's edge, the direction, and the exact total
-counted for the first page. Its signature covers the organization, the operation, the filters and
-the sort, so a cursor from elsewhere does not verify.
+A cursor contains the sort values of the row at the edge of the page, the direction, and the exact
+total that was counted for the first page. Its signature covers the organization, the operation,
+the filters and the sort order, so a cursor of another list does not verify.
 """
 
 import base64
@@ -22,7 +22,7 @@ _SIGNATURE_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """What a cursor says: the direction, the list's total, and where the page begins."""
+    """The content of a cursor: the direction, the total, and the values where the page begins."""
 
     backward: bool
     total: int
@@ -30,21 +30,21 @@ class Cursor:
 
 
 def binding(*, scope: str, operation: str, sort: str, filters: Mapping[str, Any]) -> bytes:
-    """Return bytes that differ for any two lists between which a cursor must not travel."""
+    """Return bytes that identify a list; a cursor is valid only for the list it was made for."""
     return orjson.dumps(
         [scope, operation, sort, dict(filters)], option=orjson.OPT_SORT_KEYS, default=str
     )
 
 
 def encode(cursor: Cursor, bound: bytes) -> str:
-    """Return a cursor as text, signed for the list that `bound` stands for."""
+    """Return a cursor as text, signed for the list that `bound` identifies."""
     payload = orjson.dumps([int(cursor.backward), cursor.total, cursor.values], default=str)
     signature = container.keyring().sign("cursor", payload + bound)
     return base64.urlsafe_b64encode(signature + payload).rstrip(b"=").decode()
 
 
 def decode(text: str, bound: bytes) -> Cursor:
-    """Return the cursor of a text. Raises 422 on `cursor` if it is not one of this list."""
+    """Return the cursor in a text. Raises 422 on `cursor` if it does not belong to this list."""
     try:
         raw = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
     except ValueError:
@@ -57,7 +57,7 @@ def decode(text: str, bound: bytes) -> Cursor:
 
 
 def _build_refusal() -> errors.ApiError:
-    return errors.unprocessable("cursor", "This cursor is not one of this list.")
+    return errors.unprocessable("cursor", "The cursor does not belong to this list.")
 
 
 def _parse(kind: type, value: Any) -> Any:
@@ -67,7 +67,7 @@ def _parse(kind: type, value: Any) -> Any:
 
 
 def parse_values(cursor: Cursor, types: Sequence[type]) -> list[Any]:
-    """Return the cursor's values of the sort's columns. Raises 422 on `cursor`."""
-    if len(cursor.values) != len(types):  # of a release that sorted by something else
+    """Return the values of the sort columns, converted to `types`. Raises 422 on `cursor`."""
+    if len(cursor.values) != len(types):  # from a release with another sort order
         raise _build_refusal()
     return [_parse(kind, value) for kind, value in zip(types, cursor.values, strict=True)]

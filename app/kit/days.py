@@ -22,12 +22,12 @@ class Period:
 
     @property
     def days(self) -> list[date]:
-        """Return its days in order."""
+        """Return the days of the period in order."""
         return [self.first + n * _DAY for n in range((self.last - self.first).days + 1)]
 
     @property
     def edges(self) -> list[datetime]:
-        """Return the midnight of each day and of the day after the last, in UTC, ascending."""
+        """Return the midnights at the start of each day and at the end of the last, in UTC."""
         zone = ZoneInfo(self.zone)
         days = [*self.days, self.last + _DAY]
         return [datetime.combine(day, time.min, zone).astimezone(UTC) for day in days]
@@ -36,7 +36,7 @@ class Period:
 def get_period(zone: str, first: date | None, last: date | None) -> Period:
     """Return the period from `first` to `last`, by default the last 30 days.
 
-    A time zone that this machine does not know counts as UTC. Raises 400 on `from` or `to`.
+    A time zone that this machine does not know is treated as UTC. Raises 400 on `from` or `to`.
     """
     try:
         today = db.utc_now().astimezone(ZoneInfo(zone)).date()
@@ -44,11 +44,11 @@ def get_period(zone: str, first: date | None, last: date | None) -> Period:
         zone, today = "UTC", db.utc_now().date()
     for field, day in (("from", first), ("to", last)):
         if day is not None and not _YEARS[0] <= day.year <= _YEARS[1]:
-            raise errors.invalid(f"Must be of a year from {_YEARS[0]} to {_YEARS[1]}.", field)
+            raise errors.invalid(f"The year must be between {_YEARS[0]} and {_YEARS[1]}.", field)
     end = today if last is None else last
     start = end - (_DEFAULT_DAYS - 1) * _DAY if first is None else first
     if start > end:
-        raise errors.invalid("Must not be after the last day.", "from")
+        raise errors.invalid("Must not be after the end of the period.", "from")
     if (end - start).days >= MAX_DAYS:
-        raise errors.invalid(f"At most {MAX_DAYS} days at once.", "from")
+        raise errors.invalid(f"The period must not be longer than {MAX_DAYS} days.", "from")
     return Period(zone, start, end)

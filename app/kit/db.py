@@ -1,4 +1,4 @@
-"""The database: base classes of the models, the session, and the engine's settings."""
+"""The database: base classes of the models, the session, and the engine options."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,19 +23,19 @@ from app.kit.db_guard.guard import Guard
 from app.kit.ids import uuid7
 
 RELEASE = 2
-"""Told to PostgreSQL as `app.release`. Raised by one when a migration's trigger is to do for
-instances of the release before what those of this one do themselves."""
+"""Sent to PostgreSQL as `app.release`. Increase it by one when a migration's trigger must do, for
+instances of the previous release, what instances of this release do themselves."""
 
 JSON = dict[str, Any]
 
 
 def utc_now() -> datetime:
-    """Now, in UTC, aware."""
+    """Return the current time as an aware datetime in UTC."""
     return datetime.now(UTC)
 
 
 class Base(DeclarativeBase):
-    """Base of every model."""
+    """Base class of every model."""
 
     metadata = MetaData(
         naming_convention={
@@ -56,7 +56,7 @@ class Base(DeclarativeBase):
 
 
 class Record:
-    """Mixin: a UUIDv7 key and the two times that every record shows."""
+    """Mixin with a UUIDv7 key, the time of creation and the time of the last update."""
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7, sort_order=-90)
     created_at: Mapped[datetime] = mapped_column(default=utc_now, sort_order=90)
@@ -64,7 +64,7 @@ class Record:
 
 
 class Revised(Record):
-    """Mixin: a record that can be updated. A write over a stale one raises StaleDataError."""
+    """Mixin for records that can be updated; writing an outdated one raises StaleDataError."""
 
     revision: Mapped[int] = mapped_column(default=1, sort_order=92)
 
@@ -76,7 +76,7 @@ def _dumps(value: Any) -> str:
 
 
 def deadlines_for(url: str) -> JSON:
-    """Return libpq's deadlines for the connections of `url`; those that it sets itself win."""
+    """Return libpq's timeouts for connections to `url`, except those that the URL sets itself."""
     query = make_url(url).query
     return {name: value for name, value in LIBPQ.items() if name not in query}
 
@@ -84,18 +84,19 @@ def deadlines_for(url: str) -> JSON:
 def engine_options(url: str, threads: int, role: str) -> JSON:
     """Return the options of the application's engines.
 
-    `threads` is how many use one at once. `role` is whom the application works as: no superuser,
-    owner of nothing, bound by every policy.
+    `threads` is the number of threads that use an engine at the same time. `role` is the database
+    role of the application: it is not a superuser, owns no tables, and every row-level security
+    policy applies to it.
     """
     return {
-        # A thread of the reading pool may hold one of its own (see `app.kit.prepared`).
+        # Each thread may keep one extra connection of the read pool (see `app.kit.prepared`).
         "pool_size": 2 * threads + 1,
         "max_overflow": 4,
         "pool_timeout": 10,
         "pool_recycle": 1800,
         "json_serializer": _dumps,
         "json_deserializer": orjson.loads,
-        # An error's text gets into logs and jobs; the values may be hashes, tokens or addresses.
+        # Error texts are written to logs and jobs; values may be hashes, tokens or addresses.
         "hide_parameters": True,
         "connect_args": {
             **deadlines_for(url),
@@ -108,15 +109,15 @@ def engine_options(url: str, threads: int, role: str) -> JSON:
     }
 
 
-_reading: ContextVar[bool] = ContextVar("reading", default=False)
+_read_only: ContextVar[bool] = ContextVar("read_only", default=False)
 
 
 class RoutedSession(FlaskSession):
-    """Sends a request that only reads to the pool in autocommit, all else to the other one."""
+    """Session that uses the autocommit pool for read-only requests and the other pool otherwise."""
 
     def get_bind(self, *_: Any, **__: Any) -> Engine:
-        """The engine of this session's statements."""
-        return db.engines["read" if _reading.get() else None]
+        """Return the engine for the statements of this session."""
+        return db.engines["read" if _read_only.get() else None]
 
 
 db = SQLAlchemy(
@@ -128,8 +129,8 @@ db = SQLAlchemy(
 def init(app: Flask, url: str, threads: int, role: str) -> None:
     """Bind the database to `app`.
 
-    Two pools: setting autocommit anew on each request's connection would cost more than the check
-    of its token.
+    There are two pools because setting autocommit on the connection of each request would cost
+    more than checking its token.
     """
     options = engine_options(url, threads, role)
     app.config["SQLALCHEMY_DATABASE_URI"] = url
@@ -144,32 +145,33 @@ def init(app: Flask, url: str, threads: int, role: str) -> None:
 
 
 def replace_dead(connection: Any, *_: Any) -> None:
-    """Have the pool replace a connection that the server has closed, and look at all others.
+    """Make the pool replace a connection that the server has closed.
 
-    It costs a microsecond, and spares an error to the first that takes each one after an outage.
+    The check costs a microsecond and prevents an error for the first user of each connection after
+    an outage. InvalidatePoolError also makes the pool replace its older connections.
     """
     if connection.is_dead:
         raise InvalidatePoolError
 
 
 def session() -> Session:
-    """The session of the running request or job."""
+    """Return the session of the running request or job."""
     return db.session()
 
 
 def engine() -> Engine:
-    """The application's engine."""
+    """Return the application's engine."""
     return db.engine
 
 
-def set_reading(*, reading: bool) -> None:
-    """Say whether the running request only reads: then its statements run in autocommit."""
-    _reading.set(reading)
+def set_read_only(*, read_only: bool) -> None:
+    """Mark the running request as read-only or not; read-only statements run in autocommit."""
+    _read_only.set(read_only)
 
 
-def reading() -> bool:
-    """Whether the running request only reads."""
-    return _reading.get()
+def is_read_only() -> bool:
+    """Return whether the running request is read-only."""
+    return _read_only.get()
 
 
 @contextmanager
@@ -185,39 +187,41 @@ def transaction() -> Iterator[Session]:
 
 
 def checkpoint() -> None:
-    """Commit what was done so far, so that it stands whatever comes after it.
+    """Commit the changes so far, so that a later failure does not undo them.
 
-    For the few operations whose first half must not be undone by a failure of the second (a
-    sign-in that was begun is used up by its answer, whatever the answer), or that wait for another
-    host in between: no transaction stays open over that.
+    For the few operations whose first half must not be undone by a failure of the second half (a
+    started sign-in is used up by its response, whatever that says), and for operations that wait
+    for another host, so that no transaction stays open meanwhile.
     """
     session().commit()
 
 
 def discard() -> None:
-    """Undo what was done since the last checkpoint, where a failure is told by an answer."""
+    """Roll back the changes since the last checkpoint, if the failure is reported in a response."""
     session().rollback()
 
 
 @contextmanager
-def at_once() -> Iterator[Connection]:
-    """A connection in autocommit beside the request's transaction: for what must stand although the
-    request is refused."""
+def open_autocommit() -> Iterator[Connection]:
+    """Open a connection in autocommit, separate from the transaction of the request.
+
+    For changes that must persist although the request is rejected.
+    """
     with db.engines["read"].connect() as connection:
         yield connection
 
 
 def dispose() -> None:
-    """Forget connections that a fork copied: the child must open its own."""
+    """Drop the connections that a fork copied, without closing them; the child opens its own."""
     for engine in db.engines.values():
         engine.dispose(close=False)
 
 
 def upgrade(revision: str = "head", *, progress: object = None) -> None:
-    """Bring the database of DATABASE_URL to `revision`; a no-op when it is there.
+    """Migrate the database of DATABASE_URL to `revision`; do nothing if it is there already.
 
-    `progress` is told how far long steps have come (`migrations.live.Reporter`); the terminal is,
-    without one.
+    `progress` receives the progress of long steps (`migrations.live.Reporter`). Without it, the
+    progress is shown on the terminal.
     """
     from alembic import command  # noqa: PLC0415 - only the migrating process needs alembic
     from alembic.config import Config  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""What PostgreSQL refuses, in the contract's words."""
+"""Translation of database errors into the API's errors."""
 
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -7,38 +7,38 @@ from sqlalchemy.orm.exc import StaleDataError
 from app.kit.errors import ApiError, busy, conflict, storage_full
 
 RETRY_AFTER_SECONDS = 2
-"""What a client is told to wait while the database does not answer."""
+"""Value of the `Retry-After` header while the database does not answer."""
 
 _CONFLICTS: dict[str, tuple[str, str | None]] = {}
 
 
 def register(constraint: str, message: str, field: str | None = None) -> None:
-    """Say what a violation of `constraint` means to a client: a 409 with this message."""
+    """Register the message of the 409 that a violation of `constraint` results in."""
     _CONFLICTS[constraint] = (message, field)
 
 
 def database_unavailable() -> ApiError:
-    """Return the error for a database that does not answer, or did not until the end.
+    """Return the error for a database that does not answer, or stopped answering.
 
-    A write whose commit was under way may have been made.
+    If that happened during a commit, the write may have been made.
     """
     return ApiError(
         "service_unavailable",
-        "The database does not answer. Try again shortly.",
+        "The database is not responding. Try again shortly.",
         details={"reason": "database"},
         headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
     )
 
 
 def database_busy() -> ApiError:
-    """Return the error for a transaction that the database gave up; it changed nothing."""
+    """Return the error for a transaction that the database aborted; it changed nothing."""
     return busy("The service is busy. Try again shortly.", retry_after=1)
 
 
 def translate(failure: SQLAlchemyError) -> Exception:
-    """The ApiError for a database error, or the error itself when it is a fault of ours."""
+    """Return the ApiError for a database error, or the error itself if it is a bug of ours."""
     if isinstance(failure, StaleDataError):
-        return ApiError("stale_precondition", "The record was changed by someone else meanwhile.")
+        return ApiError("stale_precondition", "Someone else has changed the record meanwhile.")
     if isinstance(failure, IntegrityError):
         return _integrity(failure)
     if isinstance(failure, PoolTimeout):
@@ -51,11 +51,11 @@ def translate(failure: SQLAlchemyError) -> Exception:
 _DISK_FULL = "53100"
 _ROLLED_BACK = "40"  # a deadlock, for instance
 _TOOK_TOO_LONG = {"55P03", "57014"}  # lock_timeout, statement_timeout
-_OUTAGES = {"08", "53", "57", "58"}  # no connection, no resources, shut down, a fault of the system
+_OUTAGES = {"08", "53", "57", "58"}  # connection, resources, operator intervention, system error
 
 
 def _refusal(failure: DBAPIError) -> ApiError | None:
-    """Return the error for what the database cannot do now, None for what it never can."""
+    """Return the error for a temporary failure of the database, or None for any other failure."""
     code = getattr(failure.orig, "pgcode", None) or ""
     if code == _DISK_FULL:
         return storage_full()
@@ -74,7 +74,7 @@ def _integrity(failure: IntegrityError) -> Exception:
         message, field = _CONFLICTS[name]
         return ApiError("conflict", message, field=field)
     if code == "23505":
-        return conflict("Another record of these values exists.")
+        return conflict("Another record with these values already exists.")
     if code == "23503":
-        return conflict("A record that this one needs is gone, or others still need this one.")
+        return conflict("A related record no longer exists, or another record refers to this one.")
     return failure

@@ -1,7 +1,8 @@
-"""Which columns hold what the keyring encrypted, and encrypting them anew under its first key.
+"""Encrypted columns, and their re-encryption with the first key of the keyring.
 
-A model says it of a column: `mapped_column(info=encrypted())`, and of members of a JSON object:
-`info=encrypted("sealed")`. A test looks for tokens in any other column.
+A model declares an encrypted column with `mapped_column(info=encrypted())`, and encrypted members
+of a JSON object with `info=encrypted("sealed")`. A test checks that no other column contains
+tokens.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,17 +19,17 @@ _INFO = "encrypted"
 BATCH = 500
 
 Progress = Callable[[int, int], None]
-"""Called with how many values were looked at, and how many there are, about."""
+"""Called with the number of values processed, and with their approximate total."""
 
 
 def encrypted(*members: str) -> dict[str, Any]:
-    """The `info` of a column that holds tokens: as its value, or as `members` of its object."""
+    """Return the `info` of a column whose value, or whose JSON object's `members`, are tokens."""
     return {_INFO: members or (None,)}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A column of tokens, or a member of a column of objects."""
+class EncryptedColumn:
+    """An encrypted column, or an encrypted member of a column of JSON objects."""
 
     table: Table
     column: Column[Any]
@@ -36,17 +37,17 @@ class Place:
 
     @property
     def name(self) -> str:
-        """`webhooks.secret`, `jobs.args.sealed`."""
+        """Return the name, such as `webhooks.secret` or `jobs.args.sealed`."""
         parts = (self.table.name, self.column.name, self.member)
         return ".".join(part for part in parts if part)
 
     @property
     def value(self) -> Any:
-        """The token, as an expression."""
+        """Return the SQL expression of the token."""
         return self.column if self.member is None else self.column[self.member].astext
 
-    def replaced(self, token: str) -> Any:
-        """The column's value with another token, as an expression."""
+    def with_token(self, token: str) -> Any:
+        """Return the SQL expression of the column's value with another token."""
         if self.member is None:
             return token
         path = literal([self.member], ARRAY(TEXT))
@@ -55,7 +56,7 @@ class Place:
 
 @dataclass(slots=True)
 class Count:
-    """What was found in one place. `unreadable`: no configured key made it."""
+    """Counts for one column; no configured key decrypts the `unreadable` tokens."""
 
     place: str
     tokens: int = 0
@@ -63,10 +64,10 @@ class Count:
     unreadable: int = 0
 
 
-def places() -> list[Place]:
-    """Every declared place, by name. The models are loaded."""
+def list_columns() -> list[EncryptedColumn]:
+    """Return every encrypted column, ordered by name. The models must have been imported."""
     found = [
-        Place(table, column, member)
+        EncryptedColumn(table, column, member)
         for table in db.Base.metadata.tables.values()
         for column in table.columns
         for member in column.info.get(_INFO, ())
@@ -74,69 +75,72 @@ def places() -> list[Place]:
     return sorted(found, key=lambda place: place.name)
 
 
-def total() -> int:
-    """How many tokens there are."""
-    with _everywhere():
+def count_tokens() -> int:
+    """Return the number of tokens in all columns."""
+    with _across_organizations():
         counts = (
-            select(func.count()).select_from(p.table).where(p.value.is_not(None)) for p in places()
+            select(func.count()).select_from(place.table).where(place.value.is_not(None))
+            for place in list_columns()
         )
         return sum(db.session().scalar(count) or 0 for count in counts)
 
 
-def rotate(*, write: bool = True, progress: Progress | None = None) -> list[Count]:
-    """Encrypt every token anew that another key than the first made; counts for each place.
+def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> list[Count]:
+    """Re-encrypt every token that another key than the first made; return counts for each column.
 
-    Commits batch by batch and can be broken off: run again, it goes on with what is left. A token
-    that somebody else replaces meanwhile is left alone, for it is under the first key already.
-    Without `write` it only counts.
+    Each batch is committed. An interrupted run can be repeated and continues with the remaining
+    tokens. A token that is replaced concurrently is left unchanged because it already uses the
+    first key. Without `write`, tokens are only counted.
     """
-    expected = total() if progress is not None else 0
+    expected = count_tokens() if progress is not None else 0
     counts: list[Count] = []
-    for place in places():
+    for place in list_columns():
         count = Count(place.name)
         counts.append(count)
         for rows in _batches(place):
-            with _everywhere(), db.transaction():
+            with _across_organizations(), db.transaction():
                 for key, token in rows:
-                    _one(place, key, token, count, write=write)
+                    _rotate_token(place, key, token, count, write=write)
             if progress is not None:
                 done = sum(one.tokens for one in counts)
                 progress(done, max(done, expected))
     return counts
 
 
-def _one(place: Place, key: tuple[Any, ...], token: str, count: Count, *, write: bool) -> None:
+def _rotate_token(
+    place: EncryptedColumn, key: tuple[Any, ...], token: str, count: Count, *, write: bool
+) -> None:
     keyring = container.keyring()
     count.tokens += 1
     try:
         if not keyring.needs_rotation(token):
             return
-        anew = keyring.rotate(token)
+        new_token = keyring.rotate(token)
     except DecryptionFailed:
         count.unreadable += 1
         return
     if write:
         same = (column == value for column, value in zip(_key(place), key, strict=True))
         statement = update(place.table).where(*same, place.value == token)
-        found = db.session().execute(statement.values({place.column: place.replaced(anew)}))
+        found = db.session().execute(statement.values({place.column: place.with_token(new_token)}))
         count.rotated += found.rowcount  # type: ignore[attr-defined]
     else:
         count.rotated += 1
 
 
-def _key(place: Place) -> list[Column[Any]]:
+def _key(place: EncryptedColumn) -> list[Column[Any]]:
     return list(place.table.primary_key.columns)
 
 
-def _batches(place: Place) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
-    """All tokens of a place in the order of its primary key: ([key, …], token)."""
+def _batches(place: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
+    """Yield all tokens of a column in the order of its primary key, as ((key, …), token)."""
     columns = _key(place)
     statement = select(*columns, place.value).where(place.value.is_not(None))
     statement = statement.order_by(*columns).limit(BATCH)
     after: tuple[Any, ...] | None = None
     while True:
         more = statement if after is None else statement.where(tuple_(*columns) > tuple_(*after))
-        with _everywhere(), db.transaction() as session:
+        with _across_organizations(), db.transaction() as session:
             rows = [(tuple(row[:-1]), row[-1]) for row in session.execute(more)]
         if rows:
             yield rows
@@ -145,16 +149,18 @@ def _batches(place: Place) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
         after = rows[-1][0]
 
 
-def _everywhere() -> Any:
+def _across_organizations() -> Any:
     return tenancy.across_organizations(reason="the operator's keys encrypt for every organization")
 
 
-def undeclared() -> list[str]:
-    """Columns, `table.column`, that hold what looks like a token and are not declared. For tests:
-    it reads every table."""
-    declared = {(place.table.name, place.column.name) for place in places()}
+def find_undeclared_columns() -> list[str]:
+    """Return the undeclared columns (`table.column`) that contain something like a token.
+
+    This reads every table and is meant for tests.
+    """
+    declared = {(place.table.name, place.column.name) for place in list_columns()}
     found = []
-    with _everywhere(), db.transaction() as session:
+    with _across_organizations(), db.transaction() as session:
         for table, column in session.execute(_TEXT_COLUMNS).all():
             sql = f"SELECT EXISTS (SELECT FROM {table} WHERE {column}::text ~ :token)"  # noqa: S608
             if (table, column) not in declared and session.scalar(text(sql), {"token": _TOKEN}):
@@ -162,7 +168,7 @@ def undeclared() -> list[str]:
     return found
 
 
-# Fernet's version byte and the first half of its time, in base64, and at least a block after it.
+# In base64: Fernet's version byte, the first half of its timestamp, and at least one block.
 _TOKEN = "gAAAAAB[A-Za-z0-9_-]{90,}"  # noqa: S105 - a pattern
 _TEXT_COLUMNS = text(
     "SELECT quote_ident(table_name), quote_ident(column_name) FROM information_schema.columns"

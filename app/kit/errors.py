@@ -1,7 +1,7 @@
-"""The one table of error codes, and the one way an error becomes a response.
+"""The table of error codes, and the errors that become responses.
 
-A service raises `ApiError` or one of the short-hands below; nothing else in the project builds an
-error body. The codes are the contract's, and those of transport.
+Services raise `ApiError` or use one of the functions below. No other code builds the body of an
+error response. The codes are those of the API contract and those of the HTTP transport.
 """
 
 from collections.abc import Mapping
@@ -39,17 +39,17 @@ STATUS_OF: Mapping[str, int] = {
 
 UNAUTHORIZED = 401
 CHALLENGE = "Bearer"
-"""What every 401 asks for (RFC 9110, section 15.5.2; RFC 6750, section 3)."""
+"""Value of `WWW-Authenticate` in every 401 (RFC 9110, section 15.5.2; RFC 6750, section 3)."""
 UNAVAILABLE = 503
 RETRY_AFTER = "10"
-"""Seconds after which a client may repeat a request that got a 503, unless the error says more."""
+"""Default value of `Retry-After`, in seconds, of every 503."""
 
 
 class ApiError(Exception):
-    """An error the client caused or must know of.
+    """An error that is reported to the client.
 
-    `code` is a key of `STATUS_OF`; `field` the path of the culprit (`fields.2.type`), `details`
-    extra members, `headers` extra response headers.
+    `code` is a key of `STATUS_OF`, `field` the path of the invalid member (`fields.2.type`),
+    `details` are additional members of the body, and `headers` additional response headers.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class ApiError(Exception):
             self.headers.setdefault("Retry-After", RETRY_AFTER)
 
     def body(self) -> dict[str, Any]:
-        """Shape: {"error": {code, message, field?, details?}}."""
+        """Return the response body: {"error": {code, message, field?, details?}}."""
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.field is not None:
             error["field"] = self.field
@@ -84,28 +84,31 @@ class ApiError(Exception):
 
 
 def not_found() -> ApiError:
-    """No such record here. Says nothing of the record: a foreign one answers the same bytes."""
-    return ApiError("not_found", "There is no such record.")
+    """Return the 404 for a record that does not exist or belongs to another organization.
+
+    The response is identical in both cases, so it does not reveal which one applies.
+    """
+    return ApiError("not_found", "The record does not exist.")
 
 
 def conflict(message: str, **details: Any) -> ApiError:
-    """The record's state, or another record, stands against it."""
+    """Return the 409 for an action that the state of the record or another record forbids."""
     return ApiError("conflict", message, details=details or None)
 
 
 def invalid(message: str, field: str | None = None, **details: Any) -> ApiError:
-    """Well-formed, but against a rule."""
+    """Return the 400 for a value that is well-formed but violates a rule."""
     return ApiError("validation_error", message, field=field, details=details or None)
 
 
 def unprocessable(field: str, message: str) -> ApiError:
-    """A part of the request does not fit its declared schema; `field` is its path."""
+    """Return the 422 for a part of the request that violates its schema; `field` is its path."""
     errors = [{"field": field, "message": message}]
     return ApiError("unprocessable", message, field=field, details={"errors": errors})
 
 
 def busy(message: str, *, retry_after: int) -> ApiError:
-    """Too much of this is under way; the client may repeat the request after so many seconds."""
+    """Return the 503 for too much concurrent work; the client may retry after these seconds."""
     return ApiError(
         "service_unavailable",
         message,
@@ -115,12 +118,15 @@ def busy(message: str, *, retry_after: int) -> ApiError:
 
 
 def denied(message: str) -> ApiError:
-    """The caller may not, whatever their role."""
+    """Return the 403 for an action that the caller may not perform, whatever their role."""
     return ApiError("permission_denied", message)
 
 
 def stale(current_revision: int, **details: Any) -> ApiError:
-    """Somebody saved in between; the earlier write stands. `details`: what helps to repeat it."""
+    """Return the 409 for a change that is based on an outdated revision of the record.
+
+    `details` are additional members that help the client to repeat the change.
+    """
     return ApiError(
         "stale_precondition",
         "The record has changed since it was read. Read it again and repeat the change.",
@@ -129,11 +135,11 @@ def stale(current_revision: int, **details: Any) -> ApiError:
 
 
 def storage_full() -> ApiError:
-    """Return the error for what would take space that there is not."""
+    """Return the 503 for a write that needs more disk space than is free."""
     return ApiError(
         "service_unavailable",
-        "The service is out of storage space: nothing new can be stored until the operator frees"
-        " some. Reading and labeling go on.",
+        "The service is out of storage space. New data cannot be stored until the operator frees"
+        " some. Reading and labeling still work.",
         details={"reason": "storage_full"},
         headers={"Retry-After": "60"},
     )

@@ -1,7 +1,7 @@
-"""The outbox: an event is a row, written in the transaction of what caused it.
+"""The event outbox: an event is a row, written in the transaction of its cause.
 
-`emit` writes the event and, in the same statement, one job for every handler that listens to its
-name. Nobody who emits knows who listens. Handlers run later, in a worker, at least once.
+`emit` writes the event and, in the same statement, one job for each handler that subscribed to its
+name. The emitting code does not know the handlers. Handlers run later, in a worker, at least once.
 """
 
 from collections import defaultdict
@@ -21,7 +21,7 @@ from app.kit.prepared import Prepared
 
 
 class OutboxEvent(db.Base):
-    """One event. Kept for a week after it happened, as a trail; its jobs carry the work."""
+    """An emitted event, kept for a week for inspection; its jobs do the work."""
 
     __tablename__ = "outbox_events"
     __table_args__ = (Index("ix_outbox_events_created_at", "created_at"),)
@@ -37,7 +37,7 @@ class OutboxEvent(db.Base):
 
 
 _request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
-_listeners: dict[str, list[tuple[str, str]]] = defaultdict(list)
+_handlers: dict[str, list[tuple[str, str]]] = defaultdict(list)
 
 _EMIT = text(
     """
@@ -52,7 +52,7 @@ _EMIT = text(
     FROM unnest(CAST(:functions AS text[]), CAST(:queues AS text[])) AS listener (function, queue)
     """
 )
-_EMIT_UNHEARD = Prepared(
+_EMIT_WITHOUT_HANDLERS = Prepared(
     "emit_unheard",
     "uuid, uuid, text, jsonb, text",
     "INSERT INTO outbox_events (id, organization_id, name, data, request_id)"
@@ -77,7 +77,7 @@ _EMIT_MANY = text(
     """
 )
 
-# The organizations are a statement of the caller's, so that a million of them are one statement.
+# The caller passes a SELECT of organizations, so that even a million need only one statement.
 _EMIT_EACH = """
     WITH event AS (
         INSERT INTO outbox_events (id, organization_id, name, data, request_id)
@@ -97,42 +97,42 @@ _EMIT_EACH = """
 """
 
 
-def listen(name: str, function: str, queue: str) -> None:
-    """Let the job handler `function` hear of every event `name`. Called by the jobs' decorator."""
-    if (function, queue) not in _listeners[name]:
-        _listeners[name].append((function, queue))
+def subscribe(name: str, function: str, queue: str) -> None:
+    """Subscribe the job handler `function` to the events `name`; called by the jobs' decorator."""
+    if (function, queue) not in _handlers[name]:
+        _handlers[name].append((function, queue))
 
 
-def listeners(name: str) -> list[tuple[str, str]]:
-    """(function, queue) of each handler of `name`."""
-    return list(_listeners.get(name, ()))
+def list_handlers(name: str) -> list[tuple[str, str]]:
+    """Return (function, queue) of each handler of the events `name`."""
+    return list(_handlers.get(name, ()))
 
 
 def set_request_id(request_id: str | None) -> None:
-    """Bind the request id that events and jobs carry on."""
+    """Bind the request id that emitted events and enqueued jobs store."""
     _request_id.set(request_id)
 
 
 def request_id() -> str | None:
-    """The request that started what runs."""
+    """Return the id of the request that caused the running work."""
     return _request_id.get()
 
 
 def emit(name: str, data: dict[str, Any]) -> UUID:
-    """Write an event of the bound organization into the running transaction; its id.
+    """Write an event of the bound organization in the running transaction, and return its id.
 
-    `data` is JSON (UUIDs and times are written as text). Flushes what the session holds first, so
-    that a handler never sees less than the event tells.
+    `data` is JSON (UUIDs and times are written as text). The session is flushed first, so that
+    every record that the event mentions exists when a handler runs.
     """
     event_id = uuid7()
     organization_id = tenancy.current_organization_id()
-    heard = _listeners.get(name)
+    handlers = _handlers.get(name)
     session = db.session()
     session.flush()
     written = orjson.dumps(data, default=str).decode()
-    if not heard:
+    if not handlers:
         values = (str(event_id), str(organization_id), name, written, _request_id.get())
-        _EMIT_UNHEARD.rows(*values)
+        _EMIT_WITHOUT_HANDLERS.rows(*values)
         return event_id
     session.execute(
         _EMIT,
@@ -142,18 +142,18 @@ def emit(name: str, data: dict[str, Any]) -> UUID:
             "name": name,
             "data": written,
             "request_id": _request_id.get(),
-            "functions": [function for function, _ in heard],
-            "queues": [queue for _, queue in heard],
+            "functions": [function for function, _ in handlers],
+            "queues": [queue for _, queue in handlers],
         },
     )
     return event_id
 
 
 def emit_many(name: str, datas: Sequence[dict[str, Any]]) -> None:
-    """`emit` for each of `datas`, in one statement whatever their number."""
+    """Emit one event for each of `datas`, in a single statement."""
     if not datas:
         return
-    heard = _listeners.get(name, [])
+    handlers = _handlers.get(name, [])
     session = db.session()
     session.flush()
     session.execute(
@@ -164,19 +164,19 @@ def emit_many(name: str, datas: Sequence[dict[str, Any]]) -> None:
             "ids": [str(uuid7()) for _ in datas],
             "datas": [orjson.dumps(data, default=str).decode() for data in datas],
             "request_id": _request_id.get(),
-            "functions": [function for function, _ in heard],
-            "queues": [queue for _, queue in heard],
+            "functions": [function for function, _ in handlers],
+            "queues": [queue for _, queue in handlers],
         },
     )
 
 
 def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: Any) -> int:
-    """Write one event of the same `data` for each of many organizations; how many that were.
+    """Emit one event with the same `data` for each organization, and return their number.
 
-    `organizations` is a SELECT of ids with the parameters `values`. All organizations are bound
-    (`tenancy.across_organizations`).
+    `organizations` is a SELECT of ids with the parameters `values`. The caller must have bound all
+    organizations (`tenancy.across_organizations`).
     """
-    heard = _listeners.get(name, [])
+    handlers = _handlers.get(name, [])
     db.session().flush()
     found = db.session().execute(
         text(_EMIT_EACH.format(chosen=organizations)),
@@ -185,8 +185,8 @@ def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: 
             "name": name,
             "data": orjson.dumps(data, default=str).decode(),
             "request_id": _request_id.get(),
-            "functions": [function for function, _ in heard],
-            "queues": [queue for _, queue in heard],
+            "functions": [function for function, _ in handlers],
+            "queues": [queue for _, queue in handlers],
         },
     )
     return int(found.scalar_one())

@@ -1,4 +1,4 @@
-"""Whether the process lives, whether it can serve, and its metrics; outside the description."""
+"""Health checks and metrics; these routes are not part of the OpenAPI description."""
 
 import hmac
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ health = Blueprint("health", __name__)
 
 @health.get("/health/live")
 def live() -> Response:
-    """The process answers."""
+    """Report that the process answers."""
     return json_response(encode({"status": "live"}), 200)
 
 
@@ -26,9 +26,9 @@ def live() -> Response:
 def ready() -> Response:
     """Report whether requests can be served.
 
-    Only without the database they cannot. Late background work is shown, as `degraded` with the
-    queues and the seconds that their oldest job waits, and so are Redis and a full disk: they are
-    no reason to send no more requests.
+    They cannot be served only if the database is unavailable. Late background work is reported as
+    `degraded`, with the queues and the age of their oldest job in seconds. An unavailable Redis and
+    a full disk are reported, too. None of these is a reason to stop sending requests.
     """
     checks: dict[str, Any] = {
         "database": _database(),
@@ -73,7 +73,7 @@ def _storage() -> str:
 
 @health.get("/metrics")
 def prometheus() -> Response:
-    """Return the metrics in Prometheus' text format to who has METRICS_TOKEN."""
+    """Return the metrics in Prometheus' text format; the client must send METRICS_TOKEN."""
     _authorize()
     body, content_type = metrics.render()
     return Response(body, content_type=content_type)
@@ -82,13 +82,13 @@ def prometheus() -> Response:
 def _authorize() -> None:
     expected = container.settings().metrics_token
     if not expected:
-        raise errors.denied("/metrics is closed. Set METRICS_TOKEN to open it for a bearer token.")
+        raise errors.denied("/metrics is disabled. Set METRICS_TOKEN to enable it.")
     scheme, _, token = (request.headers.get("Authorization") or "").partition(" ")
     matches = hmac.compare_digest(token.strip().encode(), expected.encode())
     if scheme.lower() != "bearer" or not matches:
         raise ApiError(
             "invalid_credentials",
-            "The bearer token for /metrics is missing or wrong.",
+            "The bearer token for /metrics is missing or invalid.",
             headers={"WWW-Authenticate": "Bearer"},
         )
 
@@ -114,5 +114,5 @@ metrics.register_collector("storage", _read_space)
 
 
 def init(app: Flask) -> None:
-    """Serve the three pages."""
+    """Register the three routes."""
     app.register_blueprint(health)

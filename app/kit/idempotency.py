@@ -1,8 +1,8 @@
-"""`Idempotency-Key`: the same key and body within 24 hours answers the first response again.
+"""The header `Idempotency-Key`: a repeated request within 24 hours gets the first response again.
 
-The key is taken by an insert in the request's own transaction: a second request of the same key
-waits on the unique index until the first has committed, and then finds its response. The stored
-response is encrypted, and holds no secret that is shown once.
+A request inserts its key in its own transaction. A second request with the same key waits on the
+unique index until the first one has committed, and then finds its response. The stored response is
+encrypted, and contains no secret that is shown only once.
 """
 
 import hashlib
@@ -24,11 +24,11 @@ RETENTION = timedelta(hours=24)
 HEADER = "Idempotency-Key"
 MAX_LENGTH = 255
 PATTERN = "^[!-~]([ -~]*[!-~])?$"
-"""Printable ASCII, without the spaces around it that belong to no header."""
+"""Printable ASCII without leading and trailing spaces, which are not part of a header's value."""
 
 
 class IdempotencyKey(db.Base):
-    """One key of one caller on one operation. No tenant table: its scope is a hash."""
+    """A key of one caller for one operation; not a tenant table, because its scope is a hash."""
 
     __tablename__ = "idempotency_keys"
 
@@ -39,8 +39,8 @@ class IdempotencyKey(db.Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)
 
 
-def header() -> str | None:
-    """The request's key. Raises 422 on one that is empty, too long or not plain ASCII."""
+def get_key() -> str | None:
+    """Return the request's key, or None. Raises 422 if it is empty, too long or not plain ASCII."""
     key = request.headers.get(HEADER)
     if key is None:
         return None
@@ -59,9 +59,10 @@ def run(
     perform: Callable[[], Response],
     secrets: Collection[str] = (),
 ) -> Response:
-    """Answer the stored response of `key`, or `perform` and store. Raises 409 on another body.
+    """Return the stored response of `key`, or call `perform` and store its response.
 
-    `secrets` are members of the answer's `data` that are not stored: a repetition has null there.
+    `secrets` are members of the response's `data` that are not stored; they are null in a replayed
+    response. Raises 409 if the key was used with a different body.
     """
     scope = hashlib.sha256(f"{owner}\x00{operation}\x00{key}".encode()).digest()
     request_hash = hashlib.sha256(body).digest()
@@ -72,24 +73,24 @@ def run(
             IdempotencyKey.created_at < func.now() - RETENTION,
         )
     )
-    taken = session.execute(
+    inserted = session.execute(
         insert(IdempotencyKey)
         .values(scope=scope, request_hash=request_hash)
         .on_conflict_do_nothing()
         .returning(IdempotencyKey.scope)
     ).first()
-    if taken is None:
+    if inserted is None:
         return _replay(scope, request_hash)
     response = perform()
     session.execute(
         update(IdempotencyKey)
         .where(IdempotencyKey.scope == scope)
-        .values(status=response.status_code, response=_seal(response, secrets))
+        .values(status=response.status_code, response=_encrypt_response(response, secrets))
     )
     return response
 
 
-def _seal(response: Response, secrets: Collection[str]) -> str:
+def _encrypt_response(response: Response, secrets: Collection[str]) -> str:
     kept = ("ETag", "Content-Type")
     headers = {k: v for k, v in response.headers.items() if k in kept}
     body = response.get_data(as_text=True)
@@ -111,17 +112,18 @@ def _replay(scope: bytes, request_hash: bytes) -> Response:
         .one()
     )
     if bytes(found.request_hash) != request_hash:
-        raise ApiError("conflict", "This idempotency key was used with another body.", field=HEADER)
+        message = "This idempotency key was used with a different request body."
+        raise ApiError("conflict", message, field=HEADER)
     headers, body = orjson.loads(container.keyring().decrypt(found.response or ""))
     return Response(body, found.status, headers={**headers, "Idempotency-Replayed": "true"})
 
 
 def purge(checkpoint: Callable[[], None]) -> None:
-    """Delete keys past their time, a batch in a transaction."""
+    """Delete the expired keys, one batch in each transaction."""
     condition = "created_at < now() - interval '24 hours'"
     purging.purge("idempotency_keys", condition, checkpoint)
 
 
-def scope_of(caller_id: UUID | None, organization_id: UUID | None) -> str:
-    """Whose key it is: keys of different callers and organizations never meet."""
+def build_owner(caller_id: UUID | None, organization_id: UUID | None) -> str:
+    """Return the owner of a key; equal keys of different callers or organizations are distinct."""
     return f"{caller_id}/{organization_id}"

@@ -1,4 +1,4 @@
-"""UUIDv7 (RFC 9562, section 5.7), made here so that servers older than PostgreSQL 18 serve too."""
+"""UUIDv7 (RFC 9562, section 5.7), generated here to support servers before PostgreSQL 18."""
 
 import os
 import threading
@@ -10,9 +10,9 @@ _last = 0
 
 
 def uuid7() -> UUID:
-    """A UUIDv7 that is greater than every one this process made before.
+    """Return a UUIDv7 that is greater than every one this process generated before.
 
-    The 12 bits of `rand_a` carry a fraction of the millisecond (method 3 of section 6.2).
+    The 12 bits of `rand_a` contain a fraction of the millisecond (method 3 of section 6.2).
     """
     global _last  # noqa: PLW0603 - the monotonic clock of the process
     with _lock:

@@ -1,6 +1,6 @@
-"""Writing lines to standard output or standard error without ever waiting for who reads them.
+"""Writing lines to standard output or standard error without waiting for their reader.
 
-Only the standard library is imported here: the supervisor stays small.
+This module imports only the standard library, to keep the supervisor small.
 """
 
 import atexit
@@ -17,30 +17,29 @@ from threading import Condition, RLock, Thread, current_thread, get_ident
 MAX_LINES = 10_000
 MAX_BYTES = 4 * 1024 * 1024
 EXIT_SECONDS = 1.0
-"""How long an orderly exit waits for lines that are not written yet."""
+"""How long a regular exit waits for lines that are not written yet."""
 _BATCH_BYTES = 64 * 1024
 _GATHER_SECONDS = 0.01
-"""How long the thread waits for more lines to write with the first: every turn of it costs the
-other threads time."""
+"""How long the thread collects lines before it writes them: each of its runs slows down the other
+threads."""
 _IDLE_SECONDS = 2.0
-# No such descriptor, a reader that is gone, a full disk; sys.stderr may be closed or None.
+# A missing descriptor, a closed reader or a full disk; sys.stderr may be closed or None.
 _FAILURES = (OSError, ValueError, AttributeError)
 
 
 class LineOutput:
     """Writes lines to a descriptor; `write` never blocks.
 
-    Where the descriptor can be asked to take a line or refuse it at once (a pipe, a terminal, a
-    socket), a line is written directly, so that it is out even if the process is killed next. What
-    is refused, and every line for a file (its disk may hang), waits in a bounded queue, which a
-    daemon thread writes out. The thread lives only while there is work.
+    If the descriptor supports writing without blocking (a pipe, a terminal, a socket), a line is
+    written directly, so that it is not lost if the process is killed next. Lines that it does not
+    accept, and all lines for a file (its disk may hang), go to a bounded queue. A daemon thread
+    writes the queue; the thread exists only while there is work.
 
-    When the queue is full, lines are dropped. `on_dropped(count)` is called for them, and once the
-    queue is empty again, `describe_dropped(count)` is written as a line.
+    When the queue is full, lines are dropped: `on_dropped(count)` is called, and once the queue is
+    empty again, `describe_dropped(count)` is written as a line.
 
-    The lock is reentrant because signal handlers write lines, too.
-
-    :param get_descriptor: returns the descriptor; asked for each line, as it may be redirected.
+    `get_descriptor` is called for each line because the output may be redirected. The lock is
+    reentrant because signal handlers write lines, too.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class LineOutput:
         atexit.register(self.flush)
 
     def _start_empty(self) -> None:
-        """Forget the queue and the thread, which after a fork are the parent's."""
+        """Start with an empty queue and no thread; after a fork both belong to the parent."""
         self._changed = Condition(RLock())
         self._lines: deque[bytes] = deque()
         self._bytes = 0
@@ -77,7 +76,7 @@ class LineOutput:
         self._thread: Thread | None = None
 
     def write(self, line: bytes) -> None:
-        """Write a line, its line end included, now or later; drop it when the queue is full."""
+        """Write a line, including its line end, now or later; drop it if the queue is full."""
         if self._write_whole(line):
             return
         with self._changed:
@@ -88,10 +87,11 @@ class LineOutput:
             self.on_dropped(1)
 
     def _write_whole(self, line: bytes) -> bool:
-        """Write a short line without the lock, for which the threads would queue up.
+        """Write a short line without the lock, for which threads would have to wait.
 
-        Who writes more than the descriptor takes as a whole first forbids short lines, and then
-        waits for those that have begun: this says that it begins before it looks.
+        A thread that writes more than an atomic write first forbids short writes and then waits for
+        those in progress. Therefore this method registers itself before it checks whether short
+        writes are allowed.
         """
         me = get_ident()
         self._short_writers.add(me)
@@ -109,7 +109,7 @@ class LineOutput:
             time.sleep(0.0001)
 
     def _write_directly(self, line: bytes) -> bool:
-        """Return whether the line was written; False also when others must be written first."""
+        """Return whether the line was written; False also if earlier lines are still queued."""
         if self._lines or self._writing:
             return False
         report = self._describe_dropped(self._unreported) if self._unreported else b""
@@ -121,7 +121,7 @@ class LineOutput:
             if written:
                 self._unreported, self._cut = 0, False
             if 0 < written < len(data):
-                self._append(data[written:])  # the rest of a line that has begun must follow it
+                self._append(data[written:])  # the rest of a partly written line must follow it
         except _FAILURES:
             return False
         finally:
@@ -153,7 +153,7 @@ class LineOutput:
         return True
 
     def _drain(self) -> None:
-        """Write out the queue; end after a while without lines."""
+        """Write the queue; return after some time without lines."""
         try:
             while batch := self._next_batch():
                 failed = not self._write_waiting(b"".join(batch))
@@ -166,7 +166,7 @@ class LineOutput:
                     self._thread = None
 
     def _next_batch(self) -> list[bytes]:
-        """Return the oldest lines, at most about _BATCH_BYTES; none after a while without any."""
+        """Return the oldest lines, about _BATCH_BYTES at most; none after _IDLE_SECONDS without."""
         with self._changed:
             if not self._lines:
                 self._thread_is_idle = True
@@ -186,14 +186,14 @@ class LineOutput:
             return batch
 
     def _finish(self, count: int, *, failed: bool) -> None:
-        """Note that `count` lines were written, or lost."""
+        """Record that `count` lines were written, or lost."""
         with self._changed:
             report, dropped = b"", self._unreported
             if failed:
                 self._unreported += count
             elif dropped and not self._lines:
                 report = self._describe_dropped(dropped)
-        # The first moment at which all that waited is written.
+        # The queue is empty here for the first time since lines were dropped.
         reported = bool(report) and self._write_waiting(report)
         with self._changed:
             if reported:
@@ -202,7 +202,7 @@ class LineOutput:
             self._changed.notify_all()
 
     def _write_waiting(self, data: bytes) -> bool:
-        """Write all of `data`, however long that takes; return whether that succeeded."""
+        """Write all of `data`, however long it takes; return whether that succeeded."""
         self._wait_for_short_writers()
         rest = b"\n" + data if self._cut else data
         whole = len(rest)
@@ -220,9 +220,9 @@ class LineOutput:
         return True
 
     def flush(self, seconds: float = EXIT_SECONDS) -> bool:
-        """Wait until every line is written, at most `seconds`; return whether that is so.
+        """Wait at most `seconds` until every line is written; return whether all are.
 
-        Call it before `os._exit`. An exit of the interpreter does it by itself.
+        Call this before `os._exit`. A regular exit of the interpreter calls it itself.
         """
         deadline = time.monotonic() + seconds
         with self._changed:
@@ -238,20 +238,20 @@ class LineOutput:
 
 
 class DirectWriter:
-    """Writes without waiting, by a file description of its own.
+    """Writes without blocking, through an open file description of its own.
 
-    Making the given descriptor non-blocking would make it so for every process that shares it.
+    Making the given descriptor non-blocking would affect every process that shares it.
     """
 
     def __init__(self) -> None:
-        # What the writer was made from, if it is a pipe, and its descriptor or socket. Replaced as
-        # one, and never closed: another thread may be writing by it.
+        # The identity of the descriptor, whether it is a pipe, and the own descriptor or socket.
+        # The tuple is replaced as a whole and never closed: another thread may still use it.
         self._state: tuple[tuple[int, int, int], bool, int | socket.socket | None] | None = None
 
     def write_whole(self, descriptor: int, line: bytes) -> bool:
-        """Write a line if it is taken as a whole or not at all; return whether it was.
+        """Write a line if the write is atomic, and return whether it was written.
 
-        POSIX promises this of pipes, for short lines. Raises OSError.
+        POSIX guarantees atomic writes for short lines to pipes. Raises OSError.
         """
         status = os.fstat(descriptor)
         state = self._state
@@ -265,9 +265,10 @@ class DirectWriter:
         return self._send(state[2], line) > 0
 
     def write(self, descriptor: int, data: bytes) -> int:
-        """Write what is taken at once; return how many bytes, 0 when this must be done by waiting.
+        """Write as much as possible without blocking, and return the number of bytes.
 
-        Not for two threads at a time. Raises OSError when writing fails for another reason.
+        Returns 0 if writing would block. Not thread-safe. Raises OSError if writing fails for
+        another reason.
         """
         status = os.fstat(descriptor)
         identity = (descriptor, status.st_dev, status.st_ino)
@@ -286,8 +287,8 @@ class DirectWriter:
 
 
 def _open_without_waiting(descriptor: int, mode: int) -> int | socket.socket | None:
-    """Return what writes to `descriptor` without waiting, or None where there is no such thing."""
-    # Where it is not allowed (another user's terminal), the queue serves.
+    """Return a non-blocking descriptor or socket for `descriptor`, or None if there is none."""
+    # If opening is not allowed (another user's terminal), the queue is used.
     with suppress(OSError):
         if stat.S_ISSOCK(mode):
             return socket.socket(fileno=os.dup(descriptor))

@@ -1,7 +1,7 @@
-"""The links of emails and notifications to web pages. No other place defines their paths.
+"""Links to web pages in emails and notifications; only this module defines their paths.
 
-`app.identity.pages` serves these pages. With FRONTEND_URL the links lead to another application,
-which serves the same paths (docs/integrators/front-end.md).
+`app.identity.pages` serves these pages. If FRONTEND_URL is set, the links lead to another
+application, which serves the same paths (docs/integrators/front-end.md).
 """
 
 from enum import StrEnum
@@ -13,7 +13,7 @@ _API = "/api/v1"
 
 
 class WebPage(StrEnum):
-    """A page that emails, or other pages, link to; the value is its path."""
+    """Web pages that emails or other pages link to; the value is the path."""
 
     RESET_PASSWORD = "/reset-password"  # noqa: S105 - a path
     CONFIRM_EMAIL = "/confirm-email"
@@ -26,7 +26,7 @@ class WebPage(StrEnum):
 def build_token_link(page: WebPage, *, token: str, language: str) -> str:
     """Return the path and query of a page that takes a token from an email.
 
-    `language` is the reader's locale; the page is shown in the closest language that it has.
+    `language` is the reader's locale; the page is shown in the closest available language.
     """
     return f"{page}?{urlencode({'token': token, 'lang': language})}"
 
@@ -34,8 +34,8 @@ def build_token_link(page: WebPage, *, token: str, language: str) -> str:
 def build_open_link(api_path: str, *, org_slug: str, language: str) -> str:
     """Return the path and query of the page that explains how to reach `api_path`.
 
-    `api_path` begins with `/api/v1/` and may have a query: it is what a notification stores. It
-    stays readable in the link, with the organization before it.
+    `api_path` begins with `/api/v1/` and may have a query; notifications store such paths. It stays
+    readable in the link, with the organization before it.
     """
     resource, _, query = api_path.removeprefix(_API).partition("?")
     parameters = "&".join(filter(None, (query, urlencode({"lang": language}))))
@@ -43,5 +43,5 @@ def build_open_link(api_path: str, *, org_slug: str, language: str) -> str:
 
 
 def make_absolute(link: str) -> str:
-    """Return the address of a link that one of the functions above built."""
+    """Return the absolute URL of a link that one of the functions above built."""
     return f"{container.settings().pages_url}{link}"

@@ -1,4 +1,7 @@
-"""Languages and time zones by their standard names, from data that comes with the service."""
+"""Validation of language tags and time zone names, and localized timestamps.
+
+The data comes with the service's packages.
+"""
 
 import re
 from datetime import datetime
@@ -15,9 +18,9 @@ _NO_PLACES = frozenset({"Factory", "localtime"})
 
 
 def check_locale(text: str, field: str) -> str:
-    """The language tag (BCP 47: `de`, `pt-BR`, `zh-Hant-TW`) in its usual spelling.
+    """Return the language tag (BCP 47: `de`, `pt-BR`, `zh-Hant-TW`) in its canonical spelling.
 
-    Raises 400 `validation_error` on `field` for a tag that the CLDR has no locale of.
+    Raises 400 `validation_error` on `field` if the CLDR has no locale for the tag.
     """
     found = _locale(text)
     if found is None:
@@ -31,19 +34,19 @@ def _zones() -> frozenset[str]:
 
 
 def check_time_zone(text: str, field: str) -> str:
-    """The name as the IANA time zone database has it, such as `Europe/Vienna`.
+    """Return the name of the time zone if the IANA database has it, such as `Europe/Vienna`.
 
-    Raises 400 `validation_error` on `field` for any other.
+    Raises 400 `validation_error` on `field` otherwise.
     """
     if text not in _zones():
         raise errors.invalid("Must be an IANA time zone such as Europe/Vienna or UTC.", field)
     return text
 
 
-def written(at: datetime, locale: str, time_zone: str) -> str:
-    """A moment as people of a language write it, to the minute and with its zone.
+def format_timestamp(at: datetime, locale: str, time_zone: str) -> str:
+    """Format a timestamp for readers of a locale, to the minute and with its time zone.
 
-    Both names are ones that passed the checks above.
+    `locale` and `time_zone` must have passed the checks above.
     """
     known = Locale.parse(locale, sep="-")
     return format_datetime(at, "d MMMM y, HH:mm zzzz", tzinfo=ZoneInfo(time_zone), locale=known)

@@ -1,7 +1,7 @@
-"""Logs as lines of JSON, or of text on a terminal, from structlog and the standard library alike.
+"""Log lines as JSON, or as text on a terminal, from structlog and the standard library.
 
-Every line carries what is bound to the request or job. No line carries a secret: members named
-like one are hidden, and so are the forms in which secrets stand inside other text. No caller waits
+Every line contains the values that are bound to the request or job. No line contains a secret:
+members with the name of a secret are hidden, and so is text that looks like one. Callers never wait
 for a line to be written (`app.kit.line_output`).
 """
 
@@ -27,12 +27,12 @@ from structlog.typing import FilteringBoundLogger
 from app.kit.line_output import EXIT_SECONDS, LineOutput
 from app.kit.redaction import redact
 
-# At their lower levels these write whole requests, statements with values, or one line per byte.
+# At lower levels these log whole requests, statements with values, or one line per byte.
 _TALKATIVE = (
     "aiobotocore", "alembic.runtime.plugins", "asyncio", "botocore", "fsspec", "PIL", "s3fs",
     "sqlalchemy", "urllib3", "werkzeug",
 )  # fmt: skip
-# They bring handlers of their own, beside the one here.
+# These install handlers of their own in addition to the one here.
 _WITH_HANDLERS = ("gunicorn.error", "gunicorn.access", "rq.worker", "flask.app", "werkzeug")
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -41,25 +41,25 @@ Event = MutableMapping[str, Any]
 
 
 def get_logger(name: str) -> FilteringBoundLogger:
-    """A logger; events are named ``subject.what_happened``, all else goes into members."""
+    """Return a logger; events are named `subject.what_happened`, all details are members."""
     return cast("FilteringBoundLogger", structlog.get_logger(name))
 
 
 def bind_request(request_id: str, organization: str = "") -> None:
-    """Begin a request: its id stands in every line until the next one begins."""
+    """Begin a request; its id is in every line until the next request begins."""
     clear_contextvars()
     bind_contextvars(request_id=request_id)
     bind_organization(organization)
 
 
 def bind_organization(organization: str) -> None:
-    """Add the organization, once it is proven."""
+    """Bind the organization, once the caller is authenticated."""
     if organization:
         bind_contextvars(organization=organization)
 
 
 def bind_job(job_id: str, request_id: str | None = None, organization: str = "") -> None:
-    """Begin a job, with the id of the request that caused it."""
+    """Begin a job; `request_id` is the id of the request that caused it."""
     clear_contextvars()
     bind_contextvars(job_id=job_id)
     if request_id:
@@ -68,10 +68,11 @@ def bind_job(job_id: str, request_id: str | None = None, organization: str = "")
 
 
 def configure(level: str = "INFO", form: str = "auto") -> None:
-    """Send everything through here; may be called again.
+    """Configure structlog and the standard library's loggers; may be called again.
 
-    :param level: name of the least level written.
-    :param form: ``json``, ``text``, or ``auto``: text on a terminal and JSON elsewhere.
+    Args:
+        level: the name of the lowest level that is written.
+        form: `json`, `text`, or `auto` for text on a terminal and JSON elsewhere.
     """
     number = logging.getLevelNamesMapping()[level]
     if form == "auto":
@@ -95,7 +96,7 @@ def configure(level: str = "INFO", form: str = "auto") -> None:
 
 
 class _Lines:
-    """The end of structlog's chain: hands a line to the output, which never blocks."""
+    """Last step of structlog's chain; passes a line to the output, which never blocks."""
 
     render: Callable[[Event], bytes]
 
@@ -109,7 +110,7 @@ class _Lines:
 
 
 class LineHandler(logging.Handler):
-    """Lines of the standard library's loggers, in the same form."""
+    """Writes the records of the standard library's loggers in the same format."""
 
     def emit(self, record: logging.LogRecord) -> None:
         lines = _Lines(record.name)
@@ -123,16 +124,16 @@ class LineHandler(logging.Handler):
                     return
                 event = _shorten_outage(event, sys.exc_info()[1])
             lines.msg(_line(lines, record.levelname.lower(), event))
-        except Exception as failure:  # noqa: BLE001 - a log line never fails what it tells of
+        except Exception as failure:  # noqa: BLE001 - logging must never fail its caller
             # The standard library would write a traceback to standard error, and wait for it.
             text = f"{type(failure).__name__}: {str(record.msg)[:100]}"
             lines.msg(_line(lines, "error", {"event": "log.failed", "error": text}))
 
 
 class OutageNotice:
-    """Tells the first line about an outage from the following ones, which are left out.
+    """Detects the first line about an outage, so that the following lines can be left out.
 
-    An outage is over when there was no line about it for `quiet_seconds`.
+    An outage is over after `quiet_seconds` without a line about it.
     """
 
     def __init__(self, quiet_seconds: float = 30.0) -> None:
@@ -148,12 +149,12 @@ class OutageNotice:
 
 
 _REDIS_OUTAGES = (RedisConnectionError, RedisTimeoutError)
-# RQ writes a line or two for each of its attempts, some with the tracebacks of a whole chain.
+# RQ logs one or two lines for each of its attempts, some with tracebacks of chained exceptions.
 _redis_outage = OutageNotice()
 
 
 def _shorten_outage(event: Event, failure: BaseException | None) -> Event:
-    """Return the first line of RQ's message, and the failure in a few words."""
+    """Return the event with only the first line of its message and a short error."""
     text = str(event["event"]).partition("\n")[0]
     short = {**event, "event": text, "error": f"{type(failure).__name__}: {failure}"}
     short.pop("exc_info", None)
@@ -192,22 +193,22 @@ _output = LineOutput(_standard_error, describe_dropped=_describe_dropped)
 
 
 def count_dropped_lines(count: Callable[[int], object]) -> None:
-    """Have `count(lines)` called whenever lines are dropped because nobody reads them."""
+    """Set the function that is called with the number of lines whenever lines are dropped."""
     _output.on_dropped = count
 
 
 def flush(seconds: float = EXIT_SECONDS) -> bool:
-    """Wait until every line is written, at most `seconds`; return whether that is so.
+    """Wait at most `seconds` until every line is written; return whether all are.
 
-    For processes that end with `os._exit`. Other exits do it by themselves.
+    For processes that end with `os._exit`. A regular exit does this itself.
     """
     return _output.flush(seconds)
 
 
 def log_uncaught_exceptions() -> None:
-    """Write the exceptions that end a process or a thread as log lines.
+    """Log the exceptions that end a process or a thread.
 
-    Python would write them to standard error by itself, and wait for its reader.
+    Python itself would write them to standard error and wait for its reader.
     """
     log = get_logger("app.process")
 
@@ -245,12 +246,12 @@ def _render_text(event: Event) -> bytes:
 
 
 def _escape_controls(text: str) -> str:
-    # What a client sent may stand in an exception: it must not move the terminal's cursor.
+    # An exception may contain text of a client, which must not move the terminal's cursor.
     return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _word(value: Any) -> str:
-    # Quoted as JSON, a value with line breaks cannot pass for a line of its own.
+    # Quoting as JSON prevents a value with line breaks from looking like a separate log line.
     if isinstance(value, str) and re.fullmatch(r"[\w./:@+-]+", value, re.ASCII):
         return value
     return json.dumps(value)

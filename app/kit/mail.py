@@ -1,4 +1,4 @@
-"""Mail to people: through the operator's server, or into a folder where there is none."""
+"""Sending of emails through the operator's mail server, or into a folder if there is none."""
 
 import os
 import re
@@ -29,11 +29,11 @@ _PERMANENT = range(500, 600)
 
 
 class MailRefused(ValueError):  # noqa: N818 - names what happened
-    """The message cannot be sent as it is: an address, subject or id that is none."""
+    """The message cannot be sent because its address, subject or message id is invalid."""
 
 
 class MailFailed(Exception):  # noqa: N818 - names what happened
-    """The server did not take the message; ``permanent`` says that it never will."""
+    """The mail server did not accept the message; if `permanent`, it never will."""
 
     def __init__(self, reason: str, *, permanent: bool) -> None:
         super().__init__(reason)
@@ -41,15 +41,16 @@ class MailFailed(Exception):  # noqa: N818 - names what happened
 
 
 class Mailer:
-    """Sends one message at a time; it keeps no connection, so it can be shared.
+    """Sends messages, one at a time; it keeps no connection open, so it can be shared.
 
-    :param smtp_url: ``smtp://user:password@host:port?starttls=1``, ``smtps://…``, or empty.
-    :param folder: where messages go as ``.eml`` files when there is no server.
-    :param sender: an address, with or without a name.
-    :param closed: whether every message is refused for now.
+    Args:
+        smtp_url: `smtp://user:password@host:port?starttls=1`, `smtps://…`, or empty.
+        folder: where messages are written as `.eml` files if there is no server.
+        sender: an address, with or without a name.
+        closed: whether every message is refused for now.
 
-    The server is the operator's own setting and stands inside their network more often than not:
-    the egress policy, which is about addresses that customers give, does not apply to it.
+    The mail server is the operator's own setting and usually part of their network. Therefore the
+    egress policy, which is about addresses that customers enter, does not apply to it.
     """
 
     def __init__(self, smtp_url: str, folder: Path, sender: str, *, closed: bool = False) -> None:
@@ -71,11 +72,13 @@ class Mailer:
     ) -> None:
         """Send a message to one address.
 
-        :param message_id: letters, digits, ``.``, ``_`` and ``-``. The same one for the same
-            message lets receivers recognise a second sending, and makes it one file in the folder.
-        :param language: its tag (RFC 5646), for readers' machines.
-        :raises MailRefused: see there; nothing was sent.
-        :raises MailFailed: see there.
+        `message_id` consists of letters, digits, `.`, `_` and `-`. Repeating it for the same
+        message lets receivers recognise a duplicate, and gives it the same file in the folder.
+        `language` is the value of the header Content-Language (a tag of RFC 5646).
+
+        Raises:
+            MailRefused: the message is invalid; nothing was sent.
+            MailFailed: the server did not accept the message.
         """
         if self._closed:
             raise MailFailed("outbound traffic is switched off", permanent=False)
@@ -94,9 +97,9 @@ class Mailer:
         self, to: str, subject: str, text: str, html: str | None, message_id: str
     ) -> EmailMessage:
         if not _MESSAGE_ID.fullmatch(message_id):
-            raise MailRefused("a message id is made of letters, digits, '.', '_' and '-'")
+            raise MailRefused("a message id must consist of letters, digits, '.', '_' and '-'")
         if _CONTROL.search(subject):
-            raise MailRefused("a subject is one line without control characters")
+            raise MailRefused("a subject must be one line without control characters")
         recipient = envelope_address(to)
         message = EmailMessage(policy=SMTP if recipient.isascii() else SMTPUTF8)
         message["From"] = self._sender
@@ -142,19 +145,19 @@ class Mailer:
 
 
 def envelope_address(to: str) -> str:
-    """An address as a mail's envelope has it. Raises MailRefused where it is not one address."""
+    """Return an address in envelope form. Raises MailRefused if it is not a single address."""
     if len(to) > _ADDRESS_MAX or not _ADDRESS.fullmatch(to):
-        raise MailRefused("not one e-mail address")
+        raise MailRefused("the recipient must be a single email address")
     local, _, domain = to.rpartition("@")
     try:
         local.encode()
         return f"{local}@{domain if domain.isascii() else domain.encode('idna').decode('ascii')}"
     except UnicodeError:
-        raise MailRefused("not one e-mail address") from None
+        raise MailRefused("the recipient must be a single email address") from None
 
 
 def _encodable(text: str) -> str:
-    """The text with a mark for lone surrogates, which no mail can carry."""
+    """Return the text with `?` in place of lone surrogates, which emails cannot contain."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -170,6 +173,6 @@ def _failures() -> Iterator[None]:
         permanent = error.smtp_code in _PERMANENT
         raise MailFailed(f"message refused ({error.smtp_code})", permanent=permanent) from error
     except smtplib.SMTPNotSupportedError as error:
-        raise MailFailed("the server lacks what this message needs", permanent=True) from error
+        raise MailFailed("the server lacks a required feature", permanent=True) from error
     except (smtplib.SMTPException, OSError) as error:
         raise MailFailed(f"mail server: {type(error).__name__}", permanent=False) from error

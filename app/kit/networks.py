@@ -1,4 +1,4 @@
-"""The network that a client's address belongs to: what limits by address count."""
+"""The network of a client's address, by which limits per address are counted."""
 
 import socket
 
@@ -9,8 +9,8 @@ _IPV6_NETWORK_BYTES = 8
 def network_of(address: str) -> bytes:
     """Return an IPv4 address, or the /64 network of an IPv6 address, in network byte order.
 
-    A household or a server gets a whole /64 network, so its single addresses tell nothing apart. An
-    IPv4 address that is written as IPv6 counts as IPv4. Raises OSError for anything else.
+    A household or a server gets a whole /64 network, so single addresses do not identify a client.
+    An IPv4-mapped IPv6 address counts as IPv4. Raises OSError for any other text.
     """
     if ":" not in address:
         return socket.inet_aton(address)

@@ -1,4 +1,4 @@
-"""Pages by key, never by offset."""
+"""Keyset pagination: pages are found by key, never by offset."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _TOTAL = "page_total"
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """What a list was asked for. `binding` says what a cursor is good for."""
+    """The parameters of a request for a page; `binding` identifies the list (see `cursors`)."""
 
     cursor: str | None
     page_size: int
@@ -38,7 +38,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page. `items` are rows, dicts or records."""
+    """A page of a list; `items` are rows, dicts or records."""
 
     items: Sequence[Any]
     total: int
@@ -47,7 +47,7 @@ class Page:
     page_size: int
 
     def meta(self) -> dict[str, Any]:
-        """The envelope's meta."""
+        """Return the `meta` member of the response."""
         return {
             "total": self.total,
             "next_cursor": self.next_cursor,
@@ -57,11 +57,11 @@ class Page:
 
 
 class Keys(NamedTuple):
-    """One way to find a page's rows where it is better than the page's own statement.
+    """A statement that finds the keys of a page's rows faster than the page's own statement.
 
-    `statement` selects the sort's column and the unique one under their names. With `branches` its
-    conditions name columns of that table: of each branch the page's number of rows is read in
-    order, by an index that begins with the branch, and they are merged.
+    `statement` selects the sort column and the unique column under their names. With `branches`,
+    its conditions refer to columns of that table: a page of keys is read in order for each branch,
+    with an index that begins with the branch, and the results are merged.
     """
 
     statement: Select[Any]
@@ -70,7 +70,7 @@ class Keys(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """The columns that a page is ordered by, and where it begins."""
+    """The columns that a page is ordered by, and the values after which it begins."""
 
     names: Sequence[str]
     columns: Sequence[Column]
@@ -78,20 +78,20 @@ class _Order:
     edge: Sequence[Any] | None
 
     def apply(self, statement: Select[Any], columns: Sequence[Any]) -> Select[Any]:
-        """Return the statement from the edge on, in order; `columns` are its own."""
+        """Return the statement ordered and starting after the edge; `columns` belong to it."""
         if self.edge is not None:
             here, edge = tuple_(*columns), tuple_(*self.edge)
             statement = statement.where(here < edge if self.descending else here > edge)
         return self.sort(statement, columns)
 
     def sort(self, statement: Select[Any], columns: Sequence[Any]) -> Select[Any]:
-        """Return the statement in order."""
+        """Return the statement ordered by `columns`."""
         return statement.order_by(*(c.desc() if self.descending else c.asc() for c in columns))
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Where a page begins: behind `values` of the sort's columns, or at the very beginning."""
+    """The start of a page: after the `values` of the sort columns, or at the start of the list."""
 
     values: Mapping[str, Any]
     descending: bool
@@ -99,7 +99,7 @@ class Edge:
 
     @property
     def is_first(self) -> bool:
-        """Whether it is the list's first page."""
+        """Return whether this is the first page of the list."""
         return not self.values
 
 
@@ -108,11 +108,11 @@ def paginate_rows(
     order: Mapping[str, type],
     fetch: Callable[[Edge], tuple[list[Any], int | None]],
 ) -> Page:
-    """Return a page of rows that `fetch` reads itself.
+    """Return a page of the rows that `fetch` returns.
 
-    `order` has the columns that rows are ordered by, the last of them unique, with their types.
-    `fetch` returns up to `limit` rows from the edge on, in order, and for the first page the list's
-    length. Raises 422 on `cursor`.
+    `order` maps the columns that rows are ordered by to their types; the last one is unique.
+    `fetch` returns up to `limit` rows after the edge, in order, and for the first page also the
+    total. Raises 422 on `cursor`.
     """
     cursor = decode(request.cursor, request.binding) if request.cursor else None
     backward = cursor is not None and cursor.backward
@@ -138,14 +138,14 @@ def paginate(
     count: Select[Any] | None = None,
     keys: Sequence[Keys] = (),
 ) -> Page:
-    """Run `statement` (filters applied, no order) for one page.
+    """Return one page of `statement`, which has its filters but no order.
 
     `sorts` maps the keys a client may sort by to columns that are never null; `unique` breaks ties.
-    Every sort column and `unique` must be among the statement's columns, or, where it selects one
-    entity, its attributes. `total` is an expression of the list's length (see `app.kit.counters`);
-    without it the rows of `count`, or of the statement, are counted, which only lists may that do
-    not grow. `keys` find the rows, all of them together, instead of the statement's own conditions.
-    Raises 422 on `cursor`.
+    All of them must be columns of the statement, or attributes of the entity that it selects.
+    `total` is an expression of the list's length (see `app.kit.counters`). Without it, the rows of
+    `count` or of the statement are counted, which is only allowed for lists that do not grow.
+    `keys`, combined by a union, find the rows instead of the statement's own conditions. Raises 422
+    on `cursor`.
     """
     cursor = decode(request.cursor, request.binding) if request.cursor else None
     order = _order(request, cursor, sorts, unique)
@@ -159,7 +159,7 @@ def paginate(
     if cursor is not None:
         length = cursor.total
     elif together:
-        # As of the same snapshot: where the page is empty, so is the list.
+        # The total is of the same snapshot: if the page is empty, so is the list.
         length = int(rows[0].page_total) if rows else 0
     elif total is not None:
         length = int(db.session().execute(select(total)).scalar_one())
@@ -211,14 +211,14 @@ def _first_keys(keys: Keys, order: _Order, limit: int) -> Subquery:
 
 
 def _is_entity(statement: Select[Any]) -> bool:
-    # What `column_descriptions` says, without describing every column.
+    # The same as `column_descriptions` says, but without describing every column.
     first = statement._raw_columns[0]  # noqa: SLF001 - no public accessor
     return first._is_from_clause and "parententity" in first._annotations  # noqa: SLF001
 
 
 def _count(statement: Select[Any]) -> int:
-    # The ORM knows the tenant's tables by the columns that are asked for: a bare count would leave
-    # the organization to row-level security, which no index serves.
+    # The ORM adds the organization to the tables of the selected columns. A bare count would leave
+    # it to row-level security, which cannot use an index.
     counted = statement.order_by(None)
     if not (statement._group_by_clauses or statement._distinct):  # noqa: SLF001 - no public accessor
         first = next(iter(statement.selected_columns))

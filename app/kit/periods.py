@@ -1,4 +1,4 @@
-"""Conditions of a period of time."""
+"""SQL conditions for a period of time."""
 
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 def within(
     at: Column, after: datetime | None, before: datetime | None
 ) -> list[ColumnElement[bool]]:
-    """Return the conditions of a period: `after` is part of it, `before` is not; None: no bound."""
+    """Return the conditions `after <= at < before`; None means that there is no bound."""
     found = []
     if after is not None:
         found.append(at >= after)

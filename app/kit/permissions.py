@@ -1,4 +1,4 @@
-"""Roles, and the one table that says which role a permission takes."""
+"""Roles, and the table of permissions with the role that each requires."""
 
 from enum import IntEnum
 
@@ -6,7 +6,7 @@ from app.kit.errors import ApiError
 
 
 class Role(IntEnum):
-    """Roles in an organization; a greater one may all that a lesser one may."""
+    """Roles in an organization; a higher role has all permissions of the lower ones."""
 
     viewer = 1
     labeler = 2
@@ -63,6 +63,6 @@ def require_role(actual: Role, required: Role) -> None:
     if actual < required:
         raise ApiError(
             "insufficient_role",
-            f"This needs the role {required.name} or a higher one.",
+            f"This action requires the role {required.name} or a higher role.",
             details={"required": required.name, "actual": actual.name},
         )

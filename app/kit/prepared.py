@@ -1,9 +1,9 @@
-"""Statements of the hot paths: planned once per connection, run without SQLAlchemy's machinery.
+"""Prepared statements for hot paths: planned once per connection, without SQLAlchemy's overhead.
 
-For the few requests that people send all day. SQLAlchemy's compile cache and result objects cost
-several times what such a statement costs PostgreSQL. These statements name the organization
-themselves: the ORM's lock does not reach them, row-level security does. Errors come out as
-SQLAlchemy's, so that they become the same answers.
+They are for the few requests that clients send most often. SQLAlchemy's compile cache and result
+objects cost several times as much as such a statement costs PostgreSQL. These statements must
+filter by organization themselves: the ORM's tenant filter does not apply to them, but row-level
+security does. Errors are raised as SQLAlchemy errors, so that they result in the same responses.
 """
 
 import threading
@@ -26,11 +26,11 @@ _DIALECT = PGDialect_psycopg2()  # type: ignore[no-untyped-call]
 
 
 REGISTRY: dict[str, "Prepared"] = {}
-"""Every such statement by its name."""
+"""All prepared statements by name."""
 
 
 class Prepared:
-    """A statement with `$1`-style parameters; `types` are their SQL types, in order."""
+    """A prepared statement with `$1`-style parameters; `types` are their SQL types, in order."""
 
     def __init__(self, name: str, types: str, sql: str) -> None:
         self.name = name
@@ -42,9 +42,11 @@ class Prepared:
         REGISTRY[name] = self
 
     @classmethod
-    def of(cls, name: str, statement: Select[Any], **types: str) -> "Prepared":
-        """The same for a `select`: its named parameters in the order of `types`, which gives the
-        SQL type of each. Rows are named tuples of the statement's columns."""
+    def from_select(cls, name: str, statement: Select[Any], **types: str) -> "Prepared":
+        """Return the prepared statement of a `select`, whose rows are named tuples.
+
+        `types` maps the named parameters, in the order of the values, to their SQL types.
+        """
         compiled = statement.compile(dialect=_DIALECT)
         sql = str(compiled)
         for number, parameter in enumerate(types, start=1):
@@ -53,30 +55,30 @@ class Prepared:
             if constant not in types:
                 quoted = str(adapt(value)) if not isinstance(value, bool) else str(value)
                 sql = sql.replace(f"%({constant})s", quoted)
-        made = cls(name, ", ".join(types.values()), sql.replace("%%", "%"))
+        prepared = cls(name, ", ".join(types.values()), sql.replace("%%", "%"))
         columns = [(str(column.key), Any) for column in statement.selected_columns]
-        made.shape = NamedTuple(name, columns)._make
-        return made
+        prepared.shape = NamedTuple(name, columns)._make
+        return prepared
 
     def rows(self, *values: Any) -> Rows:
-        """Run in the request's transaction, or, in a request that only reads, in autocommit.
+        """Run in the request's transaction, or in autocommit if the request is read-only.
 
-        Values are what psycopg2 adapts: text for UUIDs and JSON.
+        Values must be of types that psycopg2 adapts: pass UUIDs and JSON as text.
         """
-        if db.reading():
+        if db.is_read_only():
             return self._read(values)
         connection = db.session().connection()
         proxied = connection.connection
         try:
             return self._run(proxied, connection.info, values)
         except psycopg2.Error as failure:
-            broken = _is_useless(proxied, failure)
+            broken = _must_reconnect(proxied, failure)
             if broken:
                 connection.invalidate(failure)
-            raise _wrapped(self.execute_sql, failure, broken=broken) from failure
+            raise _wrap_error(self.execute_sql, failure, broken=broken) from failure
 
     def first(self, *values: Any) -> Any:
-        """The first row, if any."""
+        """Return the first row, or None; it is a named tuple if the statement was a `select`."""
         found = self.rows(*values)
         if not found:
             return None
@@ -89,17 +91,17 @@ class Prepared:
 
     def _read(self, values: tuple[Any, ...]) -> Rows:
         try:
-            proxied = _own_connection()
+            proxied = _get_thread_connection()
         except psycopg2.Error as failure:
-            # The pool hands on what psycopg2 raises when it cannot connect at all.
-            raise _wrapped(self.execute_sql, failure, broken=True) from failure
+            # The pool does not wrap the error of psycopg2 if connecting fails.
+            raise _wrap_error(self.execute_sql, failure, broken=True) from failure
         try:
             return self._run(proxied, proxied.info, values)
         except psycopg2.Error as failure:
-            broken = _is_useless(proxied, failure)
+            broken = _must_reconnect(proxied, failure)
             if broken:
                 forget_connection()
-            raise _wrapped(self.execute_sql, failure, broken=broken) from failure
+            raise _wrap_error(self.execute_sql, failure, broken=broken) from failure
 
     def _run(self, proxied: Any, info: dict[Any, Any], values: tuple[Any, ...]) -> Rows:
         cursor = proxied.dbapi_connection.cursor()
@@ -116,38 +118,41 @@ class Prepared:
         return found
 
 
-def _is_useless(proxied: Any, failure: psycopg2.Error) -> bool:
-    """Whether the connection is gone, or holds statements of before a column changed its type: on
-    a new one they are planned anew."""
+def _must_reconnect(proxied: Any, failure: psycopg2.Error) -> bool:
+    """Return whether the connection is closed, or its statements are outdated.
+
+    Statements that were prepared before a column changed its type must be prepared again on a new
+    connection.
+    """
     return bool(proxied.dbapi_connection.closed) or isinstance(failure, FeatureNotSupported)
 
 
-def _own_connection() -> PoolProxiedConnection:
-    """The thread's connection in autocommit: taken from the pool once, kept for its life."""
-    held: PoolProxiedConnection | None = getattr(_local, "connection", None)
-    if held is not None and _is_dead(held):
+def _get_thread_connection() -> PoolProxiedConnection:
+    """Return the thread's autocommit connection, which it keeps once taken from the pool."""
+    connection: PoolProxiedConnection | None = getattr(_local, "connection", None)
+    if connection is not None and _is_dead(connection):
         forget_connection()
-        held = None
-    if held is None:
-        held = db.db.engines["read"].raw_connection()
-        _local.connection = held
-    return held
+        connection = None
+    if connection is None:
+        connection = db.db.engines["read"].raw_connection()
+        _local.connection = connection
+    return connection
 
 
-def _is_dead(held: PoolProxiedConnection) -> bool:
-    connection: Any = held.dbapi_connection
-    return connection is None or bool(connection.is_dead)
+def _is_dead(connection: PoolProxiedConnection) -> bool:
+    dbapi_connection: Any = connection.dbapi_connection
+    return dbapi_connection is None or bool(dbapi_connection.is_dead)
 
 
 def forget_connection() -> None:
-    """Give up the thread's connection: it broke, or the process is a fork's child."""
-    held: PoolProxiedConnection | None = getattr(_local, "connection", None)
-    if held is not None:
+    """Drop the thread's connection because it failed, or because the process was forked."""
+    connection: PoolProxiedConnection | None = getattr(_local, "connection", None)
+    if connection is not None:
         _local.connection = None
-        held.invalidate()
+        connection.invalidate()
 
 
-def _wrapped(sql: str, failure: psycopg2.Error, *, broken: bool) -> BaseException:
+def _wrap_error(sql: str, failure: psycopg2.Error, *, broken: bool) -> BaseException:
     return DBAPIError.instance(
         sql,
         None,

@@ -1,4 +1,4 @@
-"""Pages of lists that people open all day, by prepared statements."""
+"""Pages of frequently requested lists, read with prepared statements."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from app.kit.prepared import Prepared
 
 
 class PreparedList:
-    """A list without filters in its usual order, by prepared statements.
+    """A list without filters in its default order, read with prepared statements.
 
-    `statement` selects its rows, `key` and `unique` among them, and has the parameter
-    `organization_id`. `total` is the list's length (`counters.prepared_total`). The list is served
-    in the order of `key`, whose PostgreSQL type is `key_type`, and of `unique`, an id.
+    `statement` selects the rows, including the columns `key` and `unique`, and has the parameter
+    `organization_id`. `total` is the list's length (`counters.prepared_total`). The list is ordered
+    by `key`, whose PostgreSQL type is `key_type`, and then by `unique`, an id.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class PreparedList:
             rest = statement.where(here < edge if descending else here > edge)
             for is_first, rows in ((True, first), (False, rest)):
                 ordered = rows.order_by(sort(key), sort(unique)).limit(bindparam("page_limit"))
-                self._statements[descending, is_first] = Prepared.of(
+                self._statements[descending, is_first] = Prepared.from_select(
                     f"{name}_{sort.__name__}_{'first' if is_first else 'rest'}",
                     ordered,
                     **(own if is_first else behind),
@@ -57,5 +57,5 @@ class PreparedList:
         rows = statement.all(organization_id, edge.limit, *values)
         if not edge.is_first:
             return rows, None
-        # As of the same snapshot: where the page is empty, so is the list.
+        # The total is of the same snapshot: if the page is empty, so is the list.
         return rows, int(rows[0].page_total) if rows else 0

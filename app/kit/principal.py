@@ -1,4 +1,4 @@
-"""Who calls, for which organization, and the port through which the caller is proven."""
+"""The caller of a request, its organization, and the interface for authentication."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from app.kit.permissions import Role
 
 @dataclass(frozen=True, slots=True)
 class Organization:
-    """The organization a request works in, as far as the kit needs to know it."""
+    """The organization of a request, with the members that the kit needs."""
 
     id: UUID
     slug: str
@@ -21,13 +21,13 @@ class Organization:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A proven caller. A person has `organization` and `role` on organization-scoped operations
-    only, an API key on all that it may call.
+    """An authenticated caller: a user or an API key.
 
-    What an API key does is done in the name of who made it, who may have left: `user_id` and
-    `email` are theirs, `api_key_id` the key, `name` and `role` the key's. `expires_at` None: never.
-    `only_organization`: the one that the session is good for, where it is not good for all that the
-    user belongs to.
+    A user has `organization` and `role` only on organization-scoped operations, an API key on all
+    operations that it may call. An API key acts on behalf of the user who created it, who may have
+    left: `user_id` and `email` are the user's, `api_key_id`, `name` and `role` the key's.
+    `expires_at` is None if the session or key does not expire. `only_organization` is set if the
+    session is valid for this organization only, and not for all organizations of the user.
     """
 
     user_id: UUID
@@ -44,21 +44,22 @@ class Caller:
 
     @property
     def org(self) -> Organization:
-        """The organization, on an operation that has one."""
+        """Return the organization; for organization-scoped operations only."""
         assert self.organization is not None, "the operation is not organization-scoped"
         return self.organization
 
     def has(self, role: Role) -> bool:
-        """Whether the caller's role is at least `role`."""
+        """Return whether the caller's role is at least `role`."""
         return self.role is not None and self.role >= role
 
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
-    """The port that identity answers, bound by the factory.
+    """The authentication functions, which identity implements and the factory binds.
 
-    `by_token(token, slug)` proves a bearer token, and membership in `slug` when one is given: 401
-    or 403. `by_api_key(key)` proves an API key in its organization: 401 `invalid_api_key`.
+    `by_token(token, slug)` verifies a bearer token and, if `slug` is given, membership in that
+    organization; it raises 401 or 403. `by_api_key(key)` verifies an API key in its organization;
+    it raises 401 `invalid_api_key`.
     """
 
     by_token: Callable[[str, str | None], Caller]

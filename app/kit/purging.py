@@ -1,4 +1,4 @@
-"""Deleting old rows a batch at a time, so that no statement and no lock lasts long."""
+"""Deletion of old rows in batches, so that no statement and no lock lasts long."""
 
 from collections.abc import Callable
 
@@ -12,11 +12,11 @@ Checkpoint = Callable[[], None]
 
 
 def purge(table: str, condition: str, checkpoint: Checkpoint) -> int:
-    """Delete the rows of `table` that meet `condition`, in batches; return how many.
+    """Delete the rows of `table` that match `condition`, in batches; return their number.
 
-    `checkpoint` commits after each batch. Rows that somebody has locked are passed over. The
-    condition needs an index: every batch looks its rows up by it. Both texts are constants of the
-    caller, never input.
+    `checkpoint` commits after each batch. Locked rows are skipped. The condition needs an index
+    because every batch looks up its rows again. `table` and `condition` must be constants in the
+    code, never input.
     """
     statement = text(
         f"DELETE FROM {table} WHERE ctid = ANY(ARRAY("  # noqa: S608 - constants of the caller

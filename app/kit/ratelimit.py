@@ -1,7 +1,8 @@
-"""Rate limits: counted in the shared store, only once the caller is proven, open when it is down.
+"""Rate limits, counted in a store that all processes share.
 
-Flask-Limiter does the counting. It is asked by the operation's wrapper and not before the request,
-so that nobody spends another organization's allowance with a header.
+Flask-Limiter does the counting. The operation's wrapper calls it after the caller is authenticated
+and not before the request, so that nobody can use up another organization's limit by sending its
+header. While the store is down, requests are not limited.
 """
 
 import math
@@ -36,11 +37,11 @@ LIMITS: dict[str, tuple[str, str]] = {
     "compute_quality": ("30/minute", "org"),
     "control_plane": ("30/60 seconds", "ip"),
 }
-"""The contract's table: name → allowance, and what it is counted by."""
+"""The limits of the API contract by name: the allowed rate, and what is counted (`ip` or `org`)."""
 
 
 def client_key() -> str:
-    """Return what requests of one client are counted by: its network, see `app.kit.networks`."""
+    """Return the key by which a client is counted: its network (see `app.kit.networks`)."""
     try:
         return network_of(request.remote_addr or "").hex()
     except OSError:
@@ -55,7 +56,7 @@ limiter = Limiter(
 
 
 def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
-    """Set the limiter up on `app`."""
+    """Set up the limiter on `app`."""
     _store.enabled = enabled
     app.config["RATELIMIT_STORAGE_URI"] = redis_url
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {
@@ -71,13 +72,13 @@ def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
     )
     before = [list(functions.get(None, ())) for functions in hooks]
     limiter.init_app(app)
-    # It would look for decorated views around every request; operations ask it themselves.
+    # Its hooks would look for decorated views at every request; operations call it themselves.
     for functions, kept in zip(hooks, before, strict=True):
         functions[None] = kept
 
 
 class Store:
-    """The shared counter, with a circuit breaker: a store that failed is left alone for a while."""
+    """The shared counters, with a circuit breaker that pauses after a failure of the store."""
 
     pause_seconds = 5.0
 
@@ -86,14 +87,14 @@ class Store:
         self._closed_until = 0.0
 
     def hit(self, item: RateLimitItem, *key: str) -> tuple[bool, int, float] | None:
-        """Count one; (allowed, remaining, reset time), or None when the store cannot say."""
+        """Count one hit and return (allowed, remaining, reset time), or None if the store fails."""
         if time.monotonic() < self._closed_until:
             return None
         try:
             strategy = limiter.limiter
             allowed = strategy.hit(item, *key)
             stats = strategy.get_window_stats(item, *key)
-        except Exception as failure:  # noqa: BLE001 - whatever the store does, requests pass
+        except Exception as failure:  # noqa: BLE001 - no failure of the store may block requests
             self._closed_until = time.monotonic() + self.pause_seconds
             metrics.RATE_LIMIT_STORE_FAILURES.inc()
             log.warning("rate_limit.store_unavailable", error=type(failure).__name__)
@@ -106,7 +107,7 @@ _items: dict[str, RateLimitItem] = {name: parse(text) for name, (text, _) in LIM
 
 
 def check(name: str, organization_key: Callable[[], str]) -> None:
-    """Count one request against the limit `name`; raises 429 with `Retry-After`."""
+    """Count one request against the limit `name`. Raises 429 with `Retry-After`."""
     if not _store.enabled:
         return
     item = _items[name]
@@ -115,32 +116,32 @@ def check(name: str, organization_key: Callable[[], str]) -> None:
     answer = _store.hit(item, name, key)
     if answer is None:
         return
-    g.rate_limit_headers = _headers(item, answer, f"More than {item}.")
+    g.rate_limit_headers = _headers(item, answer, f"The rate limit of {item} is exceeded.")
 
 
 def count(item: RateLimitItem, name: str, key: str, *, what: str) -> None:
-    """Count one of something that is limited besides the requests that cause it.
+    """Count one use of something that is limited independently of the requests that cause it.
 
     Args:
-        item: how many in which time.
-        name: tells counts of different things apart.
-        key: whose count it is.
-        what: begins the message of a refusal.
+        item: the allowed number and its period.
+        name: what is counted.
+        key: the user or client whose uses are counted.
+        what: the first words of the error message.
 
     Raises:
-        ApiError: 429 `rate_limited` with `Retry-After`. Nothing is refused without the store.
+        ApiError: 429 `rate_limited` with `Retry-After`; never while the store is down.
     """
     if not _store.enabled:
         return
     answer = _store.hit(item, name, key)
     if answer is not None:
-        _headers(item, answer, f"{what}: more than {item}.")
+        _headers(item, answer, f"{what}: the limit of {item} is exceeded.")
 
 
 def _headers(item: RateLimitItem, answer: tuple[bool, int, float], message: str) -> dict[str, str]:
-    """Return the headers that tell what is left. Raises 429 `rate_limited` where nothing is."""
+    """Return the rate limit headers. Raises 429 `rate_limited` if the hit was not allowed."""
     allowed, remaining, reset_at = answer
-    # The window's end, rounded up: a client that waits this long is let in.
+    # The end of the window, rounded up, so that a client that waits this long succeeds.
     wait = max(1, math.ceil(reset_at - time.time()))
     headers = {
         "RateLimit-Limit": str(item.amount),
@@ -158,7 +159,7 @@ def _headers(item: RateLimitItem, answer: tuple[bool, int, float], message: str)
 
 
 def add_headers(response: Response) -> None:
-    """Tell how much of the allowance is left, where one was counted."""
+    """Add the rate limit headers to the response if the request was counted."""
     headers = g.pop("rate_limit_headers", None)
     if headers:
         response.headers.update(headers)

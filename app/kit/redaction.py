@@ -1,4 +1,4 @@
-"""Hides secrets in what is written to the logs, and makes all else plain values."""
+"""Redaction of log events: secrets are hidden, and all other values become plain values."""
 
 import re
 from collections.abc import Mapping
@@ -7,14 +7,14 @@ from typing import Any
 
 HIDDEN = "[hidden]"
 _TEXT_MAX = 16_384
-_REPEATED_MAX = 48  # operations, methods, ids of the request: the same over and over
+_REPEATED_MAX = 48  # operations, methods and ids of requests are often repeated
 _DEPTH_MAX = 8
 _SECRET_NAME = re.compile(
     r"passw|secret|token|authori[sz]ation|api_?-?key|cookie|credential|private_?-?key"
     r"|encryption_?-?key|signature|database_?url|redis_?url|smtp_?url|jwt",
     re.IGNORECASE,
 )
-# Repetitions are bounded or begin at a fixed word, so that no line takes long to search.
+# All repetitions are bounded or follow a fixed word, so that no line takes long to search.
 _SECRET_TEXT = re.compile(
     r"""(?ix)
     (?P<scheme>\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}
@@ -30,10 +30,9 @@ _SECRET_TEXT = re.compile(
 
 
 def redact(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Hide secrets by the name of their member and by their form; make all else plain values."""
+    """Hide values that have the name or form of a secret, and convert others to plain values."""
     return {
-        key: _hidden_value(value) if _is_secret(key) else _plain(value, 0)
-        for key, value in event.items()
+        key: _hide(value) if _is_secret(key) else _plain(value, 0) for key, value in event.items()
     }
 
 
@@ -42,46 +41,46 @@ def _is_secret(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
-def _hidden_value(value: Any) -> Any:
+def _hide(value: Any) -> Any:
     return value if value is None or isinstance(value, bool) else HIDDEN
 
 
 def _plain(value: Any, depth: int) -> Any:
     if value is None or isinstance(value, str | int | float):
-        return _cleaned(value) if isinstance(value, str) else value
+        return _clean(value) if isinstance(value, str) else value
     if depth > _DEPTH_MAX:
         return "[nested too deep]"
     if isinstance(value, Mapping):
         return {
-            str(key): _hidden_value(item) if _is_secret(str(key)) else _plain(item, depth + 1)
+            str(key): _hide(item) if _is_secret(str(key)) else _plain(item, depth + 1)
             for key, item in value.items()
         }
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(item, depth + 1) for item in value]
     if isinstance(value, bytes | bytearray | memoryview):
         return f"[{len(value)} bytes]"
-    return _cleaned(_as_text(value))
+    return _clean(_as_text(value))
 
 
 def _as_text(value: Any) -> str:
     try:
         return str(value)
-    except Exception:  # noqa: BLE001 - whatever an object's own code may raise
+    except Exception:  # noqa: BLE001 - an object's own code may raise anything
         return f"[{type(value).__name__}]"
 
 
-def _cleaned(text: str) -> str:
+def _clean(text: str) -> str:
     if len(text) <= _REPEATED_MAX:
-        return _cleaned_before(text)
+        return _clean_cached(text)
     if len(text) > _TEXT_MAX:
         text = text[:_TEXT_MAX] + "…"
-    return _SECRET_TEXT.sub(_kept, text)
+    return _SECRET_TEXT.sub(_replace_secret, text)
 
 
 @lru_cache(maxsize=2048)
-def _cleaned_before(text: str) -> str:
-    return _SECRET_TEXT.sub(_kept, text)
+def _clean_cached(text: str) -> str:
+    return _SECRET_TEXT.sub(_replace_secret, text)
 
 
-def _kept(match: re.Match[str]) -> str:
+def _replace_secret(match: re.Match[str]) -> str:
     return (match[match.lastgroup] if match.lastgroup else "") + HIDDEN

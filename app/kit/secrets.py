@@ -1,4 +1,4 @@
-"""Keys, tokens and passwords: what is encrypted, what is signed, what is only hashed."""
+"""Keys, tokens and passwords: encryption, signatures and hashes."""
 
 import hashlib
 import hmac
@@ -25,9 +25,9 @@ SIGNATURE_BYTES = 16
 ARGON2_MEMORY_KIB = 19 * 1024
 ARGON2_PASSES = 2
 ARGON2_LANES = 1
-# With two hashes under way a process spends 38 MiB on them however many sign-ins arrive at once.
-HASHES_UNDER_WAY = 2
-# Normalisation is quadratic in a run of combining characters, so it stops where nobody types.
+# Two hashes at a time need 38 MiB of a process, however many sign-ins arrive at once.
+MAX_CONCURRENT_HASHES = 2
+# Normalisation is quadratic in runs of combining characters, so longer passwords skip it.
 _NORMALISED_MAX = 1024
 
 _hasher = PasswordHasher(
@@ -36,25 +36,28 @@ _hasher = PasswordHasher(
     parallelism=ARGON2_LANES,
     type=Type.ID,
 )
-_hashing = threading.BoundedSemaphore(HASHES_UNDER_WAY)
+_hashing = threading.BoundedSemaphore(MAX_CONCURRENT_HASHES)
 
 
 class DecryptionFailed(Exception):  # noqa: N818 - names what happened to the caller's token
-    """The token is damaged, or none of the configured encryption keys made it."""
+    """The token is damaged, or was not made with a configured encryption key."""
 
 
 class Keyring:
-    """The service's keys: Fernet for what must be read back, keyed hashes for the rest.
+    """The service's keys: Fernet for values that must be decrypted, keyed hashes for all others.
 
-    :param secret_key: root of all derived keys (HKDF-SHA-256, RFC 5869; one key per purpose, so
-        that a signature made for one purpose is worth nothing for another).
-    :param encryption_keys: Fernet keys; the first encrypts, all decrypt.
-    :raises ValueError: an empty secret key, no encryption key or a malformed one.
+    Args:
+        secret_key: the root of all derived keys (HKDF-SHA-256, RFC 5869). There is one key per
+            purpose, so that a signature for one purpose is invalid for another.
+        encryption_keys: Fernet keys; the first encrypts, all decrypt.
+
+    Raises:
+        ValueError: the secret key is empty, or an encryption key is missing or malformed.
     """
 
     def __init__(self, secret_key: str, encryption_keys: Sequence[str]) -> None:
         if not secret_key or not encryption_keys:
-            raise ValueError("a secret key and at least one encryption key are needed")
+            raise ValueError("a secret key and at least one encryption key are required")
         self._root = secret_key.encode()
         fernets = [Fernet(key) for key in encryption_keys]
         self._first = fernets[0]
@@ -62,37 +65,34 @@ class Keyring:
         self._derive = lru_cache(maxsize=128)(self._derive_key)
 
     def encrypt(self, plain: bytes | str) -> str:
-        """Fernet token of ``plain`` (text as UTF-8), made with the first key.
+        """Return a Fernet token of `plain` (text as UTF-8), made with the first key.
 
-        :raises UnicodeEncodeError: text with lone surrogates.
+        Raises UnicodeEncodeError if the text has lone surrogates.
         """
         data = plain.encode() if isinstance(plain, str) else plain
         return self._fernet.encrypt(data).decode("ascii")
 
     def decrypt(self, token: str) -> bytes:
-        """The bytes behind a token of `encrypt`.
-
-        :raises DecryptionFailed: see there.
-        """
+        """Return the content of a token of `encrypt`. Raises DecryptionFailed."""
         try:
             return self._fernet.decrypt(_token_bytes(token))
         except InvalidToken:
-            raise DecryptionFailed("the token does not decrypt with any configured key") from None
+            raise DecryptionFailed("no configured key can decrypt the token") from None
 
     def rotate(self, token: str) -> str:
-        """The same content and time of making under the first key.
+        """Re-encrypt a token with the first key; its content and timestamp stay the same.
 
-        :raises DecryptionFailed: as `decrypt`.
+        Raises DecryptionFailed like `decrypt`.
         """
         try:
             return self._fernet.rotate(_token_bytes(token)).decode("ascii")
         except InvalidToken:
-            raise DecryptionFailed("the token does not decrypt with any configured key") from None
+            raise DecryptionFailed("no configured key can decrypt the token") from None
 
     def needs_rotation(self, token: str) -> bool:
-        """Whether the token was made with another key than the first.
+        """Return whether the token was made with another key than the first.
 
-        :raises DecryptionFailed: as `decrypt`.
+        Raises DecryptionFailed like `decrypt`.
         """
         try:
             self._first.decrypt(_token_bytes(token))
@@ -102,23 +102,23 @@ class Keyring:
         return False
 
     def sign(self, purpose: str, payload: bytes) -> bytes:
-        """HMAC-SHA-256 of the payload, truncated to 16 bytes (RFC 2104, section 5)."""
+        """Return the HMAC-SHA-256 of the payload, truncated to 16 bytes (RFC 2104, section 5)."""
         return hmac.digest(self._derive(f"sign:{purpose}"), payload, "sha256")[:SIGNATURE_BYTES]
 
     def verify(self, purpose: str, payload: bytes, signature: bytes) -> bool:
-        """Whether `sign` made this signature; takes the same time for every wrong one."""
+        """Return whether `sign` made this signature, in constant time."""
         return hmac.compare_digest(self.sign(purpose, payload), signature)
 
     def fingerprint(self, purpose: str, secret: str) -> str:
-        """What is stored of a token or API key instead of itself: 64 hexadecimal characters.
+        """Return the hash that is stored instead of a token or API key: 64 hexadecimal characters.
 
-        A plain keyed hash is enough, as these secrets are random and long; passwords are not.
+        A keyed hash is sufficient because these secrets are random and long, unlike passwords.
         """
         key = self._derive(f"fingerprint:{purpose}")
         return hmac.digest(key, secret.encode("utf-8", "surrogatepass"), "sha256").hex()
 
     def derived_key(self, purpose: str) -> bytes:
-        """32 bytes for a library that wants a key of its own, such as the token signer."""
+        """Return 32 bytes for a library that needs its own key, such as the signer of tokens."""
         return self._derive(f"key:{purpose}")
 
     def _derive_key(self, info: str) -> bytes:
@@ -132,97 +132,96 @@ def _token_bytes(token: str) -> bytes:
     try:
         return token.encode("ascii")
     except UnicodeEncodeError:
-        raise DecryptionFailed("the token has characters that no token has") from None
+        raise DecryptionFailed("the token contains invalid characters") from None
 
 
 def random_token(nbytes: int = 32) -> str:
-    """``nbytes`` from the system's generator in URL-safe base64 without padding."""
+    """Return `nbytes` random bytes in URL-safe base64 without padding."""
     return secrets.token_urlsafe(nbytes)
 
 
 def random_hex(nbytes: int = 32) -> str:
-    """``nbytes`` from the system's generator as ``2 * nbytes`` hexadecimal characters."""
+    """Return `nbytes` random bytes as `2 * nbytes` hexadecimal characters."""
     return secrets.token_hex(nbytes)
 
 
-class Gate:
-    """How many threads may be busy with passwords at once, hashing or waiting for it.
+class HashingSlots:
+    """Limits how many threads work on passwords at once, including those that wait for hashing.
 
-    A short rush waits. Once threads have had to wait for `rush` seconds on end it is a flood, and
-    who finds no place is refused at once: the threads that are left serve everybody else.
+    Further threads wait up to `wait_seconds` for a slot. If slots have been scarce for more than
+    `flood_seconds`, they are rejected at once, so that the remaining threads can serve all other
+    requests.
     """
 
-    rush = 1.0
-    patience = 0.25
+    flood_seconds = 1.0
+    wait_seconds = 0.25
 
     def __init__(self) -> None:
-        self.places = HASHES_UNDER_WAY
+        self.count = MAX_CONCURRENT_HASHES
         self._inside = 0
         self._free = threading.Condition()
-        self._held = threading.local()
+        self._reserved = threading.local()
         self._crowded_since = self._crowded_last = 0.0
 
     @contextmanager
-    def place(self) -> Iterator[None]:
-        """Take a place for the block; in a block that has one, the same. Raises 503."""
-        if getattr(self._held, "place", False):
+    def reserve(self) -> Iterator[None]:
+        """Reserve a slot for the block; a nested block shares it. Raises 503 if none is free."""
+        if getattr(self._reserved, "slot", False):
             yield
             return
         self._enter()
-        self._held.place = True
+        self._reserved.slot = True
         try:
             yield
         finally:
-            self._held.place = False
+            self._reserved.slot = False
             with self._free:
                 self._inside -= 1
                 self._free.notify()
 
     def _enter(self) -> None:
         with self._free:
-            if self._inside >= self.places:
+            if self._inside >= self.count:
                 now = time.monotonic()
-                if now - self._crowded_last > self.rush:
+                if now - self._crowded_last > self.flood_seconds:
                     self._crowded_since = now
                 self._crowded_last = now
-                flood = now - self._crowded_since > self.rush
-                if flood or not self._free.wait_for(self._has_place, self.patience):
+                flood = now - self._crowded_since > self.flood_seconds
+                if flood or not self._free.wait_for(self._has_free_slot, self.wait_seconds):
                     metrics.LOGINS_TURNED_AWAY.inc()
                     raise busy("Too many people are signing in. Try again shortly.", retry_after=1)
             self._inside += 1
 
-    def _has_place(self) -> bool:
-        return self._inside < self.places
+    def _has_free_slot(self) -> bool:
+        return self._inside < self.count
 
 
-gate = Gate()
+hashing_slots = HashingSlots()
 
 
-def leave_threads(threads: int) -> None:
-    """Of a process of `threads` threads, passwords may keep all but one busy."""
-    gate.places = max(1, threads - 1)
+def limit_hashing_threads(threads: int) -> None:
+    """Let password hashing use all but one of the `threads` threads of this process."""
+    hashing_slots.count = max(1, threads - 1)
 
 
 def hash_password(password: str) -> str:
-    """Argon2id hash in PHC string format, with a salt of its own.
+    """Return the Argon2id hash of a password in PHC string format, with a random salt.
 
-    :raises ApiError: 503 `service_unavailable` when too many are waiting for theirs.
+    Raises 503 `service_unavailable` if too many threads are hashing passwords.
     """
-    with gate.place(), _hashing:
-        return _hasher.hash(_prepared(password))
+    with hashing_slots.reserve(), _hashing:
+        return _hasher.hash(_normalize(password))
 
 
 def verify_password(stored: str, password: str) -> bool:
-    """Whether ``password`` belongs to the stored hash.
+    """Return whether `password` matches the stored hash.
 
-    A stored value that is no hash (an account without a password) belongs to no password, and is
-    refused only after as much work.
-
-    :raises ApiError: as `hash_password`.
+    A stored value that is not a hash (an account without a password) matches no password; the check
+    takes equally long. Raises 503 like `hash_password`.
     """
     try:
-        with gate.place(), _hashing:
-            return _hasher.verify(stored, _prepared(password))
+        with hashing_slots.reserve(), _hashing:
+            return _hasher.verify(stored, _normalize(password))
     except VerifyMismatchError:
         return False
     except (InvalidHashError, VerificationError, UnicodeEncodeError):
@@ -231,26 +230,29 @@ def verify_password(stored: str, password: str) -> bool:
 
 
 def needs_rehash(stored: str) -> bool:
-    """Whether a hash was made with other parameters than today's."""
+    """Return whether a hash was made with outdated parameters."""
     return _hasher.check_needs_rehash(stored)
 
 
 @cache
-def nobodys_hash() -> str:
-    """A hash that no password belongs to: what an account that does not exist is checked against.
+def dummy_hash() -> str:
+    """Return a hash that matches no password, for the check of an account that does not exist.
 
-    Made with today's parameters, so that checking against it takes the time of any other.
+    It is made with the current parameters, so checking against it takes as long as any other check.
     """
     return hash_password(random_token())
 
 
 def dummy_verify(password: str) -> None:
-    """The work of `verify_password` for an account that does not exist, so that time tells none."""
+    """Do the work of `verify_password` for an account that does not exist.
+
+    Otherwise the response time would reveal which accounts exist.
+    """
     hash_password(password)
 
 
-def _prepared(password: str) -> bytes:
-    # Keyboards differ in how they compose a letter: NIST SP 800-63B, section 5.1.1.2.
+def _normalize(password: str) -> bytes:
+    # Keyboards compose the same character differently: NIST SP 800-63B, section 5.1.1.2.
     if len(password) <= _NORMALISED_MAX:
         password = unicodedata.normalize("NFKC", password)
     return password.encode("utf-8", "surrogatepass")

@@ -1,7 +1,7 @@
-"""Every setting of the service, read once from the environment and checked before anything starts.
+"""All settings of the service, read from the environment and validated before anything starts.
 
-Only the standard library is imported here: the supervisor reads its settings with this module
-before the other packages are needed.
+This module imports only the standard library because the supervisor reads its settings with it
+before other packages are needed.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,23 +17,23 @@ PLANS = ("free", "team", "business", "enterprise", "unlimited")
 
 
 class SettingsError(Exception):
-    """The environment cannot be used; ``problems`` has one sentence per culprit."""
+    """The settings are invalid; `problems` has one sentence for each invalid setting."""
 
     def __init__(self, problems: list[str]) -> None:
-        super().__init__("\n".join(["The settings are not usable:", *(f"- {p}" for p in problems)]))
+        super().__init__("\n".join(["The settings are invalid:", *(f"- {p}" for p in problems)]))
         self.problems = problems
 
 
 def _setting(parse: Callable[[str], Any], default: Any, *, secret: bool = False) -> Any:
-    """A field of Settings; a ``secret`` one appears in no message and no repr."""
+    """Return a field of Settings; the value of a `secret` one is in no message and no repr."""
     return field(default=default, repr=not secret, metadata={"parse": parse, "secret": secret})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All settings, checked. An empty string stands for "not set" throughout.
+    """All settings, validated. An empty string always means "not set".
 
-    ``docs/operators/settings.md`` says what each one means.
+    `docs/operators/settings.md` explains each of them.
     """
 
     host: str = _setting(values.host, "127.0.0.1")
@@ -93,29 +93,35 @@ class Settings:
 
     @property
     def pages_url(self) -> str:
-        """Return where links in emails lead: to the front end if there is one, else here."""
+        """Return the base URL of links in emails: the front end's if set, else this server's."""
         return self.frontend_url or self.public_url
 
     @property
     def service_name(self) -> str:
-        """Return the installation's name for people: that of the sender of its emails."""
+        """Return the display name of this installation, taken from the sender of its emails."""
         name, address = parseaddr(self.mail_from)
         return name or address
 
     @property
     def sqlalchemy_url(self) -> str:
-        """``database_url`` for SQLAlchemy, which would take plain postgresql:// for psycopg 3."""
+        """Return `database_url` with psycopg2 as the driver.
+
+        SQLAlchemy would use psycopg 3 for plain postgresql://.
+        """
         return self.database_url.replace(LIBPQ, "postgresql+psycopg2://", 1)
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str], *, require_servers: bool = True) -> "Settings":
-        """Read and check the whole environment.
+        """Read and validate all settings from the environment.
 
-        :param environ: names and values; an empty or blank value counts as absent.
-        :param require_servers: True for the application, which needs both servers' addresses and
-            its keys; False for the supervisor, which starts servers (and, in demo mode, makes
-            keys) for what is missing.
-        :raises SettingsError: with every problem found, not just the first.
+        Args:
+            environ: names and values; an empty or blank value counts as not set.
+            require_servers: True for the application, which needs the addresses of both servers and
+                its keys. False for the supervisor, which starts the missing servers and, in demo
+                mode, creates the missing keys.
+
+        Raises:
+            SettingsError: it lists every problem, not just the first one.
         """
         problems: list[str] = []
         parsed: dict[str, Any] = {}

@@ -1,6 +1,6 @@
-"""Parsers of settings: each takes the text of an environment variable, or raises ValueError.
+"""Parsers of settings: each parses the text of an environment variable, or raises ValueError.
 
-Only the standard library is imported here, as in `settings`.
+This module imports only the standard library, like `settings`.
 """
 
 import re
@@ -13,12 +13,12 @@ RetryDelays = tuple[int, int, int]
 
 SECRET_KEY_MIN = 32
 PASSWORD_MIN = 10
-# Beginnings of the values that stand in examples everywhere: lower case, letters only.
+# How values in examples usually begin: in lower case, letters only.
 WELL_KNOWN = ("change", "replace", "insert", "example", "your", "secret", "notasecret")
 DISTINCT_MIN = 10  # 32 random characters of base64 or hexadecimal practically always have more
 LIBPQ = "postgresql://"
 DATABASE_ROLE = "labeling_app"
-"""The role that the application works under, unless the setting of that name says another."""
+"""The default database role of the application; the setting of the same name overrides it."""
 _TRUE = {"1", "on", "true", "yes"}
 _FALSE = {"0", "off", "false", "no"}
 _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
@@ -30,7 +30,7 @@ def whole(low: int, high: int) -> Callable[[str], int]:
     """Return a parser of whole numbers from `low` to `high`."""
 
     def parse(raw: str) -> int:
-        # int() alone would take "1_000", signs and foreign digits.
+        # int() alone would also accept "1_000", signs and non-ASCII digits.
         if not re.fullmatch(r"[0-9]{1,18}", raw) or not low <= int(raw) <= high:
             raise ValueError(f"must be a whole number from {low} to {high}")
         return int(raw)
@@ -39,14 +39,14 @@ def whole(low: int, high: int) -> Callable[[str], int]:
 
 
 def switch(raw: str) -> bool:
-    """Parse on or off."""
+    """Parse a boolean: on or off, or a synonym of these."""
     if (word := raw.lower()) not in _TRUE | _FALSE:
         raise ValueError("must be on or off (also true/false, yes/no, 1/0)")
     return word in _TRUE
 
 
 def one_of(*words: str, fold: Callable[[str], str] = str.lower) -> Callable[[str], str]:
-    """Return a parser of one of `words`, which are compared after `fold`."""
+    """Return a parser that accepts only `words`; the text is normalised with `fold` first."""
 
     def parse(raw: str) -> str:
         if fold(raw) not in words:
@@ -57,7 +57,7 @@ def one_of(*words: str, fold: Callable[[str], str] = str.lower) -> Callable[[str
 
 
 def database_role(raw: str) -> str:
-    """Parse a role's name that needs no quotes."""
+    """Parse the name of a role; it must not need quotes in SQL."""
     if not _ROLE.fullmatch(raw):
         raise ValueError("must be lower-case letters, digits and _, not beginning with a digit")
     return raw
@@ -114,7 +114,7 @@ def storage_url(raw: str) -> str:
     if not re.match(r"[a-z][a-z0-9+.-]*://", raw):
         raise ValueError("must be a URL such as file:///srv/files or s3://bucket/prefix")
     if raw.startswith("file://") and not raw.startswith("file:///"):
-        raise ValueError("needs an absolute path after file://, so three slashes")
+        raise ValueError("must have an absolute path after file://, so three slashes")
     return raw
 
 
@@ -160,7 +160,7 @@ def retry_delays(raw: str) -> RetryDelays:
 
 
 def is_guessable(raw: str) -> bool:
-    """Return whether a secret has too few different characters, or stands in examples."""
+    """Return whether a secret has too few distinct characters or begins like an example."""
     simple = re.sub(r"[^a-z0-9]", "", raw.lower())
     return len(set(raw)) < DISTINCT_MIN or simple.startswith(WELL_KNOWN)
 

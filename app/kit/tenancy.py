@@ -1,9 +1,9 @@
-"""The first of two locks between organizations; the second is row-level security.
+"""Isolation of organizations in the ORM, in addition to PostgreSQL's row-level security.
 
-A scope is bound to the running request or job: one organization, or, said with a reason, all of
-them. The ORM adds it to every statement on a tenant model, and each transaction tells PostgreSQL,
-whose policies hold the same line under a role that cannot bypass them. Unbound, the ORM raises and
-PostgreSQL shows no row.
+A scope is bound to the running request or job: one organization or, with a stated reason, all of
+them. The ORM adds it as a condition to every statement on a tenant model. Each transaction also
+sends it to PostgreSQL, whose policies enforce it under a role that cannot bypass them. Without a
+bound scope, the ORM raises and PostgreSQL returns no rows.
 """
 
 from collections.abc import Iterator, MutableMapping
@@ -21,19 +21,22 @@ from app.kit import audit_context
 
 
 class TenantNotBoundError(RuntimeError):
-    """A tenant table was touched with no organization bound: a fault of ours, never a client's."""
+    """A tenant table was used without a bound organization: a bug of ours, never of a client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """`organization_id` None means all organizations. `sql` is run before what it guards."""
+    """The bound organizations and the SQL that sends them to PostgreSQL.
+
+    If `organization_id` is None, all organizations are bound.
+    """
 
     organization_id: UUID | None
     sql: str
 
 
 def _scope_sql(organization: str, everything: str) -> str:
-    # A fifth of the time of SELECT set_config(…, true), which does the same.
+    # This does the same as SELECT set_config(…, true) in a fifth of the time.
     return (
         f"SET LOCAL app.organization_id = '{organization}'; "
         f"SET LOCAL app.all_organizations = '{everything}'; "
@@ -57,7 +60,7 @@ def organization(organization_id: UUID) -> Iterator[None]:
 
 @contextmanager
 def across_organizations(*, reason: str) -> Iterator[None]:
-    """See all organizations in the block. The reason is for the reader: grep finds them all."""
+    """Bind all organizations to the block; `reason` documents why, and can be searched for."""
     assert reason
     token = _scope.set(_EVERYTHING)
     try:
@@ -67,7 +70,7 @@ def across_organizations(*, reason: str) -> Iterator[None]:
 
 
 def bind(organization_id: UUID | None) -> None:
-    """Bind for the rest of the running context (a request's); None unbinds."""
+    """Bind one organization for the rest of the running context (a request); None unbinds it."""
     if organization_id is None:
         _scope.set(None)
     else:
@@ -75,7 +78,7 @@ def bind(organization_id: UUID | None) -> None:
 
 
 def current_organization_id() -> UUID:
-    """The one organization that is bound. Raises TenantNotBoundError when there is none."""
+    """Return the id of the bound organization. Raises TenantNotBoundError if there is none."""
     scope = _scope.get()
     if scope is None or scope.organization_id is None:
         raise TenantNotBoundError("no organization is bound")
@@ -86,7 +89,7 @@ TENANT_TABLES: set[str] = set()
 
 
 class TenantModel:
-    """Mixin of every table that belongs to an organization; the key is (organization_id, id)."""
+    """Mixin for every table that belongs to an organization; the key is (organization_id, id)."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         TENANT_TABLES.add(str(cls.__dict__["__tablename__"]))
@@ -125,11 +128,11 @@ def _refuse_tenant_tables(statement: Any) -> None:
 
 
 def prefix(connection: Any, info: MutableMapping[Any, Any]) -> str:
-    """What to put before a statement on a psycopg2 `connection`, so that it runs in the scope.
+    """Return the SQL to put before a statement on a psycopg2 `connection` to set its scope.
 
-    In autocommit a setting lasts for one statement, so each carries it; in a transaction it is sent
-    again only when it changed, and with it who acts: only transactions change what is audited.
-    `info` is what the pool keeps of the connection.
+    In autocommit a setting lasts for one statement, so every statement needs it. In a transaction
+    it is sent again only after a change, together with the actor, because only transactions change
+    audited records. `info` is the dictionary that the pool keeps for the connection.
     """
     scope = _scope.get()
     sql = _UNBOUND if scope is None else scope.sql
@@ -147,11 +150,11 @@ _BACK = "ROLLBACK TO SAVEPOINT"
 def _before_cursor_execute(
     conn: Connection, cursor: Any, statement: str, parameters: Any, *_: Any
 ) -> tuple[str, Any]:
-    """Tell PostgreSQL the scope in the same round trip as the statement that needs it.
+    """Send the scope to PostgreSQL in the same round trip as the statement that needs it.
 
-    A server-side cursor's statement cannot be prefixed: its caller binds first, by `apply`. Before
-    going back to a savepoint a failed transaction takes nothing else, and after it PostgreSQL has
-    forgotten the scope.
+    The statement of a server-side cursor cannot be prefixed: its caller calls `apply` first. A
+    failed transaction accepts only the rollback to a savepoint, which also resets the scope in
+    PostgreSQL.
     """
     if cursor.name is not None:
         return statement, parameters
@@ -162,18 +165,18 @@ def _before_cursor_execute(
 
 
 def _forget(conn: Connection, *_: Any) -> None:
-    # One that broke off has nothing to forget, and asking for its info would raise.
+    # A broken connection has nothing to forget, and reading its info would raise.
     if not conn.invalidated:
         conn.info.pop("scope", None)
 
 
 def apply(connection: Connection) -> None:
-    """Send the scope now; needed before COPY or a server-side cursor."""
+    """Send the scope to PostgreSQL now; required before COPY or a server-side cursor."""
     connection.exec_driver_sql("SELECT 1")
 
 
 def guard(engine: Engine) -> None:
-    """Make every connection of `engine` carry the scope."""
+    """Make every connection of `engine` send the scope."""
     event.listen(engine, "before_cursor_execute", _before_cursor_execute, retval=True)
     for name in ("begin", "commit", "rollback"):
         event.listen(engine, name, _forget)

@@ -1,7 +1,7 @@
-"""Access tokens: HS256 JWTs made and read by Flask-JWT-Extended, with a bounded cache of claims.
+"""Access tokens: HS256 JWTs of Flask-JWT-Extended, with a bounded cache of their claims.
 
-The cache saves the signature check of a token that was seen before; expiry is looked at each time,
-and revocation is not decided here but by the authenticator, in the database.
+The cache avoids repeated signature checks of the same token. The expiry is checked every time. The
+authenticator checks revocation in the database.
 """
 
 import time
@@ -23,7 +23,7 @@ ISSUER = "labeling"
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a token says. `expires_at` in seconds since the epoch."""
+    """The claims of a token; `expires_at` is in seconds since the epoch."""
 
     user_id: UUID
     session_id: UUID
@@ -34,7 +34,7 @@ class Claims:
 
 
 def init(app: Flask, secret_key: str, hours: float) -> None:
-    """Set up JWTs on `app`."""
+    """Set up Flask-JWT-Extended on `app`."""
     app.config.update(
         JWT_SECRET_KEY=secret_key,
         JWT_ALGORITHM="HS256",
@@ -47,24 +47,24 @@ def init(app: Flask, secret_key: str, hours: float) -> None:
 
 
 def issue(user_id: UUID, *, email: str, session_id: UUID, token_version: int) -> str:
-    """A token for a session. Lives as long as ACCESS_TOKEN_HOURS says."""
+    """Return a new token for a session; it is valid for ACCESS_TOKEN_HOURS."""
     extra = {"email": email, "tv": token_version, "sid": str(session_id)}
     token: str = create_access_token(identity=str(user_id), additional_claims=extra)
     return token
 
 
 def expired() -> ApiError:
-    """The token was good once."""
+    """Return the 401 for a token that has expired or was revoked."""
     return ApiError("token_expired", "The access token has expired or was revoked. Log in again.")
 
 
-def refused() -> ApiError:
-    """The token is not one of ours."""
-    return ApiError("invalid_credentials", "The access token is missing or not valid.")
+def invalid() -> ApiError:
+    """Return the 401 for a token that is missing or was not issued by this service."""
+    return ApiError("invalid_credentials", "The access token is missing or invalid.")
 
 
 def read(token: str) -> Claims:
-    """The claims of a valid token. Raises 401 `token_expired` or `invalid_credentials`."""
+    """Return the claims of a valid token. Raises 401 `token_expired` or `invalid_credentials`."""
     claims = _read_signed(token)
     if claims.expires_at <= time.time():
         raise expired()
@@ -76,10 +76,10 @@ def _read_signed(token: str) -> Claims:
     return _parse(_verify(token))
 
 
-def read_ended(token: str) -> Claims | None:
-    """The claims of a token that we signed, expired or not; None for any other.
+def read_ignoring_expiry(token: str) -> Claims | None:
+    """Return the claims of a token that this service signed, even if expired; else None.
 
-    Proves that its holder was signed in once, and nothing about now.
+    Such a token proves only that its holder was signed in at some time in the past.
     """
     try:
         return _parse(_verify(token, allow_expired=True))
@@ -93,13 +93,13 @@ def _verify(token: str, *, allow_expired: bool = False) -> dict[str, Any]:
     except jwt.ExpiredSignatureError:
         raise expired() from None
     except (jwt.PyJWTError, JWTExtendedException, ValueError, KeyError):
-        raise refused() from None
+        raise invalid() from None
     return found
 
 
 def _parse(found: dict[str, Any]) -> Claims:
     if found.get("type") != "access":
-        raise refused()
+        raise invalid()
     try:
         return Claims(
             user_id=UUID(found["sub"]),
@@ -110,4 +110,4 @@ def _parse(found: dict[str, Any]) -> Claims:
             expires_at=int(found["exp"]),
         )
     except (KeyError, TypeError, ValueError):
-        raise refused() from None
+        raise invalid() from None

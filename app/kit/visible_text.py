@@ -1,28 +1,28 @@
-"""Whether people can see a text: names of invisible characters only could not be told apart."""
+"""Detection of invisible text: people cannot distinguish names of invisible characters."""
 
 import unicodedata
 
-# Categories of what has no shape of its own: controls, spaces, and marks that combine.
+# Categories of characters without a shape of their own: controls, spaces, combining marks.
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Me"})
-# Letters and symbols that are drawn as nothing: the fillers of Hangul, and blank Braille.
+# Letters and symbols that are rendered as nothing: the fillers of Hangul, and blank Braille.
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _UNASSIGNED = "Cn"
 INVISIBLE_CLASS = (
     r"\s\u00ad\u034f\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     r"\ufe00-\ufe0f\ufeff\uffa0"
 )
-"""The usual invisible characters for a pattern of the API's description."""
-# Code points that are to be drawn as nothing once they are assigned (Default_Ignorable).
+"""The usual invisible characters, for patterns in the API description."""
+# Code points that will be rendered as nothing once they are assigned (Default_Ignorable).
 _RESERVED = (range(0x2065, 0x2066), range(0xFFF0, 0xFFF9), range(0xE0000, 0xE1000))
 
 
 def _is_visible(char: str) -> bool:
     category = unicodedata.category(char)
-    if category == _UNASSIGNED:  # of a newer version of Unicode than Python's
+    if category == _UNASSIGNED:  # newer versions of Unicode may assign it
         return not any(ord(char) in reserved for reserved in _RESERVED)
     return category not in _INVISIBLE and char not in _BLANK
 
 
 def has_visible_character(text: str) -> bool:
-    """Return whether a text has a character that people can see."""
+    """Return whether a text has at least one visible character."""
     return any(map(_is_visible, text))

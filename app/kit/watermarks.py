@@ -1,15 +1,15 @@
-"""Watermarks: times before which an organization's records are complete.
+"""Watermarks: timestamps before which an organization's records are complete.
 
-A record's time is taken before its transaction commits. Whoever reads a period in between would
-miss the record, and the next period would not have it either. Therefore a reader of periods first
-raises the organization's watermark to the end of its period (`raise_to`) and commits that. From
-then on no record is committed with an earlier time: a deferred trigger (`keep_periods_complete`,
-migration 202611231000) runs when a transaction commits, and replaces times before the watermark.
-The reader then waits for the transactions that have passed this check but are not visible yet
-(`wait_for_commits`). That takes milliseconds, however long transactions are open, and nobody waits
-for the reader.
+The timestamp of a record is set before its transaction commits. A reader that reads a period in
+between would miss the record, and the record would not be in the next period either. Therefore the
+reader of a period first raises the organization's watermark to the end of the period (`raise_to`)
+and commits that. From then on no record is committed with an earlier timestamp: a deferred trigger
+(`keep_periods_complete`, migration 202611231000) runs when a transaction commits, and replaces
+timestamps before the watermark. The reader then waits for the transactions that have passed this
+check but are not visible yet (`wait_for_commits`). That takes milliseconds, however long
+transactions are open, and no transaction waits for the reader.
 
-The trigger keeps `created_at` and `decided_at` of tag sets.
+The trigger applies to `created_at` and `decided_at` of tag sets.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class StillCommitting(Exception):  # noqa: N818 - a signal: run again later
 
 
 class Watermark(TenantModel, db.Base):
-    """The end of the latest period that somebody was promised; one row for an organization."""
+    """The end of the latest period that was promised to be complete; one row per organization."""
 
     __tablename__ = "watermarks"
 
@@ -52,7 +52,7 @@ _RAISE = text(
     SELECT ends_at FROM period
     """
 )
-# Those who hold the lock that the trigger takes, by the transaction's own name.
+# The virtual transaction ids that hold the advisory lock of the trigger.
 _COMMITTING = text(
     """
     SELECT virtualtransaction FROM pg_locks
@@ -67,8 +67,8 @@ _COMMITTING = text(
 def raise_to(wanted: datetime | None) -> datetime:
     """Raise the bound organization's watermark to the end of a period, and return that end.
 
-    The end is `wanted`, or now where that is None or in the future. What is promised holds from the
-    commit of the running transaction on.
+    The end is `wanted`, or now if `wanted` is None or in the future. The watermark takes effect
+    when the running transaction commits.
     """
     values = {"organization_id": tenancy.current_organization_id(), "wanted": wanted}
     end: datetime = db.session().execute(_RAISE, values).scalar_one()
@@ -76,11 +76,11 @@ def raise_to(wanted: datetime | None) -> datetime:
 
 
 def wait_for_commits(checkpoint: Callable[[], None]) -> None:
-    """Wait until every transaction is over that was committing when this was called.
+    """Wait for every transaction that is committing when this is called.
 
-    Called after `raise_to` was committed: a snapshot that is taken now is complete up to the
-    watermark. `checkpoint` ends the caller's transaction before each pause. Raises StillCommitting
-    after `WAIT_SECONDS`.
+    Call this after the commit of `raise_to`; a snapshot that is taken afterwards is complete up to
+    the watermark. `checkpoint` ends the caller's transaction before each pause. Raises
+    StillCommitting after `WAIT_SECONDS`.
     """
     organization_id = tenancy.current_organization_id()
     earlier = _list_committing(organization_id)

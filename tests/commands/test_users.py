@@ -89,7 +89,7 @@ def test_list(flask, org: Org) -> None:
 def test_disable_and_enable(flask, org: Org, log_in) -> None:
     email = org.email("owner")
     found = flask.ok("user", "disable", email)
-    assert found.stderr == f"Nobody else owns: {org.slug}.\n"
+    assert found.stderr == f"Organizations left without another owner: {org.slug}.\n"
     assert org.api("owner").get("/artifacts").status_code == 401
     assert log_in(email, PASSWORD) == 401
     assert [r["email"] for r in flask.json("user", "list", "--org", org.slug, "--disabled")] == [
@@ -130,7 +130,7 @@ def test_sessions(flask, org: Org, log_in) -> None:
 )
 def test_unknown_accounts(flask, arguments: tuple[str, ...]) -> None:
     message = flask.refused("user", *arguments, "nobody@test.example")
-    assert message == "Error: There is no account of this e-mail address. (email)\n"
+    assert message == "Error: No account has this email address. (email)\n"
 
 
 def test_a_password_that_is_not_utf_8_is_refused_without_being_shown(flask, org: Org) -> None:

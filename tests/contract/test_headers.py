@@ -18,6 +18,31 @@ def test_request_id_is_echoed_when_sane_and_made_otherwise(org: Org) -> None:
     assert made != api.get("/organizations").headers["X-Request-ID"]
 
 
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({"Authorization": "Bearer garbled"}, "invalid_credentials"),
+        ({"Authorization": "Basic eDp5"}, "invalid_credentials"),
+        ({"X-API-Key": "dl_unknown"}, "invalid_api_key"),
+    ],
+)
+def test_whoever_is_not_known_is_told_how_to_prove_it(
+    org: Org, headers: dict[str, str], code: str
+) -> None:
+    answer = org.anonymous().get("/artifacts", headers=headers)
+    assert (answer.status_code, answer.json["error"]["code"]) == (401, code)
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_sessions_that_ended_and_wrong_passwords_are_told_too(org: Org) -> None:
+    api = org.api("labeler")
+    assert api.post("/auth/logout").status_code == 204
+    wrong = {"email": org.email("viewer"), "password": "not the password"}
+    for answer in (api.get("/artifacts"), org.anonymous().post("/auth/login", wrong)):
+        assert answer.status_code == 401
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
 def test_security_headers(org: Org) -> None:
     headers = org.api().get("/organizations").headers
     assert headers["X-Content-Type-Options"] == "nosniff"

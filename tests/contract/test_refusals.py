@@ -19,6 +19,7 @@ WITH_IDS = [op for op in SCOPED if re.search(r"{\w+_id}", op.path) and not op.te
 WITH_BODY = [op for op in OPERATIONS if op.body is not None and not op.form]
 WITHOUT_BODY = [op for op in OPERATIONS if op.body is None]
 WITH_FORM = [op for op in OPERATIONS if op.form]
+NAMING = [op for op in WITH_BODY if op.body is not None and "name" in op.body.load_fields]
 
 
 def _id(op: Operation) -> str:
@@ -116,6 +117,13 @@ def test_wrong_types_are_named(op: Operation, org: Org) -> None:
         assert answer.status_code == 422, (name, answer.json)
         culprits = [e["field"] for e in answer.json["error"]["details"]["errors"]]
         assert any(c.split(".")[0] == (field.data_key or name) for c in culprits)
+
+
+@pytest.mark.parametrize("op", NAMING, ids=_id)
+def test_names_that_nobody_can_see_are_refused(op: Operation, org: Org) -> None:
+    answer = _send(_caller(op, org), op, _path(op, org), json={"name": "\u200b"})
+    assert answer.status_code == 422
+    assert "name" in [e["field"] for e in answer.json["error"]["details"]["errors"]]
 
 
 @pytest.mark.parametrize("op", WITH_BODY, ids=_id)

@@ -31,7 +31,7 @@ server.serve_forever()
 """
 WORKERS = """
 import os, time
-from app.kit.deaths import die_with_parent
+from app.kit.process_lifetime import die_with_parent
 parent = os.getpid()
 for _ in range(3):
     if os.fork() == 0:

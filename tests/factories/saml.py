@@ -15,7 +15,7 @@ from cryptography.x509.oid import NameOID
 from lxml import etree
 from signxml import XMLSigner
 
-from app.identity.sso.saml.assertion import Expected
+from app.identity.sso.saml.assertion import ExpectedValues
 
 ISSUER = "https://idp.example/metadata"
 SSO_URL = "https://idp.example/sso"
@@ -164,9 +164,9 @@ class Forge:
         element.getparent().replace(element, done)
         return etree.fromstring(etree.tostring(root))
 
-    def expected(self, **members: Any) -> Expected:
+    def expected(self, **members: Any) -> ExpectedValues:
         """What the untouched answer agrees with."""
-        found = Expected(
+        found = ExpectedValues(
             issuer=ISSUER,
             certificates=(certificate(self.key_name),),
             audience=AUDIENCE,

@@ -34,7 +34,7 @@ def _told() -> Any:
 def test_an_operations_name_tells_the_action(
     app: Flask, operation: str, records: str | None, expected: tuple[str, str]
 ) -> None:
-    assert audit.action_of(operation, records) == expected
+    assert audit.split_operation(operation, records) == expected
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,9 @@ def test_the_delay_doubles_up_to_its_limit() -> None:
     for _ in range(4):
         restarts.record_start()
         assert restarts.due_at is None
-        delays.append(restarts.record_death(Backoff(first=0.5, longest=1.5, healthy=60.0)))
+        delays.append(restarts.record_exit(Backoff(first=0.5, longest=1.5, healthy=60.0)))
     assert delays == [0.5, 1.0, 1.5, 1.5]
-    assert restarts.deaths == 4
+    assert restarts.exits == 4
     assert not restarts.is_due
 
 
@@ -68,14 +68,14 @@ def test_a_healthy_life_resets_the_delay(monkeypatch: pytest.MonkeyPatch) -> Non
     backoff = Backoff(first=1.0, longest=8.0, healthy=10.0)
     restarts = Restarts()
     restarts.record_start()
-    assert [restarts.record_death(backoff), restarts.record_death(backoff)] == [1.0, 2.0]
+    assert [restarts.record_exit(backoff), restarts.record_exit(backoff)] == [1.0, 2.0]
     clock[0] += 2.0
     assert restarts.is_due
     restarts.record_start()
     assert not restarts.is_due
     clock[0] += 10.0
-    assert restarts.record_death(backoff) == 1.0
-    assert restarts.deaths == 1
+    assert restarts.record_exit(backoff) == 1.0
+    assert restarts.exits == 1
 
 
 def test_a_forked_child_that_ignores_its_signal_is_killed() -> None:

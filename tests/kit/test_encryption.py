@@ -11,13 +11,13 @@ from sqlalchemy import event, select, text, update
 
 from app.delivery.webhooks.models import Webhook
 from app.kit import container, db, encryption, tenancy
+from app.kit.emails import Emails
 from app.kit.encryption import Count
 from app.kit.jobs import JobRow
-from app.kit.letters import Letters
 from app.kit.secrets import DecryptionFailed, Keyring
 from tests.factories import Org
 
-LETTERS = Letters(Path(__file__).parents[2] / "app" / "delivery" / "notifications" / "letters")
+LETTERS = Emails(Path(__file__).parents[2] / "app" / "delivery" / "notifications" / "letters")
 DECLARED = {
     *("webhooks.secret", "webhooks.previous_secret", "organizations.ai_provider_key"),
     *("sso_configurations.client_secret", "sso_flows.code_verifier", "jobs.args.sealed"),
@@ -37,7 +37,7 @@ def old_key(app: Flask) -> Iterator[Keyring]:
     # What was encrypted under the new key goes back, so that other tests can read it.
     vars(holder)["keyring"] = Keyring(settings.secret_key, [*keys[1:], keys[0]])
     with app.app_context():
-        encryption.rotate()
+        encryption.rotate_tokens()
     vars(holder)["keyring"] = old
 
 
@@ -69,12 +69,12 @@ def readable(tokens: list[str], keyring: Keyring) -> int:
 
 def counts(app: Flask, **options: Any) -> dict[str, Count]:
     with app.app_context():
-        return {count.place: count for count in encryption.rotate(**options)}
+        return {count.place: count for count in encryption.rotate_tokens(**options)}
 
 
 @pytest.mark.usefixtures("app")
 def test_what_is_declared() -> None:
-    assert {place.name for place in encryption.places()} >= DECLARED
+    assert {place.name for place in encryption.list_columns()} >= DECLARED
 
 
 def test_everything_comes_under_the_first_key(
@@ -83,7 +83,9 @@ def test_everything_comes_under_the_first_key(
     hooks(org, 3)
     values = {"organization": "o", "title": "t", "body": "b", "link": None}
     with app.app_context(), db.transaction():
-        LETTERS.post("notification", to="a@b.c", locale="en", values=values, message_id="rotated")
+        LETTERS.enqueue(
+            "notification", to="a@b.c", locale="en", values=values, message_id="rotated"
+        )
     old = request.getfixturevalue("old_key")
     before = secrets(org)
     assert readable(before, old) == 3
@@ -129,7 +131,7 @@ def test_it_can_be_broken_off_and_goes_on(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), app.app_context():
-        encryption.rotate(progress=stop)
+        encryption.rotate_tokens(progress=stop)
     assert seen == sorted(seen)
     assert all(done <= total for done, total in seen)
     left = readable(secrets(org), old)
@@ -155,7 +157,7 @@ def test_a_token_that_was_replaced_meanwhile_stays(
     with app.app_context():
         event.listen(db.engine(), "before_cursor_execute", replace)
         try:
-            encryption.rotate()
+            encryption.rotate_tokens()
         finally:
             event.remove(db.engine(), "before_cursor_execute", replace)
     assert secrets(org) == [fresh]
@@ -174,11 +176,11 @@ def test_what_no_key_reads_is_counted_and_left(org: Org, app: Flask) -> None:
 def test_a_column_of_tokens_that_is_not_declared_is_noticed(app: Flask) -> None:
     token = container.keyring().encrypt("x" * 40)
     with app.app_context():
-        assert encryption.undeclared() == []
+        assert encryption.find_undeclared_columns() == []
         with db.transaction() as session:
             insert = text("INSERT INTO schedule_runs (name, due_at) VALUES (:t, now())")
             session.execute(insert, {"t": f"x {token}"})
-        assert encryption.undeclared() == ["schedule_runs.name"]
+        assert encryption.find_undeclared_columns() == ["schedule_runs.name"]
         with db.transaction() as session:
             delete = text("DELETE FROM schedule_runs WHERE name = :t")
             session.execute(delete, {"t": f"x {token}"})

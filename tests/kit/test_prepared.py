@@ -29,9 +29,9 @@ def _fresh() -> None:
 
 def test_reads_keep_the_connection_of_their_thread(app: Flask) -> None:
     with app.app_context():
-        db.set_reading(reading=True)
+        db.set_read_only(read_only=True)
         first, second = BACKEND.first(), BACKEND.first()
-        db.set_reading(reading=False)
+        db.set_read_only(read_only=False)
     assert first == second
 
 
@@ -55,7 +55,7 @@ def test_a_connection_that_breaks_is_given_up_and_told_as_unavailable(
     app: Flask, postgres: EmbeddedPostgres
 ) -> None:
     with app.app_context(), ThreadPoolExecutor(1) as pool:
-        db.set_reading(reading=True)
+        db.set_read_only(read_only=True)
         ended = pool.submit(_end_slow_statement, postgres.admin_url)
         with pytest.raises(DBAPIError) as failure:
             SLOW.first()
@@ -65,21 +65,21 @@ def test_a_connection_that_breaks_is_given_up_and_told_as_unavailable(
         assert translated.status == 503
         assert translated.details == {"reason": "database"}
         assert BACKEND.first() is not None
-        db.set_reading(reading=False)
+        db.set_read_only(read_only=False)
 
 
 def test_a_connection_that_was_closed_meanwhile_is_replaced_unnoticed(
     app: Flask, postgres: EmbeddedPostgres
 ) -> None:
     with app.app_context():
-        db.set_reading(reading=True)
+        db.set_read_only(read_only=True)
         (pid,) = BACKEND.first()
-        db.set_reading(reading=False)
+        db.set_read_only(read_only=False)
         with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
-        db.set_reading(reading=True)
+        db.set_read_only(read_only=True)
         assert BACKEND.first() != (pid,)
-        db.set_reading(reading=False)
+        db.set_read_only(read_only=False)
 
 
 @pytest.mark.parametrize("reading", [True, False])
@@ -94,7 +94,7 @@ def test_statements_are_planned_anew_once_a_column_has_changed_its_type(
         try:
             # One connection is in the pool after it: the same is taken again.
             db.engine().dispose()
-            db.set_reading(reading=reading)
+            db.set_read_only(read_only=reading)
             assert RETYPED.first() == (1,)
             db.session().rollback()
             cursor.execute("ALTER TABLE retyped ALTER COLUMN value TYPE text")
@@ -107,7 +107,7 @@ def test_statements_are_planned_anew_once_a_column_has_changed_its_type(
             assert RETYPED.first() == ("1",)
             db.session().rollback()
         finally:
-            db.set_reading(reading=False)
+            db.set_read_only(read_only=False)
             cursor.execute("DROP TABLE retyped")
 
 
@@ -119,10 +119,10 @@ def test_a_database_that_cannot_be_reached_is_unavailable(
 
     with app.app_context():
         monkeypatch.setattr(db.db.engines["read"], "raw_connection", refuse)
-        db.set_reading(reading=True)
+        db.set_read_only(read_only=True)
         with pytest.raises(DBAPIError) as failure:
             BACKEND.first()
-        db.set_reading(reading=False)
+        db.set_read_only(read_only=False)
     translated = db_errors.translate(failure.value)
     assert isinstance(translated, ApiError)
     assert translated.status == 503
@@ -131,22 +131,22 @@ def test_a_database_that_cannot_be_reached_is_unavailable(
 @pytest.mark.parametrize("reading", [True, False])
 def test_errors_of_a_statement_are_sqlalchemys(app: Flask, *, reading: bool) -> None:
     with app.app_context():
-        db.set_reading(reading=reading)
+        db.set_read_only(read_only=reading)
         with pytest.raises(ProgrammingError):
             FORBIDDEN.first()
         db.session().rollback()
         assert BACKEND.first() is not None
         db.session().rollback()
-        db.set_reading(reading=False)
+        db.set_read_only(read_only=False)
 
 
 @pytest.mark.parametrize("reading", [True, False])
 def test_the_scope_travels_along(org: Org, other_org: Org, *, reading: bool) -> None:
     with org.app.app_context():
-        db.set_reading(reading=reading)
+        db.set_read_only(read_only=reading)
         assert COUNT.first() == (0,)
         with tenancy.organization(org.id):
             assert COUNT.first() == (5,)
         assert COUNT.first() == (0,)
         db.session().rollback()
-        db.set_reading(reading=False)
+        db.set_read_only(read_only=False)

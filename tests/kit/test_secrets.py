@@ -11,7 +11,7 @@ from app.kit import secrets
 from app.kit.errors import ApiError
 from app.kit.secrets import (
     DecryptionFailed,
-    Gate,
+    HashingSlots,
     Keyring,
     dummy_verify,
     hash_password,
@@ -65,9 +65,9 @@ def test_a_changed_token_is_refused(keyring: Keyring) -> None:
 
 
 def test_keyring_without_keys_is_refused() -> None:
-    with pytest.raises(ValueError, match="needed"):
+    with pytest.raises(ValueError, match="required"):
         Keyring("", [NEW])
-    with pytest.raises(ValueError, match="needed"):
+    with pytest.raises(ValueError, match="required"):
         Keyring("x", [])
 
 
@@ -172,10 +172,10 @@ def test_a_flood_of_sign_ins_hashes_two_at_a_time(monkeypatch: pytest.MonkeyPatc
 
 
 def test_who_finds_no_place_is_told_that_the_service_is_busy() -> None:
-    gate = Gate()
-    gate.places, gate.patience = 1, 0.01
-    with gate.place(), ThreadPoolExecutor(1) as pool:
-        refused = pool.submit(gate.place().__enter__).exception(30)
+    slots = HashingSlots()
+    slots.count, slots.wait_seconds = 1, 0.01
+    with slots.reserve(), ThreadPoolExecutor(1) as pool:
+        refused = pool.submit(slots.reserve().__enter__).exception(30)
     assert isinstance(refused, ApiError)
     assert (refused.status, refused.details) == (503, {"reason": "busy"})
     assert refused.headers == {"Retry-After": "1"}

@@ -85,9 +85,9 @@ def test_scope_does_not_leak_through_the_pool(org: Org) -> None:
     _notify(org, "ours")
     for _ in range(20):
         with org.app.app_context(), tenancy.organization(org.id):
-            db.set_reading(reading=True)
+            db.set_read_only(read_only=True)
             assert db.session().scalar(text("SELECT count(*) FROM notifications")) == 1
-            db.set_reading(reading=False)
+            db.set_read_only(read_only=False)
         with org.app.app_context():
             assert db.session().scalar(text("SELECT count(*) FROM notifications")) == 0
 

@@ -14,7 +14,9 @@ DOCUMENTS = 15_000
 # What follows from documents and label sets, worked out by other means than triggers and backfills.
 ASSIGNED = """
 SELECT a.organization_id, a.id, coalesce(one ->> 'team_id', one ->> 'user_id')::uuid, a.schema_id,
-    a.priority, least(a.due_at - interval '87600 hours', a.created_at), a.labeled_by,
+    CASE WHEN a.nearly_due THEN 101 ELSE a.priority END,
+    CASE WHEN a.nearly_due THEN a.due_at - a.priority * interval '1 millisecond'
+         ELSE a.created_at END, a.labeled_by,
     a.status IN ('ready', 'in_progress') AND NOT a.archived
 FROM artifacts a CROSS JOIN jsonb_array_elements(a.assignees) AS one
 """

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, field
 
+from app.workflow.tag_sets.transitions import COMPLETED, TRANSITIONS, Action
+
 WANTED, MAX_REJECTIONS = 2, 1
-OPEN, STANDING = ("ready", "in_progress"), ("submitted", "accepted")
+OPEN, STANDING = ("ready", "in_progress"), COMPLETED
 
 
 @dataclass
@@ -25,6 +27,10 @@ class Labels:
     submitted: bool = False
     reviewer: str | None = None
     kept: list[tuple[str, str | None]] = field(default_factory=list)
+
+    def allows(self, action: Action) -> bool:
+        """Return whether the status allows an action."""
+        return self.status in TRANSITIONS[action].sources
 
     def note(self, kind: str) -> None:
         self.kept.append((kind, self.value))
@@ -115,4 +121,4 @@ class Document:
             return self.holder == who and (bool(own) or self.wants(who))
         if own and not self.skipped(who, own[0].since):
             return True
-        return self.wants(who) and who not in self.skips
+        return self.wants(who) and who not in self.skips and who not in self.passed_over

@@ -12,6 +12,7 @@ from app.kit import db, events
 from app.workflow.review_queue.queries import drawing, holding, returning
 from app.workflow.review_queue.service import assigning
 from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.queries import deciding
 from app.workflow.tag_sets.service import bulk, decisions, reviewing, rules
 from tests.factories.lives import bites, shadow
 from tests.workflow.test_review_item_life import LIVES, STEPS, ReviewItemLife
@@ -72,7 +73,15 @@ def the_draw_gives_what_others_hold(patch: Patch) -> None:
 
 
 def the_queue_has_no_order(patch: Patch) -> None:
-    patch.setattr(decisions, "review_rank", _none)
+    real = deciding.change
+
+    def change(tag_set_id: Any, *args: Any, **more: Any) -> None:
+        real(tag_set_id, *args, **more)
+        db.session().execute(
+            text("UPDATE tag_sets SET review_rank = 0 WHERE id = :id"), {"id": tag_set_id}
+        )
+
+    patch.setattr(deciding, "change", change)
 
 
 def a_verdict_ends_nothing(patch: Patch) -> None:

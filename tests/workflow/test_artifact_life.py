@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from app.kit import db, tenancy
 from app.workflow.assignment import service as assignment
 from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.transitions import Action
 from tests.factories import make_org
 from tests.factories.desk import FIELDS, Desk, tag
 from tests.factories.labels import make_field
@@ -270,7 +271,7 @@ class ArtifactLife(RuleBasedStateMachine):
         answer = self._send(who, "PUT", f"/tag-sets/{labels.id}/tags", body)
         if labels.labeler != who:
             self._others(who, answer)
-        elif self._expect(answer, 409 if behind or labels.status != "draft" else None):
+        elif self._expect(answer, 409 if behind or not labels.allows(Action.SAVE) else None):
             labels.value = value
             labels.note("save")
             labels.begun = True
@@ -283,7 +284,7 @@ class ArtifactLife(RuleBasedStateMachine):
         self._submit(self._some(number, "draft"))
 
     def _submit(self, labels: Labels) -> None:
-        refused = 409 if labels.status != "draft" else 400 if labels.value is None else None
+        refused = 409 if not labels.allows(Action.SUBMIT) else 400 if labels.value is None else None
         if labels.labeler in self.document.gone:
             refused = 403
         answer = self._post(labels.labeler, f"/tag-sets/{labels.id}/submit")
@@ -300,7 +301,7 @@ class ArtifactLife(RuleBasedStateMachine):
 
     def discard(self, number: int) -> None:
         labels = self._some(number)
-        refused = 409 if labels.status != "draft" or labels.submitted else None
+        refused = 409 if not labels.allows(Action.DELETE) or labels.submitted else None
         if labels.labeler in self.document.gone:
             refused = 403
         answer = self._send(labels.labeler, "DELETE", f"/tag-sets/{labels.id}")
@@ -311,7 +312,7 @@ class ArtifactLife(RuleBasedStateMachine):
     def accept(self, who: str, number: int, corrects: bool, behind: int) -> None:
         labels = self._some(number, "submitted")
         enough = self.document.count("accepted") >= WANTED
-        refused = 409 if labels.status != "submitted" or behind or enough else None
+        refused = 409 if not labels.allows(Action.ACCEPT) or behind or enough else None
         value = f"{who} {self._now()}" if corrects else labels.value or "x"
         body = {"tags": [tag("number", value)], "revision": labels.revision - behind}
         if self._expect(self._post(who, f"/tag-sets/{labels.id}/accept", body), refused):
@@ -326,7 +327,7 @@ class ArtifactLife(RuleBasedStateMachine):
     def _reject(self, labels: Labels, who: str, to: str, behind: int) -> None:
         heir = None if to == "pool" else labels.labeler if to == "back" else to
         back = heir == labels.labeler
-        refused = 409 if labels.status != "submitted" or behind else None
+        refused = 409 if not labels.allows(Action.REJECT) or behind else None
         if heir in self.document.gone and refused is None:
             refused = 400
         if heir is not None and refused is None:
@@ -347,7 +348,7 @@ class ArtifactLife(RuleBasedStateMachine):
             self.document.follow()
 
     def _pass_over(self, labels: Labels) -> None:
-        """It comes last for its labeler; a skip of theirs stands."""
+        """Its labeler does not get it again by `next`; a skip of theirs stands."""
         if labels.labeler not in self.document.skips:
             self.document.passed_over.add(labels.labeler)
 
@@ -380,7 +381,7 @@ class ArtifactLife(RuleBasedStateMachine):
         others = document.of(labels.labeler, "draft", *STANDING)
         full = labels.status == "rejected" and document.count(*STANDING) >= WANTED
         has = any(one is not labels for one in others)
-        decided = labels.status in ("accepted", "rejected")
+        decided = labels.allows(Action.REOPEN)
         refused = None if decided and not (behind or full or has) else 409
         if refused is None or not (behind or full):
             gone = decided and back and not behind and not full

@@ -1,4 +1,4 @@
-"""Billing periods, months in UTC."""
+"""Model of billing periods; each is a calendar month in UTC."""
 
 from datetime import datetime
 
@@ -9,9 +9,9 @@ from app.kit import db
 
 
 class BillingPeriod(db.Base):
-    """A month that was closed. A row is written once; the application may not change it.
+    """A closed month; the application cannot change a row after inserting it.
 
-    `period` is `YYYY-MM`; `organizations` how many had the month to be billed for.
+    `period` is `YYYY-MM`; `organizations` is the number of organizations billed for the month.
     """
 
     __tablename__ = "billing_periods"

@@ -1,4 +1,4 @@
-"""SQL of billing periods."""
+"""SQL queries of billing periods."""
 
 from datetime import datetime
 
@@ -7,8 +7,8 @@ from sqlalchemy import func, select, text
 from app.billing.periods.models import BillingPeriod
 from app.kit import db, events
 
-# What a month is billed for: whoever was there in it. A closed organization has a last invoice; of
-# an erased one nothing is left to bill.
+# A month is billed for every organization that existed in it. A closed organization gets a last
+# invoice; for an erased one, there is no data left to bill.
 _BILLED = "SELECT id FROM organizations WHERE created_at < :ended AND status <> 'erased'"
 
 _CLOSE = text(
@@ -21,29 +21,29 @@ _CLOSE = text(
 
 
 def now() -> datetime:
-    """The database's clock, which judges whether a month has ended."""
+    """Return the time of the database's clock, which decides whether a month has ended."""
     return db.session().scalars(select(func.now())).one()
 
 
 def close(period: str, ended: datetime) -> bool:
-    """Write that `period`, which ended at `ended`, is closed; False when it was closed before.
+    """Record that `period`, which ended at `ended`, is closed; return false if it already was.
 
-    Of several at once one writes; the others wait for its commit.
+    Of several concurrent requests, one inserts the row; the others wait for its commit.
     """
     values = {"period": period, "ended": ended}
     return db.session().execute(_CLOSE, values).first() is not None
 
 
-def tell(name: str, data: dict[str, str], ended: datetime) -> int:
-    """Emit an event for each organization that is billed."""
-    return events.emit_each(name, data, organizations=_BILLED, ended=ended)
+def emit_for_billed(event: str, payload: dict[str, str], ended: datetime) -> int:
+    """Emit an event for each organization that is billed, and return how many there are."""
+    return events.emit_each(event, payload, organizations=_BILLED, ended=ended)
 
 
 def is_closed(period: str) -> bool:
-    """Return whether `period` is closed."""
+    """Return true if `period` is closed."""
     return db.session().get(BillingPeriod, period) is not None
 
 
 def get(period: str) -> BillingPeriod:
-    """A closed period."""
+    """Return a closed period."""
     return db.session().scalars(select(BillingPeriod).filter_by(period=period)).one()

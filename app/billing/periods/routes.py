@@ -1,4 +1,4 @@
-"""internal: closing billing periods."""
+"""Routes of billing periods."""
 
 from typing import Any
 
@@ -18,8 +18,10 @@ blueprint = Blueprint("billing_periods", tag="internal")
     status=202,
 )
 def close_billing_period(caller: None, body: dict[str, Any]) -> Any:
-    """Close a month, so that its invoices are issued; again, it answers the same.
+    """Close a billing period.
 
-    Refused with 409 `conflict` until this service issues invoices.
+    Closes a month for all organizations, so that its invoices are issued. For a month that is
+    already closed, the response is the same again. Responds with 409 `conflict` until this service
+    issues invoices.
     """
     return service.close(**body)

@@ -1,10 +1,10 @@
-"""Bodies and answers of billing periods."""
+"""Request and response schemas of billing periods."""
 
 from typing import Any
 
 from marshmallow import ValidationError
 
-from app.billing.periods.service import MONTH, bounds
+from app.billing.periods.service import MONTH, get_bounds
 from app.kit.api.fields import Int, Schema, Str, UtcDateTime
 
 
@@ -18,23 +18,23 @@ class Month(Str):
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, *args, **kwargs)
         try:
-            bounds(text)
+            get_bounds(text)
         except ValueError:
             raise ValidationError("Must be a month such as 2026-10.") from None
         return text
 
 
 class ClosePeriod(Schema):
-    """Which month to close."""
+    """Request body to close a month."""
 
     period = Month(required=True)
 
 
 class BillingPeriod(Schema):
-    """A month that is closed."""
+    """A closed month; `from` is inclusive and `to` exclusive."""
 
     period = Str(required=True)
     from_ = UtcDateTime(required=True, data_key="from", attribute="from")
     to = UtcDateTime(required=True)
-    organizations = Int(required=True, metadata={"description": "How many are billed."})
+    organizations = Int(required=True, metadata={"description": "Number of organizations billed."})
     closed_at = UtcDateTime(required=True)

@@ -1,4 +1,4 @@
-"""Closing billing periods. Invoices are made by the handlers of `CLOSED`."""
+"""Service that closes billing periods; the handlers of the event `CLOSED` issue the invoices."""
 
 import re
 from datetime import UTC, datetime
@@ -9,13 +9,16 @@ from app.kit import errors, events, tenancy
 
 MONTH = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])"
 CLOSED = "billing.period_closed"
-"""Emitted once for each organization that had the month; data: {period, from, to}."""
+"""Emitted once for each organization billed for the month; payload: {period, from, to}."""
 
 
-def bounds(period: str) -> tuple[datetime, datetime]:
-    """First moment of a month `YYYY-MM` in UTC, and first moment after it. Raises ValueError."""
+def get_bounds(period: str) -> tuple[datetime, datetime]:
+    """Return the start of a month `YYYY-MM` in UTC, and the start of the next month.
+
+    Raises ValueError.
+    """
     if not re.fullmatch(MONTH, period):
-        raise ValueError(f"{period!r} is no month such as 2026-10")
+        raise ValueError(f"{period!r} is not a month such as 2026-10")
     first = datetime.strptime(period, "%Y-%m").replace(tzinfo=UTC)
     if first.month < 12:  # noqa: PLR2004 - December
         return first, first.replace(month=first.month + 1)
@@ -23,34 +26,34 @@ def bounds(period: str) -> tuple[datetime, datetime]:
 
 
 def close(*, period: str) -> dict[str, Any]:
-    """Close a month for all organizations; a month that is closed already answers the same again.
+    """Close a month for all organizations; for a closed month, return the same result again.
 
-    Raises 400 `validation_error` on one that has not ended, and 409 `conflict` while nothing makes
-    invoices: a closed month stays closed, so its invoices would never be made.
+    Raises 400 `validation_error` if the month has not ended, and 409 `conflict` if the event has no
+    handler: a month is closed only once, so its invoices would never be issued.
     """
-    start, end = bounds(period)
+    start, end = get_bounds(period)
     with tenancy.across_organizations(reason="a period is closed for every organization"):
         if queries.now() < end:
-            message = "This month has not ended yet, in UTC."
-            raise errors.invalid(message, "period", ends_at=_text(end))
-        if not events.listeners(CLOSED) and not queries.is_closed(period):
+            message = "This month has not ended yet in UTC."
+            raise errors.invalid(message, "period", ends_at=_format_utc(end))
+        if not events.list_handlers(CLOSED) and not queries.is_closed(period):
             raise errors.conflict(
-                "Billing periods cannot be closed yet: this release issues no invoices, and a month"
-                " is closed once and for all. Close it when invoices are available.",
+                "Billing periods cannot be closed yet: this release issues no invoices, and a"
+                " closed month stays closed. Close it when invoices are available.",
                 state="open",
             )
         if queries.close(period, end):
-            data = {"period": period, "from": _text(start), "to": _text(end)}
-            queries.tell(CLOSED, data, end)
-        found = queries.get(period)
+            payload = {"period": period, "from": _format_utc(start), "to": _format_utc(end)}
+            queries.emit_for_billed(CLOSED, payload, end)
+        record = queries.get(period)
     return {
         "period": period,
         "from": start,
         "to": end,
-        "organizations": found.organizations,
-        "closed_at": found.closed_at,
+        "organizations": record.organizations,
+        "closed_at": record.closed_at,
     }
 
 
-def _text(moment: datetime) -> str:
-    return moment.isoformat().replace("+00:00", "Z")
+def _format_utc(time: datetime) -> str:
+    return time.isoformat().replace("+00:00", "Z")

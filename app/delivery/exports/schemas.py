@@ -15,9 +15,10 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 STATUSES = ("queued", "running", "completed", "failed", "cancelled")
-TAG_SET_STATUSES = ("draft", "submitted", "accepted", "rejected")
+TAG_SET_STATUSES = tuple(TagSetStatus)
 WHICH_TAG_SETS = ("accepted", "final", "latest", "all")
 MAX_ARTIFACT_IDS = 1000
 _LONG = 2**63 - 1

@@ -11,7 +11,6 @@ from app.kit import container, db, jobs
 from app.kit.jobs import Job
 from app.kit.storage import NotStored, StorageUnavailable
 
-_CONTENTS_LOCKED = 10
 _MISSING_FOR = timedelta(days=1)
 """A file that was there when its document was created is rather out of reach than gone."""
 
@@ -54,15 +53,9 @@ def parse(job: Job) -> None:
     max_attempts=10,
 )
 def delete_content(deleted: Sequence[Job]) -> None:
-    """Delete the files of documents that were deleted.
-
-    A few are locked at a time: whoever uploads the same content waits for them.
-    """
-    contents = sorted({job.args["data"]["sha256"] for job in deleted})
-    for number, sha256 in enumerate(contents):
-        if number and number % _CONTENTS_LOCKED == 0:
-            deleted[0].checkpoint()
-        service.delete_content(sha256)
+    """Delete the files of documents that were deleted."""
+    digests = [job.args["data"]["sha256"] for job in deleted]
+    service.delete_contents(digests, deleted[0].checkpoint)
 
 
 @jobs.handler("artifacts.sweep", queue="maintenance")
@@ -81,7 +74,7 @@ def index(job: Job) -> None:
 @jobs.handler("artifacts.start_retention")
 def start_retention(_job: Job) -> None:
     """Give each organization that keeps documents for a time only its job."""
-    for organization_id in organizations.with_retention():
+    for organization_id in organizations.list_with_retention():
         jobs.enqueue(
             "artifacts.retain",
             {},
@@ -95,7 +88,7 @@ def retain(job: Job) -> None:
     """Delete an organization's documents that are older than it keeps them."""
     assert job.organization_id is not None
     # As it is now: somebody may have thought better of it since the job was made.
-    days = organizations.retention_days(job.organization_id)
+    days = organizations.get_retention_days(job.organization_id)
     if days is not None:
         service.delete_expired(days, job.checkpoint)
 

@@ -4,20 +4,10 @@ from typing import Any
 from uuid import UUID
 
 from app.documents.artifacts import service
-from app.documents.artifacts.schemas import (
-    Artifact,
-    ArtifactFilters,
-    ArtifactSelection,
-    ArtifactStats,
-    ArtifactStatsFilters,
-    ArtifactText,
-    BulkArchive,
-    CreateArtifact,
-    DocumentPage,
-    PageImageQuery,
-    UpdateArtifact,
-    UploadArtifact,
-)
+from app.documents.artifacts.schemas import documents
+from app.documents.artifacts.schemas.bulk import ArtifactSelection, BulkArchive
+from app.documents.artifacts.schemas.contents import ArtifactText, DocumentPage
+from app.documents.artifacts.schemas.stats import ArtifactStats, ArtifactStatsFilters
 from app.engines.documents import MEDIA_TYPES
 from app.kit import errors
 from app.kit.api.blueprint import MIB, Blueprint, File, Listing
@@ -31,8 +21,10 @@ blueprint = Blueprint("artifacts", description="The documents that are labeled."
 @blueprint.get(
     "/artifacts",
     permission="artifacts:read",
-    query=Listing(sorts=("-created_at", "name", "priority", "updated_at"), filters=ArtifactFilters),
-    returns=Artifact,
+    query=Listing(
+        sorts=("-created_at", "name", "priority", "updated_at"), filters=documents.ArtifactFilters
+    ),
+    returns=documents.Artifact,
 )
 def list_artifacts(caller: Caller, query: dict[str, Any]) -> Any:
     """List documents: filters, full-text search (q), sorting."""
@@ -45,10 +37,10 @@ def list_artifacts(caller: Caller, query: dict[str, Any]) -> Any:
 @blueprint.post(
     "/artifacts",
     permission="artifacts:create",
-    body=CreateArtifact,
+    body=documents.CreateArtifact,
     max_body=16 * MIB,
-    upload=UploadArtifact,
-    returns=Artifact,
+    upload=documents.UploadArtifact,
+    returns=documents.Artifact,
     status=201,
 )
 def create_artifact(caller: Caller, body: dict[str, Any]) -> Any:
@@ -56,7 +48,7 @@ def create_artifact(caller: Caller, body: dict[str, Any]) -> Any:
     return service.create(created_by=caller.user_id, **body)
 
 
-@blueprint.get("/artifacts/{artifact_id}", permission="artifacts:read", returns=Artifact)
+@blueprint.get("/artifacts/{artifact_id}", permission="artifacts:read", returns=documents.Artifact)
 def get_artifact(caller: Caller, artifact_id: UUID) -> Any:
     """Read one document's metadata, state, assignment and claim."""
     return service.show(artifact_id)
@@ -65,8 +57,8 @@ def get_artifact(caller: Caller, artifact_id: UUID) -> Any:
 @blueprint.patch(
     "/artifacts/{artifact_id}",
     permission="artifacts:update",
-    body=UpdateArtifact,
-    returns=Artifact,
+    body=documents.UpdateArtifact,
+    returns=documents.Artifact,
     revision="optional",
 )
 def update_artifact(
@@ -116,7 +108,7 @@ def list_artifact_pages(caller: Caller, artifact_id: UUID, query: dict[str, Any]
 @blueprint.get(
     "/artifacts/{artifact_id}/pages/{page_number}/image",
     permission="artifacts:read",
-    query=PageImageQuery,
+    query=documents.PageImageQuery,
     returns=File(("image/png", "image/jpeg", "image/webp")),
     numbers=("page_number",),
 )
@@ -130,7 +122,7 @@ def get_artifact_page_image(
 @blueprint.post(
     "/artifacts/{artifact_id}/reprocess",
     permission="artifacts:update",
-    returns=Artifact,
+    returns=documents.Artifact,
     status=202,
     revision="optional",
 )

@@ -1,4 +1,4 @@
-"""API keys: what a service proves itself with."""
+"""Model of API keys, with which other services authenticate."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,11 +11,11 @@ from app.kit.tenancy import TenantModel
 
 
 class ApiKey(TenantModel, db.Record, db.Base):
-    """A key of an organization, which keeps it and its role when its creator leaves.
+    """An API key of an organization; it keeps working with its role when its creator leaves.
 
-    `prefix` finds it, `key_hash` (keyed) proves it. `role` is below owner. A revoked key is
-    deleted: nothing can bring it back. What the key does is done in the name of `created_by`, whose
-    account stays as long as the key.
+    `prefix` identifies the key; `key_hash`, a keyed hash, verifies it. `role` is below owner. A
+    revoked key is deleted and cannot be restored. The key acts on behalf of `created_by`, whose
+    account exists as long as the key.
     """
 
     __tablename__ = "api_keys"

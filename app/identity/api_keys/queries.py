@@ -1,4 +1,4 @@
-"""SQL of API keys."""
+"""SQL queries of API keys."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
 
-# One round trip proves a request: key, organization and who made it together.
+# Authentication takes one round trip: the key, its organization and its creator are read together.
 _AUTHENTICATE = Prepared(
     "authenticate_key",
     "text",
@@ -30,7 +30,7 @@ _AUTHENTICATE = Prepared(
     WHERE k.prefix = $1
     """,
 )
-# Many requests of one key may find it due at once: one writes, the others pass by.
+# When many concurrent requests of one key find the timestamp outdated, only one writes it.
 _TOUCH = Prepared(
     "touch_key",
     "uuid, uuid",
@@ -47,12 +47,15 @@ _TOUCH = Prepared(
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """What the database says of a key, its organization and who made it."""
+class KeyState:
+    """The state of a key, with its organization and its creator.
+
+    `ended` is true if the key has expired or its organization is closed or erased.
+    """
 
     key_hash: str
     ended: bool
-    unused_lately: bool
+    last_used_is_outdated: bool
     id: UUID
     name: str
     role: str
@@ -66,15 +69,15 @@ class Proof:
     settings: dict[str, Any]
 
 
-def prove(prefix: str) -> Proof | None:
-    """Look a key up; None when there is none."""
+def find_by_prefix(prefix: str) -> KeyState | None:
+    """Return the state of the key with a prefix, or None if it does not exist."""
     with tenancy.across_organizations(reason="finds the key before its organization is known"):
         row = _AUTHENTICATE.first(prefix)
-    return Proof(*row) if row is not None else None
+    return KeyState(*row) if row is not None else None
 
 
 def touch(organization_id: UUID, key_id: UUID) -> None:
-    """Note that a key was used, unless somebody did within the minute."""
+    """Update the time of a key's last use, at most once a minute."""
     with tenancy.organization(organization_id):
         _TOUCH.rows(str(organization_id), str(key_id))
 
@@ -82,14 +85,14 @@ def touch(organization_id: UUID, key_id: UUID) -> None:
 def page(
     request: PageRequest, *, created_after: datetime | None, created_before: datetime | None
 ) -> Page:
-    """A page of the organization's keys."""
+    """Return a page of the organization's keys."""
     conditions: list[ColumnElement[bool]] = []
     conditions += within(ApiKey.created_at, created_after, created_before)
     is_member = exists().where(
         Membership.organization_id == ApiKey.organization_id,
         Membership.user_id == ApiKey.created_by,
     )
-    maker = func.jsonb_build_object(
+    creator = func.jsonb_build_object(
         "id", User.id, "email", User.email, "name", User.name, "is_member", is_member
     )
     statement = (
@@ -101,7 +104,7 @@ def page(
             ApiKey.prefix,
             ApiKey.expires_at,
             ApiKey.last_used_at,
-            maker.label("created_by"),
+            creator.label("created_by"),
             ApiKey.created_at,
             ApiKey.updated_at,
         )
@@ -112,29 +115,29 @@ def page(
     return paginate(statement, request, sorts=sorts, unique=ApiKey.id)
 
 
-def locked(key_id: UUID) -> ApiKey | None:
-    """One key, which nobody else revokes until the commit."""
+def lock(key_id: UUID) -> ApiKey | None:
+    """Return a key, locked until the transaction ends, or None."""
     statement = select(ApiKey).where(ApiKey.id == key_id).with_for_update()
     return db.session().execute(statement).scalar_one_or_none()
 
 
-_LIVE = or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > func.now())
+_NOT_EXPIRED = or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > func.now())
 
 
 def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
-    """Return the keys that a user made in the bound organization and that still work, by name."""
-    statement = select(ApiKey).where(ApiKey.created_by == user_id, _LIVE)
+    """Return the unexpired keys that a user created in the bound organization, sorted by name."""
+    statement = select(ApiKey).where(ApiKey.created_by == user_id, _NOT_EXPIRED)
     return list(db.session().scalars(statement.order_by(ApiKey.name, ApiKey.id)))
 
 
 def count_live_by_creator(user_id: UUID) -> int:
-    """Count the keys that a user made and that still work, in all bound organizations."""
-    statement = select(func.count()).where(ApiKey.created_by == user_id, _LIVE)
+    """Count the unexpired keys that a user created in all bound organizations."""
+    statement = select(func.count()).where(ApiKey.created_by == user_id, _NOT_EXPIRED)
     return db.session().execute(statement).scalar_one()
 
 
 def delete_by_creator(user_id: UUID) -> None:
-    """Delete the keys that a user made, in all bound organizations."""
+    """Delete the keys that a user created in all bound organizations."""
     db.session().execute(
         delete(ApiKey)
         .where(ApiKey.created_by == user_id)

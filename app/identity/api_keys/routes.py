@@ -1,4 +1,4 @@
-"""organizations: the keys of services."""
+"""Routes of API keys."""
 
 from typing import Any
 from uuid import UUID
@@ -19,7 +19,11 @@ _MANAGE = "api_keys:manage"
     returns=ApiKey,
 )
 def list_api_keys(caller: Caller, query: dict[str, Any]) -> Any:
-    """List API keys: prefix, role, last use, expiry, and who made them."""
+    """List API keys.
+
+    Returns the organization's keys, including expired ones, each with its creator. The key itself
+    is never returned, only its prefix.
+    """
     return service.list_keys(**query)
 
 
@@ -29,15 +33,22 @@ def list_api_keys(caller: Caller, query: dict[str, Any]) -> Any:
     body=CreateApiKey,
     returns=ApiKeyWithSecret,
     status=201,
-    # A key that leaks must neither leave another one behind nor end others.
+    # A leaked key must not be able to create or revoke keys.
     keys=False,
 )
 def create_api_key(caller: Caller, body: dict[str, Any]) -> Any:
-    """Create an API key; the whole key is in this response only."""
+    """Create an API key.
+
+    The complete key is in this response only. Its role must be below owner and not above the
+    caller's.
+    """
     return service.create(caller, **body)
 
 
 @blueprint.delete("/organizations/{org_slug}/api-keys/{key_id}", permission=_MANAGE, keys=False)
 def revoke_api_key(caller: Caller, key_id: UUID) -> None:
-    """Revoke an API key; the next request with it is refused."""
+    """Revoke an API key.
+
+    Deletes the key; the next request with it is refused.
+    """
     service.revoke(key_id)

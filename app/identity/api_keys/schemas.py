@@ -1,49 +1,54 @@
-"""Bodies and answers of API keys."""
+"""Request and response schemas of API keys."""
 
 from app.kit.api.fields import Bool, Name, Nested, OneOf, Schema, ShownOnce, Str, UtcDateTime, Uuid
 from app.kit.permissions import Role
 
 
 class ApiKeyMaker(Schema):
-    """Who made a key; what it does is done in their name."""
+    """The user who created a key, and on whose behalf it acts."""
 
     id = Uuid(required=True)
     email = Str(required=True)
     name = Str(required=True)
     is_member = Bool(
         required=True,
-        metadata={"description": "False once they have left: the key goes on without them."},
+        metadata={
+            "description": "False after the user has left the organization; the key keeps working."
+        },
     )
 
 
 class CreateApiKey(Schema):
-    """A new key."""
+    """Request body to create an API key."""
 
     name = Name(required=True)
     role = Str(
         required=True,
         validate=OneOf([role.name for role in Role]),
-        metadata={"description": "Not `owner`, and not above the maker's."},
+        metadata={"description": "Below `owner`, and not above the creator's role."},
     )
     read_only = Bool(
-        load_default=False, metadata={"description": "Whether it is for GET operations only."}
+        load_default=False,
+        metadata={"description": "Whether the key may only call GET operations."},
     )
     expires_at = UtcDateTime(
-        load_default=None, allow_none=True, metadata={"description": "Absent or null: never."}
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Absent or null if the key never expires."},
     )
 
 
 class ApiKey(Schema):
-    """An API key, less the key."""
+    """An API key without its secret."""
 
     id = Uuid(required=True)
     name = Str(required=True)
     role = Str(required=True, validate=OneOf([role.name for role in Role]))
     read_only = Bool(required=True)
-    prefix = Str(required=True, metadata={"description": "How the key begins."})
+    prefix = Str(required=True, metadata={"description": "The first characters of the key."})
     expires_at = UtcDateTime(required=True, allow_none=True)
     last_used_at = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": "To the minute."}
+        required=True, allow_none=True, metadata={"description": "Accurate to one minute."}
     )
     created_by = Nested(ApiKeyMaker, required=True)
     created_at = UtcDateTime(required=True)
@@ -51,13 +56,13 @@ class ApiKey(Schema):
 
 
 class ApiKeyWithSecret(ApiKey):
-    """A new API key; `key` is shown this once."""
+    """A new API key; `key` is returned only once."""
 
-    key = ShownOnce("The whole key.")
+    key = ShownOnce("The complete key.")
 
 
 class ApiKeyFilters(Schema):
-    """Which keys."""
+    """Query parameters that filter a list of API keys."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()

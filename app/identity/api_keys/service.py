@@ -1,4 +1,7 @@
-"""API keys: made once, proven at every request (the kit's Authenticator port), revoked."""
+"""Service that creates, authenticates and revokes API keys (part of the kit's Authenticator port).
+
+The creator sees the key once; afterwards only a keyed hash is stored.
+"""
 
 import hmac
 import re
@@ -17,13 +20,13 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import PERMISSIONS, Role, require_role
 from app.kit.principal import Caller, Organization
 
-SIGN = "dl_"
-PREFIX_LENGTH = len(SIGN) + 12
+MARKER = "dl_"
+PREFIX_LENGTH = len(MARKER) + 12
 SECRET_LENGTH = 43  # of 62 letters and digits: 256 bits
-_LETTERS = string.ascii_letters + string.digits
-_FORM = re.compile(rf"{SIGN}[A-Za-z0-9]{{{PREFIX_LENGTH - len(SIGN) + SECRET_LENGTH}}}")
-_NO_KEY = SIGN + "-" * (PREFIX_LENGTH - len(SIGN) + SECRET_LENGTH)
-_NO_HASH = "-" * 64
+_ALPHABET = string.ascii_letters + string.digits
+_PATTERN = re.compile(rf"{MARKER}[A-Za-z0-9]{{{PREFIX_LENGTH - len(MARKER) + SECRET_LENGTH}}}")
+_DUMMY_KEY = MARKER + "-" * (PREFIX_LENGTH - len(MARKER) + SECRET_LENGTH)
+_DUMMY_HASH = "-" * 64
 
 
 def list_keys(
@@ -32,7 +35,7 @@ def list_keys(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """A page of the organization's keys, expired ones too."""
+    """Return a page of the organization's keys, including expired ones."""
     return queries.page(page, created_after=created_after, created_before=created_before)
 
 
@@ -44,18 +47,18 @@ def create(
     read_only: bool = False,
     expires_at: datetime | None = None,
 ) -> dict[str, Any]:
-    """Create a key of the organization; it comes with its `key`, this once.
+    """Create a key of the organization; only this result contains the secret `key`.
 
-    Raises 400 `validation_error` on `role` (owner, or above the caller's) or on `expires_at`, 403
-    where the caller has lost the right meanwhile.
+    Raises 400 `validation_error` on `role` (owner, or above the caller's) or `expires_at`, and 403
+    if the caller has lost the permission meanwhile.
     """
     creator_role = organizations.lock_role(caller)
     require_role(creator_role, PERMISSIONS["api_keys:manage"])
     if Role[role] >= Role.owner or Role[role] > creator_role:
-        raise errors.invalid("A key's role is below owner and not above its maker's.", "role")
+        raise errors.invalid("Must be below owner, and not above your own role.", "role")
     if expires_at is not None and expires_at <= db.utc_now():
         raise errors.invalid("Must be in the future.", "expires_at")
-    key = SIGN + "".join(secrets.choice(_LETTERS) for _ in range(12 + SECRET_LENGTH))
+    key = MARKER + "".join(secrets.choice(_ALPHABET) for _ in range(12 + SECRET_LENGTH))
     record = ApiKey(
         name=name,
         prefix=key[:PREFIX_LENGTH],
@@ -67,11 +70,11 @@ def create(
     )
     db.session().add(record)
     db.session().flush()
-    shown = ("id", "name", "role", "read_only", "prefix", "expires_at", "last_used_at")
-    maker = {"id": caller.user_id, "email": caller.email, "name": caller.name, "is_member": True}
+    members = ("id", "name", "role", "read_only", "prefix", "expires_at", "last_used_at")
+    creator = {"id": caller.user_id, "email": caller.email, "name": caller.name, "is_member": True}
     return {
-        **{member: getattr(record, member) for member in shown},
-        "created_by": maker,
+        **{member: getattr(record, member) for member in members},
+        "created_by": creator,
         "created_at": record.created_at,
         "updated_at": record.updated_at,
         "key": key,
@@ -79,8 +82,8 @@ def create(
 
 
 def revoke(key_id: UUID) -> None:
-    """End a key: the next request with it is refused. Raises 404."""
-    record = queries.locked(key_id)
+    """Delete a key, so that the next request with it is refused. Raises 404."""
+    record = queries.lock(key_id)
     if record is None:
         raise errors.not_found()
     db.session().delete(record)
@@ -88,17 +91,17 @@ def revoke(key_id: UUID) -> None:
 
 
 def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
-    """Return the keys that a user made in the bound organization and that still work, by name."""
+    """Return the unexpired keys that a user created in the bound organization, sorted by name."""
     return queries.list_live_by_creator(user_id)
 
 
 def count_live_by_creator(user_id: UUID) -> int:
-    """Count the keys that a user made and that still work, in all bound organizations."""
+    """Count the unexpired keys that a user created in all bound organizations."""
     return queries.count_live_by_creator(user_id)
 
 
 def revoke_by_creator(user_id: UUID) -> None:
-    """Revoke every key that a user made, in all bound organizations: the operator's part."""
+    """Revoke all keys that a user created in all bound organizations; for the operator."""
     queries.delete_by_creator(user_id)
 
 
@@ -106,29 +109,29 @@ def _fingerprint(key: str) -> str:
     return container.keyring().fingerprint("api_key", key)
 
 
-def by_api_key(key: str) -> Caller:
-    """Prove an API key (see `kit.principal.Authenticator`). Raises 401 `invalid_api_key`.
+def authenticate_key(key: str) -> Caller:
+    """Authenticate an API key (see `kit.principal.Authenticator`). Raises 401 `invalid_api_key`.
 
-    Whatever is wrong with the key, the same is done before it is refused: one look-up, one hash,
-    one comparison.
+    Whatever is wrong with the key, the same steps run before it is refused: one query, one hash and
+    one comparison. The response time therefore reveals nothing.
     """
-    if _FORM.fullmatch(key) is None:
-        key = _NO_KEY
-    proof = queries.prove(key[:PREFIX_LENGTH])
-    known = hmac.compare_digest(_fingerprint(key), proof.key_hash if proof else _NO_HASH)
-    if proof is None or not known or proof.ended:
+    if _PATTERN.fullmatch(key) is None:
+        key = _DUMMY_KEY
+    state = queries.find_by_prefix(key[:PREFIX_LENGTH])
+    is_correct = hmac.compare_digest(_fingerprint(key), state.key_hash if state else _DUMMY_HASH)
+    if state is None or not is_correct or state.ended:
         raise ApiError("invalid_api_key", "The API key is unknown, revoked or expired.")
-    if proof.unused_lately:
-        queries.touch(proof.organization_id, proof.id)
+    if state.last_used_is_outdated:
+        queries.touch(state.organization_id, state.id)
     return Caller(
-        user_id=proof.user_id,
-        email=proof.email,
-        name=proof.name,
+        user_id=state.user_id,
+        email=state.email,
+        name=state.name,
         session_id=None,
         token_id=None,
-        expires_at=proof.expires_at,
-        organization=Organization(proof.organization_id, proof.slug, proof.status, proof.settings),
-        role=Role[proof.role],
-        api_key_id=proof.id,
-        read_only=proof.read_only,
+        expires_at=state.expires_at,
+        organization=Organization(state.organization_id, state.slug, state.status, state.settings),
+        role=Role[state.role],
+        api_key_id=state.id,
+        read_only=state.read_only,
     )

@@ -1,1 +1,1 @@
-"""The audit log: reading it, sealing it into chains, verifying and erasing them."""
+"""The audit log: read it, append it to hash chains, verify the chains and erase them."""

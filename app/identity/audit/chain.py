@@ -1,4 +1,7 @@
-"""The chain's arithmetic: HMAC-SHA-256 (RFC 2104) under keys that the database never sees."""
+"""Compute the hashes of audit chains: HMAC-SHA-256 (RFC 2104).
+
+The keys are never stored in the database.
+"""
 
 import hmac
 from collections.abc import Sequence
@@ -8,15 +11,18 @@ from uuid import UUID
 from app.kit import container
 
 DIGEST_BYTES = 32
-START = bytes(DIGEST_BYTES)
-"""What the first block follows."""
-ABSENT = bytes(DIGEST_BYTES)
-"""Digest of an entry that was gone before it could be sealed; no entry has it."""
+INITIAL_HASH = bytes(DIGEST_BYTES)
+"""Previous hash of the first block."""
+ABSENT_DIGEST = bytes(DIGEST_BYTES)
+"""Digest of an entry that was removed before it was appended; no existing entry has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A link: entries `position` to `position + len(entries)` and their SHA-256 digests, joined."""
+    """A block of a chain, with the entries from `position` to `position + len(entries) - 1`.
+
+    `digests` are the joined SHA-256 digests of the entries.
+    """
 
     number: int
     position: int
@@ -27,7 +33,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A chain's length and end."""
+    """The length of a chain and the hash of its last block; `mac` signs both."""
 
     blocks: int
     entries: int
@@ -35,13 +41,13 @@ class Head:
     mac: bytes
 
 
-EMPTY = Head(0, 0, START, b"")
+EMPTY_HEAD = Head(0, 0, INITIAL_HASH, b"")
 
 
-def block_hash(organization_id: UUID, previous: bytes, block: Block) -> bytes:
-    """32 bytes over the block before, the block's place, and what it holds.
+def compute_block_hash(organization_id: UUID, previous: bytes, block: Block) -> bytes:
+    """Return 32 bytes over the previous block's hash, the block's place, and its content.
 
-    All parts but the last two have fixed lengths, and the number of entries tells theirs.
+    All parts but the last two have fixed lengths, and the number of entries determines theirs.
     """
     parts = [previous, organization_id.bytes]
     parts += [n.to_bytes(8) for n in (block.number, block.position, len(block.entries))]
@@ -49,14 +55,14 @@ def block_hash(organization_id: UUID, previous: bytes, block: Block) -> bytes:
     return hmac.digest(container.keyring().derived_key("audit chain"), b"".join(parts), "sha256")
 
 
-def head_mac(organization_id: UUID, head: Head) -> bytes:
-    """32 bytes over a head's length and end."""
-    told = b"".join(
+def compute_head_mac(organization_id: UUID, head: Head) -> bytes:
+    """Return 32 bytes over the chain's length and last hash."""
+    message = b"".join(
         [organization_id.bytes, head.blocks.to_bytes(8), head.entries.to_bytes(8), head.hash]
     )
-    return hmac.digest(container.keyring().derived_key("audit head"), told, "sha256")
+    return hmac.digest(container.keyring().derived_key("audit head"), message, "sha256")
 
 
 def is_signed(organization_id: UUID, head: Head) -> bool:
-    """Whether this service signed the head."""
-    return hmac.compare_digest(head_mac(organization_id, head), head.mac)
+    """Return whether this service signed the head."""
+    return hmac.compare_digest(compute_head_mac(organization_id, head), head.mac)

@@ -1,4 +1,4 @@
-"""How the audit log's entries are counted."""
+"""Counters of the audit log's entries."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH

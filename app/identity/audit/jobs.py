@@ -1,6 +1,6 @@
-"""Sealing, every half minute."""
+"""The periodic job that appends new entries to the hash chains, every 30 seconds."""
 
-from app.identity.audit import queries, sealing
+from app.identity.audit import appending, queries
 from app.kit import jobs
 from app.kit.jobs import Job
 from app.kit.logging import get_logger
@@ -11,13 +11,13 @@ _SECONDS = 30
 
 
 @jobs.handler("audit.seal", queue="maintenance", resumable=True)
-def seal(job: Job) -> None:
-    """Seal what was written since, chain by chain, until nothing waits."""
-    for organization_id in queries.waiting_chains():
+def append_entries(job: Job) -> None:
+    """Append all pending entries to their chains, one chain after the other."""
+    for organization_id in queries.list_chains_with_pending():
         try:
-            while sealing.seal(organization_id):
+            while appending.append_pending_entries(organization_id):
                 job.checkpoint()
-        except sealing.BrokenHead:
+        except appending.InvalidHead:
             log.error("audit.head_not_ours", organization=str(organization_id))  # noqa: TRY400
 
 

@@ -1,7 +1,7 @@
-"""The audit log's tables. Only triggers and functions of the database write them.
+"""Tables of the audit log. Only triggers and functions of the database write them.
 
-`organization_id` is no foreign key: what is told of an organization outlives it. Where a record
-belongs to none it is NOBODY.
+`organization_id` is not a foreign key, because entries about an organization outlive it. Records
+that belong to no organization have NO_ORGANIZATION.
 """
 
 from datetime import datetime
@@ -13,11 +13,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 
-NOBODY = UUID(int=0)
+NO_ORGANIZATION = UUID(int=0)
 
 
 class AuditEntry(db.Base):
-    """One change of one record; never changed itself."""
+    """A change of a record; an entry never changes."""
 
     __tablename__ = "audit_entries"
     __table_args__ = (
@@ -34,7 +34,9 @@ class AuditEntry(db.Base):
         Index(
             "ix_audit_entries_session_of",
             text("coalesce((changes -> 'user_id') ->> 1, (changes -> 'user_id') ->> 0)"),
-            postgresql_where=text(f"organization_id = '{NOBODY}' AND target_type = 'sessions'"),
+            postgresql_where=text(
+                f"organization_id = '{NO_ORGANIZATION}' AND target_type = 'sessions'"
+            ),
         ),
     )
 
@@ -55,7 +57,10 @@ class AuditEntry(db.Base):
 
 
 class AuditUnsealed(db.Base):
-    """The entries of one statement, or of a thousandth of it, that wait for their seal."""
+    """Pending entries, which are not in the chain yet.
+
+    A row has the entries of one statement, or at most a thousand of them.
+    """
 
     __tablename__ = "audit_unsealed"
 
@@ -65,7 +70,7 @@ class AuditUnsealed(db.Base):
 
 
 class AuditBlock(db.Base):
-    """A link of a chain: up to some thousand entries, from `position` on, and their digests."""
+    """A block of a chain: about a thousand entries, starting at `position`, and their digests."""
 
     __tablename__ = "audit_blocks"
 
@@ -78,7 +83,10 @@ class AuditBlock(db.Base):
 
 
 class AuditHead(db.Base):
-    """How long a chain is and how it ends, signed: without it the end could be cut off."""
+    """The signed length and last hash of a chain.
+
+    Without it, somebody could cut off the end of the chain.
+    """
 
     __tablename__ = "audit_heads"
 
@@ -90,7 +98,7 @@ class AuditHead(db.Base):
 
 
 class AuditForgotten(db.Base):
-    """An entry that told of a person whose account is gone, and the entry that says so."""
+    """An entry that was removed with a person's account, and the entry that records this."""
 
     __tablename__ = "audit_forgotten"
 
@@ -99,7 +107,7 @@ class AuditForgotten(db.Base):
 
 
 class AuditWatch(db.Base):
-    """What migrations said of a table that is watched (see migrations/auditing.py)."""
+    """How a table is audited, as declared by migrations (see migrations/auditing.py)."""
 
     __tablename__ = "audit_watches"
 

@@ -7,14 +7,15 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.identity.audit.chain import EMPTY, Block, Head
+from app.identity.audit.chain import EMPTY_HEAD, Block, Head
 from app.kit import db
 
 BLOCK_ENTRIES = 1000
 _READ_BLOCKS = 4
 
-# Spelled out here and made of PostgreSQL's own functions: one in the database could be replaced.
-# The microseconds and JSON's canonical form are the same whatever server reads a restored log.
+# The digest uses only PostgreSQL's own functions, because a function of our own in the database
+# could be replaced. Microseconds and the canonical form of JSON are the same on every server that
+# reads a restored log.
 _DIGEST = """
 sha256(convert_to(CAST(jsonb_build_array(id, organization_id,
     CAST(extract(epoch FROM at) * 1000000 AS bigint), actor_kind, actor_id, actor_label, operation,
@@ -24,12 +25,12 @@ sha256(convert_to(CAST(jsonb_build_array(id, organization_id,
 _DIGESTS = text(
     "SELECT id, at, " + _DIGEST + " AS digest FROM audit_entries WHERE id = ANY(:ids)"  # noqa: S608
 )
-_WAITING_CHAINS = text("SELECT DISTINCT organization_id FROM audit_unsealed")
+_PENDING_CHAINS = text("SELECT DISTINCT organization_id FROM audit_unsealed")
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('audit ' || :chain, 0))")
 _HEAD = text(
     "SELECT blocks, entries, hash, mac FROM audit_heads WHERE organization_id = :organization_id"
 )
-_WAITING = text(
+_PENDING = text(
     """
     SELECT id, entries FROM (
         SELECT id, entries,
@@ -39,15 +40,15 @@ _WAITING = text(
     ) AS counted WHERE before < :most ORDER BY id
     """
 )
-_SEAL = text(
+_APPEND = text(
     "SELECT audit_seal(:organization_id, :number, :position, CAST(:entries AS uuid[]), :digests,"
     " :hash, CAST(:waiting AS bigint[]), :mac)"
 )
 _ERASE = text("SELECT audit_erase(:organization_id, CAST(:proof AS jsonb))")
 _FORGET = text("SELECT audit_forget(:people)")
 _FORGOTTEN = text("SELECT entry_id FROM audit_forgotten WHERE entry_id = ANY(:ids)")
-# Nothing can be called forgotten beside what an entry counted and hashed.
-_MISCOUNTED = text(
+# An entry counts as forgotten only if a `users.forget` entry has counted and hashed it.
+_INVALID_FORGETS = text(
     """
     SELECT f.forgotten_by FROM (
         SELECT forgotten_by, encode(sha256(convert_to(
@@ -62,7 +63,7 @@ _BLOCKS = text(
     " WHERE organization_id = :organization_id AND number > :after"
     " AND number <= coalesce(:upto, number) ORDER BY number LIMIT :most"
 )
-_BEYOND = text(
+_AFTER_HEAD = text(
     """
     SELECT min(b.position) FROM audit_blocks b
     LEFT JOIN audit_heads h ON h.organization_id = b.organization_id
@@ -88,7 +89,7 @@ _COUNTS = text(
          WHERE organization_id = :organization_id) AS unsealed
     """
 )
-_STRANGERS = text(
+_UNCHAINED = text(
     """
     SELECT id FROM audit_entries WHERE organization_id = :organization_id
     EXCEPT SELECT unnest(entries) FROM audit_blocks WHERE organization_id = :organization_id
@@ -99,8 +100,8 @@ _STRANGERS = text(
 _FIRST = text(
     "SELECT hash FROM audit_blocks WHERE organization_id = :organization_id AND number = 1"
 )
-# An organization is the first thing that is told of it. Its log begins anew only where it ended.
-_BEGINS = text(
+# The first entry about an organization is its creation. A log starts again only after an erasure.
+_VALID_START = text(
     """
     SELECT CASE e.action
         WHEN 'organizations.watch' THEN true
@@ -118,62 +119,64 @@ _BEGINS = text(
     JOIN organizations o ON o.id = :organization_id
     """
 )
-_UNHURRIED = text("SET LOCAL statement_timeout = 0")
+_NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 
 
-class Digested(NamedTuple):
-    """An entry as it is now."""
+class EntryDigest(NamedTuple):
+    """The current digest of an entry."""
 
     id: UUID
     at: datetime
     digest: bytes
 
 
-class Waiting(NamedTuple):
-    """A row of entries that wait for their seal."""
+class PendingEntries(NamedTuple):
+    """A row of pending entries."""
 
     id: int
     entries: list[UUID]
 
 
 class Counts(NamedTuple):
-    """How many entries a chain's tables hold, in one moment."""
+    """The numbers of entries in a chain's tables, in one snapshot."""
 
     entries: int
     sealed: int
     unsealed: int
 
 
-def digests(ids: Sequence[UUID]) -> dict[UUID, Digested]:
-    """Those of `ids` that exist, whatever chain they are in."""
+def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
+    """Return the digests of those `ids` that exist, in any chain."""
     rows = db.session().execute(_DIGESTS, {"ids": list(ids)})
-    return {row.id: Digested(row.id, row.at, bytes(row.digest)) for row in rows}
+    return {row.id: EntryDigest(row.id, row.at, bytes(row.digest)) for row in rows}
 
 
-def waiting_chains() -> list[UUID]:
-    """Organizations with entries that are not sealed yet."""
-    return list(db.session().scalars(_WAITING_CHAINS))
+def list_chains_with_pending() -> list[UUID]:
+    """Return the organizations that have pending entries."""
+    return list(db.session().scalars(_PENDING_CHAINS))
 
 
-def lock(organization_id: UUID) -> None:
-    """Keep other sealers from a chain until the transaction ends."""
+def lock_chain(organization_id: UUID) -> None:
+    """Lock a chain against other writers until the transaction ends."""
     db.session().execute(_LOCK, {"chain": str(organization_id)})
 
 
-def head(organization_id: UUID) -> Head:
-    """A chain's head, EMPTY where there is none."""
+def get_head(organization_id: UUID) -> Head:
+    """Return a chain's head, or EMPTY if there is none."""
     row = db.session().execute(_HEAD, {"organization_id": organization_id}).first()
-    return EMPTY if row is None else Head(row[0], row[1], bytes(row[2]), bytes(row[3]))
+    return EMPTY_HEAD if row is None else Head(row[0], row[1], bytes(row[2]), bytes(row[3]))
 
 
-def waiting(organization_id: UUID) -> list[Waiting]:
-    """What waits longest: rows of BLOCK_ENTRIES entries together, or just above."""
+def list_pending(organization_id: UUID) -> list[PendingEntries]:
+    """Return the oldest pending rows, with BLOCK_ENTRIES entries in total or slightly more."""
     values = {"organization_id": organization_id, "most": BLOCK_ENTRIES}
-    return [Waiting(row[0], row[1]) for row in db.session().execute(_WAITING, values)]
+    return [PendingEntries(row[0], row[1]) for row in db.session().execute(_PENDING, values)]
 
 
-def seal(organization_id: UUID, block: Block, waiting_ids: Sequence[int], mac: bytes) -> None:
-    """Append a block; `mac` signs the head that it makes."""
+def append_block(
+    organization_id: UUID, block: Block, pending_ids: Sequence[int], mac: bytes
+) -> None:
+    """Append a block; `mac` signs the head after it."""
     values = {
         "organization_id": organization_id,
         "number": block.number,
@@ -181,40 +184,46 @@ def seal(organization_id: UUID, block: Block, waiting_ids: Sequence[int], mac: b
         "entries": list(block.entries),
         "digests": block.digests,
         "hash": block.hash,
-        "waiting": list(waiting_ids),
+        "waiting": list(pending_ids),
         "mac": mac,
     }
-    db.session().execute(_SEAL, values)
+    db.session().execute(_APPEND, values)
 
 
-def erase(organization_id: UUID, proof: str) -> UUID:
-    """Remove a chain and write the entry that stays; its id. `proof` is JSON."""
+def erase_chain(organization_id: UUID, proof: str) -> UUID:
+    """Remove a chain, write the entry that remains, and return its id. `proof` is JSON."""
     db.session().flush()
-    db.session().execute(_UNHURRIED)
+    db.session().execute(_NO_TIMEOUT)
     values = {"organization_id": organization_id, "proof": proof}
-    made: UUID = db.session().execute(_ERASE, values).scalar_one()
-    return made
+    entry_id: UUID = db.session().execute(_ERASE, values).scalar_one()
+    return entry_id
 
 
-def forget(people: Sequence[UUID]) -> int:
-    """Remove what the log tells of accounts that are gone, outside of organizations; how many."""
+def forget_users(user_ids: Sequence[UUID]) -> int:
+    """Remove the entries about deleted accounts that belong to no organization.
+
+    Returns their number.
+    """
     db.session().flush()
-    db.session().execute(_UNHURRIED)
-    return int(db.session().execute(_FORGET, {"people": list(people)}).scalar_one())
+    db.session().execute(_NO_TIMEOUT)
+    return int(db.session().execute(_FORGET, {"people": list(user_ids)}).scalar_one())
 
 
-def forgotten(ids: Sequence[UUID]) -> set[UUID]:
-    """Those of `ids` that were forgotten with somebody's account."""
+def find_forgotten(ids: Sequence[UUID]) -> set[UUID]:
+    """Return those `ids` that were removed together with an account."""
     return set(db.session().scalars(_FORGOTTEN, {"ids": list(ids)}))
 
 
-def miscounted(most: int) -> list[UUID]:
-    """Entries that forgot something, and do not say what is said to be forgotten by them."""
-    return list(db.session().scalars(_MISCOUNTED, {"most": most}))
+def list_invalid_forget_entries(limit: int) -> list[UUID]:
+    """Return the `users.forget` entries that do not match the entries removed under their name.
+
+    A match means that the hash in the entry is that of the removed entries.
+    """
+    return list(db.session().scalars(_INVALID_FORGETS, {"most": limit}))
 
 
-def blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
-    """A chain's blocks in order, a few at a time, up to one of a number."""
+def iterate_blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
+    """Yield a chain's blocks in order, up to the number `upto`, reading a few at a time."""
     values = {"organization_id": organization_id, "upto": upto, "most": _READ_BLOCKS}
     after = 0
     while True:
@@ -227,48 +236,54 @@ def blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
         after = rows[-1][0]
 
 
-def beyond_head(organization_id: UUID) -> int | None:
-    """The position of the first block that no head covers, if there is one."""
-    found: int | None = db.session().scalar(_BEYOND, {"organization_id": organization_id})
-    return found
+def find_position_after_head(organization_id: UUID) -> int | None:
+    """Return the position of the first block after the head, if there is one."""
+    position: int | None = db.session().scalar(_AFTER_HEAD, {"organization_id": organization_id})
+    return position
 
 
-def chains() -> list[tuple[UUID, str | None]]:
-    """(organization, slug) of every chain that there is or ought to be."""
+def list_chains() -> list[tuple[UUID, str | None]]:
+    """Return (organization, slug) of every chain that exists or should exist."""
     return [(row[0], row[1]) for row in db.session().execute(_CHAINS)]
 
 
-def chain_of(slug: str) -> tuple[UUID, str | None] | None:
-    """The chain of a slug."""
+def find_chain(slug: str) -> tuple[UUID, str | None] | None:
+    """Return (organization, slug) of the chain of an organization, if it exists."""
     row = db.session().execute(_CHAIN, {"slug": slug}).first()
     return None if row is None else (row[0], row[1])
 
 
-def counts(organization_id: UUID) -> Counts:
-    """How many entries there are, sealed, and waiting."""
+def count_entries(organization_id: UUID) -> Counts:
+    """Return how many entries exist, are in the chain, and are pending."""
     row = db.session().execute(_COUNTS, {"organization_id": organization_id}).one()
     return Counts(int(row[0]), int(row[1]), int(row[2]))
 
 
-def strangers(organization_id: UUID, most: int) -> list[UUID]:
-    """Entries that are neither sealed nor wait for it: no trigger wrote them."""
-    values = {"organization_id": organization_id, "most": most}
-    return list(db.session().scalars(_STRANGERS, values))
+def list_unchained(organization_id: UUID, limit: int) -> list[UUID]:
+    """Return entries that are neither in the chain nor pending: no trigger wrote them."""
+    values = {"organization_id": organization_id, "most": limit}
+    return list(db.session().scalars(_UNCHAINED, values))
 
 
-def first_hash(organization_id: UUID) -> bytes | None:
-    """What tells a chain from one that comes after it: the hash of its first block."""
-    found = db.session().scalar(_FIRST, {"organization_id": organization_id})
-    return None if found is None else bytes(found)
+def get_first_hash(organization_id: UUID) -> bytes | None:
+    """Return the hash of a chain's first block.
+
+    It distinguishes the chain from one that replaces it.
+    """
+    first_hash = db.session().scalar(_FIRST, {"organization_id": organization_id})
+    return None if first_hash is None else bytes(first_hash)
 
 
-def begins(organization_id: UUID) -> bool:
-    """Whether the first of an organization's entries is one that a log can begin with: of its
-    making, of the log's own, or of its erasing where it was closed. True where that is gone."""
-    found: bool | None = db.session().scalar(_BEGINS, {"organization_id": organization_id})
-    return found is not False
+def has_valid_start(organization_id: UUID) -> bool:
+    """Return whether the chain's first entry is one with which a log can begin.
+
+    It is the entry of the organization's creation, of the start of auditing or, if the organization
+    was closed, of its erasure. Also returns True if that entry or the organization is gone.
+    """
+    is_valid: bool | None = db.session().scalar(_VALID_START, {"organization_id": organization_id})
+    return is_valid is not False
 
 
-def without_time_limit() -> None:
-    """Let the transaction's statements take as long as they take."""
-    db.session().execute(_UNHURRIED)
+def disable_statement_timeout() -> None:
+    """Turn off the statement timeout for this transaction."""
+    db.session().execute(_NO_TIMEOUT)

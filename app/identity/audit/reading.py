@@ -1,4 +1,4 @@
-"""SQL of reading the audit log."""
+"""SQL for reading the audit log."""
 
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,7 @@ from app.kit.prepared_lists import PreparedList
 
 _SORTS = {"at": AuditEntry.at}
 _PERIOD = ("created_after", "created_before")
-_LISTED = select(
+_ENTRIES = select(
     AuditEntry.id,
     AuditEntry.at,
     func.json_build_object(
@@ -40,51 +40,54 @@ _LISTED = select(
     AuditEntry.ip_address,
 )
 
-_NEWEST = PreparedList(
+_ALL_ENTRIES = PreparedList(
     "list_audit_entries",
-    _LISTED.where(AuditEntry.organization_id == bindparam("organization_id")),
+    _ENTRIES.where(AuditEntry.organization_id == bindparam("organization_id")),
     counters.prepared_total(AUDIT, {}),
     AuditEntry.at,
     AuditEntry.id,
 )
 
 
-def page(organization_id: UUID, request: PageRequest, filters: dict[str, Any]) -> Page:
-    """A page of an organization's entries."""
+def get_page(organization_id: UUID, request: PageRequest, filters: dict[str, Any]) -> Page:
+    """Return a page of an organization's entries."""
     if not filters and organization_id == tenancy.current_organization_id():
-        return _NEWEST.page(request)
-    keys = _keys(organization_id, filters)
-    statement = _LISTED if keys else _LISTED.where(*_conditions(organization_id, filters))
-    total = _total(organization_id, filters)
+        return _ALL_ENTRIES.page(request)
+    keys = _build_keys(organization_id, filters)
+    statement = _ENTRIES if keys else _ENTRIES.where(*_build_conditions(organization_id, filters))
+    total = _build_total(organization_id, filters)
     return paginate(statement, request, sorts=_SORTS, unique=AuditEntry.id, total=total, keys=keys)
 
 
-def _conditions(organization_id: UUID, filters: dict[str, Any]) -> list[ColumnElement[bool]]:
-    found = [AuditEntry.organization_id == organization_id]
-    found += within(AuditEntry.at, *(filters.get(name) for name in _PERIOD))
+def _build_conditions(organization_id: UUID, filters: dict[str, Any]) -> list[ColumnElement[bool]]:
+    conditions = [AuditEntry.organization_id == organization_id]
+    conditions += within(AuditEntry.at, *(filters.get(name) for name in _PERIOD))
     for name, value in filters.items():
         if name not in _PERIOD:
-            found.append(getattr(AuditEntry, name) == value)
-    return found
+            conditions.append(getattr(AuditEntry, name) == value)
+    return conditions
 
 
-def _total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElement[int]:
+def _build_total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElement[int]:
     after, before = (filters.get(name) for name in _PERIOD)
     where = {name: value for name, value in filters.items() if name not in _PERIOD}
     rows = select(AuditEntry.id)
     has_period = after is not None or before is not None
     if "target_id" in filters or (has_period and "actor_id" in filters):
-        return counters.count(rows.where(*_conditions(organization_id, filters)))
+        return counters.count(rows.where(*_build_conditions(organization_id, filters)))
     between = None
     if has_period:
-        rows = rows.where(*_conditions(organization_id, where))
+        rows = rows.where(*_build_conditions(organization_id, where))
         between = Between("at", AuditEntry.at, after, before, rows)
     return counters.total(AUDIT, where, between=between, organization_id=organization_id)
 
 
-def _keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
-    """How a page is found by action, by actor's kind or by type: entries of some actions, of which
-    there may be few among very many."""
+def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
+    """Return the keys by which a page is found when filtered by action, actor kind or type.
+
+    The filters can match few entries among very many, so the page is merged from the index ranges
+    of the matching actions.
+    """
     facets: dict[str, Any] = {
         name: filters[name] for name in ("action", "actor_kind", "target_type") if name in filters
     }
@@ -101,13 +104,13 @@ def _keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
     keys: Any = select(AuditEntry.at, AuditEntry.id).where(
         AuditEntry.action == branches.c.action,
         AuditEntry.actor_kind == branches.c.actor_kind,
-        *_conditions(organization_id, filters),
+        *_build_conditions(organization_id, filters),
     )
     return [Keys(keys, branches)]
 
 
-def about(organization_id: UUID, target_type: str, target_ids: UUID | Select[Any]) -> Any:
-    """A SELECT of the entries of one record, or of those that another SELECT finds."""
+def select_entries(organization_id: UUID, target_type: str, target_ids: UUID | Select[Any]) -> Any:
+    """Return a SELECT of the entries of one record, or of those that a SELECT returns."""
     target = AuditEntry.target_id
     return select(
         AuditEntry.id,
@@ -126,13 +129,13 @@ def about(organization_id: UUID, target_type: str, target_ids: UUID | Select[Any
     )
 
 
-def latest(organization_id: UUID, most: int) -> list[dict[str, Any]]:
-    """A chain's latest entries, the oldest of them first."""
+def list_latest(organization_id: UUID, limit: int) -> list[dict[str, Any]]:
+    """Return a chain's latest entries, oldest first."""
     statement = (
         select(*AuditEntry.__table__.columns)
         .where(AuditEntry.organization_id == organization_id)
         .order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
-        .limit(most)
+        .limit(limit)
     )
     rows = db.session().execute(statement).mappings().all()
     return [dict(row) for row in reversed(rows)]

@@ -1,4 +1,4 @@
-"""What verifying finds."""
+"""The report of a verification."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -9,10 +9,10 @@ Fault = Literal["edited", "removed", "inserted", "truncated", "broken", "backdat
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is not as it was sealed.
+    """A deviation from what was appended to the chain.
 
-    `organization` is a slug, or an id where the slug is gone; None is the chain of what belongs to
-    no organization. `position` counts the chain's entries from 0.
+    `organization` is a slug, or an id if the slug no longer exists. None means the chain of records
+    that belong to no organization. `position` counts the chain's entries from 0.
     """
 
     organization: str | None
@@ -24,10 +24,13 @@ class Finding:
 
 @dataclass
 class Report:
-    """What was found. `unsealed` entries are too new to be in a chain; of `faults` findings the
-    first thousand are kept."""
+    """The result of a verification.
 
-    MOST: ClassVar[int] = 1000
+    `unsealed` counts entries that are too new to be in a chain. `faults` counts all findings;
+    `findings` contains the first thousand.
+    """
+
+    MAX_FINDINGS: ClassVar[int] = 1000
 
     chains: int = 0
     entries: int = 0
@@ -37,11 +40,11 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether everything is as it was sealed."""
+        """Return whether no fault was found."""
         return self.faults == 0
 
     def add(self, finding: Finding) -> None:
-        """Count a finding."""
+        """Add a finding."""
         self.faults += 1
-        if len(self.findings) < self.MOST:
+        if len(self.findings) < self.MAX_FINDINGS:
             self.findings.append(finding)

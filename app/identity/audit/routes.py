@@ -1,4 +1,4 @@
-"""organizations: the audit log."""
+"""Routes of the audit log."""
 
 from typing import Any
 
@@ -17,5 +17,8 @@ blueprint = Blueprint("audit", tag="organizations")
     returns=AuditEntry,
 )
 def list_audit_log(caller: Caller, query: dict[str, Any]) -> Any:
-    """List who did what to which record, when and from where; newest first."""
+    """List the audit log.
+
+    Returns who changed which record, when and from where; newest first.
+    """
     return service.list_entries(caller.org.id, query.pop("page"), query)

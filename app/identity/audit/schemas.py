@@ -1,11 +1,11 @@
-"""The audit log's filters and entries."""
+"""Schemas of the audit log's filters and entries."""
 
 from app.kit import audit
 from app.kit.api.fields import JsonObject, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
 
 
 class AuditFilters(Schema):
-    """Which entries."""
+    """Filters of the audit log."""
 
     actor_id = Uuid()
     actor_kind = Str(validate=OneOf(audit.KINDS))
@@ -17,7 +17,7 @@ class AuditFilters(Schema):
 
 
 class Actor(Schema):
-    """Who acted. A job or an unknown caller is `system`."""
+    """Who made the change. A job or an unknown caller is `system`."""
 
     kind = Str(required=True, validate=OneOf(audit.KINDS))
     id = Uuid(required=True, allow_none=True)
@@ -33,7 +33,7 @@ class Target(Schema):
 
 
 class AuditEntry(Schema):
-    """Who did what to which record, when and from where."""
+    """Who changed which record, when and from where."""
 
     id = Uuid(required=True)
     at = UtcDateTime(required=True)
@@ -41,15 +41,15 @@ class AuditEntry(Schema):
     operation = Str(
         required=True,
         allow_none=True,
-        metadata={"description": "The API's operation, or the job, that made the change."},
+        metadata={"description": "The API operation or the job that made the change."},
     )
-    action = Str(required=True, metadata={"description": "As in `webhooks.create`."})
+    action = Str(required=True, metadata={"description": "The change, such as `webhooks.create`."})
     target = Nested(Target, required=True)
     changes = JsonObject(
         required=True,
         metadata={
-            "description": "By member what it was and what it became: `[from, to]`. Of a secret "
-            'there is `{"secret": true}`, of a large value its `sha256` and `bytes`.'
+            "description": "The old and the new value of each changed member: `[from, to]`. A "
+            'secret is shown as `{"secret": true}`, a large value by its `sha256` and `bytes`.'
         },
     )
     request_id = Str(required=True, allow_none=True)

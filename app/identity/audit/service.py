@@ -1,4 +1,4 @@
-"""Reading the audit log, and what keeps it honest: sealing, verifying, erasing."""
+"""Service of the audit log: list entries, verify the chains, and erase entries."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -8,114 +8,121 @@ from uuid import UUID
 import orjson
 from sqlalchemy import Select
 
-from app.identity.audit import queries, reading, sealing
-from app.identity.audit.models import NOBODY
+from app.identity.audit import appending, queries, reading
+from app.identity.audit.models import NO_ORGANIZATION
 from app.identity.audit.report import Fault, Finding, Report
-from app.identity.audit.verifying import Chain
+from app.identity.audit.verifying import ChainVerifier
 from app.kit import errors, tenancy
 from app.kit.pagination import Page, PageRequest
 
 Progress = Callable[[int, int], None]
-"""Called with how many entries were looked at, and how many there are."""
+"""Called with the number of verified entries and the total number."""
 
 __all__ = [
     "Fault",
     "Finding",
     "Progress",
     "Report",
-    "about",
     "erase",
-    "latest",
     "list_entries",
+    "list_latest",
+    "select_entries",
     "verify",
 ]
 
 
 def list_entries(organization_id: UUID, page: PageRequest, filters: dict[str, Any]) -> Page:
-    """A page of an organization's entries, newest first unless told otherwise."""
-    return reading.page(organization_id, page, filters)
+    """List an organization's entries, newest first by default."""
+    return reading.get_page(organization_id, page, filters)
 
 
-def about(target_type: str, target_ids: UUID | Select[Any]) -> Any:
-    """A SELECT, for another statement, of the bound organization's entries of one record, or of
-    those whose ids another SELECT finds: id, at, actor_kind, actor_id, actor_label, operation,
-    action, target_id and changes."""
-    return reading.about(tenancy.current_organization_id(), target_type, target_ids)
+def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Any:
+    """Return a SELECT of the bound organization's entries, for use in another statement.
+
+    The entries are those of one record, or of the records whose ids a SELECT returns. Columns: id,
+    at, actor_kind, actor_id, actor_label, operation, action, target_id and changes.
+    """
+    return reading.select_entries(tenancy.current_organization_id(), target_type, target_ids)
 
 
-def latest(organization_slug: str | None, *, most: int) -> list[dict[str, Any]]:
-    """The latest entries of an organization, or of what belongs to none; the newest last.
+def list_latest(organization_slug: str | None, *, limit: int) -> list[dict[str, Any]]:
+    """Return the latest entries of an organization, oldest first.
 
-    Raises 404 `not_found` for an unknown slug.
+    Without a slug, these are entries of records that belong to no organization. Raises 404
+    `not_found` for an unknown slug.
     """
     with tenancy.across_organizations(reason="the operator reads any organization's log"):
-        found = (NOBODY, None) if organization_slug is None else queries.chain_of(organization_slug)
-        if found is None:
+        chain = (
+            (NO_ORGANIZATION, None)
+            if organization_slug is None
+            else queries.find_chain(organization_slug)
+        )
+        if chain is None:
             raise errors.not_found()
-        return reading.latest(found[0], most)
+        return reading.list_latest(chain[0], limit)
 
 
 def verify(organization_slug: str | None = None, progress: Progress | None = None) -> Report:
-    """Check every chain, or one organization's. Raises 404 `not_found` for an unknown slug.
+    """Verify every chain, or that of one organization. Raises 404 `not_found` for an unknown slug.
 
-    Reads only. Memory does not grow with the log.
+    Only reads. Memory use does not grow with the log.
     """
     report = Report()
-    with tenancy.across_organizations(reason="chains of every organization are verified"):
-        queries.without_time_limit()
-        chains = queries.chains()
+    with tenancy.across_organizations(reason="verifies the chains of every organization"):
+        queries.disable_statement_timeout()
+        chains = queries.list_chains()
         if organization_slug is not None:
-            one = queries.chain_of(organization_slug)
-            if one is None:
+            selected = queries.find_chain(organization_slug)
+            if selected is None:
                 raise errors.not_found()
-            chains = [one]
-        total = sum(queries.head(chain).entries for chain, _ in chains)
+            chains = [selected]
+        total = sum(queries.get_head(chain).entries for chain, _ in chains)
 
-        def looked() -> None:
+        def on_block() -> None:
             if progress is not None:
                 progress(report.entries, max(total, report.entries))
 
         for organization_id, slug in chains:
-            _verify_one(organization_id, slug, report, looked)
+            _verify_one(organization_id, slug, report, on_block)
             report.chains += 1
     return report
 
 
 def _verify_one(
-    organization_id: UUID, slug: str | None, report: Report, looked: Callable[[], None]
+    organization_id: UUID, slug: str | None, report: Report, on_block: Callable[[], None]
 ) -> None:
     before = replace(report, findings=[*report.findings])
-    first = queries.first_hash(organization_id)
-    Chain(organization_id, slug, report).verify(looked)
-    if report.faults > before.faults and queries.first_hash(organization_id) != first:
-        # It was erased while it was looked at: another chain stands there now.
+    first_hash = queries.get_first_hash(organization_id)
+    ChainVerifier(organization_id, slug, report).verify(on_block)
+    if report.faults > before.faults and queries.get_first_hash(organization_id) != first_hash:
+        # The chain was erased during the verification, and another one has replaced it.
         vars(report).update(vars(before))
-        _verify_one(organization_id, slug, report, looked)
+        _verify_one(organization_id, slug, report, on_block)
 
 
 def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
-    """Remove a closed organization's entries, in the running transaction; the id of the last one.
+    """Remove a closed organization's entries, and return the id of the one that remains.
 
-    Call it at the very end, with the organization's row in its final state (`closed` or `erased`):
-    what changed before is removed too, what changes after is kept. `proof` (counts per table,
-    files, bytes) is JSON and goes into the one entry that stays, beside the old chain's length and
-    end.
+    Runs in the caller's transaction. Call it last, with the organization's row in its final state
+    (`closed` or `erased`): earlier changes are removed too, and later ones are kept. `proof`
+    (counts per table, files, bytes) must be JSON-serializable. It is stored in the remaining entry,
+    together with the length and the last hash of the old chain.
     """
-    with tenancy.across_organizations(reason="a chain is replaced, whoever is bound"):
-        queries.lock(organization_id)
-        head = queries.head(organization_id)
-        told = {**proof, "audit_log": {"entries": head.entries, "head": head.hash.hex()}}
-        final = queries.erase(organization_id, orjson.dumps(told, default=str).decode())
-        sealing.seal(organization_id)
-    return final
+    with tenancy.across_organizations(reason="replaces a chain, whichever organization is bound"):
+        queries.lock_chain(organization_id)
+        head = queries.get_head(organization_id)
+        details = {**proof, "audit_log": {"entries": head.entries, "head": head.hash.hex()}}
+        entry_id = queries.erase_chain(organization_id, orjson.dumps(details, default=str).decode())
+        appending.append_pending_entries(organization_id)
+    return entry_id
 
 
-def forget(user_ids: Sequence[UUID]) -> int:
-    """Remove what the log tells of those of `user_ids` that have no account any more; how many
-    entries. In the running transaction.
+def forget_users(user_ids: Sequence[UUID]) -> int:
+    """Remove the entries about those `user_ids` that no longer have an account.
 
-    Only of what belongs to no organization: accounts and sessions. One entry stays, which says how
-    many were removed and which, as a hash, so that the chain still verifies.
+    Runs in the caller's transaction, and returns the number of removed entries. Only entries that
+    belong to no organization are removed: those of accounts and sessions. One entry remains: it
+    records how many were removed and, as a hash, which, so that the chain can still be verified.
     """
     with tenancy.across_organizations(reason="accounts belong to no organization"):
-        return queries.forget(user_ids)
+        return queries.forget_users(user_ids)

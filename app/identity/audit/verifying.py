@@ -1,4 +1,7 @@
-"""Verifying a chain: every block and entry, in order, a few thousand in memory at a time."""
+"""Verify a chain: every block and every entry, in order.
+
+A few thousand entries are in memory at a time.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -6,121 +9,129 @@ from uuid import UUID
 
 from app.identity.audit import queries
 from app.identity.audit.chain import (
-    ABSENT,
+    ABSENT_DIGEST,
     DIGEST_BYTES,
-    EMPTY,
-    START,
+    EMPTY_HEAD,
+    INITIAL_HASH,
     Block,
     Head,
-    block_hash,
+    compute_block_hash,
     is_signed,
 )
-from app.identity.audit.models import NOBODY
+from app.identity.audit.models import NO_ORGANIZATION
 from app.identity.audit.report import Fault, Finding, Report
 
-LATE = timedelta(hours=1)
-"""How much older than what was sealed before it an entry may say it is: no transaction of this
-service lasts so long, so one that does was written by somebody who wanted it to look old."""
+MAX_DELAY = timedelta(hours=1)
+"""Maximum by which an entry may be older than entries appended before it.
 
-Looked = Callable[[], None]
+No transaction of this service lasts so long, so an older entry was written with a false time.
+"""
+
+OnBlock = Callable[[], None]
 """Called after every block."""
 
 
-class Chain:
-    """One chain under verification; what is found goes into `report`."""
+class ChainVerifier:
+    """Verifies one chain and adds its findings to `report`."""
 
     def __init__(self, organization_id: UUID, slug: str | None, report: Report) -> None:
         self.id = organization_id
-        self.name = None if organization_id == NOBODY else slug or str(organization_id)
+        self.name = None if organization_id == NO_ORGANIZATION else slug or str(organization_id)
         self.report = report
         self.removed = 0
         self._number = 0
         self._position = 0
-        self._hash = START
+        self._hash = INITIAL_HASH
         self._latest = datetime(1970, 1, 1, tzinfo=UTC)
 
-    def verify(self, looked: Looked) -> None:
-        """Look at all of it."""
-        head = queries.head(self.id)
-        # What is sealed meanwhile is left for the next time.
-        for block in queries.blocks(self.id, head.blocks if head != EMPTY else None):
-            self._block(block)
-            looked()
-        if head != EMPTY:
-            self._head(head)
-        self._beyond()
-        self._count()
-        if self.id == NOBODY:
-            self._forgotten()
-        elif not queries.begins(self.id):
-            message = "the log does not begin with the making of its organization"
-            self._found("truncated", message, None, 0)
+    def verify(self, on_block: OnBlock) -> None:
+        """Verify the whole chain."""
+        head = queries.get_head(self.id)
+        # Blocks that are appended in the meantime are left for the next verification.
+        for block in queries.iterate_blocks(self.id, head.blocks if head != EMPTY_HEAD else None):
+            self._verify_block(block)
+            on_block()
+        if head != EMPTY_HEAD:
+            self._verify_head(head)
+        self._check_end()
+        self._check_counts()
+        if self.id == NO_ORGANIZATION:
+            self._check_forgotten()
+        elif not queries.has_valid_start(self.id):
+            message = "the log does not begin with the creation of its organization"
+            self._report("truncated", message, None, 0)
 
-    def _found(self, kind: Fault, message: str, entry: UUID | None, position: int | None) -> None:
+    def _report(self, kind: Fault, message: str, entry: UUID | None, position: int | None) -> None:
         self.report.add(Finding(self.name, kind, position, entry, message))
 
-    def _block(self, block: Block) -> None:
+    def _verify_block(self, block: Block) -> None:
         if block.number != self._number + 1 or block.position != self._position:
-            message = f"blocks {self._number + 1} to {block.number - 1} of the chain are gone"
-            self._found("broken", message, None, self._position)
-        elif block_hash(self.id, self._hash, block) != block.hash:
-            message = f"block {block.number} is not what was sealed, or does not follow the last"
-            self._found("broken", message, None, block.position)
-        self._entries(block)
+            message = f"blocks {self._number + 1} to {block.number - 1} of the chain are missing"
+            self._report("broken", message, None, self._position)
+        elif compute_block_hash(self.id, self._hash, block) != block.hash:
+            message = f"block {block.number} was changed, or does not follow the previous one"
+            self._report("broken", message, None, block.position)
+        self._verify_entries(block)
         self._number, self._hash = block.number, block.hash
         self._position = block.position + len(block.entries)
         self.report.entries += len(block.entries)
 
-    def _entries(self, block: Block) -> None:
-        now = queries.digests(block.entries)
-        missing = [entry for entry in block.entries if entry not in now]
-        forgotten = queries.forgotten(missing) if missing else set()
+    def _verify_entries(self, block: Block) -> None:
+        current_digests = queries.get_digests(block.entries)
+        missing = [entry for entry in block.entries if entry not in current_digests]
+        forgotten = queries.find_forgotten(missing) if missing else set()
         for offset, entry in enumerate(block.entries):
             position = block.position + offset
-            sealed = block.digests[offset * DIGEST_BYTES : (offset + 1) * DIGEST_BYTES]
-            found = now.get(entry)
-            if found is None:
+            recorded_digest = block.digests[offset * DIGEST_BYTES : (offset + 1) * DIGEST_BYTES]
+            current = current_digests.get(entry)
+            if current is None:
                 self.removed += 1
-                if entry in forgotten and self.id == NOBODY:
+                if entry in forgotten and self.id == NO_ORGANIZATION:
                     continue
-                when = " before it was sealed" if sealed == ABSENT else ""
-                self._found("removed", f"the entry was removed{when}", entry, position)
+                when = " before it was appended" if recorded_digest == ABSENT_DIGEST else ""
+                self._report("removed", f"the entry was removed{when}", entry, position)
                 continue
-            if found.digest != sealed:
-                self._found("edited", "the entry is not what was sealed", entry, position)
-            elif found.at < self._latest - LATE:
-                message = "the entry says it is older than what was sealed before it"
-                self._found("backdated", message, entry, position)
+            if current.digest != recorded_digest:
+                self._report(
+                    "edited", "the entry was changed after it was appended", entry, position
+                )
+            elif current.at < self._latest - MAX_DELAY:
+                message = "the entry's time is earlier than that of entries appended before it"
+                self._report("backdated", message, entry, position)
             else:
-                self._latest = max(self._latest, found.at)
+                self._latest = max(self._latest, current.at)
 
-    def _head(self, head: Head) -> None:
+    def _verify_head(self, head: Head) -> None:
         if not is_signed(self.id, head):
-            self._found("broken", "the chain's head was not signed here", None, self._position)
+            self._report(
+                "broken", "this service did not sign the chain's head", None, self._position
+            )
         if (head.blocks, head.entries) > (self._number, self._position):
-            message = f"of {head.entries} entries the last {head.entries - self._position} are gone"
-            self._found("truncated", message, None, self._position)
+            message = (
+                f"the last {head.entries - self._position} of {head.entries} entries are missing"
+            )
+            self._report("truncated", message, None, self._position)
         elif (head.blocks, head.entries, head.hash) != (self._number, self._position, self._hash):
-            message = "the chain does not end as its head says"
-            self._found("broken", message, None, self._position)
+            message = "the chain's end does not match its head"
+            self._report("broken", message, None, self._position)
 
-    def _beyond(self) -> None:
-        after = queries.beyond_head(self.id)
-        if after is not None:
-            message = "the chain goes on after its head, or has none: its end cannot be known"
-            self._found("truncated", message, None, after)
+    def _check_end(self) -> None:
+        position = queries.find_position_after_head(self.id)
+        if position is not None:
+            message = "the chain continues after its head or has no head, so its end is unknown"
+            self._report("truncated", message, None, position)
 
-    def _count(self) -> None:
-        counts = queries.counts(self.id)
+    def _check_counts(self) -> None:
+        counts = queries.count_entries(self.id)
         self.report.unsealed += counts.unsealed
-        if not (counts.entries or counts.sealed or counts.unsealed) and self.id != NOBODY:
-            message = "the organization has no entry at all, not even of its beginning"
-            self._found("missing", message, None, None)
+        if not (counts.entries or counts.sealed or counts.unsealed) and self.id != NO_ORGANIZATION:
+            message = "the organization has no entries, not even for its creation"
+            self._report("missing", message, None, None)
         if counts.entries + self.removed != counts.sealed + counts.unsealed:
-            for entry in queries.strangers(self.id, Report.MOST):
-                self._found("inserted", "the entry is in no chain", entry, None)
+            for entry in queries.list_unchained(self.id, Report.MAX_FINDINGS):
+                self._report("inserted", "the entry is not in any chain", entry, None)
 
-    def _forgotten(self) -> None:
-        for entry in queries.miscounted(Report.MOST):
-            message = "entries are called forgotten by this one that it did not count"
-            self._found("broken", message, entry, None)
+    def _check_forgotten(self) -> None:
+        for entry in queries.list_invalid_forget_entries(Report.MAX_FINDINGS):
+            message = "the entries removed under this entry do not match its hash"
+            self._report("broken", message, entry, None)

@@ -1,11 +1,11 @@
-"""Failed log-ins slow down: the more of them in a row, the longer the next one has to wait.
+"""Delays after failed logins: each further failure in a row doubles the wait.
 
-Counted by whose password was meant, beside the limit by client address, and for addresses that
-nobody here has just as for others. Kept in the database: emptying Redis forgets none. A failure is
-written at once, for the request that failed is rolled back.
+Failures are counted per account, in addition to the rate limit per client address. Addresses
+without an account are counted in the same way. The counts are in the database, so they survive the
+loss of Redis. A failure is committed at once, because the failed request is rolled back.
 
-Nobody is locked out for good: the wait has an end; a reset by mail clears it; and who still holds a
-token of the account, expired or not, is counted apart from the rest of the world.
+Nobody is locked out permanently: the wait has a maximum, a password reset by email ends it, and a
+client that sends a token of the account, expired or not, has a count of its own.
 """
 
 from collections.abc import Callable
@@ -17,11 +17,11 @@ from app.identity.users import addresses
 from app.kit import container, db, purging
 from app.kit.errors import ApiError
 
-FREE = 5
-"""Failures in a row before the first wait."""
+DELAY_AFTER = 5
+"""Number of failures in a row before the first wait."""
 FIRST_WAIT = 30
 LONGEST_WAIT = 15 * 60
-"""Seconds. Each failure doubles the wait, from the first to the longest."""
+"""In seconds. Each failure doubles the wait, from `FIRST_WAIT` up to `LONGEST_WAIT`."""
 
 _READ = text(
     "SELECT failures, ceil(extract(epoch FROM blocked_until - now()))::int AS wait"
@@ -36,27 +36,32 @@ _COUNT = text(
         failures = CASE WHEN f.last_failed_at < now() - interval '1 day' THEN 1
                         ELSE least(f.failures + 1, 1000) END,
         blocked_until = now() + make_interval(secs =>
-            CASE WHEN f.last_failed_at < now() - interval '1 day' OR f.failures + 1 < {FREE} THEN 0
-                 ELSE least({LONGEST_WAIT}, {FIRST_WAIT} * 2 ^ least(f.failures + 1 - {FREE}, 20))
+            CASE WHEN f.last_failed_at < now() - interval '1 day' THEN 0
+                 WHEN f.failures + 1 < {DELAY_AFTER} THEN 0
+                 ELSE least({LONGEST_WAIT},
+                            {FIRST_WAIT} * 2 ^ least(f.failures + 1 - {DELAY_AFTER}, 20))
             END)
     """  # noqa: S608 - numbers of this module
 )
 _CLEAR = text("DELETE FROM login_failures WHERE subject = :subject")
 
 
-def of_address(email: str, session_id: UUID | None = None) -> str:
-    """The subject of logging in with an address; apart for who proved a session of the account."""
-    who = f"{addresses.canonical(email)}\n{session_id or ''}"
-    return container.keyring().fingerprint("login", who)
+def subject_of_address(email: str, session_id: UUID | None = None) -> str:
+    """Return the subject under which login failures of an address are counted.
+
+    A client that has proven a session of the account has a subject of its own.
+    """
+    identity = f"{addresses.canonical(email)}\n{session_id or ''}"
+    return container.keyring().fingerprint("login", identity)
 
 
-def of_user(user_id: UUID) -> str:
-    """The subject of asking a signed-in user for the password once more."""
+def subject_of_user(user_id: UUID) -> str:
+    """Return the subject for the password checks of a user who is already signed in."""
     return container.keyring().fingerprint("login", f"user\n{user_id}")
 
 
 def check(subject: str) -> bool:
-    """Whether there are failures to clear. Raises 429 `rate_limited` while the next has to wait."""
+    """Return true if there are failures to clear. Raises 429 `rate_limited` during a wait."""
     row = db.session().execute(_READ, {"subject": subject}).first()
     if row is None:
         return False
@@ -71,17 +76,17 @@ def check(subject: str) -> bool:
 
 
 def count(subject: str) -> None:
-    """Note a failure; it stands although the request is refused."""
-    with db.at_once() as connection:
+    """Count a failure, and commit it at once, although the request is rolled back."""
+    with db.open_autocommit() as connection:
         connection.execute(_COUNT, {"subject": subject})
 
 
 def clear(subject: str) -> None:
-    """Forget the failures, with the running transaction."""
+    """Delete the failures of a subject in the running transaction."""
     db.session().execute(_CLEAR, {"subject": subject})
 
 
 def purge(checkpoint: Callable[[], None]) -> None:
-    """Delete the failures of more than a day ago, a batch in a transaction."""
+    """Delete the failures that are more than a day old, one batch per transaction."""
     condition = "last_failed_at < now() - interval '1 day'"
     purging.purge("login_failures", condition, checkpoint)

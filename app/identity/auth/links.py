@@ -1,7 +1,8 @@
-"""Links that are mailed: single use, one hour, stored as a hash.
+"""Single-use links sent by email, valid for one hour; only a hash of the token is stored.
 
-A link that confirms an address takes the place of the one before. Links to a new password are good
-side by side: anybody may ask for one, and would keep the owner out by asking again and again.
+A new link that confirms an address replaces the previous one. Several password reset links are
+valid at the same time: anybody may request one, and could otherwise lock out the owner by
+requesting new links repeatedly.
 """
 
 from collections.abc import Callable
@@ -17,24 +18,24 @@ from app.identity.auth.models import MailedToken
 from app.identity.users import queries as user_queries
 from app.identity.users.models import User
 from app.kit import container, db, errors, purging, secrets
+from app.kit.emails import Emails
 from app.kit.errors import ApiError
-from app.kit.letters import Letters
 from app.kit.links import WebPage, build_token_link
 
 LIFETIME = timedelta(hours=1)
 RESET = "password_reset"
 EMAIL = "email"
-_PAUSE = timedelta(seconds=30)
-_RESETS_AN_HOUR = 5
+_MIN_INTERVAL = timedelta(seconds=30)
+_MAX_RESETS_PER_HOUR = 5
 _PAGES = {RESET: WebPage.RESET_PASSWORD, EMAIL: WebPage.CONFIRM_EMAIL}
 _LETTERS = {RESET: "reset_password", EMAIL: "confirm_email"}
 
-letters = Letters(Path(__file__).parent / "letters")
+letters = Emails(Path(__file__).parent / "letters")
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """What a token was for."""
+class ConsumedToken:
+    """The user and the address that a consumed token was issued for."""
 
     user_id: UUID
     email: str
@@ -45,9 +46,9 @@ def _hash(purpose: str, token: str) -> str:
 
 
 def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) -> dict[str, str]:
-    """A new link and its token, to be mailed to `email`."""
+    """Create a token to be sent to `email`, and return {link, token}."""
     if purpose == EMAIL:
-        db.session().execute(delete(MailedToken).where(*_of(user.id, purpose)))
+        db.session().execute(delete(MailedToken).where(*_belongs_to(user.id, purpose)))
     token = secrets.random_token()
     db.session().execute(
         insert(MailedToken).values(
@@ -63,59 +64,62 @@ def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) 
     return {"link": link, "token": token}
 
 
-def mail(user: User, purpose: str, email: str) -> None:
-    """Mail a new link to `email`."""
-    shown = {"name": user.name, "email": email, **issue(user, purpose, email)}
-    letters.post(_LETTERS[purpose], to=email, locale=user.locale, values=shown)
+def send_link(user: User, purpose: str, email: str) -> None:
+    """Send a new link to `email`."""
+    values = {"name": user.name, "email": email, **issue(user, purpose, email)}
+    letters.enqueue(_LETTERS[purpose], to=email, locale=user.locale, values=values)
 
 
-def tell(user: User, letter: str, *, to: str) -> None:
-    """Mail a notice without a link."""
+def send_notice(user: User, letter: str, *, to: str) -> None:
+    """Send a notice without a link."""
     values = {"name": user.name, "email": user.email}
-    letters.post(letter, to=to, locale=user.locale, values=values)
+    letters.enqueue(letter, to=to, locale=user.locale, values=values)
 
 
-def recently(user_id: UUID, purpose: str) -> bool:
-    """Whether the next one has to wait: the last was mailed within half a minute, or so many links
-    to a new password within the hour that one of them will do."""
-    made = MailedToken.created_at
+def must_wait(user_id: UUID, purpose: str) -> bool:
+    """Return true if the user must wait before requesting another link.
+
+    That is within 30 seconds of the previous link, and after five reset links within an hour: each
+    of those is still valid.
+    """
+    created_at = MailedToken.created_at
     statement = select(
-        func.count().filter(made > func.now() - _PAUSE),
-        func.count().filter(made > func.now() - LIFETIME),
-    ).where(*_of(user_id, purpose))
-    lately, in_the_hour = db.session().execute(statement).one()
-    return bool(lately or (purpose == RESET and in_the_hour >= _RESETS_AN_HOUR))
+        func.count().filter(created_at > func.now() - _MIN_INTERVAL),
+        func.count().filter(created_at > func.now() - LIFETIME),
+    ).where(*_belongs_to(user_id, purpose))
+    recent, in_last_hour = db.session().execute(statement).one()
+    return bool(recent or (purpose == RESET and in_last_hour >= _MAX_RESETS_PER_HOUR))
 
 
-def _of(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool], ...]:
+def _belongs_to(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool], ...]:
     return (MailedToken.user_id == user_id, MailedToken.purpose == purpose)
 
 
-def spend(token: str, purpose: str) -> Spent:
-    """Use a token up; of two at once one gets it. Raises 400 `validation_error` on `token`.
+def consume(token: str, purpose: str) -> ConsumedToken:
+    """Consume a token; of two concurrent requests, one succeeds.
 
-    The user is locked first, as by all that makes links worthless, so that none waits for another
-    in a circle.
+    The user is locked first, as in every function that invalidates links, to prevent deadlocks.
+    Raises 400 `validation_error` on `token`.
     """
-    held = MailedToken.token_hash == _hash(purpose, token)
-    user_id = db.session().execute(select(MailedToken.user_id).where(held)).scalar_one_or_none()
+    has_hash = MailedToken.token_hash == _hash(purpose, token)
+    user_id = db.session().execute(select(MailedToken.user_id).where(has_hash)).scalar_one_or_none()
     if user_id is not None:
         user_queries.lock(user_id)
     statement = (
         delete(MailedToken)
-        .where(held, MailedToken.purpose == purpose, MailedToken.expires_at > func.now())
+        .where(has_hash, MailedToken.purpose == purpose, MailedToken.expires_at > func.now())
         .returning(MailedToken.user_id, MailedToken.email)
     )
     row: Any = db.session().execute(statement).first()
     if row is None:
-        raise _refused()
-    return Spent(row.user_id, row.email)
+        raise _invalid_token()
+    return ConsumedToken(row.user_id, row.email)
 
 
 def find_email(token: str, purpose: str) -> str:
-    """Return the address that a token was mailed to, and leave the token good.
+    """Return the address that a token was sent to, without consuming the token.
 
-    Raises 400 `validation_error` on `token` where `spend` would, and for a disabled account.
+    Raises 400 `validation_error` on `token` where `consume` would, and for a disabled account.
     """
     statement = (
         select(MailedToken.email)
@@ -129,20 +133,20 @@ def find_email(token: str, purpose: str) -> str:
     )
     email = db.session().execute(statement).scalar_one_or_none()
     if email is None:
-        raise _refused()
+        raise _invalid_token()
     return email
 
 
-def _refused() -> ApiError:
-    message = "The token is unknown, was used, has expired, or another took its place."
+def _invalid_token() -> ApiError:
+    message = "The token is unknown, already used, expired or replaced by a newer one."
     return errors.invalid(message, "token")
 
 
-def withdraw(user_id: UUID) -> None:
-    """Make every link that was mailed to a user worth nothing."""
+def invalidate_all(user_id: UUID) -> None:
+    """Invalidate all links of a user."""
     db.session().execute(delete(MailedToken).where(MailedToken.user_id == user_id))
 
 
 def purge(checkpoint: Callable[[], None]) -> None:
-    """Delete expired links, a batch in a transaction."""
+    """Delete expired links, one batch per transaction."""
     purging.purge("mailed_tokens", "expires_at < now()", checkpoint)

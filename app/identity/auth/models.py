@@ -1,4 +1,4 @@
-"""Sessions, mailed tokens, and how often a log-in failed."""
+"""Models of sessions, emailed tokens and login failures."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,10 +11,11 @@ from app.kit.ids import uuid7
 
 
 class Session(db.Base):
-    """One login: what a token's `sid` names. It is over once the user's `token_version` is another.
+    """A session, opened by a login; the `sid` claim of a token is its id.
 
-    `method` is password, or the kind of single sign-on. `organization_id`: the one organization
-    that it is good for, null for all of the user's.
+    It ends when the user's `token_version` changes. `method` is password, oidc or saml.
+    `organization_id` is the only organization that the session gives access to; null means all
+    organizations of the user.
     """
 
     __tablename__ = "sessions"
@@ -42,10 +43,10 @@ class Session(db.Base):
 
 
 class MailedToken(db.Base):
-    """A link mailed to a user (see `links`).
+    """A link emailed to a user (see `links`).
 
-    `purpose` is password_reset or email; `email` the address that the link confirms. Only the keyed
-    hash of the token is kept.
+    `purpose` is password_reset or email; `email` is the address that the link confirms. Only a
+    keyed hash of the token is stored.
     """
 
     __tablename__ = "mailed_tokens"
@@ -60,8 +61,10 @@ class MailedToken(db.Base):
 
 
 class LoginFailure(db.Base):
-    """Failures in a row to prove a password. `subject` is a keyed hash of whose password was meant:
-    an address, known here or not."""
+    """Failed password checks in a row.
+
+    `subject` is a keyed hash of the address or the user; the address need not have an account.
+    """
 
     __tablename__ = "login_failures"
 

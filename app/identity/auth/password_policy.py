@@ -1,6 +1,6 @@
-"""The port through which single sign-on turns passwords off for some addresses.
+"""Port through which single sign-on disables passwords for some addresses.
 
-Whoever decides that registers here; nobody does when there is no single sign-on.
+A policy registers itself here. Without single sign-on, no policy is registered.
 """
 
 from typing import Protocol
@@ -10,44 +10,48 @@ from app.kit.errors import ApiError
 
 
 class PasswordPolicy(Protocol):
-    """What is asked before a password counts."""
+    """A policy that decides whether an account may sign in with a password."""
 
     def refusal(self, email: str) -> ApiError | None:
-        """What any wrong password for this address is answered with instead, told by its domain.
+        """Return the error that replaces the one for a wrong password, or None.
 
-        It must be the same whether or not there is an account.
+        It depends on the domain of the address only: it must be the same whether or not the
+        address has an account.
         """
 
     def binds(self, user: User) -> ApiError | None:
-        """What a right password of this account is answered with instead of a session."""
+        """Return the error to raise for a correct password of this account, or None to allow it."""
 
 
 _policies: list[PasswordPolicy] = []
 
 
 def register(policy: PasswordPolicy) -> None:
-    """Ask `policy` from now on."""
+    """Register a policy."""
     _policies.append(policy)
 
 
 def refusal(email: str) -> ApiError | None:
-    """The first objection to passwords for an address, of whomever it is."""
-    return next((no for policy in _policies if (no := policy.refusal(email))), None)
+    """Return the error for a password of an address that a policy forbids, or None.
+
+    The address need not have an account.
+    """
+    return next((error for policy in _policies if (error := policy.refusal(email))), None)
 
 
 def check_address(email: str) -> None:
-    """Raise the first objection to making an account with a password for an address."""
-    if (no := refusal(email)) is not None:
-        raise no
+    """Raise an error if no account with a password may be created for an address."""
+    if (error := refusal(email)) is not None:
+        raise error
 
 
 def check(user: User) -> None:
-    """Raise the first objection to a password of this account."""
-    no = next((no for policy in _policies if (no := policy.binds(user))), None)
-    if no is not None:
-        raise no
+    """Raise an error if this account may not use a password."""
+    error = next((error for policy in _policies if (error := policy.binds(user))), None)
+    if error is not None:
+        raise error
 
 
 def allows(user: User) -> bool:
-    """Whether a password of this account counts."""
+    """Return true if this account may use a password."""
     return all(policy.binds(user) is None for policy in _policies)

@@ -1,4 +1,7 @@
-"""SQL of signing in. These see every organization: who calls is what they find out."""
+"""SQL queries of sessions.
+
+They are not limited to one organization: authentication runs before the organization is known.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +17,8 @@ from app.kit import db, purging, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
 
-# One round trip proves a request: session, account, organization and membership together.
+# Authentication takes one round trip: session, account, organization and membership are read
+# together.
 _AUTHENTICATE = Prepared(
     "authenticate",
     "uuid, text",
@@ -30,7 +34,7 @@ _AUTHENTICATE = Prepared(
     WHERE s.id = $1
     """,
 )
-# Many requests of one session may find it due at once: one writes, the others pass by.
+# When many concurrent requests of one session find the timestamp outdated, only one writes it.
 _TOUCH = Prepared(
     "touch_session",
     "uuid",
@@ -46,14 +50,17 @@ _TOUCH = Prepared(
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """What the database says of a session and, where a slug was given, of a membership."""
+class SessionState:
+    """The state of a session and, if the request names an organization, of the membership.
+
+    `ended` is true if the session is revoked or expired, or the account is disabled.
+    """
 
     ended: bool
     token_version: int
     email: str
     name: str
-    seen_long_ago: bool
+    last_seen_is_outdated: bool
     organization_id: UUID | None
     slug: str | None
     status: str | None
@@ -62,25 +69,30 @@ class Proof:
     only_organization: str | None
 
 
-def prove(session_id: UUID, slug: str | None) -> Proof | None:
-    """Look a session up; None when there is none."""
-    with tenancy.across_organizations(reason="proves a caller before the organization is known"):
+def find_session(session_id: UUID, slug: str | None) -> SessionState | None:
+    """Return the state of a session, or None if it does not exist."""
+    with tenancy.across_organizations(
+        reason="authenticates a caller before the organization is known"
+    ):
         row = _AUTHENTICATE.first(str(session_id), slug)
-    return Proof(*row) if row is not None else None
+    return SessionState(*row) if row is not None else None
 
 
 def touch(session_id: UUID) -> None:
-    """Note that a session was used; at most once a minute, so that reads stay reads."""
+    """Update the time of a session's last use.
+
+    It is written at most once a minute, so that most read requests write nothing.
+    """
     _TOUCH.rows(str(session_id))
 
 
-def name_of(user_id: UUID) -> str:
-    """The name of an account."""
+def get_user_name(user_id: UUID) -> str:
+    """Return the name of a user."""
     return db.session().execute(select(User.name).where(User.id == user_id)).scalar_one()
 
 
 def revoke(session_id: UUID, at: datetime) -> None:
-    """End a session."""
+    """Revoke a session."""
     db.session().execute(
         update(Session)
         .where(Session.id == session_id, Session.revoked_at.is_(None))
@@ -88,15 +100,15 @@ def revoke(session_id: UUID, at: datetime) -> None:
     )
 
 
-_LIVE = (Session.revoked_at.is_(None), Session.expires_at > func.now())
+_ACTIVE = (Session.revoked_at.is_(None), Session.expires_at > func.now())
 
 
-def _live(user_id: UUID, only: UUID | None) -> list[ColumnElement[bool]]:
+def _active_of_user(user_id: UUID, only: UUID | None) -> list[ColumnElement[bool]]:
     scope = [Session.organization_id == only] if only is not None else []
-    return [Session.user_id == user_id, *_LIVE, *scope]
+    return [Session.user_id == user_id, *_ACTIVE, *scope]
 
 
-def _sessions(user_id: UUID, current: UUID | None, only: UUID | None) -> Select[Any]:
+def _select_sessions(user_id: UUID, current: UUID | None, only: UUID | None) -> Select[Any]:
     columns: tuple[Any, ...] = (
         Session.id,
         Session.method,
@@ -113,11 +125,11 @@ def _sessions(user_id: UUID, current: UUID | None, only: UUID | None) -> Select[
     return (
         select(*columns)
         .join(User, User.id == Session.user_id)
-        .where(*_live(user_id, only), ~outdated)
+        .where(*_active_of_user(user_id, only), ~outdated)
     )
 
 
-def live_sessions(
+def list_active_sessions(
     user_id: UUID,
     current: UUID | None,
     page: PageRequest,
@@ -126,24 +138,27 @@ def live_sessions(
     created_after: datetime | None,
     created_before: datetime | None,
 ) -> Page:
-    """A page of a user's sessions that are not over; of those for the organization `only`."""
+    """Return a page of a user's active sessions.
+
+    If `only` is an organization id, the page has only the sessions limited to that organization.
+    """
     sorts = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
-    statement = _sessions(user_id, current, only)
+    statement = _select_sessions(user_id, current, only)
     statement = statement.where(*within(Session.issued_at, created_after, created_before))
     return paginate(statement, page, sorts=sorts, unique=Session.id)
 
 
-def all_live_sessions(user_id: UUID) -> list[dict[str, Any]]:
-    """Every session of a user that is not over, the latest first."""
-    statement = _sessions(user_id, None, None).order_by(Session.issued_at.desc(), Session.id)
+def list_all_active_sessions(user_id: UUID) -> list[dict[str, Any]]:
+    """Return all active sessions of a user, newest first."""
+    statement = _select_sessions(user_id, None, None).order_by(Session.issued_at.desc(), Session.id)
     return [dict(row) for row in db.session().execute(statement).mappings()]
 
 
 def revoke_own(session_id: UUID, user_id: UUID, *, only: UUID | None) -> bool:
-    """End a session that `live_sessions` has; False when there is none."""
+    """Revoke an active session of a user, and return false if there is no such session."""
     statement = (
         update(Session)
-        .where(Session.id == session_id, *_live(user_id, only))
+        .where(Session.id == session_id, *_active_of_user(user_id, only))
         .values(revoked_at=func.now())
         .returning(Session.id)
     )
@@ -151,10 +166,10 @@ def revoke_own(session_id: UUID, user_id: UUID, *, only: UUID | None) -> bool:
 
 
 def revoke_all(user_id: UUID) -> int:
-    """End every live session of a user; how many."""
+    """Revoke all active sessions of a user, and return how many there were."""
     statement = (
         update(Session)
-        .where(*_live(user_id, None))
+        .where(*_active_of_user(user_id, None))
         .values(revoked_at=func.now())
         .returning(Session.id)
     )
@@ -162,19 +177,19 @@ def revoke_all(user_id: UUID) -> int:
 
 
 def revoke_single_sign_on(user_id: UUID, organization_id: UUID, *, keep: UUID | None) -> None:
-    """End a user's sessions that were not opened by password and are good for an organization."""
-    good_for = or_(Session.organization_id == organization_id, Session.organization_id.is_(None))
-    kept = [Session.id != keep] if keep is not None else []
+    """Revoke a user's single sign-on sessions with access to an organization, except `keep`."""
+    has_access = or_(Session.organization_id == organization_id, Session.organization_id.is_(None))
+    others = [Session.id != keep] if keep is not None else []
     db.session().execute(
         update(Session)
-        .where(*_live(user_id, None), Session.method != "password", good_for, *kept)
+        .where(*_active_of_user(user_id, None), Session.method != "password", has_access, *others)
         .values(revoked_at=func.now())
         .execution_options(synchronize_session=False)
     )
 
 
-def was_ours(session_id: UUID, user_id: UUID) -> bool:
-    """Whether a session is a user's and was not revoked, over or not."""
+def is_session_of(session_id: UUID, user_id: UUID) -> bool:
+    """Return true if a session belongs to a user and was not revoked; it may have expired."""
     statement = select(Session.id).where(
         Session.id == session_id, Session.user_id == user_id, Session.revoked_at.is_(None)
     )
@@ -182,9 +197,10 @@ def was_ours(session_id: UUID, user_id: UUID) -> bool:
 
 
 def purge_sessions(checkpoint: Callable[[], None]) -> None:
-    """Delete sessions that ended a month ago, a batch in a transaction.
+    """Delete sessions that ended more than 30 days ago, one batch per transaction.
 
-    Until then a session's token still proves that its holder knows the account.
+    Until then, the token of an ended session still proves that its holder could sign in to the
+    account (see `attempts`).
     """
     for column in ("expires_at", "revoked_at"):
         purging.purge("sessions", f"{column} < now() - interval '30 days'", checkpoint)

@@ -1,4 +1,4 @@
-"""Making one's own account."""
+"""Registration of new users."""
 
 from typing import Any
 
@@ -18,18 +18,18 @@ def register(
     ip_address: str | None,
     user_agent: str | None,
 ) -> dict[str, Any]:
-    """Make an account and, where it is named, its first organization; the login response.
+    """Create an account and, if a name is given, its first organization; return the login response.
 
-    Raises 403 `permission_denied` where registration is by invitation, 400 `validation_error`, 409
-    `conflict` for a mailbox that has an account.
+    Raises 403 `permission_denied` if registration requires an invitation, 400 `validation_error`,
+    and 409 `conflict` if the mailbox already has an account.
     """
-    # Somebody has to be the first to invite others.
-    if container.settings().registration != "open" and not user_queries.nobody_yet():
-        raise errors.denied("Accounts are made by invitation here. Ask a member to invite you.")
+    # The first account of an installation needs no invitation, because nobody could send one.
+    if container.settings().registration != "open" and not user_queries.has_no_users():
+        raise errors.denied("Registration requires an invitation. Ask a member to invite you.")
     password_policy.check_address(email)
-    with secrets.gate.place():
+    with secrets.hashing_slots.reserve():
         user = users.create(email=email, name=name, password=password)
     if organization_name is not None:
         organizations.create(name=organization_name, owner_id=user.id)
-    links.mail(user, links.EMAIL, user.email)
+    links.send_link(user, links.EMAIL, user.email)
     return service.open_session(user, ip_address=ip_address, user_agent=user_agent)

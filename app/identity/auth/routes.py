@@ -1,4 +1,4 @@
-"""auth: accounts, sessions and passwords."""
+"""Routes of authentication: registration, sessions, passwords and email addresses."""
 
 from typing import Any
 from uuid import UUID
@@ -28,7 +28,12 @@ def _client() -> dict[str, Any]:
     status=201,
 )
 def register(body: dict[str, Any]) -> Any:
-    """Make an account, and its first organization where one is named."""
+    """Register an account.
+
+    Creates the account and, if `organization_name` is present, its first organization, and emails a
+    link that confirms the address. If registration requires an invitation, only the first account
+    of the installation can be registered.
+    """
     return registration.register(**body, **_client())
 
 
@@ -40,21 +45,31 @@ def register(body: dict[str, Any]) -> Any:
     returns=schemas.LoginResult,
 )
 def login(body: dict[str, Any]) -> Any:
-    """Exchange e-mail and password for an access token."""
+    """Log in.
+
+    Exchanges an email address and password for an access token. After several failures in a row,
+    the next attempt has to wait.
+    """
     authorization = request.headers.get("Authorization")
     return service.login(**body, **_client(), authorization=authorization)
 
 
 @blueprint.post("/auth/logout", access="user", status=204)
 def logout(caller: Caller) -> None:
-    """Revoke the current token."""
+    """Log out.
+
+    Revokes the current token and its session.
+    """
     service.logout(caller)
 
 
 @blueprint.get("/auth/session", access="user", keys=True, returns=schemas.SessionInfo)
 def get_session(caller: Caller) -> Any:
-    """Whom the current token or API key belongs to, its organizations and its expiry."""
-    return service.session_of(caller)
+    """Get the current session.
+
+    Returns the user, the organizations and the expiry of the current token or API key.
+    """
+    return service.get_session(caller)
 
 
 @blueprint.get(
@@ -64,19 +79,28 @@ def get_session(caller: Caller) -> Any:
     returns=schemas.LiveSession,
 )
 def list_sessions(caller: Caller, query: dict[str, Any]) -> Any:
-    """List the caller's live sessions: when and from where each was issued."""
+    """List sessions.
+
+    Returns the caller's active sessions, each with the time and client address of its login.
+    """
     return sessions.list_sessions(caller, **query)
 
 
 @blueprint.delete("/auth/sessions/{session_id}", access="user")
 def revoke_session(caller: Caller, session_id: UUID) -> None:
-    """Revoke one of the caller's sessions."""
+    """Revoke a session.
+
+    Revokes one of the caller's sessions.
+    """
     sessions.revoke(caller, session_id)
 
 
 @blueprint.post("/auth/sessions/revoke-all", access="user", returns=schemas.SessionsRevoked)
 def revoke_all_sessions(caller: Caller) -> Any:
-    """Make every token issued before worthless, the current one too."""
+    """Revoke all sessions.
+
+    Revokes all of the caller's tokens, including the current one.
+    """
     return sessions.revoke_all(caller)
 
 
@@ -89,7 +113,10 @@ def revoke_all_sessions(caller: Caller) -> Any:
     status=202,
 )
 def request_password_reset(body: dict[str, Any]) -> Any:
-    """Mail a single-use reset link; answers the same whether or not the address is known."""
+    """Request a password reset.
+
+    Emails a single-use link. The response is the same whether or not the address has an account.
+    """
     return recovery.request_reset(**body)
 
 
@@ -101,7 +128,10 @@ def request_password_reset(body: dict[str, Any]) -> Any:
     returns=schemas.LoginResult,
 )
 def confirm_password_reset(body: dict[str, Any]) -> Any:
-    """Set a new password with a mailed token, which signs out everywhere else."""
+    """Confirm a password reset.
+
+    Sets a new password with an emailed token, ends all other sessions and opens a new one.
+    """
     return recovery.confirm_reset(**body, **_client())
 
 
@@ -113,8 +143,11 @@ def confirm_password_reset(body: dict[str, Any]) -> Any:
     returns=schemas.LoginResult,
 )
 def change_password(caller: Caller, body: dict[str, Any]) -> Any:
-    """Change the password; the answer has the only token that is good from now on."""
-    return recovery.change(caller, **body, **_client())
+    """Change the password.
+
+    Ends all sessions, including the current one, and returns a new token.
+    """
+    return recovery.change_password(caller, **body, **_client())
 
 
 @blueprint.post(
@@ -125,7 +158,10 @@ def change_password(caller: Caller, body: dict[str, Any]) -> Any:
     status=202,
 )
 def request_email_change(caller: Caller, body: dict[str, Any]) -> Any:
-    """Mail a link to a new address, or to the present one while it is unverified."""
+    """Request an email change.
+
+    Emails a confirmation link to a new address, or to the current one if it is not verified yet.
+    """
     return email_change.request(caller, **body)
 
 
@@ -136,5 +172,8 @@ def request_email_change(caller: Caller, body: dict[str, Any]) -> Any:
     returns=schemas.ConfirmedEmail,
 )
 def confirm_email_change(body: dict[str, Any]) -> Any:
-    """Confirm an address with the mailed token."""
+    """Confirm an email change.
+
+    Confirms an address with the emailed token. A new address ends all sessions.
+    """
     return email_change.confirm(**body)

@@ -1,4 +1,4 @@
-"""Bodies and answers of signing in."""
+"""Request and response schemas of authentication."""
 
 from app.identity.organizations.schemas import OrganizationSummary
 from app.kit.api.fields import (
@@ -16,14 +16,14 @@ from app.kit.api.fields import (
 
 
 class Login(Schema):
-    """Credentials."""
+    """Request body to log in with a password."""
 
     email = Str(required=True, max_length=320)
     password = Str(required=True, max_length=1024)
 
 
 class Register(Schema):
-    """A new account and, where it is named, its first organization."""
+    """Request body to register an account and, optionally, its first organization."""
 
     email = Str(required=True, max_length=320)
     password = Str(required=True, max_length=1024)
@@ -32,60 +32,60 @@ class Register(Schema):
 
 
 class ResetRequest(Schema):
-    """Whose password is forgotten."""
+    """Request body to request a password reset."""
 
     email = Str(required=True, max_length=320)
 
 
 class ResetConfirmation(Schema):
-    """The mailed token and the new password."""
+    """Request body to set a new password with an emailed token."""
 
     token = Str(required=True, max_length=200)
     password = Str(required=True, max_length=1024)
 
 
 class PasswordChange(Schema):
-    """The present password and the new one."""
+    """Request body to change a password."""
 
     current_password = Str(required=True, max_length=1024)
     new_password = Str(required=True, max_length=1024)
 
 
 class EmailChangeRequest(Schema):
-    """The address to confirm, and the password."""
+    """Request body to change or confirm an email address."""
 
     email = Str(required=True, max_length=320)
     password = Str(required=True, max_length=1024)
 
 
 class EmailConfirmation(Schema):
-    """The mailed token."""
+    """Request body to confirm an email address with an emailed token."""
 
     token = Str(required=True, max_length=200)
 
 
 class LinkMailed(Schema):
-    """A link is on its way, if there is somebody to mail it to."""
+    """A link will be emailed, if the address qualifies for one."""
 
-    expires_in = Int(required=True, metadata={"description": "Seconds for which a link is good."})
+    expires_in = Int(required=True, metadata={"description": "Lifetime of the link in seconds."})
 
 
 class ConfirmedEmail(Schema):
-    """The account's address from now on."""
+    """The account's current email address."""
 
     email = Str(required=True)
     email_verified = Bool(required=True)
 
 
 class SessionFilters(Schema):
-    """Filters of one's sessions; a session is created when it is issued."""
+    """Query parameters that filter the caller's sessions; the time of creation is `issued_at`."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 
 
 class LiveSession(Schema):
-    """One log-in that is not over."""
+    """An active session."""
 
     id = Uuid(required=True)
     method = Str(required=True, validate=OneOf(("password", "oidc", "saml")))
@@ -100,13 +100,13 @@ class LiveSession(Schema):
 
 
 class SessionsRevoked(Schema):
-    """How many sessions ended."""
+    """The number of revoked sessions."""
 
     revoked = Int(required=True)
 
 
 class UserSummary(Schema):
-    """Who somebody is."""
+    """The id, email address and name of a user."""
 
     id = Uuid(required=True)
     email = Str(required=True)
@@ -114,17 +114,17 @@ class UserSummary(Schema):
 
 
 class LoginResult(Schema):
-    """The login response."""
+    """An access token with its user and the user's organizations."""
 
     access_token = Str(required=True)
     token_type = Str(required=True)
-    expires_in = Int(required=True, metadata={"description": "Seconds."})
+    expires_in = Int(required=True, metadata={"description": "Lifetime in seconds."})
     user = Nested(UserSummary, required=True)
     organizations = List(Nested(OrganizationSummary), required=True)
 
 
 class KeySummary(Schema):
-    """The API key that a request came with."""
+    """The API key of the request."""
 
     id = Uuid(required=True)
     name = Str(required=True)
@@ -132,12 +132,14 @@ class KeySummary(Schema):
 
 
 class SessionInfo(Schema):
-    """Whom a token or API key belongs to; a key acts for the user who made it."""
+    """The owner of a token or API key; a key acts on behalf of the user who created it."""
 
     user = Nested(UserSummary, required=True)
     organizations = List(Nested(OrganizationSummary), required=True)
     session_id = Uuid(required=True, allow_none=True)
     api_key = Nested(KeySummary, required=True, allow_none=True)
     expires_at = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": "Null: an API key without an end."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Null for an API key that never expires."},
     )

@@ -1,4 +1,4 @@
-"""A person's sessions: listing them, and ending one or all."""
+"""Service that lists and revokes the sessions of a user."""
 
 from datetime import datetime
 from typing import Any
@@ -19,13 +19,13 @@ def list_sessions(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """The live sessions of the caller, those issued after and before the times given.
+    """Return a page of the caller's active sessions, filtered by the time of issue.
 
-    A session that is good for one organization sees those of that one: whoever vouches for people
-    there need not know where they are otherwise.
+    A session that is limited to one organization sees only the sessions limited to the same one:
+    that organization's identity provider must not learn where else the user is signed in.
     """
     only = caller.only_organization
-    return queries.live_sessions(
+    return queries.list_active_sessions(
         caller.user_id,
         caller.session_id,
         page,
@@ -36,37 +36,41 @@ def list_sessions(
 
 
 def revoke(caller: Caller, session_id: UUID) -> None:
-    """End one of the sessions that `list_sessions` lists. Raises 404 for any other."""
+    """Revoke one of the sessions that `list_sessions` lists. Raises 404 for any other."""
     if not queries.revoke_own(session_id, caller.user_id, only=caller.only_organization):
         raise errors.not_found()
 
 
 def revoke_all(caller: Caller) -> dict[str, int]:
-    """End every session of the caller, this one too: {revoked}."""
+    """Revoke all sessions of the caller, including the current one, and return {revoked}."""
     user = user_queries.lock(caller.user_id)
     if user is None:
         raise errors.not_found()
     return {"revoked": end_all(user)}
 
 
-def end_single_sign_on(user_id: UUID, organization_id: UUID, *, keep: UUID | None = None) -> None:
-    """End the sessions of a user that single sign-on opened and that are good for an organization.
+def end_single_sign_on_sessions(
+    user_id: UUID, organization_id: UUID, *, keep: UUID | None = None
+) -> None:
+    """Revoke the single sign-on sessions of a user that give access to an organization.
 
-    `keep` is one that goes on. Sessions that are good for all of the user's organizations end too.
+    This includes sessions that give access to all of the user's organizations. The session `keep`
+    is not revoked.
     """
     queries.revoke_single_sign_on(user_id, organization_id, keep=keep)
 
 
 def end_all(user: User) -> int:
-    """Raise the token version and end all sessions of a user, locked or new; how many there were.
+    """Increase the token version, revoke all sessions of a user, and return how many there were.
 
-    `user` carries the new version afterwards, for a session that is to be opened next.
+    The user must be locked or new. Afterwards, `user` has the new version, so that a new session
+    can be opened at once.
     """
     user_queries.set_security(user, token_version=User.token_version + 1)
     return queries.revoke_all(user.id)
 
 
 def discard(login: dict[str, Any]) -> None:
-    """Revoke the session of a login response that nobody will use."""
+    """Revoke the session of a login response that will not be sent to the client."""
     claims = tokens.read(login["access_token"])
     queries.revoke(claims.session_id, db.utc_now())

@@ -1,4 +1,4 @@
-"""Background work for the operator: reporting jobs that were given up."""
+"""Job that reports failed jobs to the operators."""
 
 from app.identity.control_plane import service
 from app.kit import jobs, tenancy
@@ -7,8 +7,8 @@ from app.kit.jobs import Job
 
 @jobs.handler("control_plane.report_failures")
 def report_failures(_job: Job) -> None:
-    """Email the operators what was given up since the last report."""
-    with tenancy.across_organizations(reason="operators hear of every organization's jobs"):
+    """Send the operators an email about the jobs that failed permanently since the last report."""
+    with tenancy.across_organizations(reason="the report covers the jobs of every organization"):
         service.report_failures()
 
 

@@ -1,4 +1,4 @@
-"""SQL of what the operator decides."""
+"""SQL queries of the control plane, across organizations."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,15 +11,16 @@ from app.identity.users.models import User
 from app.kit import db, events
 
 _BATCH = 1000
-# Locked, so that whoever gives them work at this moment has done so before they are told of.
-_ORGANIZATIONS_OF = (
+# The memberships are locked so that a concurrent assignment of work to the user is committed before
+# the event is emitted.
+_ORGANIZATIONS_OF_USER = (
     "SELECT organization_id FROM memberships WHERE user_id = :user_id"
     " ORDER BY organization_id FOR NO KEY UPDATE"
 )
 
 
-def locked(slug: str) -> Organization | None:
-    """The organization of a slug as it is now, locked against other writers of it."""
+def lock(slug: str) -> Organization | None:
+    """Return an organization with current values, locked against other writers, or None."""
     statement = (
         select(Organization)
         .where(Organization.slug == slug)
@@ -29,13 +30,13 @@ def locked(slug: str) -> Organization | None:
     return db.session().scalars(statement).one_or_none()
 
 
-def by_slug(slug: str) -> Organization | None:
-    """The organization of a slug."""
+def find_by_slug(slug: str) -> Organization | None:
+    """Return the organization with a slug, or None."""
     return db.session().scalars(select(Organization).filter_by(slug=slug)).one_or_none()
 
 
-def owners(organization_id: UUID) -> list[User]:
-    """Who is told what the operator decides: the owners whose accounts are not disabled."""
+def list_enabled_owners(organization_id: UUID) -> list[User]:
+    """Return the owners of an organization whose accounts are not disabled."""
     statement = (
         select(User)
         .join(Membership, Membership.user_id == User.id)
@@ -49,8 +50,8 @@ def owners(organization_id: UUID) -> list[User]:
     return list(db.session().scalars(statement))
 
 
-def organizations(*, status: str | None, plan: str | None) -> Iterator[dict[str, Any]]:
-    """Every organization by slug, with how many members it has."""
+def list_organizations(*, status: str | None, plan: str | None) -> Iterator[dict[str, Any]]:
+    """Yield all organizations, sorted by slug, with their number of members."""
     members = (
         select(func.count())
         .where(Membership.organization_id == Organization.id)
@@ -69,11 +70,11 @@ def organizations(*, status: str | None, plan: str | None) -> Iterator[dict[str,
         statement = statement.where(Organization.status == status)
     if plan is not None:
         statement = statement.where(Organization.plan == plan)
-    return _all(statement, Organization.slug)
+    return _in_batches(statement, Organization.slug)
 
 
-def users(*, organization_id: UUID | None, disabled: bool | None) -> Iterator[dict[str, Any]]:
-    """Every account by address, or the members of one organization."""
+def list_users(*, organization_id: UUID | None, disabled: bool | None) -> Iterator[dict[str, Any]]:
+    """Yield all accounts, or the members of one organization, sorted by address."""
     statement = select(
         User.email,
         User.name,
@@ -87,23 +88,26 @@ def users(*, organization_id: UUID | None, disabled: bool | None) -> Iterator[di
         statement = statement.where(User.id.in_(members))
     if disabled is not None:
         statement = statement.where(User.disabled_at.is_not(None) == disabled)
-    return _all(statement, User.email)
+    return _in_batches(statement, User.email)
 
 
-def _all(statement: Any, key: Any) -> Iterator[dict[str, Any]]:
-    """Rows in the order of a unique column, in batches: no statement is long."""
+def _in_batches(statement: Any, key: Any) -> Iterator[dict[str, Any]]:
+    """Yield all rows in the order of a unique column.
+
+    They are read in batches, so that no single statement takes long.
+    """
     after: Any = None
     while True:
-        more = statement if after is None else statement.where(key > after)
-        rows = db.session().execute(more.order_by(key).limit(_BATCH)).mappings().all()
+        remaining = statement if after is None else statement.where(key > after)
+        rows = db.session().execute(remaining.order_by(key).limit(_BATCH)).mappings().all()
         yield from (dict(row) for row in rows)
         if len(rows) < _BATCH:
             return
         after = rows[-1][key.key]
 
 
-def named(organization_ids: Sequence[UUID]) -> list[dict[str, Any]]:
-    """Slug, name, status and time of erasing of organizations, by slug."""
+def list_by_ids(organization_ids: Sequence[UUID]) -> list[dict[str, Any]]:
+    """Return slug, name, status and erase_after of organizations, sorted by slug."""
     statement = (
         select(Organization.slug, Organization.name, Organization.status, Organization.erase_after)
         .where(Organization.id.in_(organization_ids))
@@ -113,21 +117,24 @@ def named(organization_ids: Sequence[UUID]) -> list[dict[str, Any]]:
 
 
 def count_members(organization_id: UUID) -> int:
-    """How many members an organization has."""
+    """Count the members of an organization."""
     statement = select(func.count()).where(Membership.organization_id == organization_id)
     return db.session().scalars(statement).one()
 
 
-def owned_alone(user_id: UUID) -> list[str]:
-    """Slugs of the organizations that have nobody else as an owner."""
-    own = select(Membership.organization_id).where(
+def list_solely_owned_slugs(user_id: UUID) -> list[str]:
+    """Return the slugs of the organizations of which the user is the only owner.
+
+    Other owners whose accounts are disabled do not count.
+    """
+    owned = select(Membership.organization_id).where(
         Membership.user_id == user_id, Membership.role == "owner"
     )
     statement = (
         select(Organization.slug)
         .join(Membership, Membership.organization_id == Organization.id)
         .join(User, User.id == Membership.user_id)
-        .where(Organization.id.in_(own), Membership.role == "owner", User.disabled_at.is_(None))
+        .where(Organization.id.in_(owned), Membership.role == "owner", User.disabled_at.is_(None))
         .group_by(Organization.slug)
         .having(func.count() == 1)
         .order_by(Organization.slug)
@@ -135,7 +142,12 @@ def owned_alone(user_id: UUID) -> list[str]:
     return list(db.session().scalars(statement))
 
 
-def tell_disabled(user_id: UUID) -> None:
-    """Emit `member.disabled` in each organization of a user. All organizations are bound."""
-    told = {"user_id": user_id}
-    events.emit_each("member.disabled", told, organizations=_ORGANIZATIONS_OF, user_id=user_id)
+def emit_member_disabled(user_id: UUID) -> None:
+    """Emit `member.disabled` in each organization of a user.
+
+    The caller must have bound all organizations.
+    """
+    payload = {"user_id": user_id}
+    events.emit_each(
+        "member.disabled", payload, organizations=_ORGANIZATIONS_OF_USER, user_id=user_id
+    )

@@ -1,4 +1,4 @@
-"""internal: what the operator decides of organizations, by the control plane's token."""
+"""Routes with which the operator manages organizations, using the control plane's token."""
 
 from typing import Any
 
@@ -12,7 +12,9 @@ from app.identity.control_plane.schemas import (
 )
 from app.kit.api.blueprint import Blueprint
 
-blueprint = Blueprint("internal", description="The operator's own, by the control plane's token.")
+blueprint = Blueprint(
+    "internal", description="Operations for the operator, with the control plane's token."
+)
 
 
 @blueprint.post(
@@ -24,7 +26,10 @@ blueprint = Blueprint("internal", description="The operator's own, by the contro
     status=201,
 )
 def provision_organization(caller: None, body: dict[str, Any]) -> Any:
-    """Provision an organization with its owner, who is mailed how to get in, and its plan."""
+    """Provision an organization.
+
+    Creates an organization with its owner and its plan, and emails the owner how to sign in.
+    """
     return service.provision(**body)
 
 
@@ -39,7 +44,11 @@ def provision_organization(caller: None, body: dict[str, Any]) -> Any:
 def set_organization_plan(
     caller: None, org_slug: str, body: dict[str, Any], revision: int | None
 ) -> Any:
-    """Set an organization's plan and the limits that differ from it."""
+    """Set an organization's plan.
+
+    Replaces the plan and the limits that differ from it. Emits `organization.plan_changed` on a
+    change.
+    """
     return service.set_plan(org_slug, **body, revision=revision)
 
 
@@ -51,7 +60,10 @@ def set_organization_plan(
     returns=OperatedOrganization,
 )
 def suspend_organization(caller: None, org_slug: str, body: dict[str, Any]) -> Any:
-    """Suspend an organization: reads go on, writes are refused, and its owners are told why."""
+    """Suspend an organization.
+
+    Members can still read, but writes are refused. The owners are emailed the reason.
+    """
     return service.suspend(org_slug, **body)
 
 
@@ -62,5 +74,8 @@ def suspend_organization(caller: None, org_slug: str, body: dict[str, Any]) -> A
     returns=OperatedOrganization,
 )
 def reinstate_organization(caller: None, org_slug: str) -> Any:
-    """Lift a suspension."""
+    """Reinstate an organization.
+
+    Ends a suspension; does nothing if the organization is not suspended.
+    """
     return service.reinstate(org_slug)

@@ -1,4 +1,4 @@
-"""Bodies and answers of the control plane."""
+"""Request and response schemas of the control plane."""
 
 from typing import Any
 
@@ -17,30 +17,32 @@ from app.kit.api.fields import (
 )
 from app.kit.settings import PLANS
 
-_MOST = 2**53 - 1  # what every JSON reader holds exactly
+_MOST = 2**53 - 1  # the largest integer that every JSON parser represents exactly
 _limits: dict[str, Any] = {
     name: Int(allow_none=True, maximum=_MOST, metadata={"description": meaning})
     for name, meaning in LIMITS.items()
 }
-PlanLimits = type("PlanLimits", (Schema,), {"__doc__": "What differs from the plan.", **_limits})
+PlanLimits = type(
+    "PlanLimits", (Schema,), {"__doc__": "Limits that differ from the plan.", **_limits}
+)
 
 
 class NewOrganization(Schema):
-    """What the organization is called; without a slug one is made of the name."""
+    """The organization to create; without a slug, one is generated from the name."""
 
     name = Name(required=True)
     slug = Str(max_length=63)
 
 
 class NewOwner(Schema):
-    """Whose it is; without an account of this address one is made."""
+    """The owner of the new organization; if the address has no account, one is created."""
 
     email = Str(required=True, max_length=320)
     name = Name(required=True)
 
 
 class Provision(Schema):
-    """A new organization, its owner and its plan."""
+    """Request body to provision an organization with its owner and its plan."""
 
     organization = Nested(NewOrganization, required=True)
     owner = Nested(NewOwner, required=True)
@@ -48,7 +50,7 @@ class Provision(Schema):
 
 
 class SetPlan(Schema):
-    """A plan, and its limits that are different here; null is without limit."""
+    """Request body to set a plan and the limits that differ from it; null means no limit."""
 
     plan = Str(required=True, validate=OneOf(PLANS))
     limits = Nested(PlanLimits, load_default=dict)
@@ -56,7 +58,7 @@ class SetPlan(Schema):
 
 
 class Suspend(Schema):
-    """Why; the owners read it."""
+    """Request body to suspend an organization; the owners are sent the reason."""
 
     reason = Name(required=True, max_length=500)
 
@@ -78,7 +80,9 @@ class OperatedOrganization(Schema):
     name = Str(required=True)
     status = Str(required=True, validate=OneOf(("active", "suspended", "closed", "erased")))
     plan = Str(required=True, validate=OneOf(PLANS))
-    limits = JsonObject(required=True, metadata={"description": "Differing from the plan."})
+    limits = JsonObject(
+        required=True, metadata={"description": "Limits that differ from the plan."}
+    )
     suspended_at = UtcDateTime(required=True, allow_none=True)
     suspension_reason = Str(required=True, allow_none=True)
     created_at = UtcDateTime(required=True)

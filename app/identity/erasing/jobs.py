@@ -1,4 +1,4 @@
-"""Background work: erasing what was closed, once its grace period is over."""
+"""Background jobs that erase closed organizations after their grace period."""
 
 from uuid import UUID
 
@@ -7,28 +7,29 @@ from app.kit import jobs, tenancy
 from app.kit.jobs import Job
 
 
-def start_due() -> list[UUID]:
-    """Give each organization whose time has come a job; one that failed gets another.
+def enqueue_due() -> list[UUID]:
+    """Enqueue a job for each organization that is due, and return these organizations.
 
-    They are the answer, whoever has given them their job.
+    An organization whose job failed gets another one. The result includes organizations that
+    already had a job.
     """
-    found = service.due()
-    with tenancy.across_organizations(reason="the jobs are none of the organizations' own"):
-        for organization_id in found:
+    organization_ids = service.list_due()
+    with tenancy.across_organizations(reason="the jobs belong to no organization"):
+        for organization_id in organization_ids:
             jobs.enqueue(
                 "erasing.run",
                 {"organization_id": str(organization_id)},
-                # Those of its own are among what is erased.
+                # The organization's own jobs are erased with it.
                 organization_id=None,
                 unique_key=f"erase:{organization_id}",
             )
-    return found
+    return organization_ids
 
 
 @jobs.handler("erasing.start")
 def start(_job: Job) -> None:
-    """Begin with what is due."""
-    start_due()
+    """Enqueue the jobs for all organizations that are due."""
+    enqueue_due()
 
 
 @jobs.handler("erasing.run", queue="erasing", resumable=True)

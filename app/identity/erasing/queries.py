@@ -1,4 +1,4 @@
-"""SQL of erasing: which tables hold an organization's rows, and how these go."""
+"""SQL of erasing: find the tables with an organization's rows, and delete the rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ BATCH = 1000
 _FIRST = ("jobs", "outbox_events")
 _AUDIT = "audit_"
 _MEMBERS = "memberships"
-_MEMBERS_GONE = text(
+_DELETE_MEMBERSHIPS = text(
     """
     DELETE FROM memberships WHERE organization_id = :organization_id AND user_id IN (
         SELECT user_id FROM memberships WHERE organization_id = :organization_id
@@ -41,16 +41,16 @@ _FILES = text(
 )
 
 
-def due() -> list[UUID]:
-    """Closed organizations whose grace period is over."""
+def list_due() -> list[UUID]:
+    """Return the closed organizations whose grace period is over."""
     statement = select(Organization.id).where(
         Organization.status == "closed", Organization.erase_after <= func.now()
     )
     return list(db.session().scalars(statement))
 
 
-def lock(organization_id: UUID) -> Organization:
-    """The organization, locked against everything: not even a row that belongs to it can come."""
+def lock_organization(organization_id: UUID) -> Organization:
+    """Return the organization, locked so that not even a row that references it can be inserted."""
     statement = (
         select(Organization)
         .where(Organization.id == organization_id)
@@ -60,68 +60,75 @@ def lock(organization_id: UUID) -> Organization:
     return db.session().execute(statement).scalar_one()
 
 
-def tables() -> list[Table]:
-    """Every table with rows of organizations, but members' and the audit log's: first that of jobs,
-    so that nothing works on any more, then those that others' rows point to after these."""
-    found = {
+def list_tables() -> list[Table]:
+    """Return every table with rows of organizations, in the order of deletion.
+
+    Memberships and the audit log are not included. Jobs come first, so that nothing works on the
+    organization any more. Then each table comes after those that reference it.
+    """
+    tables = {
         table.name: table
         for table in reversed(db.Base.metadata.sorted_tables)
         if "organization_id" in table.columns
-        # What is derived from other rows goes with them.
+        # Derived rows are deleted together with the rows that they come from.
         and not table.info.get("derived")
         and table.name != _MEMBERS
         and not table.name.startswith(_AUDIT)
     }
-    return [found.pop(name) for name in _FIRST] + list(found.values())
+    return [tables.pop(name) for name in _FIRST] + list(tables.values())
 
 
 def erase_batch(table: Table, organization_id: UUID) -> int:
-    """Delete up to `BATCH` of an organization's rows; how many. 0 when none is left."""
+    """Delete up to `BATCH` of an organization's rows and return their number, 0 if none is left."""
     keys = list(table.primary_key.columns)
-    whose = table.columns.organization_id == organization_id
-    chosen = select(*keys).where(whose, *_leaves(table)).limit(BATCH)
-    gone = delete(table).where(whose, tuple_(*keys).in_(chosen))
-    return int(db.session().execute(gone).rowcount)  # type: ignore[attr-defined]
+    belongs = table.columns.organization_id == organization_id
+    batch = select(*keys).where(belongs, *_leaf_conditions(table)).limit(BATCH)
+    statement = delete(table).where(belongs, tuple_(*keys).in_(batch))
+    return int(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
 
 
-def _leaves(table: Table) -> list[Any]:
-    """Of a tree, only what nothing hangs on: teams stand under teams."""
-    found = []
+def _leaf_conditions(table: Table) -> list[Any]:
+    """Return the conditions for rows that no row of the same table references.
+
+    Rows of a tree, such as teams, are deleted from the leaves up.
+    """
+    conditions = []
     for key in table.foreign_key_constraints:
         if key.referred_table is table:
             child = table.alias()
             pairs = [(child.columns[e.parent.name], e.column) for e in key.elements]
-            found.append(~exists().where(and_(*(below == above for below, above in pairs))))
-    return found
+            conditions.append(~exists().where(and_(*(below == above for below, above in pairs))))
+    return conditions
 
 
-def erase_members(organization_id: UUID) -> list[UUID]:
-    """Delete up to `BATCH` memberships; whose they were."""
+def erase_memberships(organization_id: UUID) -> list[UUID]:
+    """Delete up to `BATCH` memberships, and return the ids of their users."""
     values = {"organization_id": organization_id, "batch": BATCH}
-    return list(db.session().execute(_MEMBERS_GONE, values).scalars())
+    return list(db.session().execute(_DELETE_MEMBERSHIPS, values).scalars())
 
 
 def erase_users(user_ids: Sequence[UUID], *, closed_at: Any) -> int:
-    """Delete those of the accounts that nobody needs any more; how many.
+    """Delete those accounts that are no longer needed, and return their number.
 
-    One stays that belongs to an organization, that somebody is signed in with or was since
-    `closed_at`, or that records of another organization name. The caller sees all organizations.
+    An account stays if it belongs to an organization, has a valid session or was used since
+    `closed_at`, or if records of another organization reference it. Requires access across
+    organizations.
     """
-    belongs = exists().where(Membership.user_id == User.id)
-    used = exists().where(
+    is_member = exists().where(Membership.user_id == User.id)
+    is_used = exists().where(
         Session.user_id == User.id,
         (Session.last_seen_at >= closed_at)
         | (Session.revoked_at.is_(None) & (Session.expires_at > func.now())),
     )
-    unneeded = select(User.id).where(User.id.in_(user_ids), ~belongs, ~used)
-    found = list(db.session().scalars(unneeded))
-    if _delete_users(found):
-        return len(found)
-    return sum(_delete_users([user_id]) for user_id in found)
+    statement = select(User.id).where(User.id.in_(user_ids), ~is_member, ~is_used)
+    unneeded_ids = list(db.session().scalars(statement))
+    if _delete_users(unneeded_ids):
+        return len(unneeded_ids)
+    return sum(_delete_users([user_id]) for user_id in unneeded_ids)
 
 
 def _delete_users(user_ids: list[UUID]) -> bool:
-    """Delete accounts, all or, where a record of somebody else's names one, none."""
+    """Delete all of the accounts, or none if another record references one of them."""
     try:
         with db.session().begin_nested():
             db.session().execute(
@@ -134,24 +141,24 @@ def _delete_users(user_ids: list[UUID]) -> bool:
     return True
 
 
-def count(organization_id: UUID, *path: str, number: int) -> None:
-    """Add to the tally that the organization's row carries, with what is counted."""
+def add_to_erasure(organization_id: UUID, *path: str, number: int) -> None:
+    """Add to a number in the organization's `erasure`, in the transaction that deletes the rows."""
     values = {"organization_id": organization_id, "path": list(path), "number": number}
     db.session().execute(_COUNT, values)
 
 
-def note_files(organization_id: UUID, files: int, size: int) -> None:
-    """Note how many files there were, and their bytes; what was noted before stays."""
+def record_files(organization_id: UUID, files: int, size: int) -> None:
+    """Record the number and size of the files, unless recorded before."""
     values = {"organization_id": organization_id, "files": files, "bytes": size}
     db.session().execute(_FILES, values)
 
 
-def left_over(organization_id: UUID) -> list[str]:
-    """The tables that still have a row."""
-    every = [*tables(), db.Base.metadata.tables[_MEMBERS]]
+def list_nonempty_tables(organization_id: UUID) -> list[str]:
+    """Return the names of the tables that still have rows."""
+    all_tables = [*list_tables(), db.Base.metadata.tables[_MEMBERS]]
     return [
         table.name
-        for table in every
+        for table in all_tables
         if db.session().scalar(
             select(exists().where(table.columns.organization_id == organization_id))
         )

@@ -1,7 +1,7 @@
-"""Erasing an organization: all its rows, files and idle accounts, in steps that can be broken off.
+"""Erase an organization with all its rows, files and unused accounts, in resumable steps.
 
-What is erased is counted in the transaction that erases it, on the organization's own row; so a
-run that is killed is taken up where it stood, and the proof is exact however often that happens.
+The numbers of erased rows are stored on the organization's own row, in the transaction that erases
+them. So an interrupted run can be resumed, and the numbers are exact however often that happens.
 """
 
 from collections.abc import Callable
@@ -17,89 +17,96 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 Checkpoint = Callable[[], None]
 
-_REASON = "erases accounts that no organization has any more"
+_REASON = "erases accounts that belong to no organization any more"
 
 
-def due() -> list[UUID]:
-    """The organizations whose time has come."""
-    return queries.due()
+def list_due() -> list[UUID]:
+    """Return the organizations that are due to be erased."""
+    return queries.list_due()
 
 
 def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
     """Erase a closed organization; `checkpoint` commits.
 
-    Its row stays, with its slug, without a name. The audit log's one entry tells what was erased:
-    rows by table, accounts, files and their bytes. Does nothing for one that is not due.
-
-    :raises Retry: something came in while it ran.
+    The organization's row stays with its slug, but without a name. The only remaining entry of its
+    audit log records what was erased: rows by table, accounts, files and bytes. Does nothing if the
+    organization is not due. Raises `Retry` if something was added while it ran.
     """
     if not _begin(organization_id):
         return
     checkpoint()
-    for table in queries.tables():
+    for table in queries.list_tables():
         with tenancy.organization(organization_id):
             number = queries.erase_batch(table, organization_id)
         while number:
-            queries.count(organization_id, "rows", table.name, number=number)
+            queries.add_to_erasure(organization_id, "rows", table.name, number=number)
             checkpoint()
             with tenancy.organization(organization_id):
                 number = queries.erase_batch(table, organization_id)
-    _members(organization_id, checkpoint)
-    _files(organization_id, checkpoint)
+    _erase_members(organization_id, checkpoint)
+    _erase_files(organization_id, checkpoint)
     _finish(organization_id)
 
 
 def _begin(organization_id: UUID) -> bool:
-    found = queries.lock(organization_id)
-    if found.status != "closed" or found.erase_after is None or found.erase_after > db.utc_now():
+    organization = queries.lock_organization(organization_id)
+    if (
+        organization.status != "closed"
+        or organization.erase_after is None
+        or organization.erase_after > db.utc_now()
+    ):
         return False
-    if found.erasure is None:
-        found.erasure = {"rows": {}, "users": 0}
+    if organization.erasure is None:
+        organization.erasure = {"rows": {}, "users": 0}
     return True
 
 
-def _members(organization_id: UUID, checkpoint: Checkpoint) -> None:
-    closed_at = queries.lock(organization_id).closed_at
+def _erase_members(organization_id: UUID, checkpoint: Checkpoint) -> None:
+    closed_at = queries.lock_organization(organization_id).closed_at
     while True:
         with tenancy.organization(organization_id):
-            user_ids = queries.erase_members(organization_id)
+            user_ids = queries.erase_memberships(organization_id)
         if not user_ids:
             return
         with tenancy.across_organizations(reason=_REASON):
             users = queries.erase_users(user_ids, closed_at=closed_at)
-            audit.forget(user_ids)
-        queries.count(organization_id, "rows", "memberships", number=len(user_ids))
-        queries.count(organization_id, "users", number=users)
+            audit.forget_users(user_ids)
+        queries.add_to_erasure(organization_id, "rows", "memberships", number=len(user_ids))
+        queries.add_to_erasure(organization_id, "users", number=users)
         checkpoint()
 
 
-def _files(organization_id: UUID, checkpoint: Checkpoint) -> None:
-    """Files are counted before the first of them goes: what a killed run deleted stays counted."""
+def _erase_files(organization_id: UUID, checkpoint: Checkpoint) -> None:
+    """Count and delete the files.
+
+    They are counted before the first is deleted, so that files deleted by an interrupted run count
+    too.
+    """
     storage = container.current().storage
     folder = f"organizations/{organization_id}"
-    found = queries.lock(organization_id).erasure or {}
+    erasure = queries.lock_organization(organization_id).erasure or {}
     checkpoint()
-    if "files" not in found:
+    if "files" not in erasure:
         total = storage.measure(folder)
-        queries.note_files(organization_id, total.files, total.bytes)
+        queries.record_files(organization_id, total.files, total.bytes)
         checkpoint()
     for _ in storage.clear(folder):
         checkpoint()
 
 
 def _finish(organization_id: UUID) -> None:
-    found = queries.lock(organization_id)
-    if found.status != "closed":
+    organization = queries.lock_organization(organization_id)
+    if organization.status != "closed":
         return
     with tenancy.organization(organization_id):
-        left = queries.left_over(organization_id)
-    files = container.current().storage.measure(f"organizations/{organization_id}").files
-    if left or files:
-        raise Retry(f"came in while it was erased: {', '.join(left) or f'{files} files'}")
-    proof: dict[str, Any] = {**(found.erasure or {}), "closed_at": found.closed_at}
-    found.status, found.erased_at = "erased", db.utc_now()
-    found.name, found.settings, found.ai_provider_key = "", {}, None
-    found.suspension_reason = None
+        tables = queries.list_nonempty_tables(organization_id)
+    file_count = container.current().storage.measure(f"organizations/{organization_id}").files
+    if tables or file_count:
+        raise Retry(f"added during the erasure: {', '.join(tables) or f'{file_count} files'}")
+    proof: dict[str, Any] = {**(organization.erasure or {}), "closed_at": organization.closed_at}
+    organization.status, organization.erased_at = "erased", db.utc_now()
+    organization.name, organization.settings, organization.ai_provider_key = "", {}, None
+    organization.suspension_reason = None
     db.session().flush()
     audit.erase(organization_id, proof)
-    log.info("organization.erased", organization=str(organization_id), slug=found.slug)
+    log.info("organization.erased", organization=str(organization_id), slug=organization.slug)

@@ -1,4 +1,4 @@
-"""Invitations into an organization."""
+"""Model of invitations to join an organization."""
 
 from datetime import datetime
 from typing import Any
@@ -12,10 +12,10 @@ from app.kit.tenancy import TenantModel
 
 
 class Invitation(TenantModel, db.Record, db.Base):
-    """An address that may join with a role, once, until it expires.
+    """An invitation of an email address, with a role; it can be accepted once, until it expires.
 
-    `email_key` is the address as one mailbox is known (`users.addresses`); of its token only a
-    keyed hash is kept. Sent again, it has another token and another end.
+    `email_key` is the key of the mailbox (see `users.addresses`). Only a keyed hash of the token is
+    stored. Sending the invitation again changes its token and its expiry.
     """
 
     __tablename__ = "invitations"

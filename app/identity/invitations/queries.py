@@ -1,4 +1,4 @@
-"""SQL of invitations."""
+"""SQL queries of invitations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from app.identity.users.models import User
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
 
-_OPEN = (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
+_PENDING = (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
 _STATUS = case(
     (Invitation.accepted_at.is_not(None), "accepted"),
     (Invitation.revoked_at.is_not(None), "revoked"),
@@ -39,11 +39,11 @@ _COLUMNS: tuple[Any, ...] = (
 )
 _INVITATIONS = select(*_COLUMNS).outerjoin(User, User.id == Invitation.invited_by)
 _SORTS = {"created_at": Invitation.created_at, "email": Invitation.email}
-_DIRECT = {"synchronize_session": False}
+_NO_SYNC = {"synchronize_session": False}
 
 
 def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """A page of the organization's invitations."""
+    """Return a page of the organization's invitations."""
     statement = _INVITATIONS.where(filters["status"] == _STATUS)
     period = within(
         Invitation.created_at, filters.get("created_after"), filters.get("created_before")
@@ -53,64 +53,72 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 
 
 def get(invitation_id: UUID) -> Row[Any] | None:
-    """One invitation, in the shape of `page`."""
-    found: Row[Any] | None
+    """Return an invitation with the same columns as `page`, or None."""
+    row: Row[Any] | None
     statement = _INVITATIONS.where(Invitation.id == invitation_id)
-    found = db.session().execute(statement).one_or_none()
-    return found
+    row = db.session().execute(statement).one_or_none()
+    return row
 
 
-def put(values: dict[str, Any]) -> UUID:
-    """Write an invitation, over the one that the address has where that is not used up; its id."""
+def upsert(values: dict[str, Any]) -> UUID:
+    """Insert an invitation, or replace the address's pending one; return its id.
+
+    A pending invitation is neither accepted nor revoked; it may have expired.
+    """
     changed = ("email", "role", "team_ids", "token_hash", "expires_at", "invited_by", "updated_at")
-    made = insert(Invitation).values(**values)
-    statement = made.on_conflict_do_update(
+    insertion = insert(Invitation).values(**values)
+    statement = insertion.on_conflict_do_update(
         index_elements=[Invitation.organization_id, Invitation.email_key],
         index_where=Invitation.accepted_at.is_(None) & Invitation.revoked_at.is_(None),
-        set_={name: made.excluded[name] for name in changed},
+        set_={name: insertion.excluded[name] for name in changed},
     ).returning(Invitation.id)
     return db.session().execute(statement).scalar_one()
 
 
 def is_member(user_id: UUID) -> bool:
-    """Whether a user belongs to the organization."""
+    """Return true if a user is a member of the organization."""
     statement = select(Membership.user_id).where(Membership.user_id == user_id)
     return db.session().execute(statement).first() is not None
 
 
-def end_by_inviter(user_id: UUID, roles: Sequence[str]) -> None:
-    """Revoke the open invitations to `roles` that a user sent, in all bound organizations."""
-    _end(Invitation.invited_by == user_id, Invitation.role.in_(roles))
+def revoke_by_inviter(user_id: UUID, roles: Sequence[str]) -> None:
+    """Revoke the pending invitations to `roles` that a user sent, in all bound organizations."""
+    _revoke_where(Invitation.invited_by == user_id, Invitation.role.in_(roles))
 
 
-def end_by_address(user_id: UUID) -> None:
-    """Revoke the open invitation of a user's address."""
-    _end(Invitation.email == select(User.email).where(User.id == user_id).scalar_subquery())
+def revoke_by_address(user_id: UUID) -> None:
+    """Revoke the pending invitation of a user's address."""
+    _revoke_where(
+        Invitation.email == select(User.email).where(User.id == user_id).scalar_subquery()
+    )
 
 
-def _end(*conditions: ColumnElement[bool]) -> None:
+def _revoke_where(*conditions: ColumnElement[bool]) -> None:
     db.session().execute(
         update(Invitation)
-        .where(*conditions, *_OPEN)
+        .where(*conditions, *_PENDING)
         .values(revoked_at=func.now(), updated_at=func.now())
-        .execution_options(**_DIRECT)
+        .execution_options(**_NO_SYNC)
     )
 
 
 def revoke(invitation_id: UUID) -> bool:
-    """Withdraw an invitation that was not used; whether there was one."""
+    """Revoke a pending invitation, and return false if there is no such invitation."""
     statement = (
         update(Invitation)
-        .where(Invitation.id == invitation_id, *_OPEN)
+        .where(Invitation.id == invitation_id, *_PENDING)
         .values(revoked_at=func.now(), updated_at=func.now())
         .returning(Invitation.id)
-        .execution_options(**_DIRECT)
+        .execution_options(**_NO_SYNC)
     )
     return db.session().execute(statement).first() is not None
 
 
-def offered(token_hash: str) -> Row[Any] | None:
-    """What a token offers, whatever became of it; the caller sees all organizations."""
+def find_by_token(token_hash: str) -> Row[Any] | None:
+    """Return the invitation of a token with its organization, whatever its status, or None.
+
+    The caller must have bound all organizations.
+    """
     columns: tuple[Any, ...] = (
         *_COLUMNS,
         Invitation.organization_id,
@@ -120,8 +128,8 @@ def offered(token_hash: str) -> Row[Any] | None:
         Organization.settings,
         Organization.status.label("organization_status"),
     )
-    found: Row[Any] | None
-    found = (
+    row: Row[Any] | None
+    row = (
         db.session()
         .execute(
             select(*columns)
@@ -131,44 +139,50 @@ def offered(token_hash: str) -> Row[Any] | None:
         )
         .one_or_none()
     )
-    return found
+    return row
 
 
-def claim(email: str) -> Row[Any] | None:
-    """Use up the open invitation of an address, unless it makes owners: id, role, team_ids."""
+def accept_by_address(email: str) -> Row[Any] | None:
+    """Accept the open invitation of an address, unless its role is owner.
+
+    Returns (id, role, team_ids), or None if there is no such invitation.
+    """
     statement = (
         update(Invitation)
         .where(
             Invitation.email == email,
             Invitation.role != "owner",
             Invitation.expires_at > func.now(),
-            *_OPEN,
+            *_PENDING,
         )
         .values(accepted_at=func.now(), updated_at=func.now())
         .returning(Invitation.id, Invitation.role, Invitation.team_ids)
-        .execution_options(**_DIRECT)
+        .execution_options(**_NO_SYNC)
     )
-    found: Row[Any] | None = db.session().execute(statement).one_or_none()
-    return found
+    row: Row[Any] | None = db.session().execute(statement).one_or_none()
+    return row
 
 
-def hold(token_hash: str) -> bool:
-    """Lock an invitation that is open; who comes second waits, and finds it no longer so."""
+def lock_open(token_hash: str) -> bool:
+    """Lock an open invitation, and return false if it is not open.
+
+    A concurrent request waits, and then finds the invitation accepted.
+    """
     statement = (
         select(Invitation.id)
-        .where(Invitation.token_hash == token_hash, Invitation.expires_at > func.now(), *_OPEN)
+        .where(Invitation.token_hash == token_hash, Invitation.expires_at > func.now(), *_PENDING)
         .with_for_update()
     )
     return db.session().execute(statement).first() is not None
 
 
-def consume(token_hash: str) -> bool:
-    """Use an invitation up; of two at once one does."""
+def mark_accepted(token_hash: str) -> bool:
+    """Mark an open invitation as accepted, and return false if it is not open any more."""
     statement = (
         update(Invitation)
-        .where(Invitation.token_hash == token_hash, Invitation.expires_at > func.now(), *_OPEN)
+        .where(Invitation.token_hash == token_hash, Invitation.expires_at > func.now(), *_PENDING)
         .values(accepted_at=func.now(), updated_at=func.now())
         .returning(Invitation.id)
-        .execution_options(**_DIRECT)
+        .execution_options(**_NO_SYNC)
     )
     return db.session().execute(statement).first() is not None

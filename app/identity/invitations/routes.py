@@ -1,4 +1,4 @@
-"""organizations: invitations; auth: what an invitation offers, and accepting it."""
+"""Routes of invitations: managing them in an organization, and accepting them with a token."""
 
 from typing import Any
 from uuid import UUID
@@ -28,8 +28,12 @@ public = Blueprint("invitation-tokens", tag="auth", records="invitations")
     text_ids=("invitation_token",),
 )
 def get_invitation(invitation_token: str) -> Any:
-    """Read what an invitation offers, by the token that was mailed."""
-    return service.offer(invitation_token)
+    """Get an invitation.
+
+    Returns the organization, the address and the role of an invitation. The emailed token is the
+    only credential.
+    """
+    return service.get_offer(invitation_token)
 
 
 @public.post(
@@ -42,9 +46,10 @@ def get_invitation(invitation_token: str) -> Any:
     idempotent=True,
 )
 def accept_invitation(invitation_token: str, body: dict[str, Any]) -> Any:
-    """Join the organization, with an account that is made here or one that exists.
+    """Accept an invitation.
 
-    An existing account is proven by its password, or by a bearer token of it.
+    Joins the organization with the account of the invited address. If there is none, it is created
+    with `name` and `password`. An existing account requires its password or its bearer token.
     """
     return service.accept(
         invitation_token,
@@ -62,7 +67,10 @@ def accept_invitation(invitation_token: str, body: dict[str, Any]) -> Any:
     returns=Invitation,
 )
 def list_invitations(caller: Caller, query: dict[str, Any]) -> Any:
-    """List invitations: those that are open, unless another status is asked for."""
+    """List invitations.
+
+    Returns open invitations unless the filter names another status.
+    """
     return service.list_invitations(query.pop("page"), query)
 
 
@@ -72,14 +80,16 @@ def list_invitations(caller: Caller, query: dict[str, Any]) -> Any:
     body=CreateInvitation,
     returns=Invitation,
     status=201,
-    # A key that leaks must not let anybody in.
+    # A leaked key must not be able to invite anybody.
     keys=False,
 )
 def create_invitation(caller: Caller, body: dict[str, Any]) -> Any:
-    """Invite an address with a role and teams; again for the same address, it is sent anew.
+    """Create an invitation.
 
-    429 `rate_limited` for an address that was invited within the minute or ten times within a day,
-    and for an organization that has sent its invitations of the day.
+    Emails an invitation with a role and teams. If the address already has a pending invitation,
+    sends it again with a new token and expiry. Responds with 429 `rate_limited` if the address was
+    invited within the last minute or ten times within a day, and if the organization has reached
+    its daily limit.
     """
     return service.invite(caller, **body)
 
@@ -90,5 +100,8 @@ def create_invitation(caller: Caller, body: dict[str, Any]) -> Any:
     keys=False,
 )
 def revoke_invitation(caller: Caller, invitation_id: UUID) -> None:
-    """Withdraw an invitation that nobody has accepted."""
+    """Revoke an invitation.
+
+    Revokes an invitation that was not accepted yet.
+    """
     service.revoke(invitation_id)

@@ -1,4 +1,4 @@
-"""Bodies and answers of invitations."""
+"""Request and response schemas of invitations."""
 
 from app.kit.api.fields import Bool, List, Name, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
 from app.kit.permissions import Role
@@ -9,7 +9,7 @@ MAX_TEAMS = 100
 
 
 class Inviter(Schema):
-    """Who invited."""
+    """The user who sent an invitation."""
 
     id = Uuid(required=True)
     email = Str(required=True)
@@ -17,7 +17,7 @@ class Inviter(Schema):
 
 
 class Invitation(Schema):
-    """An invitation. Its token is in the mail only."""
+    """An invitation. Its token is in the email only."""
 
     id = Uuid(required=True)
     email = Str(required=True)
@@ -31,7 +31,7 @@ class Invitation(Schema):
 
 
 class InvitationFilters(Schema):
-    """What invitations may be listed by."""
+    """Query parameters that filter a list of invitations."""
 
     status = Str(validate=OneOf(STATES), load_default="open")
     created_after = UtcDateTime()
@@ -39,7 +39,7 @@ class InvitationFilters(Schema):
 
 
 class CreateInvitation(Schema):
-    """Whom to invite, and as what. Nobody invites to a role above their own."""
+    """Request body to create an invitation; its role must not be above the caller's."""
 
     email = Str(required=True, max_length=320)
     role = Str(required=True, validate=OneOf(ROLES))
@@ -47,14 +47,14 @@ class CreateInvitation(Schema):
 
 
 class InvitedTo(Schema):
-    """The organization of an offer."""
+    """The organization that an invitation is for."""
 
     slug = Str(required=True)
     name = Str(required=True)
 
 
 class Offer(Schema):
-    """What an invitation offers to whoever has its token."""
+    """An invitation, as the holder of its token sees it."""
 
     organization = Nested(InvitedTo, required=True)
     email = Str(required=True)
@@ -63,13 +63,18 @@ class Offer(Schema):
     expires_at = UtcDateTime(required=True)
     has_account = Bool(
         required=True,
-        metadata={"description": "Whether the address has an account, whose password is needed."},
+        metadata={
+            "description": "Whether the address has an account, whose password is then required."
+        },
     )
 
 
 class AcceptInvitation(Schema):
-    """Name and password of the new account; of an existing one its password, unless the request
-    carries its token."""
+    """Request body to accept an invitation.
+
+    A new account requires a name and a password. An existing account requires its password, unless
+    the request has its bearer token.
+    """
 
     name = Name()
     password = Str(max_length=1024)

@@ -14,19 +14,19 @@ from app.kit import events, tenancy
 from app.kit.permissions import Role
 
 
-def change_role(user_id: UUID, *, held: Role, wanted: Role, changed_by: UUID | None) -> None:
+def change_role(user_id: UUID, *, old_role: Role, role: Role, changed_by: UUID | None) -> None:
     """Set the role of a member of the bound organization, and emit `member.role_changed`.
 
     Revokes the member's open invitations that the new role may not send. A new owner loses the
     sessions opened by single sign-on: an administrator chooses the identity provider, and the owner
     has not confirmed it yet.
     """
-    queries.set_role(user_id, wanted.name)
-    if wanted < held:
-        invitations.end_by_inviter(user_id, role=wanted)
-    if wanted is Role.owner:
-        sessions.end_single_sign_on(user_id, tenancy.current_organization_id())
-    payload = {"from": held.name, "to": wanted.name, "changed_by": changed_by}
+    queries.set_role(user_id, role.name)
+    if role < old_role:
+        invitations.revoke_by_inviter(user_id, role=role)
+    if role is Role.owner:
+        sessions.end_single_sign_on_sessions(user_id, tenancy.current_organization_id())
+    payload = {"from": old_role.name, "to": role.name, "changed_by": changed_by}
     events.emit("member.role_changed", {"user_id": user_id, **payload})
 
 
@@ -41,9 +41,9 @@ def end_membership(user_id: UUID, *, role: Role, removed_by: UUID | None) -> Non
     if removed_by is not None:
         # Invitations are locked before the membership, in the same order as when an invitation is
         # accepted.
-        invitations.end_by_address(user_id)
-        organizations.remember_removal(user_id)
+        invitations.revoke_by_address(user_id)
+        organizations.record_removal(user_id)
     team_ids = queries.remove(user_id)
-    invitations.end_by_inviter(user_id, role=None)
+    invitations.revoke_by_inviter(user_id, role=None)
     payload = {"role": role.name, "removed_by": removed_by}
     events.emit("member.removed", {"user_id": user_id, **payload, "team_ids": team_ids})

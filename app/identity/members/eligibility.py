@@ -15,7 +15,7 @@ def eligible_members(role: Role, alias: str = "member") -> str:
     The SQL is a table expression for FROM, or in parentheses for JOIN. `alias` names the
     membership; the caller must filter it by organization.
     """
-    roles = ", ".join(f"'{one.name}'" for one in Role if one >= role)
+    roles = ", ".join(f"'{allowed.name}'" for allowed in Role if allowed >= role)
     return (
         f"memberships {alias} JOIN users {alias}_account"
         f" ON {alias}_account.id = {alias}.user_id AND {alias}_account.disabled_at IS NULL"

@@ -94,12 +94,12 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     count: Select[Any] = select(Membership.user_id).where(*conditions)
     text = filters.get("q")
     if text is not None:
-        found = or_(
+        matches = or_(
             User.name.icontains(text, autoescape=True),
             User.email.icontains(text, autoescape=True),
         )
-        statement = statement.where(found)
-        count = count.join(User, User.id == Membership.user_id).where(found)
+        statement = statement.where(matches)
+        count = count.join(User, User.id == Membership.user_id).where(matches)
     return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, count=count)
 
 
@@ -116,10 +116,10 @@ def _total(filters: Mapping[str, Any]) -> ColumnElement[int]:
 
 
 def _conditions(filters: Mapping[str, Any]) -> list[Any]:
-    found: list[Any] = []
+    conditions: list[Any] = []
     if "role" in filters:
-        found.append(Membership.role == filters["role"])
-    found += within(
+        conditions.append(Membership.role == filters["role"])
+    conditions += within(
         Membership.created_at, filters.get("created_after"), filters.get("created_before")
     )
     if "team_id" in filters:
@@ -128,18 +128,18 @@ def _conditions(filters: Mapping[str, Any]) -> list[Any]:
             TeamMember.user_id == Membership.user_id,
             TeamMember.team_id == filters["team_id"],
         )
-        found.append(exists().where(in_team))
-    return found
+        conditions.append(exists().where(in_team))
+    return conditions
 
 
 def get(user_id: UUID) -> Row[Any] | None:
     """Return one member with the same columns as `page`, or None."""
-    found: Row[Any] | None
-    found = db.session().execute(_MEMBERS.where(Membership.user_id == user_id)).one_or_none()
-    return found
+    row: Row[Any] | None
+    row = db.session().execute(_MEMBERS.where(Membership.user_id == user_id)).one_or_none()
+    return row
 
 
-def role_of(user_id: UUID) -> str | None:
+def get_role(user_id: UUID) -> str | None:
     """Return the current role of a member, or None if the user is not a member."""
     statement = select(Membership.role).where(Membership.user_id == user_id)
     return db.session().execute(statement).scalar_one_or_none()
@@ -151,7 +151,7 @@ def is_disabled(user_id: UUID) -> bool:
     return db.session().execute(statement.with_for_update(read=True)).scalar_one() is not None
 
 
-def other_owners(user_id: UUID) -> int:
+def count_other_owners(user_id: UUID) -> int:
     """Count the owners other than this user whose accounts are not disabled."""
     statement = (
         select(func.count())
@@ -182,8 +182,8 @@ def remove(user_id: UUID) -> list[UUID]:
     db.session().execute(
         select(Membership.user_id).where(Membership.user_id == user_id).with_for_update()
     )
-    theirs = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
-    team_ids = list(db.session().scalars(theirs.order_by(TeamMember.team_id)))
+    teams = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
+    team_ids = list(db.session().scalars(teams.order_by(TeamMember.team_id)))
     db.session().execute(
         delete(Membership)
         .where(Membership.user_id == user_id)

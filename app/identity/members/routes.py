@@ -1,4 +1,4 @@
-"""organizations: members and ownership."""
+"""Routes of members and of the transfer of ownership."""
 
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,10 @@ blueprint = Blueprint("members", tag="organizations")
     returns=Member,
 )
 def list_members(caller: Caller, query: dict[str, Any]) -> Any:
-    """List the members with their roles and teams."""
+    """List members.
+
+    Returns the members of the organization with their roles and teams.
+    """
     return service.list_members(query.pop("page"), query)
 
 
@@ -28,17 +31,25 @@ def list_members(caller: Caller, query: dict[str, Any]) -> Any:
     body=UpdateMember,
     returns=Member,
     revision="optional",
-    # A key that leaks must raise nobody.
+    # A leaked key must not be able to raise a role.
     keys=False,
 )
 def update_member(caller: Caller, user_id: UUID, body: dict[str, Any], revision: int | None) -> Any:
-    """Change a member's role. Only an owner makes owners, and nobody raises themselves."""
+    """Update a member's role.
+
+    Only an owner can change the role of an owner or make somebody an owner. Members cannot raise
+    their own role. Emits `member.role_changed`.
+    """
     return service.update(caller, user_id, revision=revision, **body)
 
 
 @blueprint.delete("/organizations/{org_slug}/members/{user_id}", permission="members:remove")
 def remove_member(caller: Caller, user_id: UUID) -> None:
-    """Remove a member, as an admin, or leave, as oneself; the last owner cannot."""
+    """Remove a member.
+
+    An admin removes another member, or any member leaves. The last owner cannot be removed. Emits
+    `member.removed`, and the member's work is released.
+    """
     service.remove(caller, user_id)
 
 
@@ -50,5 +61,8 @@ def remove_member(caller: Caller, user_id: UUID) -> None:
     keys=False,
 )
 def transfer_ownership(caller: Caller, body: dict[str, Any]) -> Any:
-    """Hand ownership to another member; the caller stays as an admin."""
-    return service.transfer(caller, **body)
+    """Transfer ownership.
+
+    Makes another member an owner. The caller becomes an admin.
+    """
+    return service.transfer_ownership(caller, **body)

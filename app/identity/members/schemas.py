@@ -38,10 +38,16 @@ class MemberFilters(Schema):
     """Query parameters that filter a list of members."""
 
     role = Str(validate=OneOf(ROLES))
-    q = Str(min_length=1, max_length=200, metadata={"description": "Part of a name or address."})
+    q = Str(
+        min_length=1, max_length=200, metadata={"description": "Part of a name or email address."}
+    )
     team_id = Uuid()
-    created_after = UtcDateTime(metadata={"description": "Who joined after this time."})
-    created_before = UtcDateTime(metadata={"description": "Who joined before this time."})
+    created_after = UtcDateTime(
+        metadata={"description": "Only members who joined at or after this time."}
+    )
+    created_before = UtcDateTime(
+        metadata={"description": "Only members who joined before this time."}
+    )
 
 
 class UpdateMember(Schema):

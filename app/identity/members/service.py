@@ -35,19 +35,19 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
     """
     organizations.lock(caller.org.id)
     member = get(user_id)
-    held, wanted = Role[member.role], Role[role]
+    old_role, new_role = Role[member.role], Role[role]
     assert caller.role is not None
-    if user_id == caller.user_id and wanted > held:
-        raise errors.denied("Nobody raises their own role.")
-    _check_reach(caller.role, max(held, wanted))
+    if user_id == caller.user_id and new_role > old_role:
+        raise errors.denied("You cannot raise your own role.")
+    _check_permission(caller.role, max(old_role, new_role))
     if revision not in (None, member.revision):
         raise errors.stale(member.revision)
-    if held is wanted:
+    if old_role is new_role:
         return get(user_id)
-    if held is Role.owner:
-        _check_owner_left(user_id)
-    _check_reach(organizations.lock_role(caller), max(held, wanted, Role.admin))
-    changes.change_role(user_id, held=held, wanted=wanted, changed_by=caller.user_id)
+    if old_role is Role.owner:
+        _check_other_owner(user_id)
+    _check_permission(organizations.lock_role(caller), max(old_role, new_role, Role.admin))
+    changes.change_role(user_id, old_role=old_role, role=new_role, changed_by=caller.user_id)
     return get(user_id)
 
 
@@ -58,47 +58,51 @@ def remove(caller: Caller, user_id: UUID) -> None:
     caller lacks the permission; 409 `conflict` if no owner would be left.
     """
     organizations.lock(caller.org.id)
-    held = Role[get(user_id).role]
+    role = Role[get(user_id).role]
     assert caller.role is not None
-    leaving = user_id == caller.user_id and caller.api_key_id is None
-    if not leaving:
+    is_leaving = user_id == caller.user_id and caller.api_key_id is None
+    if not is_leaving:
         require_role(caller.role, Role.admin)
-        _check_reach(caller.role, held)
-    if held is Role.owner:
-        _check_owner_left(user_id)
-    if not leaving:
-        _check_reach(organizations.lock_role(caller), max(held, Role.admin))
-    changes.end_membership(user_id, role=held, removed_by=caller.user_id)
+        _check_permission(caller.role, role)
+    if role is Role.owner:
+        _check_other_owner(user_id)
+    if not is_leaving:
+        _check_permission(organizations.lock_role(caller), max(role, Role.admin))
+    changes.end_membership(user_id, role=role, removed_by=caller.user_id)
 
 
-def transfer(caller: Caller, *, user_id: UUID) -> Row[Any]:
+def transfer_ownership(caller: Caller, *, user_id: UUID) -> Row[Any]:
     """Make another member an owner and the caller an admin, and return the new owner.
 
     Emits `member.role_changed` for both. Raises 400 if the user is not another member, or if their
     account is disabled, because the organization would have no owner who can sign in.
     """
     organizations.lock(caller.org.id)
-    role = queries.role_of(user_id)
+    role = queries.get_role(user_id)
     if role is None or user_id == caller.user_id:
         raise errors.invalid("Must be another member of the organization.", "user_id")
     require_role(organizations.lock_role(caller), Role.owner)
     if queries.is_disabled(user_id):
-        raise errors.invalid("Their account is disabled.", "user_id")
+        raise errors.invalid("The account of this member is disabled.", "user_id")
     if Role[role] is not Role.owner:
-        changes.change_role(user_id, held=Role[role], wanted=Role.owner, changed_by=caller.user_id)
+        changes.change_role(
+            user_id, old_role=Role[role], role=Role.owner, changed_by=caller.user_id
+        )
     changes.change_role(
-        caller.user_id, held=Role.owner, wanted=Role.admin, changed_by=caller.user_id
+        caller.user_id, old_role=Role.owner, role=Role.admin, changed_by=caller.user_id
     )
     return get(user_id)
 
 
-def _check_reach(role: Role, concerned: Role) -> None:
-    """Raise 403 unless `role` is at least `concerned`, so that only owners can change owners."""
-    require_role(role, concerned)
+def _check_permission(role: Role, required: Role) -> None:
+    """Raise 403 unless `role` is at least `required`, so that only owners can change owners."""
+    require_role(role, required)
 
 
-def _check_owner_left(user_id: UUID) -> None:
-    if not queries.other_owners(user_id):
+def _check_other_owner(user_id: UUID) -> None:
+    if not queries.count_other_owners(user_id):
         raise errors.conflict(
-            "The organization would be without an owner. Hand it over or close it.", owners=1
+            "An organization needs at least one owner. Transfer ownership first, or close the"
+            " organization.",
+            owners=1,
         )

@@ -1,4 +1,4 @@
-"""Organizations, the tenants, and who belongs to them."""
+"""Models of organizations, which are the tenants, and of their members."""
 
 from datetime import datetime
 from typing import Any
@@ -11,15 +11,16 @@ from app.kit import db
 from app.kit.encryption import encrypted
 from app.kit.tenancy import TenantModel
 
-GONE = ("closed", "erased")
-"""Statuses in which nobody has access."""
+CLOSED_STATUSES = ("closed", "erased")
+"""Statuses of organizations that nobody can access any more."""
 
 
 class Organization(db.Revised, db.Base):
     """A tenant. `slug` never changes; `status` is active, suspended, closed or erased.
 
-    `settings` holds what was set; `ai_provider_key` is encrypted. `erasure` is how far erasing has
-    come: {rows: {table: count}, users, files, bytes}. Of an erased one the row and its slug stay.
+    `settings` contains only the settings that were set, not the defaults. `ai_provider_key` is
+    encrypted. `erasure` is the progress of the erasure: {rows: {table: count}, users, files,
+    bytes}. The row of an erased organization is kept with its slug.
     """
 
     __tablename__ = "organizations"
@@ -49,8 +50,9 @@ class Organization(db.Revised, db.Base):
 class Membership(TenantModel, db.Base):
     """A user's role in an organization.
 
-    The database keeps two columns: `sort_name` is the user's name; `ownership_id` is new each time
-    that the role becomes owner, and null for other roles (and for owners of older releases).
+    The database maintains two columns: `sort_name` is the user's name; `ownership_id` gets a new
+    value each time the role becomes owner, and is null for other roles (and for owners of older
+    releases).
     """
 
     __tablename__ = "memberships"
@@ -73,10 +75,10 @@ class Membership(TenantModel, db.Base):
 
 
 class RemovedMember(TenantModel, db.Base):
-    """A person whose membership was ended by a person, not by single sign-on's policy.
+    """A user whose membership was ended by a person, not by the single sign-on policy.
 
-    Single sign-on does not let them in again. A new membership deletes the row: only an invitation
-    gives them one.
+    Single sign-on does not admit the user again; they need an invitation. A new membership deletes
+    the row.
     """
 
     __tablename__ = "removed_members"

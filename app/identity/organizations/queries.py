@@ -1,4 +1,4 @@
-"""SQL of organizations and memberships."""
+"""SQL queries of organizations and memberships."""
 
 from datetime import datetime
 from typing import Any
@@ -7,7 +7,12 @@ from uuid import UUID
 from sqlalchemy import bindparam, delete, literal, select
 from sqlalchemy.dialects.postgresql import insert
 
-from app.identity.organizations.models import GONE, Membership, Organization, RemovedMember
+from app.identity.organizations.models import (
+    CLOSED_STATUSES,
+    Membership,
+    Organization,
+    RemovedMember,
+)
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 
@@ -28,17 +33,20 @@ _COLUMNS = (
 )
 
 
-_OF_USER = (
+_SELECT_OF_USER = (
     select(*_COLUMNS)
     .join(Membership, Membership.organization_id == Organization.id)
-    .where(Membership.user_id == bindparam("user_id"), Organization.status.not_in(GONE))
+    .where(Membership.user_id == bindparam("user_id"), Organization.status.not_in(CLOSED_STATUSES))
 )
 _SORTS = {"name": Organization.name, "created_at": Organization.created_at}
-_BY_NAME = _OF_USER.order_by(Organization.name, Organization.id)
+_BY_NAME = _SELECT_OF_USER.order_by(Organization.name, Organization.id)
 
 
-def of_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
-    """Every organization of a user, or the one `only`, by name: slug, name and role."""
+def list_of_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
+    """Return slug, name and role for each organization of a user, sorted by name.
+
+    If `only` is an organization id, the others are omitted.
+    """
     statement = _BY_NAME if only is None else _BY_NAME.where(Organization.id == only)
     rows = db.session().execute(statement, {"user_id": user_id})
     return [{"slug": r.slug, "name": r.name, "role": r.role} for r in rows]
@@ -52,8 +60,11 @@ def page_of_user(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """A page of them, whole; of the one organization `only`, if given."""
-    statement = _OF_USER.params(user_id=user_id)
+    """Return a page of a user's organizations with all columns.
+
+    If `only` is an organization id, the others are omitted.
+    """
+    statement = _SELECT_OF_USER.params(user_id=user_id)
     if only is not None:
         statement = statement.where(Organization.id == only)
     statement = statement.where(*within(Organization.created_at, created_after, created_before))
@@ -68,26 +79,32 @@ def page_of_one(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of one organization, in the shape of `page_of_user`, with `role`."""
+    """Return a page with one organization and the given role, with the columns of `page_of_user`.
+
+    The page is empty if the organization is closed or does not match the filters.
+    """
     statement = select(*_COLUMNS[:-1], literal(role).label("role")).where(
         Organization.id == organization_id,
-        Organization.status.not_in(GONE),
+        Organization.status.not_in(CLOSED_STATUSES),
         *within(Organization.created_at, created_after, created_before),
     )
     return paginate(statement, page, sorts=_SORTS, unique=Organization.id)
 
 
-def name_of(organization_id: UUID) -> str:
+def get_name(organization_id: UUID) -> str:
     """Return the name of an organization."""
     statement = select(Organization.name).where(Organization.id == organization_id)
     return db.session().execute(statement).scalar_one()
 
 
-def retentions(only: UUID | None = None) -> list[tuple[UUID, int]]:
-    """(id, days) of organizations, of the one `only` if given, that keep documents for a time."""
+def list_retention_days(only: UUID | None = None) -> list[tuple[UUID, int]]:
+    """Return (id, retention days) of each organization that has a retention period.
+
+    If `only` is an organization id, the others are omitted.
+    """
     days = Organization.settings["retention_days"].as_integer()
     statement = select(Organization.id, days).where(
-        days.is_not(None), Organization.status.not_in(GONE)
+        days.is_not(None), Organization.status.not_in(CLOSED_STATUSES)
     )
     if only is not None:
         statement = statement.where(Organization.id == only)
@@ -95,7 +112,7 @@ def retentions(only: UUID | None = None) -> list[tuple[UUID, int]]:
 
 
 def lock(organization_id: UUID) -> Organization:
-    """The organization, locked against other writers of it."""
+    """Return the organization, locked against other writers until the transaction ends."""
     statement = (
         select(Organization)
         .where(Organization.id == organization_id)
@@ -106,7 +123,7 @@ def lock(organization_id: UUID) -> Organization:
 
 
 def insert_organization(slug: str, values: dict[str, Any]) -> Organization | None:
-    """A new organization, or None where the slug is taken: then nothing is changed."""
+    """Insert an organization and return it, or return None if the slug is taken."""
     statement = (
         insert(Organization)
         .values(slug=slug, **values)
@@ -117,7 +134,7 @@ def insert_organization(slug: str, values: dict[str, Any]) -> Organization | Non
 
 
 def insert_membership(user_id: UUID, role: str) -> bool:
-    """A new membership in the bound organization; False where there is one."""
+    """Insert a membership of the bound organization, and return false if it already exists."""
     statement = (
         insert(Membership)
         .values(
@@ -133,13 +150,13 @@ def insert_membership(user_id: UUID, role: str) -> bool:
 
 
 def lock_role(user_id: UUID) -> str | None:
-    """Return the role of a member as it is now; nobody changes it until the commit."""
+    """Return the current role of a member, locked until the transaction ends, or None."""
     statement = select(Membership.role).where(Membership.user_id == user_id)
     return db.session().scalar(statement.with_for_update(read=True))
 
 
 def insert_removal(user_id: UUID) -> None:
-    """Write that a membership of the bound organization was ended, or do nothing where it is."""
+    """Record that a person ended a membership of the bound organization, unless it is recorded."""
     statement = insert(RemovedMember).values(
         organization_id=tenancy.current_organization_id(),
         user_id=user_id,
@@ -149,7 +166,7 @@ def insert_removal(user_id: UUID) -> None:
 
 
 def delete_removal(user_id: UUID) -> None:
-    """Delete what `insert_removal` wrote."""
+    """Delete the record that `insert_removal` inserted, if there is one."""
     db.session().execute(
         delete(RemovedMember)
         .where(RemovedMember.user_id == user_id)
@@ -158,6 +175,6 @@ def delete_removal(user_id: UUID) -> None:
 
 
 def has_removal(user_id: UUID) -> bool:
-    """Return whether `insert_removal` has written of a user."""
+    """Return true if `insert_removal` recorded a removal of the user."""
     statement = select(RemovedMember.user_id).where(RemovedMember.user_id == user_id)
     return db.session().execute(statement).first() is not None

@@ -1,4 +1,4 @@
-"""organizations: the tenants. Their members and invitations are features of their own."""
+"""Routes of organizations; members and invitations are separate features."""
 
 from typing import Any
 
@@ -25,7 +25,11 @@ blueprint = Blueprint("organizations", description="Organizations, the unit of t
     returns=Organization,
 )
 def list_organizations(caller: Caller, query: dict[str, Any]) -> Any:
-    """List the organizations that the caller belongs to, with the caller's role in each."""
+    """List organizations.
+
+    Returns the organizations that the caller is a member of, with the caller's role in each. An API
+    key sees only its own organization, with the key's role.
+    """
     return service.list_of_caller(caller, **query)
 
 
@@ -38,13 +42,19 @@ def list_organizations(caller: Caller, query: dict[str, Any]) -> Any:
     status=201,
 )
 def create_organization(caller: Caller, body: dict[str, Any]) -> Any:
-    """Create an organization; the caller becomes its owner."""
-    return service.show(service.create(owner_id=caller.user_id, **body), role=Role.owner)
+    """Create an organization.
+
+    The caller becomes its owner. Without a slug, one is generated from the name.
+    """
+    return service.render(service.create(owner_id=caller.user_id, **body), role=Role.owner)
 
 
 @blueprint.get("/organizations/{org_slug}", permission="organizations:read", returns=Organization)
 def get_organization(caller: Caller) -> Any:
-    """Read one organization with its settings and its plan's name."""
+    """Get an organization.
+
+    Returns the organization with its settings and the name of its plan.
+    """
     return service.get(caller)
 
 
@@ -56,7 +66,10 @@ def get_organization(caller: Caller) -> Any:
     revision="optional",
 )
 def update_organization(caller: Caller, body: dict[str, Any], revision: int | None) -> Any:
-    """Change the name, or settings member by member: what is left out stays as it is."""
+    """Update an organization.
+
+    Changes the name and the settings. Settings that are left out keep their values.
+    """
     return service.update(caller, revision=revision, **body)
 
 
@@ -68,5 +81,8 @@ def update_organization(caller: Caller, body: dict[str, Any], revision: int | No
     status=202,
 )
 def close_organization(caller: Caller, body: dict[str, Any]) -> Any:
-    """Close the organization: access ends at once, its data is erased after the grace period."""
+    """Close an organization.
+
+    Access ends at once. The data is erased after the grace period. Emits `organization.closed`.
+    """
     return service.close(caller, slug=body["slug"])

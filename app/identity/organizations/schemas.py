@@ -1,4 +1,4 @@
-"""Bodies and answers of organizations."""
+"""Request and response schemas of organizations."""
 
 from app.identity.organizations import slugs
 from app.kit.api.fields import (
@@ -19,7 +19,7 @@ PROVIDERS = ("builtin", "openai_compatible")
 
 
 class OrganizationFilters(Schema):
-    """Filters of one's organizations."""
+    """Query parameters that filter the caller's organizations."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
@@ -34,12 +34,15 @@ class OrganizationSummary(Schema):
 
 
 class AiProvider(Schema):
-    """Who reads documents for suggestions."""
+    """The AI provider that reads documents to suggest values."""
 
     kind = Str(required=True, validate=OneOf(PROVIDERS))
     base_url = Str(required=True, allow_none=True)
     model = Str(required=True, allow_none=True)
-    api_key_set = Bool(required=True, metadata={"description": "The key itself is never shown."})
+    api_key_set = Bool(
+        required=True,
+        metadata={"description": "Whether a key is set; the key itself is never returned."},
+    )
 
 
 class OrganizationSettings(Schema):
@@ -51,20 +54,24 @@ class OrganizationSettings(Schema):
         required=True,
         allow_none=True,
         minimum=1,
-        metadata={"description": "How long documents are kept, in whatever state; null: for ever."},
+        metadata={
+            "description": "Days to keep documents, whatever their status; null means forever."
+        },
     )
     claim_minutes = Int(
         required=True,
         minimum=1,
-        metadata={"description": "How long a claim holds that nobody renews."},
+        metadata={"description": "Minutes after which a claim expires unless it is renewed."},
     )
     draft_hours = Int(
         required=True,
         minimum=1,
-        metadata={"description": "How long a begun draft that nobody saves keeps its document."},
+        metadata={
+            "description": "Hours after a claim ends for which a begun draft keeps its document."
+        },
     )
     allow_self_review = Bool(
-        required=True, metadata={"description": "Whether reviewers may decide on their own labels."}
+        required=True, metadata={"description": "Whether reviewers may review their own tag sets."}
     )
     ai_provider = Nested(AiProvider, required=True)
 
@@ -79,13 +86,15 @@ class Organization(Schema):
     role = Str(
         required=True,
         validate=OneOf(Role.__members__),
-        metadata={"description": "The caller's."},
+        metadata={"description": "The role of the caller."},
     )
     plan = Str(required=True, validate=OneOf(PLANS))
     status = Str(required=True, validate=OneOf(("active", "suspended", "closed")))
     closed_at = UtcDateTime(required=True, allow_none=True)
     erase_after = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": "When a closed one is erased."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "When a closed organization is erased."},
     )
     created_at = UtcDateTime(required=True)
     updated_at = UtcDateTime(required=True)
@@ -93,7 +102,7 @@ class Organization(Schema):
 
 
 class AiProviderInput(Schema):
-    """Changes of the provider. The key is forgotten where `base_url` moves to another host."""
+    """Changes to the AI provider; a `base_url` with another origin deletes the stored key."""
 
     kind = Str(validate=OneOf(PROVIDERS))
     base_url = Str(allow_none=True, max_length=2000)
@@ -102,7 +111,7 @@ class AiProviderInput(Schema):
 
 
 class SettingsInput(Schema):
-    """Changes of settings, member by member: what is left out stays."""
+    """Changes to the settings; settings that are left out keep their values."""
 
     locale = Str(max_length=35)
     time_zone = Str(max_length=64)
@@ -114,7 +123,7 @@ class SettingsInput(Schema):
 
 
 class CreateOrganization(Schema):
-    """A new organization. Without a slug one is made from the name."""
+    """Request body to create an organization; without a slug, one is generated from the name."""
 
     name = Name(required=True)
     slug = Str(min_length=slugs.MIN_LENGTH, max_length=slugs.MAX_LENGTH)
@@ -122,7 +131,7 @@ class CreateOrganization(Schema):
 
 
 class UpdateOrganization(Schema):
-    """Changes of an organization. Its slug never changes."""
+    """Request body to update an organization; the slug never changes."""
 
     name = Name()
     settings = Nested(SettingsInput)
@@ -130,6 +139,6 @@ class UpdateOrganization(Schema):
 
 
 class CloseOrganization(Schema):
-    """The slug once more, so that no organization is closed by mistake."""
+    """Request body to close an organization: its slug, as a confirmation."""
 
     slug = Str(required=True, max_length=slugs.MAX_LENGTH)

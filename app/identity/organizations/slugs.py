@@ -1,4 +1,4 @@
-"""Slugs: what names an organization in addresses and headers. They never change."""
+"""Slugs, which identify organizations in URLs and headers and never change."""
 
 import re
 import secrets
@@ -18,28 +18,36 @@ settings shop signin signout signup smtp sso start static status support system 
 test tour undefined unsubscribe user users webmaster webhook webhooks well-known www
 """
 RESERVED = frozenset(_RESERVED.split())
-"""Names of routes, now and to come, and of what people would take for the service itself."""
+"""Slugs that no organization may have: names of present or future routes, and names that users
+would mistake for the service itself."""
 
 _SUFFIX_LENGTH = 6
-_SUFFIX_LETTERS = "abcdefghjkmnpqrstvwxyz23456789"
-_STEM_LENGTH = MAX_LENGTH - 1 - _SUFFIX_LENGTH
-_NAME_MAX = 200
+_SUFFIX_CHARACTERS = "abcdefghjkmnpqrstvwxyz23456789"
+_MAX_STEM_LENGTH = MAX_LENGTH - 1 - _SUFFIX_LENGTH
+_MAX_NAME_LENGTH = 200
 
 
 def is_slug(text: str) -> bool:
-    """Whether `text` has the form of a slug: 3 to 63 of a-z and 0-9, single hyphens between."""
-    fits = MIN_LENGTH <= len(text) <= MAX_LENGTH
-    return fits and re.fullmatch(PATTERN, text) is not None
+    """Return true if `text` is 3 to 63 characters of a-z and 0-9 with single hyphens between."""
+    has_valid_length = MIN_LENGTH <= len(text) <= MAX_LENGTH
+    return has_valid_length and re.fullmatch(PATTERN, text) is not None
 
 
-def of_name(name: str) -> str | None:
-    """The slug that a name suggests, transliterated; None where it suggests none that may be."""
-    slug = slugify(name[:_NAME_MAX], max_length=MAX_LENGTH, word_boundary=True, save_order=True)
+def from_name(name: str) -> str | None:
+    """Return a slug transliterated from a name, or None if the result is invalid or reserved."""
+    slug = slugify(
+        name[:_MAX_NAME_LENGTH], max_length=MAX_LENGTH, word_boundary=True, save_order=True
+    )
     return slug if is_slug(slug) and slug not in RESERVED else None
 
 
-def varied(name: str) -> str:
-    """One more slug for a name whose own is taken, by chance: a count would tell of the others."""
-    suffix = "".join(secrets.choice(_SUFFIX_LETTERS) for _ in range(_SUFFIX_LENGTH))
-    stem = slugify(name[:_NAME_MAX], max_length=_STEM_LENGTH, word_boundary=True, save_order=True)
+def from_name_with_suffix(name: str) -> str:
+    """Return a slug with a random suffix, for a name whose own slug is taken or invalid.
+
+    A sequential number would reveal how many organizations have the same name.
+    """
+    suffix = "".join(secrets.choice(_SUFFIX_CHARACTERS) for _ in range(_SUFFIX_LENGTH))
+    stem = slugify(
+        name[:_MAX_NAME_LENGTH], max_length=_MAX_STEM_LENGTH, word_boundary=True, save_order=True
+    )
     return f"{stem or 'organization'}-{suffix}"

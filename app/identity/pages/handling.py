@@ -1,7 +1,7 @@
-"""The path of a request for a page with a form: reading with GET, acting with POST.
+"""Handle requests for pages with a form: GET reads, POST acts.
 
-GET and HEAD change nothing, for mail programs and scanners open links on their own. POST does what
-the API's operation does: same service, same rate limit, same audit entry, one commit.
+GET and HEAD change nothing, because mail programs and scanners open links automatically. POST does
+the same as the API's operation: same service, same rate limit, same audit entry, one commit.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,8 +25,8 @@ _NEED_ANOTHER_LINK = {"link_invalid", "invitation_revoked", "invitation_expired"
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
-    """Raise the database's errors as errors of the API, with the transaction rolled back."""
+def _translate_errors() -> Iterator[None]:
+    """Turn database errors into API errors, and roll the transaction back on any error."""
     try:
         yield
     except ApiError:
@@ -38,7 +38,7 @@ def _translated() -> Iterator[None]:
 
 
 def show(page: FormPage) -> Response:
-    """Answer GET and HEAD: what the token is for, and the form. The token stays good."""
+    """Handle GET and HEAD: show what the token is for, and the form. The token stays valid."""
     g.operation = f"show_{page.name}"
     language = rendering.choose_language(request.args.get("lang", ""))
     token = request.args.get("token", "")
@@ -46,11 +46,11 @@ def show(page: FormPage) -> Response:
         context = _read(page, token, language)
     except ApiError as error:
         return _refuse(page, error, language)
-    return rendering.render(_form_view(page, token, {}, context, []), language)
+    return rendering.render(_build_form_view(page, token, {}, context, []), language)
 
 
 def submit(page: FormPage) -> Response:
-    """Answer POST: do it, or show the form again with what is wrong."""
+    """Handle POST: perform the action, or show the form again with the problems."""
     g.operation = f"submit_{page.name}"
     try:
         _check_site()
@@ -63,17 +63,17 @@ def submit(page: FormPage) -> Response:
         problems = page.check(form, context)
         if not problems:
             _perform(page, form, context)
-            return rendering.render(_done_view(page, context), language, page.done_status)
+            return rendering.render(_build_done_view(page, context), language, page.done_status)
     except ApiError as error:
         return _show_again(page, form, error, language)
-    view = _form_view(page, form["token"], form, context, problems)
+    view = _build_form_view(page, form["token"], form, context, problems)
     return rendering.render(view, language, _BAD_REQUEST)
 
 
 def _check_site() -> None:
-    """Refuse a form that the browser says another site has sent.
+    """Refuse a form that, according to the browser, another site sent.
 
-    Whoever could forge a request would have to know the token, so this is a second line.
+    This is a second line of defense, because a forged request also needs the token.
     """
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None and site not in _ALLOWED_SITES:
@@ -85,14 +85,14 @@ def _check_site() -> None:
 
 
 def _read(page: FormPage, token: str, language: str) -> Context:
-    db.set_reading(reading=True)
+    db.set_read_only(read_only=True)
     try:
-        with _translated():
+        with _translate_errors():
             return page.read(token, language)
     finally:
-        # What was read must not stand for what the transaction of the work finds.
+        # The transaction of the action must read everything again.
         db.session().close()
-        db.set_reading(reading=False)
+        db.set_read_only(read_only=False)
 
 
 def _perform(page: FormPage, form: Form, context: Context) -> None:
@@ -104,24 +104,24 @@ def _perform(page: FormPage, form: Form, context: Context) -> None:
         request_id=g.request_id,
         ip_address=request.remote_addr,
     )
-    with _translated():
+    with _translate_errors():
         page.perform(form, context)
         db.session().commit()
 
 
 def _show_again(page: FormPage, form: Form, error: ApiError, language: str) -> Response:
-    """Return the form with the error, or the error alone where the token is no longer good."""
+    """Return the form with the error, or only the error if the token is no longer valid."""
     try:
         context = _read(page, form["token"], language)
     except ApiError:
         return _refuse(page, error, language)
     problem = _explain(page, error, language)
-    view = _form_view(page, form["token"], form, context, [problem])
+    view = _build_form_view(page, form["token"], form, context, [problem])
     return _with_headers(rendering.render(view, language, error.status), error.headers)
 
 
 def _refuse(page: FormPage, error: ApiError, language: str) -> Response:
-    """Return a page without a form: the link leads nowhere."""
+    """Return a page with an error and no form."""
     problem = _explain(page, error, language)
     needs_another = problem.phrase in _NEED_ANOTHER_LINK
     view = View(
@@ -142,7 +142,7 @@ def _with_headers(response: Response, headers: Mapping[str, str]) -> Response:
     return response
 
 
-def _form_view(
+def _build_form_view(
     page: FormPage, token: str, form: Form, context: Context, problems: list[Problem]
 ) -> View:
     kind = "existing" if context.get("has_account") else "intro"
@@ -158,5 +158,5 @@ def _form_view(
     )
 
 
-def _done_view(page: FormPage, context: Context) -> View:
+def _build_done_view(page: FormPage, context: Context) -> View:
     return View(title=f"{page.name}.done_title", paragraphs=[f"{page.name}.done"], values=context)

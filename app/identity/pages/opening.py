@@ -1,7 +1,7 @@
-"""The page behind the links of notifications: what a link leads to, and how to read it.
+"""The page for links in notifications: says what a link leads to, and how to read it.
 
-It is made of the link alone. Nothing of the organization is looked up, so nothing is shown to who
-has not signed in; not even whether the record exists.
+It is built from the link alone. Nothing of the organization is looked up, so a visitor who is not
+signed in learns nothing, not even whether the record exists.
 """
 
 import re
@@ -27,35 +27,35 @@ TARGETS = {
     rf"webhooks/{_ID}": "webhook",
     rf"organizations/{_ID}/api-keys": "api_keys",
 }
-"""What notifications link to: the pattern of the path, and the name of its phrase."""
+"""Paths that notifications link to: the pattern of the path, and the key of its text."""
 PARAMETERS = {
     "kind": r"label|review",
     "escalated": r"true",
     "status": r"draft|submitted|accepted|rejected",
     "labeler_id": _ID,
 }
-"""Query parameters that their links have, and the pattern of the values."""
+"""Query parameters of these links, and the patterns of their values."""
 _NOT_FOUND = 404
 
 
 def show(slug: str, resource: str) -> Response:
-    """Explain what a notification's link leads to. Any other link is 404."""
+    """Show what a notification's link leads to. Any other link returns 404."""
     g.operation = "show_open"
     language = rendering.choose_language(request.args.get("lang", ""))
     phrase = _find_target(resource) if is_slug(slug) else None
     if phrase is None:
         view = View(title="open.title", problems=[Problem("target_unknown")])
         return rendering.render(view, language, _NOT_FOUND)
-    return rendering.render(_view(slug, resource, phrase, language), language)
+    return rendering.render(_build_view(slug, resource, phrase, language), language)
 
 
 def _find_target(resource: str) -> str | None:
     return next((name for path, name in TARGETS.items() if re.fullmatch(path, resource)), None)
 
 
-def _view(slug: str, resource: str, phrase: str, language: str) -> View:
+def _build_view(slug: str, resource: str, phrase: str, language: str) -> View:
     settings = container.settings()
-    query = urlencode(_parameters())
+    query = urlencode(_read_parameters())
     path = f"/api/v1/{resource}" + (f"?{query}" if query else "")
     front_end = None
     if settings.frontend_url:
@@ -74,7 +74,7 @@ def _view(slug: str, resource: str, phrase: str, language: str) -> View:
     )
 
 
-def _parameters() -> dict[str, str]:
-    """Return the query parameters of the link that a notification can have, and no others."""
-    given = ((name, request.args.get(name, "")) for name in PARAMETERS)
-    return {name: value for name, value in given if re.fullmatch(PARAMETERS[name], value)}
+def _read_parameters() -> dict[str, str]:
+    """Return the request's query parameters that the link of a notification can have."""
+    parameters = ((name, request.args.get(name, "")) for name in PARAMETERS)
+    return {name: value for name, value in parameters if re.fullmatch(PARAMETERS[name], value)}

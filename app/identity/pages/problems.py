@@ -1,4 +1,4 @@
-"""Errors of the services, in the words of the pages."""
+"""Map errors of the services to the problems that pages show."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -13,10 +13,10 @@ _MINUTE = 60
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a request.
+    """A problem with a request.
 
-    `phrase` names a phrase of the table `errors`, `input` the field that the person has to change.
-    `message` is the API's own message in English, where no phrase says it.
+    `phrase` is the key of a text in the table `errors`, `input` the field that the person must
+    change. `message` is the API's own English message, used if there is no text for the error.
     """
 
     phrase: str
@@ -56,25 +56,25 @@ _BY_FIELD = {
 
 
 def explain(error: ApiError, language: str) -> Problem:
-    """Return the problem that an error of a service is to the person at the page."""
+    """Return the problem to show for an error of a service."""
     details = error.details or {}
     if "retry_after" in details:
         return Problem("too_many", values={"wait": format_wait(details["retry_after"], language)})
     if details.get("single_sign_on"):
         return Problem("single_sign_on")
-    found = (
+    problem = (
         _BY_REASON.get(str(details.get("reason")))
         or _BY_STATE.get(str(details.get("state")))
         or _BY_FIELD.get((error.code, error.field or ""))
         or _BY_CODE.get(error.code)
     )
-    if found is None and error.code == "unprocessable":
-        found = Problem("form")
-    return found or Problem("other", message=error.message)
+    if problem is None and error.code == "unprocessable":
+        problem = Problem("form")
+    return problem or Problem("other", message=error.message)
 
 
 def format_wait(seconds: int, language: str) -> str:
-    """Return how long to wait as text, such as "in 2 minutes", rounded up."""
+    """Return a waiting time as text, such as "in 2 minutes", rounded up."""
     if seconds > _MINUTE:
         seconds = -(-seconds // _MINUTE) * _MINUTE
     locale = Locale.parse(language, sep="-")

@@ -1,4 +1,4 @@
-"""From what a page says to its HTML, in the reader's language."""
+"""Render pages as HTML in the reader's language."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from flask import Response, render_template, request
 
 from app.identity.pages.problems import Problem
 from app.kit import container
-from app.kit.letters.phrases import Phrases
-from app.kit.letters.wording import direction
+from app.kit.emails.phrases import Phrases
+from app.kit.emails.templates import text_direction
 
 PHRASES = Phrases(Path(__file__).parent / "words")
 _POLICY = (
@@ -23,7 +23,7 @@ _MAX_LANGUAGES = 20
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A field of a form. Its label is the phrase `label`, and `hint` one that explains it.
+    """A field of a form. `label` is the key of its label, and `hint` that of an explanation.
 
     A field without a `name` only shows its value.
     """
@@ -38,11 +38,11 @@ class Input:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What a page says; all texts are names of phrases.
+    """The content of a page; all texts are keys of phrases.
 
-    `action` is the path that the form is sent to, and `token` its hidden secret; without `action`
-    the page has no form. `operation` is a request of the API that the page shows. `next_page` is
-    the path of a page of the service to go on to, which is named in the table `pages`.
+    `action` is the path to which the form is sent, and `token` its hidden secret; without `action`
+    the page has no form. `operation` is an API request that the page shows. `next_page` is the path
+    of another page to link to; its name is in the table `pages`.
     """
 
     title: str
@@ -59,28 +59,28 @@ class View:
 
 
 def choose_language(wanted: str) -> str:
-    """Return the language that the link asks for, else the first that the browser accepts."""
+    """Return the language of the link, or the first supported one that the browser accepts."""
     accepted = [tag for tag, _ in request.accept_languages[:_MAX_LANGUAGES]]
     return PHRASES.choose_language([wanted, *accepted])
 
 
 def render(view: View, language: str, status: int = 200) -> Response:
-    """Return a page as a response with the headers that its secrets need."""
+    """Render a page as a response, with headers that protect the token in its URL."""
     settings = container.settings()
     html = render_template(
         "pages/page.html",
         view=view,
-        # Behind a proxy the service may have a path of its own before all others.
+        # Behind a proxy, all paths of the service may have a common prefix.
         base=urlsplit(settings.public_url).path,
         values=dict(view.values),
         language=language,
-        direction=direction(language),
+        direction=text_direction(language),
         service=settings.service_name,
         parts=lambda key: PHRASES.find(key, language),
     )
     response = Response(html, status, mimetype="text/html")
     response.headers["Content-Security-Policy"] = _POLICY
     response.headers["Content-Language"] = language
-    # The address holds a token: no store keeps the page, and no other host learns the address.
+    # The URL contains a token: no cache may keep the page, and no other host may see the URL.
     response.headers["Cache-Control"] = "no-store"
     return response

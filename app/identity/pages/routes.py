@@ -1,4 +1,7 @@
-"""The addresses of the pages. They are no operations of the API and not in its description."""
+"""Routes of the pages.
+
+They are not operations of the API, and are not in its description.
+"""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The forms of the pages. The services check what they hold."""
+"""Forms of the pages. The services validate their content."""
 
 from app.kit.api.fields import Schema, Str
 
@@ -14,19 +14,19 @@ class TokenForm(Schema):
 
 
 class ForgotPasswordForm(TokenForm):
-    """The address of an account. There is no token."""
+    """The email address of an account; there is no token."""
 
     email = Str(load_default="", max_length=_TEXT_LENGTH)
 
 
 class NewPasswordForm(TokenForm):
-    """A new password, typed twice."""
+    """A new password, entered twice."""
 
     password = Str(load_default="", max_length=_TEXT_LENGTH)
     repeat = Str(load_default="", max_length=_TEXT_LENGTH)
 
 
 class InvitationForm(NewPasswordForm):
-    """Name and password of a new account, or the password of an existing one."""
+    """The name and password of a new account, or the password of an existing one."""
 
     name = Str(load_default="", max_length=_TEXT_LENGTH)

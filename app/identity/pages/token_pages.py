@@ -1,4 +1,7 @@
-"""The pages with a form: what each shows, checks and does. All but one take an emailed token."""
+"""The pages with a form: what each one shows, checks and does.
+
+All of them but one need a token from an email.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,9 +27,10 @@ from app.identity.users import passwords
 from app.kit import locales
 from app.kit.api import requests
 from app.kit.links import WebPage
+from app.kit.visible_text import has_visible_character
 
 MAX_EMAIL_LENGTH = 320
-"""As in the body of the API's operation."""
+"""The same as in the body of the API's operation."""
 
 Context = dict[str, Any]
 Form = dict[str, Any]
@@ -42,13 +46,14 @@ def _no_inputs(_form: Form, _context: Context) -> list[Input]:
 
 @dataclass(frozen=True, kw_only=True)
 class FormPage:
-    """A page of one form.
+    """A page with one form.
 
-    `name` is its table of phrases. `operation`, `records` and `limit` are those of the API's
-    operation that does the same. `read(token, language)` returns what the page shows and leaves the
-    token good; `check` finds what is wrong with a form before the limit counts it; `perform` does
-    the work, and `done_status` is the operation's. `phrases` replaces the phrase of an error code.
-    `again_page` is where a person whose link is no longer good can ask for another one.
+    `name` is its table of phrases. `operation`, `records` and `limit` are those of the API
+    operation that does the same. `read(token, language)` returns the values that the page shows,
+    and does not use the token up. `check` returns the problems of a form before the rate limit
+    counts the request. `perform` does the work, and `done_status` is the operation's status.
+    `phrases` replaces the phrases of some error codes. `again_page` is the page where a person can
+    request another link if this one is no longer valid.
     """
 
     name: str
@@ -66,7 +71,7 @@ class FormPage:
     done_status: int = 200
 
 
-def _client() -> dict[str, Any]:
+def _client_info() -> dict[str, Any]:
     return {"ip_address": request.remote_addr, "user_agent": request.headers.get("User-Agent")}
 
 
@@ -78,12 +83,12 @@ def _check_new_password(form: Form) -> list[Problem]:
     return []
 
 
-def _account(email: str) -> Input:
-    """Return the field by which password managers know whose password it is."""
+def _account_input(email: str) -> Input:
+    """Return the field that tells password managers which account the password belongs to."""
     return Input("email", "email", "username", value=email)
 
 
-def _new_password() -> list[Input]:
+def _new_password_inputs() -> list[Input]:
     return [
         Input("new_password", "password", "new-password", "password", hint="password_hint"),
         Input("repeat", "password", "new-password", "repeat"),
@@ -94,8 +99,8 @@ def _read_reset(token: str, _language: str) -> Context:
     return {"email": links.find_email(token, links.RESET)}
 
 
-def _reset(form: Form, _context: Context) -> None:
-    login = recovery.confirm_reset(token=form["token"], password=form["password"], **_client())
+def _reset_password(form: Form, _context: Context) -> None:
+    login = recovery.confirm_reset(token=form["token"], password=form["password"], **_client_info())
     sessions.discard(login)
 
 
@@ -106,15 +111,15 @@ RESET_PASSWORD = FormPage(
     records="sessions",
     limit="password",
     read=_read_reset,
-    perform=_reset,
+    perform=_reset_password,
     form=NewPasswordForm,
     check=lambda form, _context: _check_new_password(form),
-    inputs=lambda _form, context: [_account(context["email"]), *_new_password()],
+    inputs=lambda _form, context: [_account_input(context["email"]), *_new_password_inputs()],
     again_page=WebPage.FORGOT_PASSWORD,
 )
 
 
-def _check_forgotten(form: Form, _context: Context) -> list[Problem]:
+def _check_email(form: Form, _context: Context) -> list[Problem]:
     email = form["email"].strip()
     if not email:
         return [Problem("email_missing", "email")]
@@ -133,11 +138,11 @@ FORGOT_PASSWORD = FormPage(
     operation="request_password_reset",
     records="sessions",
     limit="password",
-    # Nothing is looked up, so the page and its answer are the same for every address.
+    # Nothing is looked up, so the page and its response are the same for every address.
     read=lambda _token, _language: {},
     perform=_request_reset,
     form=ForgotPasswordForm,
-    check=_check_forgotten,
+    check=_check_email,
     inputs=lambda form, _context: [
         Input("email", "email", "email", "email", value=form.get("email", ""))
     ],
@@ -171,7 +176,7 @@ CONFIRM_EMAIL = FormPage(
 
 
 def _read_invitation(token: str, language: str) -> Context:
-    offer = invitations.offer(token)
+    offer = invitations.get_offer(token)
     if not offer["has_account"]:
         password_policy.check_address(offer["email"])
     return {
@@ -179,7 +184,7 @@ def _read_invitation(token: str, language: str) -> Context:
         "organization": offer["organization"]["name"],
         "inviter": offer["inviter_name"] or offer["organization"]["name"],
         "role": offer["role"],
-        "expires": locales.written(offer["expires_at"], language, "UTC"),
+        "expires": locales.format_timestamp(offer["expires_at"], language, "UTC"),
         "has_account": offer["has_account"],
     }
 
@@ -188,28 +193,28 @@ def _check_invitation(form: Form, context: Context) -> list[Problem]:
     if context["has_account"]:
         return [] if form["password"] else [Problem("password_missing", "password")]
     problems = []
-    if not form["name"].strip():
+    if not has_visible_character(form["name"]):
         problems.append(Problem("name_missing", "name"))
     problems += _check_new_password(form)
     if not problems:
-        # Before the limit of three an hour counts: a weak password must not use it up.
+        # Check before the rate limit of three per hour, so that weak passwords do not count.
         requests.load(AcceptInvitation(), {"name": form["name"]})
         passwords.check(form["password"], email=context["email"], name=form["name"])
     return problems
 
 
 def _invitation_inputs(form: Form, context: Context) -> list[Input]:
-    account = _account(context["email"])
+    account = _account_input(context["email"])
     if context["has_account"]:
         return [account, Input("password", "password", "current-password", "password")]
     name = Input("name", "text", "name", "name", value=form.get("name", ""))
-    return [account, name, *_new_password()]
+    return [account, name, *_new_password_inputs()]
 
 
 def _accept_invitation(form: Form, context: Context) -> None:
     name = None if context["has_account"] else form["name"].strip()
     login = invitations.accept(
-        form["token"], authorization=None, name=name, password=form["password"], **_client()
+        form["token"], authorization=None, name=name, password=form["password"], **_client_info()
     )
     sessions.discard(login)
 
@@ -234,7 +239,7 @@ def _read_sign_on(token: str, _language: str) -> Context:
 
 def _confirm_sign_on(form: Form, _context: Context) -> None:
     login = sso.exchange(
-        code=form["token"], code_verifier=None, browser=cookies.read(), **_client()
+        code=form["token"], code_verifier=None, browser=cookies.read(), **_client_info()
     )
     sessions.discard(login)
 

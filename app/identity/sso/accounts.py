@@ -1,4 +1,4 @@
-"""Which account a person without a link has, if any: found, made, or refused."""
+"""Find, create or refuse an account for an identity that is not linked yet."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,102 +12,112 @@ from app.identity.users import addresses
 from app.identity.users import service as users
 from app.identity.users.models import User
 from app.kit import db, errors
+from app.kit.emails import Emails
 from app.kit.errors import ApiError
-from app.kit.letters import Letters
 from app.kit.links import WebPage, build_token_link
 
-LETTERS = Letters(Path(__file__).parent / "letters")
+LETTERS = Emails(Path(__file__).parent / "letters")
 _NAME_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """`sure` is off where the holder of the account has to say first that it is them. `unproven` is
-    on where nobody has ever proven the account's address, which the organization's domain does."""
+class AccountMatch:
+    """The account for an identity.
+
+    `needs_confirmation` means that the holder must confirm by email before the identity is linked.
+    `was_unverified` means that nobody has verified the account's address so far; the organization's
+    proof of the domain verifies it now.
+    """
 
     user: User
-    sure: bool
-    unproven: bool = False
+    needs_confirmation: bool = False
+    was_unverified: bool = False
 
 
 def get(user_id: UUID) -> User:
-    """The account of a link."""
+    """Return the account that an existing link refers to."""
     user = db.session().get(User, user_id)
     assert user is not None, "links go with their account"
     return user
 
 
-def find(identity: ExternalIdentity) -> Found:
-    """The account for a subject that is new here. The organization is bound.
+def find_or_create(identity: ExternalIdentity) -> AccountMatch:
+    """Find or create the account for an identity that is not linked in the bound organization.
 
-    A mail address proves nobody: who chose the provider could have it say any. It is enough where
-    the organization has proven the address's domain and the provider vouches for the address.
-    Otherwise an account that exists is linked only once its holder confirms by email, and only in a
-    proven domain or when it is a member's; any other account is left alone. Raises 403
-    `permission_denied`.
+    An email address alone does not prove who a person is, because whoever chose the provider can
+    make it return any address. It is sufficient only if the organization has proven the address's
+    domain and the provider says that the address is verified.
+
+    Otherwise an existing account is linked only after its holder confirms by email, and only if the
+    domain is proven or the holder is a member of the organization. Any other existing account is
+    left unchanged. Raises 403 `permission_denied`.
     """
     if identity.email is None:
-        raise errors.denied("The identity provider tells no e-mail address.")
-    email = _address(identity.email)
-    domain = domain_of(email)
-    proven = queries.proven(domain)
+        raise errors.denied("The identity provider did not return an email address.")
+    email = _parse_email(identity.email)
+    domain = get_domain(email)
+    proven = queries.is_proven(domain)
     trusted = proven and identity.email_verified is True
-    user = users.by_email(email)
+    user = users.find_by_email(email)
     if user is None:
         _check_verified(identity)
         _check_domain(domain)
-        return Found(_make(email, identity, proven=trusted), sure=True)
+        return AccountMatch(_create_user(email, identity, proven=trusted))
     if user.email != email:
-        raise _somebody_elses()
+        raise _not_a_member()
     if trusted:
-        return Found(user, sure=True, unproven=user.email_verified_at is None)
-    if not proven and queries.membership(user.id) is None:
-        raise _somebody_elses()
-    return Found(user, sure=False)
+        return AccountMatch(user, was_unverified=user.email_verified_at is None)
+    if not proven and queries.lock_membership(user.id) is None:
+        raise _not_a_member()
+    return AccountMatch(user, needs_confirmation=True)
 
 
-def domain_of(email: str) -> str:
-    """The domain of an address, as `addresses.parse` has it."""
+def get_domain(email: str) -> str:
+    """Return the domain of an address that `addresses.parse` has normalized."""
     return email.rpartition("@")[2]
 
 
-def domain_of_typed(email: str) -> str:
-    """The domain of whatever somebody typed, as it would be stored; empty when it is no address."""
+def parse_domain(email: str) -> str:
+    """Return the normalized domain of a user's input, or an empty string if it is no address."""
     try:
-        return domain_of(addresses.parse(email))
+        return get_domain(addresses.parse(email))
     except ApiError:
         return ""
 
 
-def _address(email: str) -> str:
+def _parse_email(email: str) -> str:
     try:
         return addresses.parse(email)
     except ApiError:
-        raise errors.denied("The identity provider tells no usable e-mail address.") from None
+        raise errors.denied(
+            "The identity provider did not return a usable email address."
+        ) from None
 
 
 def _check_verified(identity: ExternalIdentity) -> None:
     if identity.email_verified is False:
-        raise errors.denied("The identity provider says that the e-mail address is not verified.")
+        raise errors.denied("The identity provider says that the email address is not verified.")
 
 
 def _check_domain(domain: str) -> None:
-    listed = [row.domain for row in queries.domains()]
+    listed = [row.domain for row in queries.list_domains()]
     if listed and domain not in listed:
-        raise errors.denied("Addresses of this domain do not come in by single sign-on here.")
+        raise errors.denied(
+            "Single sign-on of this organization does not accept this email domain."
+        )
 
 
-def _somebody_elses() -> ApiError:
+def _not_a_member() -> ApiError:
     return errors.denied(
-        "There is an account with this e-mail address that is not a member here. Ask for an"
+        "The account with this email address is not a member of this organization. Ask for an"
         " invitation, accept it, and sign in again."
     )
 
 
-def _make(email: str, identity: ExternalIdentity, *, proven: bool) -> User:
+def _create_user(email: str, identity: ExternalIdentity, *, proven: bool) -> User:
     user = User(
         email=email,
-        name=_name(identity.name) or email.partition("@")[0],
+        name=_clean_name(identity.name) or email.partition("@")[0],
         email_verified_at=db.utc_now() if proven else None,
     )
     db.session().add(user)
@@ -115,23 +125,23 @@ def _make(email: str, identity: ExternalIdentity, *, proven: bool) -> User:
     return user
 
 
-def _name(name: str | None) -> str:
-    """A name as people here have them: one line, of bounded length, that UTF-8 can hold."""
+def _clean_name(name: str | None) -> str:
+    """Return a valid display name: one line, limited length, encodable as UTF-8."""
     text = (name or "").encode("utf-8", "ignore").decode()
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_NAME_LENGTH]
 
 
-def mail_confirmation(organization: Organization, user: User, flow: Flow, code: str) -> None:
-    """Ask the holder of the account; the letter goes to the address that the account has."""
+def send_confirmation(organization: Organization, user: User, flow: Flow, code: str) -> None:
+    """Email the holder of the account, at the account's own address, to confirm the sign-in."""
     page = build_token_link(WebPage.CONFIRM_SIGN_ON, token=code, language=user.locale)
-    LETTERS.post(
+    LETTERS.enqueue(
         "confirm",
         to=user.email,
         locale=user.locale,
         values={
             "organization": organization.name,
             "name": user.name,
-            "link": links.back(flow, code=code) or page,
+            "link": links.build_return_url(flow, code=code) or page,
             "token": code,
         },
         organization_id=organization.id,

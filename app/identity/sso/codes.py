@@ -1,4 +1,4 @@
-"""One-time codes: what an application exchanges for the login response."""
+"""Issue and redeem the one-time codes that an application exchanges for the login response."""
 
 from datetime import timedelta
 from typing import Any
@@ -21,8 +21,9 @@ def issue(
     ownership_id: UUID | None,
     pending: dict[str, Any] | None = None,
 ) -> str:
-    """Create a code for whoever began `flow`. With `pending` it goes by mail and lives longer.
+    """Create a code for the browser or application that began `flow`, and return it.
 
+    A code with `pending` is emailed and valid for longer (see `CONFIRMATION_LIFETIME`).
     `ownership_id` is that of the user's membership (see `models.Code`).
     """
     code = secrets.random_token()
@@ -42,13 +43,14 @@ def issue(
 
 
 def redeem(code: str, *, browser: str | None, verifier: str | None) -> Code | None:
-    """Use a code up; None when it is unknown, used, expired or somebody else's.
+    """Mark a code as used and return it, or None if it cannot be redeemed.
 
-    It takes the proof that the sign-in was begun with: the verifier of the challenge, else the
-    browser's cookie. A wrong proof uses the code up as well: whoever shows it has no business with
-    it, and whoever lost it should begin again.
+    A code cannot be redeemed if it is unknown, used, expired or issued to another browser or
+    application. The caller proves that it began the sign-in: with the verifier if the flow has a
+    challenge, otherwise with the browser's cookie. A wrong proof also uses the code up: whoever
+    sends it is not entitled to the code, and a person who lost the proof should begin again.
     """
-    used = (
+    statement = (
         update(Code)
         .where(
             Code.code_hash == flows.fingerprint("code", code),
@@ -59,12 +61,12 @@ def redeem(code: str, *, browser: str | None, verifier: str | None) -> Code | No
         .returning(Code)
         .execution_options(synchronize_session=False)
     )
-    with tenancy.across_organizations(reason="the code says which organization it is"):
-        row = db.session().scalars(used).one_or_none()
+    with tenancy.across_organizations(reason="the code determines the organization"):
+        row = db.session().scalars(statement).one_or_none()
     if row is None:
         return None
     if row.challenge is not None:
-        proven = flows.proves(verifier, row.challenge)
+        is_proven = flows.is_verifier_of(verifier, row.challenge)
     else:
-        proven = row.browser_hash == flows.fingerprint("browser", browser)
-    return row if proven else None
+        is_proven = row.browser_hash == flows.fingerprint("browser", browser)
+    return row if is_proven else None

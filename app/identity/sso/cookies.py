@@ -1,4 +1,4 @@
-"""The cookie that binds a sign-in to the browser it was begun in. For routes only."""
+"""The cookie that binds a sign-in to the browser in which it began. For routes only."""
 
 from flask import request
 from werkzeug.http import dump_cookie
@@ -6,33 +6,34 @@ from werkzeug.http import dump_cookie
 from app.kit import container
 
 
-def _secure() -> bool:
+def _is_secure() -> bool:
     return container.settings().public_url.startswith("https://")
 
 
-def _name() -> str:
-    # The prefix makes browsers refuse one that another host or plain HTTP set (RFC 6265bis).
-    return "__Host-sso" if _secure() else "sso"
+def _cookie_name() -> str:
+    # With this prefix, browsers reject a cookie set by another host or over plain HTTP
+    # (RFC 6265bis).
+    return "__Host-sso" if _is_secure() else "sso"
 
 
 def read() -> str | None:
-    """The browser's secret, if it has one."""
-    return request.cookies.get(_name())
+    """Return the browser's secret from the cookie, if it has one."""
+    return request.cookies.get(_cookie_name())
 
 
-def header(secret: str, kind: str) -> dict[str, str]:
-    """The header that gives a browser its secret, for the time of a sign-in.
+def build_header(secret: str, kind: str) -> dict[str, str]:
+    """Return the response header that sets the cookie.
 
-    SAML's answer is posted from the provider's site, and a browser sends a cookie along with that
-    only when it is marked `None`, which takes TLS.
+    A SAML response is posted from the provider's site. Browsers send a cookie with such a request
+    only if it is marked `SameSite=None`, which requires TLS.
     """
-    same_site = "None" if kind == "saml" and _secure() else "Lax"
+    same_site = "None" if kind == "saml" and _is_secure() else "Lax"
     cookie = dump_cookie(
-        _name(),
+        _cookie_name(),
         secret,
         max_age=3600,
         path="/",
-        secure=_secure(),
+        secure=_is_secure(),
         httponly=True,
         samesite=same_site,
     )

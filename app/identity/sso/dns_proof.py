@@ -1,4 +1,4 @@
-"""Whether a domain's owner put our token into the DNS. Nothing but the question."""
+"""Check in the DNS whether the owner of a domain has published our token."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -9,17 +9,17 @@ from time import monotonic
 import dns.exception
 import dns.resolver
 
-RECORD = "_labeling-challenge"
-VALUE = "labeling-domain="
-LIFETIME = 3.0
-"""Seconds for one question, over all servers and tries."""
-IN_A_REQUEST = 5.0
-"""Seconds for all questions while somebody waits; what is left is asked by the hourly job."""
-_AT_ONCE = 8
+RECORD_NAME = "_labeling-challenge"
+VALUE_PREFIX = "labeling-domain="
+QUERY_TIMEOUT = 3.0
+"""Seconds for one query, over all name servers and retries."""
+REQUEST_TIMEOUT = 5.0
+"""Seconds for all queries during an API request; the hourly job does the rest."""
+_MAX_THREADS = 8
 
 
 class Proof(Enum):
-    """`ABSENT` is the DNS's own word that the token is not there; `UNKNOWN` is no answer."""
+    """Result of a query: `ABSENT` if the DNS denies the record, `UNKNOWN` if the query failed."""
 
     FOUND = "found"
     ABSENT = "absent"
@@ -27,38 +27,39 @@ class Proof(Enum):
 
 
 def system_resolver() -> dns.resolver.Resolver:
-    """The resolver that the machine is set up with, asked anew each time."""
+    """Return a resolver with the machine's current configuration."""
     return dns.resolver.Resolver()
 
 
 make_resolver: Callable[[], dns.resolver.Resolver] = system_resolver
-"""What makes the resolver. Tests put one for a server of their own here."""
+"""Factory of the resolver. Tests replace it with one for their own DNS server."""
 
 
-def look(tokens: Mapping[str, str], *, within: float = inf) -> dict[str, Proof]:
-    """Of each domain whether its TXT record holds its token. Some seconds; no transaction open.
+def check_domains(tokens: Mapping[str, str], *, timeout: float = inf) -> dict[str, Proof]:
+    """Check for each domain whether its TXT record contains its token.
 
-    :param within: seconds for all of them; what is not answered by then is unknown.
+    This can take seconds, so no transaction may be open. `timeout` is the time limit in seconds for
+    all domains together; domains not checked by then are `UNKNOWN`.
     """
     if not tokens:
         return {}
-    until = monotonic() + within
-    with ThreadPoolExecutor(min(_AT_ONCE, len(tokens))) as pool:
-        found = pool.map(lambda domain: _look(domain, tokens[domain], until), tokens)
-        return dict(zip(tokens, found, strict=True))
+    deadline = monotonic() + timeout
+    with ThreadPoolExecutor(min(_MAX_THREADS, len(tokens))) as pool:
+        proofs = pool.map(lambda domain: _check_domain(domain, tokens[domain], deadline), tokens)
+        return dict(zip(tokens, proofs, strict=True))
 
 
-def _look(domain: str, token: str, until: float) -> Proof:
-    lifetime = min(LIFETIME, until - monotonic())
+def _check_domain(domain: str, token: str, deadline: float) -> Proof:
+    lifetime = min(QUERY_TIMEOUT, deadline - monotonic())
     if lifetime <= 0:
         return Proof.UNKNOWN
     try:
         answer = make_resolver().resolve(
-            f"{RECORD}.{domain}.", "TXT", lifetime=lifetime, search=False
+            f"{RECORD_NAME}.{domain}.", "TXT", lifetime=lifetime, search=False
         )
         texts = {b"".join(record.strings) for record in answer}
     except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
         return Proof.ABSENT
     except (dns.exception.DNSException, OSError, ValueError):
         return Proof.UNKNOWN
-    return Proof.FOUND if f"{VALUE}{token}".encode() in texts else Proof.ABSENT
+    return Proof.FOUND if f"{VALUE_PREFIX}{token}".encode() in texts else Proof.ABSENT

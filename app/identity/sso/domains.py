@@ -1,7 +1,7 @@
-"""Domains of mail addresses: listed by an organization, proven by a record in the DNS.
+"""Email domains: listed by an organization, proven by a DNS record.
 
-One organization has a domain at a time. A proof lapses when the DNS says for three days that the
-record is gone; a server that does not answer says nothing.
+Only one organization at a time can have proven a domain. A proof expires when the DNS has said for
+three days that the record is missing. A DNS server that does not respond changes nothing.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,66 +11,79 @@ from typing import Any
 import idna
 
 from app.identity.sso import queries
-from app.identity.sso.dns_proof import RECORD, VALUE, Proof
+from app.identity.sso.dns_proof import RECORD_NAME, VALUE_PREFIX, Proof
 from app.identity.sso.models import Domain
 from app.kit import db, errors, secrets, tenancy
 
-GRACE = timedelta(days=3)
+GRACE_PERIOD = timedelta(days=3)
 _MAX_LENGTH = 253
 _PROBLEMS = {
-    Proof.ABSENT: "The record is not there.",
-    Proof.UNKNOWN: "The DNS did not answer.",
+    Proof.ABSENT: "The DNS record was not found.",
+    Proof.UNKNOWN: "The DNS did not respond.",
 }
 _TAKEN = "Another organization has proven this domain."
 
 
 def parse(domain: str, field: str) -> str:
-    """The name in ASCII and lower case, as `addresses.parse` writes it. Raises 400 on `field`."""
+    """Return the domain in ASCII and lower case, as `addresses.parse` normalizes it.
+
+    Raises 400 on `field` if it is not a domain.
+    """
     text = domain.strip().rstrip(".").lower()
     try:
         name = idna.encode(text, uts46=True, std3_rules=True).decode().lower()
     except (idna.IDNAError, UnicodeError):
         name = ""
     if "." not in name or len(name) > _MAX_LENGTH or name.rpartition(".")[2].isdigit():
-        raise errors.invalid("This is not the domain of an e-mail address.", field)
+        raise errors.invalid("This is not a valid email domain.", field)
     return name
 
 
-def keep(names: Iterable[str]) -> list[Domain]:
-    """Make the bound organization's list these, and no others; what was proven stays proven."""
-    wanted = set(names)
-    rows = queries.domains()
+def replace_all(names: Iterable[str]) -> list[Domain]:
+    """Replace the bound organization's list of domains, and return it.
+
+    Domains that stay in the list stay proven.
+    """
+    new_names = set(names)
+    rows = queries.list_domains()
     for row in rows:
-        if row.domain not in wanted:
+        if row.domain not in new_names:
             db.session().delete(row)
-    known = {row.domain for row in rows}
-    for name in sorted(wanted - known):
+    old_names = {row.domain for row in rows}
+    for name in sorted(new_names - old_names):
         db.session().add(Domain(domain=name, token=secrets.random_token(24)))
     db.session().flush()
-    return queries.domains()
+    return queries.list_domains()
 
 
-def judge(rows: Iterable[Domain], found: Mapping[str, Proof]) -> list[str]:
-    """Write down what the DNS said; the domains that are proven only now."""
-    return [row.domain for row in rows if row.domain in found and _judge(row, found[row.domain])]
+def record_proofs(rows: Iterable[Domain], proofs: Mapping[str, Proof]) -> list[str]:
+    """Store the results of the DNS checks, and return the domains that are newly proven."""
+    return [
+        row.domain
+        for row in rows
+        if row.domain in proofs and _record_proof(row, proofs[row.domain])
+    ]
 
 
-def _judge(row: Domain, proof: Proof) -> bool:
+def _record_proof(row: Domain, proof: Proof) -> bool:
     if proof is Proof.FOUND:
         if row.verified_at is None:
-            return prove(row)
+            return mark_proven(row)
         row.missing_since = row.problem = None
     elif row.verified_at is None:
         row.problem = _PROBLEMS[proof]
     elif proof is Proof.ABSENT and not row.vouched:
-        _miss(row)
+        _record_absence(row)
     return False
 
 
-def prove(row: Domain) -> bool:
-    """Take a domain as proven, unless another organization has it; whether that is so now."""
-    with tenancy.across_organizations(reason="a domain is one organization's"):
-        taken = queries.proven_by_another(row.domain, row.organization_id)
+def mark_proven(row: Domain) -> bool:
+    """Mark a domain as proven, unless another organization has proven it.
+
+    Returns whether it is proven now.
+    """
+    with tenancy.across_organizations(reason="only one organization can have proven a domain"):
+        taken = queries.is_proven_by_another(row.domain, row.organization_id)
     row.problem = _TAKEN if taken else None
     if not taken:
         row.verified_at = db.utc_now()
@@ -79,18 +92,22 @@ def prove(row: Domain) -> bool:
     return not taken
 
 
-def _miss(row: Domain) -> None:
+def _record_absence(row: Domain) -> None:
     row.problem = _PROBLEMS[Proof.ABSENT]
     row.missing_since = row.missing_since or db.utc_now()
-    if row.missing_since < db.utc_now() - GRACE:
+    if row.missing_since < db.utc_now() - GRACE_PERIOD:
         row.verified_at = row.missing_since = None
 
 
 def describe(row: Domain) -> dict[str, Any]:
-    """A domain as administrators see it, with the record that proves it."""
+    """Return a domain for the API response, with the DNS record that proves it."""
     return {
         "domain": row.domain,
         "verified_at": row.verified_at,
         "problem": row.problem,
-        "record": {"type": "TXT", "name": f"{RECORD}.{row.domain}", "value": VALUE + row.token},
+        "record": {
+            "type": "TXT",
+            "name": f"{RECORD_NAME}.{row.domain}",
+            "value": VALUE_PREFIX + row.token,
+        },
     }

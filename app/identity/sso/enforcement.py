@@ -1,4 +1,7 @@
-"""Passwords turned off: for the domains that an organization has proven, owners aside."""
+"""Enforce single sign-on: turn passwords off for an organization's proven domains.
+
+Owners of the organization can still use their password.
+"""
 
 from collections.abc import Iterable
 
@@ -11,46 +14,55 @@ from app.kit import db, tenancy
 from app.kit.errors import ApiError
 
 
-def _refused() -> ApiError:
-    """What a password is answered with. It tells of the address's domain, and of no account."""
+def _password_denied() -> ApiError:
+    """Return the error for a password sign-in.
+
+    It depends only on the domain of the address, so it does not reveal whether an account exists.
+    """
     return ApiError(
         "permission_denied",
-        "Addresses of this domain sign in by single sign-on.",
+        "Addresses of this domain must sign in by single sign-on.",
         details={"single_sign_on": True},
     )
 
 
 class Enforcement:
-    """Single sign-on's word on passwords, as `auth.password_policy.PasswordPolicy` has it."""
+    """The password policy of single sign-on; implements `auth.password_policy.PasswordPolicy`."""
 
     def refusal(self, email: str) -> ApiError | None:
-        """An objection where the address's domain is proven by an organization that enforces."""
-        return _refused() if _enforcing(email) is not None else None
+        """Return an error if an organization that enforces single sign-on has proven the domain."""
+        return _password_denied() if _find_enforcing_organization(email) is not None else None
 
     def binds(self, user: User) -> ApiError | None:
-        """The same, owners of that organization aside: they get in when all else breaks."""
-        organization = _enforcing(user.email)
+        """Return the same error as `refusal`, except for owners of that organization.
+
+        Owners can still sign in by password, so that they get in if single sign-on fails.
+        """
+        organization = _find_enforcing_organization(user.email)
         if organization is None:
             return None
         with tenancy.organization(organization.id):
-            membership = queries.membership(user.id)
-        owner = membership is not None and membership.role == "owner"
-        return None if owner else _refused()
+            membership = queries.lock_membership(user.id)
+        is_owner = membership is not None and membership.role == "owner"
+        return None if is_owner else _password_denied()
 
 
-def _enforcing(email: str) -> Organization | None:
-    with tenancy.across_organizations(reason="whose address it is, is what is asked"):
-        return queries.enforcing(accounts.domain_of_typed(email))
+def _find_enforcing_organization(email: str) -> Organization | None:
+    with tenancy.across_organizations(reason="finds the organization that owns the domain"):
+        return queries.find_enforcing(accounts.parse_domain(email))
 
 
 password_policy.register(Enforcement())
 
 
-def begin(configuration: Configuration, names: Iterable[str]) -> None:
-    """End the sessions that were opened by password in domains for which passwords are off now."""
-    proven = list(names)
-    if not (configuration.enforced and configuration.enabled and proven):
+def end_password_sessions(configuration: Configuration, domains: Iterable[str]) -> None:
+    """End password sessions in domains for which passwords are now turned off.
+
+    `domains` are the proven domains. Does nothing unless single sign-on is enabled and enforced.
+    """
+    proven_domains = list(domains)
+    if not (configuration.enforced and configuration.enabled and proven_domains):
         return
     db.session().flush()
-    with tenancy.across_organizations(reason="an address is of no organization"):
-        queries.end_password_sessions(configuration.organization_id, proven)
+    with tenancy.across_organizations(reason="accounts belong to no organization"):
+        queries.end_password_sessions(configuration.organization_id, proven_domains)

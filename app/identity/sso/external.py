@@ -1,15 +1,15 @@
-"""What a provider says of a person, once it is proven to be the provider who says it."""
+"""A person's identity as an identity provider reports it, after the response was verified."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalIdentity:
-    """A proven identity.
+    """A verified identity.
 
-    `issuer` and `subject` name the person and never change. `email_verified` is True where the
-    provider vouches for the address, None where it does not say. `groups` are names or ids, as the
-    provider has them.
+    `issuer` and `subject` identify the person and never change. `email_verified` is True if the
+    provider says that the address is verified, None if it does not say. `groups` are names or ids,
+    as the provider sends them.
     """
 
     issuer: str

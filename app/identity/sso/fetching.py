@@ -1,4 +1,4 @@
-"""Asking providers, through the one door: in bounded time, of bounded size, at allowed places."""
+"""Call identity providers through the outbound HTTP client, with limits on time and size."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,48 +11,53 @@ import orjson
 from app.kit import container, errors
 
 DEADLINE = 5.0
-"""Seconds for one answer."""
+"""Seconds for one response."""
 MAX_BYTES = 256 * 1024
-PATIENCE = 0.5
-"""Seconds to wait for a place."""
+SLOT_TIMEOUT = 0.5
+"""Seconds to wait for a free slot."""
 
 
-class Unusable(Exception):  # noqa: N818 - names what the answer is
-    """No answer, or none that can be used; the message may be told to an administrator."""
+class UnusableResponse(Exception):  # noqa: N818 - names what the answer is
+    """There was no usable response; the message may be shown to an administrator."""
 
 
-class Declined(Unusable):
-    """The provider understood and says no: a status of 4xx."""
+class RequestRejected(UnusableResponse):
+    """The provider rejected the request with a 4xx status."""
 
 
 @cache
-def places() -> BoundedSemaphore:
-    """As many as may wait for others' servers at once in this process: half of its threads."""
+def get_request_slots() -> BoundedSemaphore:
+    """Return the semaphore that limits concurrent requests to providers in this process.
+
+    It has as many slots as half of the process's threads.
+    """
     return BoundedSemaphore(max(1, container.settings().web_threads // 2))
 
 
 @contextmanager
-def place() -> Iterator[None]:
-    """Hold a place while waiting for a server that an administrator chose. Raises 503.
+def hold_slot() -> Iterator[None]:
+    """Hold a slot while waiting for a server that an administrator chose. Raises 503.
 
-    Anybody may be one, and choose a slow server: it must not hold up what others do here.
+    Anybody can become an administrator and choose a slow server; it must not block other requests.
     """
-    if not places().acquire(timeout=PATIENCE):
+    if not get_request_slots().acquire(timeout=SLOT_TIMEOUT):
         raise errors.busy(
-            "Too many are waiting for identity providers. Try again shortly.", retry_after=1
+            "Too many requests are waiting for identity providers. Try again.", retry_after=1
         )
     try:
         yield
     finally:
-        places().release()
+        get_request_slots().release()
 
 
 def fetch(
     method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> bytes:
-    """The whole body of a 2xx answer. A redirect is no answer. Raises `Unusable`, `Declined`,
-    and 503 while too many wait."""
-    with place():
+    """Return the complete body of a 2xx response. Redirects are not followed.
+
+    Raises `UnusableResponse`, `RequestRejected`, and 503 if too many requests are waiting.
+    """
+    with hold_slot():
         outcome = container.current().egress.request(
             method,
             url,
@@ -62,24 +67,24 @@ def fetch(
             max_response_bytes=MAX_BYTES,
         )
     if outcome.error is not None:
-        raise Unusable(outcome.error)
+        raise UnusableResponse(outcome.error)
     if not outcome.ok:
         status = outcome.status_code or 0
-        kind = Declined if status // 100 == 4 else Unusable  # noqa: PLR2004
-        raise kind(f"the answer has the status {status}")
+        error_type = RequestRejected if status // 100 == 4 else UnusableResponse  # noqa: PLR2004
+        raise error_type(f"the response has the status {status}")
     if len(outcome.body) >= MAX_BYTES:
-        raise Unusable("the answer is too large")
+        raise UnusableResponse("the response is too large")
     return outcome.body
 
 
 def fetch_object(
     method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> dict[str, Any]:
-    """The JSON object of a 2xx answer. Raises `Unusable`, `Declined`."""
+    """Return the JSON object of a 2xx response. Raises `UnusableResponse`, `RequestRejected`."""
     try:
-        found = orjson.loads(fetch(method, url, headers=headers, body=body))
+        document = orjson.loads(fetch(method, url, headers=headers, body=body))
     except orjson.JSONDecodeError:
-        raise Unusable("the answer is not JSON") from None
-    if not isinstance(found, dict):
-        raise Unusable("the answer is not a JSON object")
-    return found
+        raise UnusableResponse("the response is not JSON") from None
+    if not isinstance(document, dict):
+        raise UnusableResponse("the response is not a JSON object")
+    return document

@@ -1,4 +1,7 @@
-"""Sign-ins under way: begun with secrets of their own, finished once, in the browser that began."""
+"""Flows: sign-ins that have begun.
+
+Each flow has its own secrets and can be finished once, by the browser or application that began it.
+"""
 
 import base64
 import hashlib
@@ -10,7 +13,7 @@ from uuid import uuid4
 from sqlalchemy import func, or_, update
 
 from app.identity.sso.models import Configuration, Flow
-from app.identity.sso.providers import Begun
+from app.identity.sso.providers import NewFlow
 from app.kit import container, db, errors, secrets, tenancy
 
 LIFETIME = timedelta(minutes=10)
@@ -18,30 +21,30 @@ _S256 = re.compile(r"[A-Za-z0-9_-]{43}")
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
-def browser_secret(given: str | None) -> str:
-    """The secret of a browser's cookie: the one it has, or a new one."""
-    return given if given and _S256.fullmatch(given) else secrets.random_token()
+def get_browser_secret(current: str | None) -> str:
+    """Return the browser's secret: the one in its cookie if valid, otherwise a new one."""
+    return current if current and _S256.fullmatch(current) else secrets.random_token()
 
 
 def fingerprint(purpose: str, secret: str | None) -> str:
-    """The keyed hash that a table keeps of `secret`."""
+    """Return the keyed hash of `secret`, which tables store instead of the secret."""
     return container.keyring().fingerprint(f"sso.{purpose}", secret or "")
 
 
-def proves(verifier: str | None, challenge: str) -> bool:
-    """Whether `verifier` belongs to an S256 challenge (RFC 7636, section 4.6)."""
+def is_verifier_of(verifier: str | None, challenge: str) -> bool:
+    """Return whether `verifier` matches an S256 challenge (RFC 7636, section 4.6)."""
     if verifier is None or not _VERIFIER.fullmatch(verifier):
         return False
-    return hmac.compare_digest(s256(verifier), challenge)
+    return hmac.compare_digest(build_s256_challenge(verifier), challenge)
 
 
-def is_challenge(text: str) -> bool:
-    """Whether `text` has the form of an S256 challenge."""
+def is_s256_challenge(text: str) -> bool:
+    """Return whether `text` has the form of an S256 challenge."""
     return _S256.fullmatch(text) is not None
 
 
-def s256(verifier: str) -> str:
-    """The S256 challenge of a verifier (RFC 7636, section 4.2)."""
+def build_s256_challenge(verifier: str) -> str:
+    """Return the S256 challenge of a verifier (RFC 7636, section 4.2)."""
     digest = hashlib.sha256(verifier.encode("ascii")).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
@@ -54,11 +57,11 @@ def begin(
     redirect_uri: str | None = None,
     next_: str | None = None,
     hint: str | None = None,
-) -> Begun:
-    """Write a flow into the running transaction; the organization is bound.
+) -> NewFlow:
+    """Create a flow for the bound organization in the current transaction.
 
-    `browser` is the secret of the cookie. With `challenge` the application vouches for itself when
-    it exchanges the code, and the answer may come by another browser.
+    `browser` is the secret of the cookie. If `challenge` is set, the application proves itself with
+    the verifier when it exchanges the code, and the response may arrive in another browser.
     """
     state, verifier = secrets.random_token(), secrets.random_token()
     flow = Flow(
@@ -76,16 +79,16 @@ def begin(
     )
     db.session().add(flow)
     db.session().flush()
-    return Begun(flow, state, verifier, hint)
+    return NewFlow(flow, state, verifier, hint)
 
 
 def finish(kind: str, *, state: str, browser: str | None) -> Flow:
-    """Use a flow up; of two at once one wins.
+    """Mark a flow as used and return it; only one of two concurrent calls succeeds.
 
-    Raises 400 `validation_error` on `state`, the same for one that is unknown, used or expired, and
-    for another browser's.
+    Raises the same 400 `validation_error` on `state` if the flow is unknown, used, expired or bound
+    to another browser.
     """
-    used = (
+    statement = (
         update(Flow)
         .where(
             Flow.state_hash == fingerprint("state", state),
@@ -98,16 +101,16 @@ def finish(kind: str, *, state: str, browser: str | None) -> Flow:
         .returning(Flow)
         .execution_options(synchronize_session=False)
     )
-    with tenancy.across_organizations(reason="the state says which organization it is"):
-        flow = db.session().scalars(used).one_or_none()
+    with tenancy.across_organizations(reason="the state determines the organization"):
+        flow = db.session().scalars(statement).one_or_none()
     if flow is None:
         raise errors.invalid(
-            "This sign-in was not begun in this browser, is used up or has expired. Begin again.",
+            "This sign-in is used, has expired or began in another browser. Begin again.",
             "state",
         )
     return flow
 
 
-def code_verifier(flow: Flow) -> str:
-    """Ours towards the provider."""
+def decrypt_code_verifier(flow: Flow) -> str:
+    """Return the flow's decrypted PKCE verifier, which this service sends to the provider."""
     return container.keyring().decrypt(flow.code_verifier).decode()

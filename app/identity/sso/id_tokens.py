@@ -1,5 +1,7 @@
-"""ID tokens: OpenID Connect Core 1.0, section 3.1.3.7, with joserfc's signatures and Authlib's
-rules on claims."""
+"""Verify ID tokens (OpenID Connect Core 1.0, section 3.1.3.7).
+
+joserfc verifies the signatures, and Authlib's rules check the claims.
+"""
 
 import time
 from typing import Any
@@ -12,60 +14,60 @@ from app.identity.sso import keys
 from app.identity.sso.models import Configuration, Flow
 
 LEEWAY = 60
-"""Seconds by which clocks may differ."""
+"""Clock difference that is tolerated, in seconds."""
 _MAX_AGE = 600
 _SUBJECT_LENGTH = 255
 
 
-class Refused(Exception):  # noqa: N818 - names what happened
-    """The token proves nothing; the message says why, for the log and the administrator."""
+class InvalidToken(Exception):  # noqa: N818 - names what happened
+    """The token is not valid; the message says why, for the log and the administrator."""
 
 
 def verify(
     token: object, configuration: Configuration, flow: Flow, *, access_token: str | None
 ) -> dict[str, Any]:
-    """The claims of a token that the provider made for this sign-in.
+    """Return the claims of a token that the provider issued for this sign-in.
 
-    Raises `Refused`, and `fetching.Unusable` when the keys cannot be had.
+    Raises `InvalidToken`, and `fetching.UnusableResponse` if the provider's keys are not available.
     """
     if not isinstance(token, str):
-        raise Refused("the provider gave no ID token")
-    algorithm, kid = _header(token, configuration)
-    found = _decoded(token, algorithm, keys.signers(configuration, algorithm, kid))
-    _check(found, configuration, flow, access_token)
-    claims: dict[str, Any] = dict(found.claims)
+        raise InvalidToken("the provider returned no ID token")
+    algorithm, kid = _parse_header(token, configuration)
+    decoded = _decode(token, algorithm, keys.get_signing_keys(configuration, algorithm, kid))
+    _check_claims(decoded, configuration, flow, access_token)
+    claims: dict[str, Any] = dict(decoded.claims)
     return claims
 
 
-def _header(token: str, configuration: Configuration) -> tuple[str, str | None]:
+def _parse_header(token: str, configuration: Configuration) -> tuple[str, str | None]:
     try:
         header = jws.extract_compact(token.encode("ascii")).headers()
     except (JoseError, ValueError, TypeError, RecursionError):
-        raise Refused("the ID token is not a signed one") from None
+        raise InvalidToken("the ID token is not a signed token") from None
     algorithm, kid = header.get("alg"), header.get("kid")
     if not isinstance(algorithm, str) or algorithm not in configuration.provider["algorithms"]:
-        raise Refused("the ID token is signed with an algorithm that was not announced")
+        raise InvalidToken("the ID token is signed with an algorithm that was not announced")
     if kid is not None and not isinstance(kid, str):
-        raise Refused("the ID token names its key in no known way")
+        raise InvalidToken("the ID token has an invalid key id")
     return algorithm, kid
 
 
-def _decoded(token: str, algorithm: str, signers: list[Any]) -> jwt.Token:
+def _decode(token: str, algorithm: str, signers: list[Any]) -> jwt.Token:
     for key in signers:
         try:
             return jwt.decode(token, key, algorithms=[algorithm])
         except (JoseError, ValueError, TypeError, RecursionError):
             continue
-    raise Refused("the ID token is not signed with a key of the provider")
+    raise InvalidToken("the ID token is not signed with a key of the provider")
 
 
-def _check(
-    found: jwt.Token, configuration: Configuration, flow: Flow, access_token: str | None
+def _check_claims(
+    decoded: jwt.Token, configuration: Configuration, flow: Flow, access_token: str | None
 ) -> None:
     client_id = configuration.settings["client_id"]
     claims = CodeIDToken(
-        found.claims,
-        found.header,
+        decoded.claims,
+        decoded.header,
         options={
             "iss": {"essential": True, "value": flow.issuer},
             "aud": {"essential": True, "value": client_id},
@@ -75,15 +77,16 @@ def _check(
     now = int(time.time())
     try:
         for name in ("exp", "iat", "nbf"):
-            value = found.claims.get(name, now)
+            value = decoded.claims.get(name, now)
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise Refused(f"the ID token's {name} is no time")
+                raise InvalidToken(f"the ID token's {name} is not a time")
         claims.validate(now=now, leeway=LEEWAY)
     except (JoseError, ValueError, TypeError, OverflowError) as failure:
-        raise Refused(f"the ID token is not for this sign-in: {failure}") from None
-    # A fresh one was asked for: an old one that lives long comes from elsewhere.
-    if found.claims["iat"] < now - _MAX_AGE:
-        raise Refused("the ID token is old")
-    subject = found.claims["sub"]
+        raise InvalidToken(f"the ID token is not for this sign-in: {failure}") from None
+    # The token must have been issued for this sign-in; an older one comes from somewhere else,
+    # even if it has not expired.
+    if decoded.claims["iat"] < now - _MAX_AGE:
+        raise InvalidToken("the ID token was issued too long ago")
+    subject = decoded.claims["sub"]
     if not isinstance(subject, str) or not 0 < len(subject) <= _SUBJECT_LENGTH:
-        raise Refused("the ID token names no subject")
+        raise InvalidToken("the ID token has no valid subject")

@@ -1,4 +1,4 @@
-"""What is looked at again by itself: providers' metadata, domains' records, and what expired."""
+"""Periodic jobs: check providers' metadata and domains' records again, and delete expired rows."""
 
 from app.identity.sso import dns_proof, domains, enforcement, keys, queries
 from app.identity.sso.providers import PROVIDERS
@@ -11,47 +11,55 @@ log = get_logger(__name__)
 
 
 @handler("sso.upkeep", queue="maintenance")
-def upkeep(job: Job) -> None:
-    """Delete what expired, and enqueue a look at the provider of every organization."""
-    with tenancy.across_organizations(reason="every organization's providers are looked at"):
-        queries.purge(job.checkpoint)
-        for organization_id in queries.organizations():
+def start_checks(job: Job) -> None:
+    """Delete expired rows, and enqueue a check of every organization that has single sign-on."""
+    with tenancy.across_organizations(reason="checks every organization's provider"):
+        queries.delete_expired(job.checkpoint)
+        for organization_id in queries.list_organization_ids():
             key = f"sso.look:{organization_id}"
             jobs.enqueue("sso.look", {}, organization_id=organization_id, unique_key=key)
 
 
 @handler("sso.look", queue="third_party", max_attempts=1)
-def look(job: Job) -> None:
-    """One organization's domains and provider, as they are now."""
-    _look_at_domains(job)
-    _look_at_provider(job)
+def check_organization(job: Job) -> None:
+    """Check the domains and the provider of one organization."""
+    _check_domains(job)
+    _check_provider(job)
 
 
-def _look_at_domains(job: Job) -> None:
-    tokens = {row.domain: row.token for row in queries.domains()}
+def _check_domains(job: Job) -> None:
+    tokens = {row.domain: row.token for row in queries.list_domains()}
     job.checkpoint()
-    found = dns_proof.look(tokens)
-    configuration = queries.configuration(lock=True)
-    proven = domains.judge(queries.domains(), found)
+    proofs = dns_proof.check_domains(tokens)
+    configuration = queries.get_configuration(lock=True)
+    proven = domains.record_proofs(queries.list_domains(), proofs)
     if configuration is not None:
-        enforcement.begin(configuration, proven)
+        enforcement.end_password_sessions(configuration, proven)
     job.checkpoint()
 
 
-def _look_at_provider(job: Job) -> None:
-    """Endpoints move and keys change. A provider that is down, or another now, changes nothing."""
-    configuration = queries.configuration()
+def _check_provider(job: Job) -> None:
+    """Update the endpoints and keys of the provider.
+
+    Nothing changes if the provider is unavailable or another one has been configured in the
+    meantime.
+    """
+    configuration = queries.get_configuration()
     if configuration is None or not configuration.enabled:
         return
-    seen = configuration.revision
+    revision = configuration.revision
     job.checkpoint()
     try:
         checked = PROVIDERS[configuration.kind].check(configuration.settings)
     except ApiError as refusal:
         log.warning("sso.provider_unusable", kind=configuration.kind, reason=refusal.message)
         return
-    current = queries.configuration(lock=True)
-    if current is None or current.revision != seen or checked.issuer != current.provider["issuer"]:
+    current = queries.get_configuration(lock=True)
+    if (
+        current is None
+        or current.revision != revision
+        or checked.issuer != current.provider["issuer"]
+    ):
         return
     facts = {"issuer": checked.issuer, "anchor": checked.anchor, **checked.facts}
     if current.provider != facts:

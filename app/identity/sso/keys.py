@@ -1,4 +1,7 @@
-"""A provider's public keys: taken in carefully, kept in the database, fetched anew on rotation."""
+"""Public keys of OpenID Connect providers.
+
+They are validated, stored in the database, and fetched again when the provider rotates them.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -8,7 +11,7 @@ from joserfc.jwk import ECKey, JWKRegistry, Key, OKPKey, RSAKey
 from sqlalchemy import and_, case, func, or_, update
 
 from app.identity.sso import queries
-from app.identity.sso.fetching import Unusable, fetch_object
+from app.identity.sso.fetching import UnusableResponse, fetch_object
 from app.identity.sso.models import Configuration, ProviderState
 from app.kit import db
 
@@ -25,93 +28,100 @@ ALGORITHMS = {
     "EdDSA": "OKP",
     "Ed25519": "OKP",
 }
-"""What an ID token may be signed with, and the type of key: asymmetric ones only (RFC 7518, 8037,
-9864), so that nobody takes a public key for a shared secret."""
+"""Accepted signature algorithms of ID tokens, and their key types.
 
-FRESH = timedelta(minutes=10)
-"""A key that a provider withdrew is trusted no longer than this."""
-_STALE = timedelta(hours=1)
-_FETCHES_A_MINUTE = 10
+Only asymmetric ones (RFC 7518, 8037, 9864), so that nobody can use a public key as a shared secret.
+"""
+
+MAX_AGE = timedelta(minutes=10)
+"""Maximum age of stored keys, and so how long a key that the provider withdrew is still trusted."""
+_MAX_AGE_AT_LIMIT = timedelta(hours=1)
+_FETCHES_PER_MINUTE = 10
 _MEMBERS = {"RSA": ("n", "e"), "EC": ("crv", "x", "y"), "OKP": ("crv", "x")}
 _MEMBER_LENGTH = 3000
 _MAX_KEYS = 100
 _RSA_BITS = range(2048, 16_385)
 
 
-def clean(document: dict[str, Any]) -> dict[str, Any]:
-    """The usable public signing keys of a JWK set (RFC 7517), without any other member.
+def parse_key_set(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the usable public signing keys of a JWK set (RFC 7517), without any other members.
 
-    Raises `Unusable` when there is none.
+    Raises `UnusableResponse` if there are none.
     """
     listed = document.get("keys")
-    found = [_clean(one) for one in (listed if isinstance(listed, list) else [])[:_MAX_KEYS]]
-    kept = [key for key in found if key is not None]
-    if not kept:
-        raise Unusable("the set of keys has none that could sign an ID token")
-    return {"keys": kept}
+    parsed = [
+        _parse_key(entry) for entry in (listed if isinstance(listed, list) else [])[:_MAX_KEYS]
+    ]
+    usable = [key for key in parsed if key is not None]
+    if not usable:
+        raise UnusableResponse("the key set has no usable signing key")
+    return {"keys": usable}
 
 
-def _clean(key: Any) -> dict[str, str] | None:
+def _parse_key(key: Any) -> dict[str, str] | None:
     if not isinstance(key, dict) or key.get("use", "sig") != "sig":
         return None
     members = _MEMBERS.get(key["kty"]) if isinstance(key.get("kty"), str) else None
     if members is None:
         return None
     names = ("kty", "kid", "alg", *members)
-    kept = {name: key[name] for name in names if name in key}
-    if not all(isinstance(v, str) and len(v) <= _MEMBER_LENGTH for v in kept.values()):
+    parsed = {name: key[name] for name in names if name in key}
+    if not all(isinstance(v, str) and len(v) <= _MEMBER_LENGTH for v in parsed.values()):
         return None
-    # What PostgreSQL cannot hold is no name of a key.
-    if any("\x00" in value for value in kept.values()) or not _imports(kept):
+    # PostgreSQL cannot store NUL characters.
+    if any("\x00" in value for value in parsed.values()) or not _is_usable(parsed):
         return None
-    return kept
+    return parsed
 
 
-def _imports(key: dict[str, str]) -> bool:
+def _is_usable(key: dict[str, str]) -> bool:
     try:
-        made = JWKRegistry.import_key(dict(key))
-        if isinstance(made, RSAKey):
-            return made.raw_value.key_size in _RSA_BITS
+        imported = JWKRegistry.import_key(dict(key))
+        if isinstance(imported, RSAKey):
+            return imported.raw_value.key_size in _RSA_BITS
     except (JoseError, ValueError, TypeError, KeyError, UnicodeError):
         return False
-    return isinstance(made, ECKey | OKPKey)
+    return isinstance(imported, ECKey | OKPKey)
 
 
-def candidates(known: dict[str, Any], algorithm: str, kid: str | None) -> list[Key]:
-    """The keys that may have signed under this header; all that fit, where it names none."""
+def match_keys(key_set: dict[str, Any], algorithm: str, kid: str | None) -> list[Key]:
+    """Return the stored keys that match the token's header.
+
+    Without a key id, these are all keys that fit the algorithm.
+    """
     return [
         JWKRegistry.import_key(dict(key))
-        for key in known.get("keys", ())
+        for key in key_set.get("keys", ())
         if key["kty"] == ALGORITHMS[algorithm]
         and key.get("alg", algorithm) == algorithm
         and (kid is None or key.get("kid") == kid)
     ]
 
 
-def signers(configuration: Configuration, algorithm: str, kid: str | None) -> list[Key]:
-    """As `candidates`, of the provider's keys as they are now.
+def get_signing_keys(configuration: Configuration, algorithm: str, kid: str | None) -> list[Key]:
+    """Return the provider's current keys that may have signed a token with this header.
 
-    An unknown key means that the provider changed keys: they are fetched once more, at most ten
-    times a minute. Commits what the session holds; no transaction is open while it waits. Raises
-    `Unusable`.
+    If no stored key matches, the provider has probably rotated its keys, so they are fetched again,
+    at most ten times a minute. Commits the session, so that no transaction is open during the
+    request. Raises `UnusableResponse`.
     """
-    state = queries.provider_state(configuration.id)
+    state = queries.get_provider_state(configuration.id)
     now = db.utc_now()
     age = now - state.fetched_at if state is not None and state.fetched_at else None
-    known = candidates(state.keys, algorithm, kid) if state is not None else []
+    matching = match_keys(state.keys, algorithm, kid) if state is not None else []
     db.checkpoint()
-    if known and age is not None and age < FRESH:
-        return known
-    if not _claim(configuration):
-        if known and age is not None and age < _STALE:
-            return known
-        raise Unusable("the provider's keys were asked for too often")
-    return candidates(_fetched(configuration), algorithm, kid)
+    if matching and age is not None and age < MAX_AGE:
+        return matching
+    if not _claim_fetch(configuration):
+        if matching and age is not None and age < _MAX_AGE_AT_LIMIT:
+            return matching
+        raise UnusableResponse("the provider's keys were requested too often")
+    return match_keys(_fetch(configuration), algorithm, kid)
 
 
-def _claim(configuration: Configuration) -> bool:
-    """Whether one more fetch is within the bound; counts it."""
-    over = or_(
+def _claim_fetch(configuration: Configuration) -> bool:
+    """Count one more fetch, and return whether it is within the limit per minute."""
+    window_is_over = or_(
         ProviderState.window_at.is_(None),
         ProviderState.window_at < func.now() - timedelta(minutes=1),
     )
@@ -119,33 +129,33 @@ def _claim(configuration: Configuration) -> bool:
         update(ProviderState)
         .where(
             ProviderState.configuration_id == configuration.id,
-            or_(over, and_(~over, ProviderState.fetches < _FETCHES_A_MINUTE)),
+            or_(window_is_over, and_(~window_is_over, ProviderState.fetches < _FETCHES_PER_MINUTE)),
         )
         .values(
-            window_at=case((over, func.now()), else_=ProviderState.window_at),
-            fetches=case((over, 1), else_=ProviderState.fetches + 1),
+            window_at=case((window_is_over, func.now()), else_=ProviderState.window_at),
+            fetches=case((window_is_over, 1), else_=ProviderState.fetches + 1),
         )
         .returning(ProviderState.configuration_id)
         .execution_options(synchronize_session=False)
     )
-    found = claimed.first() is not None
+    is_within_limit = claimed.first() is not None
     db.checkpoint()
-    return found
+    return is_within_limit
 
 
-def _fetched(configuration: Configuration) -> dict[str, Any]:
-    found = clean(fetch_object("GET", configuration.provider["jwks_uri"]))
-    store(configuration, found)
+def _fetch(configuration: Configuration) -> dict[str, Any]:
+    key_set = parse_key_set(fetch_object("GET", configuration.provider["jwks_uri"]))
+    store(configuration, key_set)
     db.checkpoint()
-    return found
+    return key_set
 
 
-def store(configuration: Configuration, found: dict[str, Any]) -> None:
-    """Keep a cleaned set of keys as fetched just now."""
-    state = queries.provider_state(configuration.id)
+def store(configuration: Configuration, key_set: dict[str, Any]) -> None:
+    """Store a validated key set as fetched just now."""
+    state = queries.get_provider_state(configuration.id)
     if state is None:
         state = ProviderState(configuration_id=configuration.id)
         db.session().add(state)
-    state.keys = found
+    state.keys = key_set
     state.fetched_at = db.utc_now()
     db.session().flush()

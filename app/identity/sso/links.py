@@ -1,4 +1,4 @@
-"""Addresses: the application's, where a sign-in goes back to, and our own, told to providers."""
+"""URLs of this service for providers, and URLs of applications to return to after a sign-in."""
 
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -9,32 +9,33 @@ from app.kit.settings import Settings
 PREFIX = "/api/v1"
 
 
-def own(path: str) -> str:
-    """The address of an operation of ours, as providers and browsers reach it."""
+def build_api_url(path: str) -> str:
+    """Return the public URL of an operation of this API."""
     return f"{container.settings().public_url}{PREFIX}{path}"
 
 
-def allowed_origins(settings: Settings) -> set[str]:
-    """Where an application may be: the origins of CORS_ORIGINS, and our own.
+def get_allowed_origins(settings: Settings) -> set[str]:
+    """Return the origins that applications may have: those of CORS_ORIGINS, and our own.
 
-    `*` allows none: a code must not go to whoever asks for it.
+    `*` allows none, because a code must not be sent to an arbitrary site.
     """
     return {*settings.cors_origins, _origin(settings.public_url)} - {"*"}
 
 
 def check_redirect(uri: str | None) -> None:
-    """Refuse an address that is no application's. Raises 400 on `redirect_uri`."""
+    """Raise 400 on `redirect_uri` unless it is None or the URL of an allowed application."""
     if uri is None:
         return
     try:
         parts = urlsplit(uri)
-        fits = _origin(uri) in allowed_origins(container.settings())
+        is_allowed = _origin(uri) in get_allowed_origins(container.settings())
     except ValueError:
-        fits = False
-    plain = uri.isascii() and uri.isprintable() and " " not in uri and "\\" not in uri
-    if not fits or not plain or parts.username is not None or parts.fragment:
+        is_allowed = False
+    is_plain = uri.isascii() and uri.isprintable() and " " not in uri and "\\" not in uri
+    if not is_allowed or not is_plain or parts.username is not None or parts.fragment:
         raise errors.invalid(
-            "Must be an address under PUBLIC_URL's origin or one of CORS_ORIGINS.", "redirect_uri"
+            "Must be a URL whose origin is that of PUBLIC_URL or one of CORS_ORIGINS.",
+            "redirect_uri",
         )
 
 
@@ -47,8 +48,11 @@ def _origin(uri: str) -> str:
     return f"{parts.scheme}://{host}{port}".lower()
 
 
-def back(flow: Flow, **parameters: str) -> str | None:
-    """The application's address with these parameters and its `next`; None where it named none."""
+def build_return_url(flow: Flow, **parameters: str) -> str | None:
+    """Return the flow's redirect URI with these parameters and its `next`.
+
+    Returns None if the flow has no redirect URI.
+    """
     if flow.redirect_uri is None:
         return None
     if flow.next is not None:

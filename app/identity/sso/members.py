@@ -1,4 +1,4 @@
-"""What a sign-in makes of a membership: default role, roles and teams by group, and its end."""
+"""Create, update or end a membership at sign-in: the default role, and roles and teams by group."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,87 +16,94 @@ from app.kit import db, errors, events
 from app.kit.permissions import Role
 
 
-class Dropped(Exception):  # noqa: N818 - names what happened
-    """The groups give access no more, and the membership was taken away."""
+class AccessLost(Exception):  # noqa: N818 - names what happened
+    """The person's groups no longer give access, and the membership was ended."""
 
 
-def matching(configuration: Configuration, groups: Iterable[str]) -> list[dict[str, Any]]:
-    """The entries of the mapping that the groups match."""
-    held = set(groups)
-    return [entry for entry in configuration.group_mapping if entry["group"] in held]
+def find_matching_entries(
+    configuration: Configuration, groups: Iterable[str]
+) -> list[dict[str, Any]]:
+    """Return the mapping entries that match any of the groups."""
+    names = set(groups)
+    return [entry for entry in configuration.group_mapping if entry["group"] in names]
 
 
-def role_of(configuration: Configuration, groups: Iterable[str]) -> str:
-    """The highest role that the groups map to, else the default role."""
-    roles = [Role[e["role"]] for e in matching(configuration, groups) if e["role"]]
+def choose_role(configuration: Configuration, groups: Iterable[str]) -> str:
+    """Return the highest role that the groups map to, or the default role."""
+    roles = [Role[e["role"]] for e in find_matching_entries(configuration, groups) if e["role"]]
     return max(roles).name if roles else configuration.default_role
 
 
-def bring_up_to_date(
+def sync_membership(
     organization: Organization,
     configuration: Configuration,
     user: User,
     groups: tuple[str, ...],
     linked: Identity,
 ) -> None:
-    """Make, change or end the membership as the groups say. Owners stay what they are.
+    """Create, update or end the membership according to the groups. Owners do not change.
 
-    As soon as the mapping names roles, the provider decides on them at each sign-in. Raises
-    `Dropped`, and 403 `permission_denied` for somebody who was removed here by hand, and while the
-    organization is suspended for somebody new.
+    If the mapping contains roles, the provider decides on the role at each sign-in. Raises
+    `AccessLost`. Raises 403 `permission_denied` for a person whom a member removed from the
+    organization, and for a new person while the organization is suspended.
     """
-    membership = queries.membership(user.id)
+    membership = queries.lock_membership(user.id)
     if membership is not None and membership.role == Role.owner.name:
         return
-    if configuration.require_group and not matching(configuration, groups):
-        _drop(membership, user, linked)
-        raise Dropped
-    role = role_of(configuration, groups)
+    if configuration.require_group and not find_matching_entries(configuration, groups):
+        _end_membership(membership, user, linked)
+        raise AccessLost
+    role = choose_role(configuration, groups)
     if membership is None:
         if organization.status == "suspended":
-            raise errors.denied("The organization is suspended: nobody can join it now.")
+            raise errors.denied("The organization is suspended; nobody can join it.")
         _join(configuration, user, role, linked)
-    elif membership.role != role and _names_roles(configuration):
-        held = Role[membership.role]
-        changes.change_role(user.id, held=held, wanted=Role[role], changed_by=None)
+    elif membership.role != role and _maps_roles(configuration):
+        current_role = Role[membership.role]
+        changes.change_role(user.id, old_role=current_role, role=Role[role], changed_by=None)
     _sync_teams(configuration, user.id, groups)
 
 
 def _join(configuration: Configuration, user: User, role: str, linked: Identity) -> None:
-    """Make the membership, with what an open invitation gives where the mapping names no roles."""
-    invited = invitations.claim(user.email)
+    """Create the membership.
+
+    If the mapping contains no roles, an open invitation decides on the role.
+    """
+    invited = invitations.accept_by_address(user.email)
     if invited is None and organizations.was_removed(user.id):
         message = "You were removed from this organization or left it. Ask for an invitation."
         raise errors.denied(message)
     linked.dropped_at = None
-    if invited is not None and not _names_roles(configuration):
+    if invited is not None and not _maps_roles(configuration):
         role = invited.role
     organizations.join(user.id, role=role)
     if invited is not None:
         teams.join(user.id, [UUID(str(team_id)) for team_id in invited.team_ids])
-    told = {"role": role, "invitation_id": invited.id if invited is not None else None}
-    events.emit("member.joined", {"user_id": user.id, **told})
+    payload = {"role": role, "invitation_id": invited.id if invited is not None else None}
+    events.emit("member.joined", {"user_id": user.id, **payload})
 
 
-def _names_roles(configuration: Configuration) -> bool:
+def _maps_roles(configuration: Configuration) -> bool:
     return any(entry["role"] for entry in configuration.group_mapping)
 
 
-def _drop(membership: Membership | None, user: User, linked: Identity) -> None:
+def _end_membership(membership: Membership | None, user: User, linked: Identity) -> None:
     linked.dropped_at = db.utc_now()
     if membership is not None:
         changes.end_membership(user.id, role=Role[membership.role], removed_by=None)
-        queries.raise_token_version(user.id)
+        queries.end_sessions(user.id)
     db.session().flush()
 
 
 def _sync_teams(configuration: Configuration, user_id: UUID, groups: tuple[str, ...]) -> None:
-    """Be in the mapped teams whose groups one has, and in no other of the mapped ones."""
-    mapped = {UUID(e["team_id"]) for e in configuration.group_mapping if e["team_id"]}
-    if not mapped:
+    """Add the person to the mapped teams of their groups; remove them from other mapped teams."""
+    mapped_ids = {UUID(e["team_id"]) for e in configuration.group_mapping if e["team_id"]}
+    if not mapped_ids:
         return
-    wanted = {UUID(e["team_id"]) for e in matching(configuration, groups) if e["team_id"]}
-    held = {team["id"] for team in teams.of_users([user_id]).get(user_id, ())}
-    teams.join(user_id, wanted - held)
-    for team_id in sorted((mapped - wanted) & held):
+    target_ids = {
+        UUID(e["team_id"]) for e in find_matching_entries(configuration, groups) if e["team_id"]
+    }
+    current_ids = {team["id"] for team in teams.list_of_users([user_id]).get(user_id, ())}
+    teams.join(user_id, target_ids - current_ids)
+    for team_id in sorted((mapped_ids - target_ids) & current_ids):
         teams.remove_member(team_id, user_id)

@@ -1,4 +1,4 @@
-"""Single sign-on: what an organization configured, who came in by it, and what is under way."""
+"""Tables of single sign-on: configuration, linked identities, and sign-ins in progress."""
 
 from datetime import datetime
 from typing import Any
@@ -14,11 +14,11 @@ from app.kit.tenancy import TenantModel
 
 
 class Configuration(TenantModel, db.Revised, db.Base):
-    """An organization's single sign-on; it has one at most.
+    """The single sign-on configuration of an organization, which has at most one.
 
-    `kind` is oidc or saml. `settings` are the kind's own, as the administrator sent them;
-    `provider` is what the provider's metadata said when it was last checked: `issuer`, `anchor` and
-    the kind's facts. `client_secret` is encrypted.
+    `kind` is oidc or saml. `settings` are specific to the kind, as the administrator sent them.
+    `provider` is what the last check of the provider's metadata returned: `issuer`, `anchor` and
+    facts specific to the kind. `client_secret` is encrypted.
     """
 
     __tablename__ = "sso_configurations"
@@ -36,9 +36,10 @@ class Configuration(TenantModel, db.Revised, db.Base):
 
 
 class ProviderState(TenantModel, db.Base):
-    """What changes by itself at a provider: its keys. Aside from what people change and audit.
+    """The keys of a provider, which change without any action by an administrator.
 
-    Keys are fetched `fetches` times since `window_at`: a provider does not choose how often.
+    They are stored apart from the configuration, which is audited. `fetches` counts requests for
+    keys since `window_at`; it limits how often a provider can cause one.
     """
 
     __tablename__ = "sso_provider_states"
@@ -58,10 +59,11 @@ class ProviderState(TenantModel, db.Base):
 
 
 class Domain(TenantModel, db.Record, db.Base):
-    """A domain of mail addresses. `token` is what its owner puts into the DNS to prove it.
+    """An email domain. `token` is the value that its owner publishes in the DNS to prove it.
 
-    `verified_at` null: not proven. `missing_since`: the record was proven once and is gone.
-    `vouched`: the operator's word stands for the record.
+    `verified_at` is null if the domain is not proven. `missing_since` is set if the domain was
+    proven and the record is now missing. `vouched` means that the operator has confirmed the domain
+    without a record.
     """
 
     __tablename__ = "sso_domains"
@@ -84,13 +86,13 @@ class Domain(TenantModel, db.Record, db.Base):
 
 
 class Identity(TenantModel, db.Record, db.Base):
-    """Whom an issuer's subject means in this organization, and in no other.
+    """A link between an issuer's subject and an account, for this organization only.
 
-    `dropped_at`: when the organization's policy took the membership away. Only instances of older
-    releases read it (see `organizations.models.RemovedMember`).
-    `anchor` is what the provider's word hung on when the person was linked (see `Checked`).
-    `confirmed_ownership_id` is the membership's `ownership_id` for which the person confirmed the
-    identity by email; null when they never did so as an owner.
+    `dropped_at` is when the organization's policy ended the membership. Only instances of older
+    releases read it (see `organizations.models.RemovedMember`). `anchor` is what the provider was
+    trusted for when the person was linked (see `Checked`). `confirmed_ownership_id` is the
+    membership's `ownership_id` for which the person confirmed the identity by email. It is null if
+    they never did so as an owner.
     """
 
     __tablename__ = "sso_identities"
@@ -106,11 +108,12 @@ class Identity(TenantModel, db.Record, db.Base):
 
 
 class Flow(TenantModel, db.Base):
-    """A sign-in under way. Used once: `used_at` is set by the answer that comes first.
+    """A sign-in in progress. It can be used once: the first response sets `used_at`.
 
-    `state_hash`, `browser_hash` are keyed hashes. `browser_hash` binds it to a browser's cookie;
-    `challenge` (S256 of RFC 7636) to an application that keeps the verifier. `code_verifier` is
-    ours towards the provider, encrypted. `request_id` is the id of a SAML request.
+    `state_hash` and `browser_hash` are keyed hashes. `browser_hash` binds the flow to a browser's
+    cookie, `challenge` (S256 of RFC 7636) to an application that has the verifier. `code_verifier`
+    is the one that this service sends to the provider, encrypted. `request_id` is the id of a SAML
+    request.
     """
 
     __tablename__ = "sso_flows"
@@ -136,12 +139,12 @@ class Flow(TenantModel, db.Base):
 
 
 class Code(TenantModel, db.Base):
-    """A one-time code for the application; only its keyed hash is kept.
+    """A one-time code for the application; only its keyed hash is stored.
 
-    With `pending` ({issuer, subject, …, anchor}) it was mailed: exchanging it links that identity
-    first, unless the provider's issuer or anchor is another one by then.
-    `ownership_id` is that of the membership when the code was issued: a code from before somebody
-    became an owner opens no session of the owner.
+    With `pending` ({issuer, subject, …, anchor}) it was emailed. Exchanging it links that identity
+    first, unless the provider's issuer or anchor has changed since. `ownership_id` is that of the
+    membership when the code was issued, so that a code from before somebody became an owner cannot
+    open a session as an owner.
     """
 
     __tablename__ = "sso_codes"
@@ -163,7 +166,7 @@ class Code(TenantModel, db.Base):
 
 
 class Assertion(TenantModel, db.Base):
-    """A SAML assertion that was accepted, kept until it would be refused for its age."""
+    """A SAML assertion that was accepted, stored until it is refused because of its age."""
 
     __tablename__ = "sso_assertions"
     __table_args__ = (Index("ix_sso_assertions_expires_at", "expires_at"),)

@@ -1,4 +1,4 @@
-"""OpenID Connect: a provider looked at, a browser sent there, and the answer read.
+"""OpenID Connect: check a provider, build the authorization URL, and read the response.
 
 Discovery 1.0; Core 1.0, code flow; PKCE with S256 (RFC 7636); issuer identification (RFC 9207).
 """
@@ -13,9 +13,9 @@ from authlib.common.urls import add_params_to_uri
 
 from app.identity.sso import flows, id_tokens, keys, links
 from app.identity.sso.external import ExternalIdentity
-from app.identity.sso.fetching import Declined, Unusable, fetch_object
+from app.identity.sso.fetching import RequestRejected, UnusableResponse, fetch_object
 from app.identity.sso.models import Configuration, Flow
-from app.identity.sso.providers import PROVIDERS, Begun, Checked
+from app.identity.sso.providers import PROVIDERS, NewFlow, ProviderCheck
 from app.kit import container, errors
 from app.kit.egress.policy import EgressRefused
 from app.kit.errors import ApiError
@@ -31,46 +31,46 @@ _TEXT_LENGTH = 300
 
 
 class OpenIdConnect:
-    """The protocol, as `providers.Provider` has it."""
+    """The OpenID Connect implementation of `providers.Provider`."""
 
-    def check(self, settings: Mapping[str, Any]) -> Checked:
+    def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
         """Fetch the discovery document and the keys. Raises 400 on `oidc.issuer`."""
         issuer = settings["issuer"]
         try:
             _check_issuer(issuer)
             document = fetch_object("GET", issuer.rstrip("/") + _WELL_KNOWN)
-            facts = _facts(issuer, document)
-            found = keys.clean(fetch_object("GET", facts["jwks_uri"]))
-        except (Unusable, EgressRefused) as failure:
+            facts = _parse_discovery(issuer, document)
+            key_set = keys.parse_key_set(fetch_object("GET", facts["jwks_uri"]))
+        except (UnusableResponse, EgressRefused) as failure:
             message = f"The provider's metadata cannot be used: {failure}."
             raise errors.invalid(message, "oidc.issuer") from None
-        return Checked(issuer, facts, found)
+        return ProviderCheck(issuer, facts, key_set)
 
-    def authorize(self, configuration: Configuration, slug: str, begun: Begun) -> str:
-        """The authorization request (Core 1.0, section 3.1.2.1)."""
+    def authorize(self, configuration: Configuration, slug: str, new_flow: NewFlow) -> str:
+        """Return the URL of the authorization request (Core 1.0, section 3.1.2.1)."""
         del slug
         parameters = {
             "response_type": "code",
             "client_id": configuration.settings["client_id"],
-            "redirect_uri": links.own(CALLBACK),
+            "redirect_uri": links.build_api_url(CALLBACK),
             "scope": " ".join(configuration.settings["scopes"]),
-            "state": begun.state,
-            "nonce": begun.flow.nonce,
-            "code_challenge": flows.s256(begun.code_verifier),
+            "state": new_flow.state,
+            "nonce": new_flow.flow.nonce,
+            "code_challenge": flows.build_s256_challenge(new_flow.code_verifier),
             "code_challenge_method": "S256",
         }
-        if begun.hint is not None:
-            parameters["login_hint"] = begun.hint
+        if new_flow.hint is not None:
+            parameters["login_hint"] = new_flow.hint
         endpoint = configuration.provider["authorization_endpoint"]
         return str(add_params_to_uri(endpoint, list(parameters.items())))
 
     def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
-        """The settings, and the address to register with the provider."""
+        """Return the settings, and the redirect URI to register with the provider."""
         del slug
         return {
             **configuration.settings,
             "has_client_secret": configuration.client_secret is not None,
-            "redirect_uri": links.own(CALLBACK),
+            "redirect_uri": links.build_api_url(CALLBACK),
         }
 
 
@@ -81,32 +81,32 @@ def _check_issuer(issuer: str) -> None:
     try:
         parts = urlsplit(issuer)
     except ValueError:
-        raise Unusable("the issuer is not a URL") from None
+        raise UnusableResponse("the issuer is not a URL") from None
     if parts.query or parts.fragment or not issuer.isascii():
-        raise Unusable("an issuer has no query and no fragment")
+        raise UnusableResponse("an issuer must be ASCII without query and fragment")
     container.current().egress.check_url(issuer)
 
 
-def _facts(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of a discovery document. Raises `Unusable`, `EgressRefused`."""
+def _parse_discovery(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts to store. Raises `UnusableResponse`, `EgressRefused`."""
     if document.get("issuer") != issuer:
-        raise Unusable("it names another issuer, and must name this one to the letter")
-    if "code" not in _texts(document, "response_types_supported"):
-        raise Unusable("the provider does not offer the code flow")
-    if "S256" not in (_texts(document, "code_challenge_methods_supported") or ["S256"]):
-        raise Unusable("the provider offers PKCE, and not with S256")
-    announced = _texts(document, "id_token_signing_alg_values_supported")
-    algorithms = [name for name in announced if name in keys.ALGORITHMS]
+        raise UnusableResponse("it has another issuer; both must be exactly the same")
+    if "code" not in _read_strings(document, "response_types_supported"):
+        raise UnusableResponse("the provider does not support the code flow")
+    if "S256" not in (_read_strings(document, "code_challenge_methods_supported") or ["S256"]):
+        raise UnusableResponse("the provider supports PKCE, but not with S256")
+    supported = _read_strings(document, "id_token_signing_alg_values_supported")
+    algorithms = [name for name in supported if name in keys.ALGORITHMS]
     if not algorithms:
-        raise Unusable("the provider signs ID tokens with no algorithm that is accepted here")
-    methods = _texts(document, "token_endpoint_auth_methods_supported")
-    # What is not announced means client_secret_basic (Discovery 1.0, section 3).
+        raise UnusableResponse("the provider signs ID tokens with no accepted algorithm")
+    methods = _read_strings(document, "token_endpoint_auth_methods_supported")
+    # Without this member, the provider supports client_secret_basic (Discovery 1.0, section 3).
     basic = not methods or "client_secret_basic" in methods
     return {
-        "authorization_endpoint": _endpoint(document, "authorization_endpoint", browser=True),
-        "token_endpoint": _endpoint(document, "token_endpoint"),
-        "jwks_uri": _endpoint(document, "jwks_uri"),
-        "userinfo_endpoint": _endpoint(document, "userinfo_endpoint")
+        "authorization_endpoint": _parse_endpoint(document, "authorization_endpoint", browser=True),
+        "token_endpoint": _parse_endpoint(document, "token_endpoint"),
+        "jwks_uri": _parse_endpoint(document, "jwks_uri"),
+        "userinfo_endpoint": _parse_endpoint(document, "userinfo_endpoint")
         if document.get("userinfo_endpoint") is not None
         else None,
         "algorithms": algorithms,
@@ -115,18 +115,22 @@ def _facts(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _texts(document: dict[str, Any], name: str) -> list[str]:
+def _read_strings(document: dict[str, Any], name: str) -> list[str]:
     listed = document.get(name)
     if not isinstance(listed, list):
         return []
     return [value for value in listed[:100] if isinstance(value, str)]
 
 
-def _endpoint(document: dict[str, Any], name: str, *, browser: bool = False) -> str:
-    """An endpoint that may be asked, or, of the browser, one that it may be sent to."""
+def _parse_endpoint(document: dict[str, Any], name: str, *, browser: bool = False) -> str:
+    """Return a validated endpoint of the discovery document.
+
+    An endpoint for this service must be allowed by the egress policy; one for the browser must only
+    be an https URL. Raises `UnusableResponse`, `EgressRefused`.
+    """
     url = document.get(name)
     if not isinstance(url, str) or len(url) > 2000 or not (url.isascii() and url.isprintable()):  # noqa: PLR2004
-        raise Unusable(f"its {name} is missing or no URL")
+        raise UnusableResponse(f"its {name} is missing or not a URL")
     egress = container.current().egress
     if not browser:
         egress.check_url(url)
@@ -134,72 +138,74 @@ def _endpoint(document: dict[str, Any], name: str, *, browser: bool = False) -> 
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise Unusable(f"its {name} is missing or no URL") from None
+        raise UnusableResponse(f"its {name} is missing or not a URL") from None
     schemes = ("https", "http") if egress.policy.allow_http else ("https",)
     if parts.scheme not in schemes or not parts.hostname or parts.fragment or parts.username:
-        raise Unusable(f"its {name} is not an https address")
+        raise UnusableResponse(f"its {name} is not an https URL")
     return url
 
 
-def read(
-    answer: Mapping[str, Any], configuration: Configuration, flow: Flow, _slug: str
+def read_identity(
+    query: Mapping[str, Any], configuration: Configuration, flow: Flow, _slug: str
 ) -> ExternalIdentity:
-    """The person whom the provider's answer means; `answer` is the query of the callback.
+    """Return the identity in the provider's response; `query` is the query of the callback.
 
-    Raises 403 `permission_denied` when the provider refuses, 401 `invalid_credentials` when its
-    answer proves nothing, 503 `service_unavailable` when it cannot be asked.
+    Raises 403 `permission_denied` if the provider refused the sign-in, 401 `invalid_credentials` if
+    the response is not valid, 503 `service_unavailable` if the provider is unavailable.
     """
-    code = _code(configuration, flow, answer)
+    code = _read_code(configuration, flow, query)
     try:
-        told = _exchange(configuration, flow, code)
-        access_token = told.get("access_token")
+        tokens = _exchange_code(configuration, flow, code)
+        access_token = tokens.get("access_token")
         access_token = access_token if isinstance(access_token, str) else None
         claims = id_tokens.verify(
-            told.get("id_token"), configuration, flow, access_token=access_token
+            tokens.get("id_token"), configuration, flow, access_token=access_token
         )
-        return _identity(configuration, _completed(configuration, claims, access_token))
-    except id_tokens.Refused as refusal:
+        return _build_identity(configuration, _complete_claims(configuration, claims, access_token))
+    except id_tokens.InvalidToken as refusal:
         log.warning("sso.token_refused", issuer=flow.issuer, reason=str(refusal))
-        raise _proves_nothing(str(refusal)) from None
-    except (Unusable, EgressRefused) as failure:
+        raise _response_refused(str(refusal)) from None
+    except (UnusableResponse, EgressRefused) as failure:
         log.warning("sso.provider_unusable", issuer=flow.issuer, reason=str(failure))
-        message = f"The identity provider cannot be asked: {failure}."
+        message = f"The request to the identity provider failed: {failure}."
         raise ApiError("service_unavailable", message) from None
 
 
-def _proves_nothing(reason: str) -> ApiError:
-    return ApiError("invalid_credentials", f"The identity provider's answer is refused: {reason}.")
+def _response_refused(reason: str) -> ApiError:
+    return ApiError(
+        "invalid_credentials", f"The identity provider's response was refused: {reason}."
+    )
 
 
-def _code(configuration: Configuration, flow: Flow, answer: Mapping[str, Any]) -> str:
-    """The authorization code of an answer that comes from the right provider (RFC 9207)."""
-    issuer = answer.get("iss")
+def _read_code(configuration: Configuration, flow: Flow, query: Mapping[str, Any]) -> str:
+    """Return the authorization code, after checking that the issuer is the right one (RFC 9207)."""
+    issuer = query.get("iss")
     if issuer is None and configuration.provider["names_itself"]:
-        raise _proves_nothing("it does not say which provider it comes from")
+        raise _response_refused("it does not say which provider it comes from")
     if issuer not in (None, flow.issuer):
-        raise _proves_nothing("it comes from another provider than was asked")
-    if answer.get("error"):
-        told = answer["error"] if _ERROR.fullmatch(answer["error"]) else "an unknown error"
-        raise errors.denied(f"The identity provider refused the sign-in: {told}.")
-    code = answer.get("code")
+        raise _response_refused("it comes from another provider")
+    if query.get("error"):
+        error = query["error"] if _ERROR.fullmatch(query["error"]) else "an unknown error"
+        raise errors.denied(f"The identity provider refused the sign-in: {error}.")
+    code = query.get("code")
     if not code:
-        raise errors.unprocessable("code", "The provider's answer has neither code nor error.")
+        raise errors.unprocessable("code", "The provider's response has neither code nor error.")
     return str(code)
 
 
-def _exchange(configuration: Configuration, flow: Flow, code: str) -> dict[str, Any]:
-    """Code for tokens (RFC 6749, section 4.1.3), with the verifier of PKCE."""
+def _exchange_code(configuration: Configuration, flow: Flow, code: str) -> dict[str, Any]:
+    """Exchange the code for tokens (RFC 6749, section 4.1.3), with the PKCE verifier."""
     client_id = configuration.settings["client_id"]
     form = {
         "grant_type": "authorization_code",
         "code": code,
-        "redirect_uri": links.own(CALLBACK),
-        "code_verifier": flows.code_verifier(flow),
+        "redirect_uri": links.build_api_url(CALLBACK),
+        "code_verifier": flows.decrypt_code_verifier(flow),
     }
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    secret = _secret(configuration)
+    secret = _decrypt_client_secret(configuration)
     if secret is not None and configuration.provider["client_auth"] == "client_secret_basic":
-        # Both are form-encoded before they are joined (RFC 6749, section 2.3.1).
+        # Both parts are form-encoded before they are joined (RFC 6749, section 2.3.1).
         pair = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
         headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     else:
@@ -209,71 +215,71 @@ def _exchange(configuration: Configuration, flow: Flow, code: str) -> dict[str, 
     endpoint = configuration.provider["token_endpoint"]
     try:
         return fetch_object("POST", endpoint, headers=headers, body=urlencode(form).encode())
-    except Declined as declined:
-        raise id_tokens.Refused(f"the provider takes no such code, {declined}") from None
+    except RequestRejected as declined:
+        raise id_tokens.InvalidToken(f"the provider did not accept the code: {declined}") from None
 
 
-def _secret(configuration: Configuration) -> str | None:
+def _decrypt_client_secret(configuration: Configuration) -> str | None:
     if configuration.client_secret is None:
         return None
     return container.keyring().decrypt(configuration.client_secret).decode()
 
 
-def _completed(
+def _complete_claims(
     configuration: Configuration, claims: dict[str, Any], access_token: str | None
 ) -> dict[str, Any]:
-    """The claims, with what only the userinfo endpoint tells (Core 1.0, section 5.3)."""
+    """Return the claims, completed from the userinfo endpoint if needed (Core 1.0, section 5.3)."""
     endpoint = configuration.provider["userinfo_endpoint"]
-    wanted = ["email", "name"]
+    needed = ["email", "name"]
     if configuration.group_mapping:
-        wanted.append(configuration.settings["groups_claim"])
-    if endpoint is None or access_token is None or all(name in claims for name in wanted):
+        needed.append(configuration.settings["groups_claim"])
+    if endpoint is None or access_token is None or all(name in claims for name in needed):
         return claims
     if not (access_token.isascii() and access_token.isprintable()):
-        raise id_tokens.Refused("the access token has characters that no token has")
-    more = fetch_object("GET", endpoint, headers={"Authorization": f"Bearer {access_token}"})
-    if more.get("sub") != claims["sub"]:
-        raise id_tokens.Refused("the userinfo endpoint tells of somebody else")
-    merged = {**more, **claims}
-    # It is said of one address: never of the address that the other source names.
-    said = [
+        raise id_tokens.InvalidToken("the access token contains invalid characters")
+    userinfo = fetch_object("GET", endpoint, headers={"Authorization": f"Bearer {access_token}"})
+    if userinfo.get("sub") != claims["sub"]:
+        raise id_tokens.InvalidToken("the userinfo endpoint returned another subject")
+    merged = {**userinfo, **claims}
+    # `email_verified` belongs to the address of the same source, not to that of the other source.
+    values = [
         source["email_verified"]
-        for source in (claims, more)
+        for source in (claims, userinfo)
         if "email_verified" in source and source.get("email") == merged.get("email")
     ]
-    return {**merged, "email_verified": said[0] if said else None}
+    return {**merged, "email_verified": values[0] if values else None}
 
 
 def _is_verified(claim: object) -> bool | None:
-    """Return what `email_verified` says, None where it says nothing that can be relied on.
+    """Return the value of `email_verified`, or None if it is not reliable.
 
-    It is a boolean (Core 1.0, section 5.1). Some providers send a text, whatever was verified: it
-    can take the address's credit away, but not give it.
+    The claim is a boolean (Core 1.0, section 5.1). Some providers send a string, whatever they
+    verified. So the string "false" counts, but the string "true" does not.
     """
     if isinstance(claim, bool):
         return claim
     return False if isinstance(claim, str) and claim.lower() == "false" else None
 
 
-def _identity(configuration: Configuration, claims: dict[str, Any]) -> ExternalIdentity:
+def _build_identity(configuration: Configuration, claims: dict[str, Any]) -> ExternalIdentity:
     groups = claims.get(configuration.settings["groups_claim"])
     groups = [groups] if isinstance(groups, str) else groups
     return ExternalIdentity(
         issuer=claims["iss"],
-        subject=_text(claims["sub"]) or "",
-        email=_text(claims.get("email")),
+        subject=_read_text(claims["sub"]) or "",
+        email=_read_text(claims.get("email")),
         email_verified=_is_verified(claims.get("email_verified")),
-        name=_text(claims.get("name")),
+        name=_read_text(claims.get("name")),
         groups=tuple(
             group
             for group in (groups if isinstance(groups, list) else [])[:_MAX_GROUPS]
-            if _text(group)
+            if _read_text(group)
         ),
     )
 
 
-def _text(value: Any) -> str | None:
-    """A text that PostgreSQL can hold, of sane length, or None."""
+def _read_text(value: Any) -> str | None:
+    """Return the value if it is a string that PostgreSQL can store and not too long, else None."""
     if not isinstance(value, str) or not 0 < len(value) <= _TEXT_LENGTH or "\x00" in value:
         return None
     try:

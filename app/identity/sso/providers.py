@@ -1,8 +1,9 @@
-"""The port between single sign-on and its protocols. Each protocol registers what it can do.
+"""The interface between single sign-on and its protocols, and the registry of protocols.
 
-A protocol has three parts. `check` looks at a provider when it is configured, `authorize` sends a
-browser there, both behind this port. The third, reading the answer, is a route of the protocol's
-own; it calls `arrivals.arrive` with a function that makes an `ExternalIdentity` of the answer.
+A protocol has three parts. `check` validates a provider when it is configured, and `authorize`
+builds the URL to which the browser is sent; both belong to this interface. The third part, reading
+the response, is a separate route of each protocol. It calls `arrivals.arrive` with a function that
+turns the response into an `ExternalIdentity`.
 """
 
 from collections.abc import Mapping
@@ -13,13 +14,13 @@ from app.identity.sso.models import Configuration, Flow
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """What came of a check. `settings` are kept as sent by the administrator, `facts` beside them.
+class ProviderCheck:
+    """The result of checking a provider. `settings` and `facts` are stored next to each other.
 
-    `issuer` is the provider's name, by which it signs: OpenID Connect's issuer, SAML's entity id.
-    `keys` is a JWK set where the protocol fetches keys, else empty. `anchor` is what an answer is
-    trusted for beyond the issuer's name, where an administrator could change it under the same
-    name: SAML's certificates (a digest of them). An owner has to confirm a new one by mail.
+    `issuer` is the name with which the provider signs: OpenID Connect's issuer or SAML's entity id.
+    `keys` is a JWK set if the protocol fetches keys, else empty. `anchor` is what responses are
+    trusted for besides the issuer's name, if an administrator could change it under the same name:
+    a digest of SAML's certificates. An owner must confirm a new anchor by email.
     """
 
     issuer: str
@@ -29,12 +30,12 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """A flow that was begun, with the secrets of which the row keeps only hashes.
+class NewFlow:
+    """A new flow, with the secrets of which the table stores only hashes.
 
-    `state` is OAuth's state and SAML's RelayState. `code_verifier` is RFC 7636's; `flow.nonce` and
-    `flow.request_id` (an NCName, for the ID of a SAML request) are kept as they are. `hint` is the
-    address that the person gave, if they did.
+    `state` is OAuth's state or SAML's RelayState. `code_verifier` is that of RFC 7636. `flow.nonce`
+    and `flow.request_id` (an NCName, the ID of a SAML request) are stored unhashed. `hint` is the
+    email address that the person entered, if any.
     """
 
     flow: Flow
@@ -44,21 +45,27 @@ class Begun:
 
 
 class Provider(Protocol):
-    """A protocol. Where it must refuse, it raises `ApiError`."""
+    """A single sign-on protocol. Its methods raise `ApiError` to refuse something."""
 
-    def check(self, settings: Mapping[str, Any]) -> Checked:
-        """Look at the provider that `settings` name, through the egress door.
+    def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
+        """Validate the provider in `settings`, through the outbound HTTP client.
 
         Raises 400 `validation_error` on the member (`oidc.issuer`). No transaction is open.
         """
 
-    def authorize(self, configuration: Configuration, slug: str, begun: Begun) -> str:
-        """Where to send the browser. Asks nobody: the facts of the check are enough."""
+    def authorize(self, configuration: Configuration, slug: str, new_flow: NewFlow) -> str:
+        """Return the URL to which the browser is sent.
+
+        Sends no request: the facts of the last check are sufficient.
+        """
 
     def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
-        """The member of get_sso that is named after the kind: settings and what to tell the
-        provider (redirect URI, entity id …), without secrets."""
+        """Return the member of `get_sso` that is named after the kind.
+
+        It contains the settings and the values to register with the provider (redirect URI, entity
+        id, …), but no secrets.
+        """
 
 
 PROVIDERS: dict[str, Provider] = {}
-"""By kind: oidc, saml. A protocol's routes module fills it in on import."""
+"""Protocols by kind: oidc, saml. The module of each protocol adds itself on import."""

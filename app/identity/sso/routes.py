@@ -1,4 +1,4 @@
-"""Single sign-on: its configuration, its beginning and its end, and the protocols' answers."""
+"""Routes of single sign-on: configuration, start and end of a sign-in, and providers' responses."""
 
 from functools import partial
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from flask import request
 
 from app.identity.auth.schemas import LoginResult
-from app.identity.sso import arrivals, cookies, flows, oidc, saml_provider, service
+from app.identity.sso import callbacks, cookies, flows, oidc, saml_provider, service
 from app.identity.sso.schemas import (
     ConfigureSso,
     ExchangeSsoCode,
@@ -27,19 +27,29 @@ configurations = Blueprint("sso_configurations", tag="organizations")
 
 @blueprint.post("/auth/sso/start", access="public", limit="sso", body=StartSso, returns=SsoStart)
 def start_sso(body: dict[str, Any]) -> Any:
-    """From an e-mail address or an organization slug to the identity provider's redirect URL."""
-    browser = flows.browser_secret(cookies.read())
-    told, kind = service.start(**body, browser=browser)
-    return Reply(told, headers=cookies.header(browser, kind))
+    """Start a single sign-on.
+
+    Finds the organization by the domain of an email address or by a slug, and returns the URL of
+    its identity provider. Sets the cookie that binds the sign-in to the browser.
+    """
+    browser = flows.get_browser_secret(cookies.read())
+    result, kind = service.start(**body, browser=browser)
+    return Reply(result, headers=cookies.build_header(browser, kind))
 
 
 @blueprint.get(
     oidc.CALLBACK, access="public", limit="sso", query=OidcAnswer, returns=SsoCode, writes=True
 )
 def oidc_callback(query: dict[str, Any]) -> Any:
-    """OpenID Connect redirect target; sends on to the application, or answers the one-time code."""
-    read = partial(oidc.read, query)
-    return arrivals.arrive("oidc", state=query["state"], browser=cookies.read(), read=read)
+    """Receive an OpenID Connect response.
+
+    The redirect URI for OpenID Connect providers. Redirects to the application with a one-time
+    code, or returns the code if the sign-in has no redirect URI.
+    """
+    read = partial(oidc.read_identity, query)
+    return callbacks.complete_sign_in(
+        "oidc", state=query["state"], browser=cookies.read(), read=read
+    )
 
 
 @blueprint.post(
@@ -52,8 +62,12 @@ def oidc_callback(query: dict[str, Any]) -> Any:
     returns=SsoCode,
 )
 def saml_acs(org_slug: str, body: dict[str, Any]) -> Any:
-    """SAML 2.0 assertion consumer service; sends on to the application, or answers the code."""
-    return saml_provider.arrive(org_slug, body, browser=cookies.read())
+    """Receive a SAML response.
+
+    The SAML 2.0 assertion consumer service. Redirects to the application with a one-time code, or
+    returns the code if the sign-in has no redirect URI.
+    """
+    return saml_provider.complete_sign_in(org_slug, body, browser=cookies.read())
 
 
 @blueprint.get(
@@ -63,15 +77,23 @@ def saml_acs(org_slug: str, body: dict[str, Any]) -> Any:
     returns=File((saml_provider.METADATA_TYPE,)),
 )
 def saml_metadata(org_slug: str) -> Any:
-    """SAML 2.0 service-provider metadata, to set a provider up with: the same for every slug."""
-    return saml_provider.own_metadata(org_slug)
+    """Get the SAML metadata.
+
+    Returns the SAML 2.0 metadata of this service for configuring an identity provider. The response
+    is the same whether or not the organization exists.
+    """
+    return saml_provider.build_metadata(org_slug)
 
 
 @blueprint.post(
     "/auth/sso/exchange", access="public", limit="sso", body=ExchangeSsoCode, returns=LoginResult
 )
 def exchange_sso_code(body: dict[str, Any]) -> Any:
-    """Exchange the one-time code handed to the application for the login response."""
+    """Exchange a single sign-on code.
+
+    Exchanges the one-time code for the login response. The caller must have the cookie or the code
+    verifier of the sign-in. A code can be used once.
+    """
     agent = request.headers.get("User-Agent")
     return service.exchange(
         **body, browser=cookies.read(), ip_address=request.remote_addr, user_agent=agent
@@ -80,7 +102,10 @@ def exchange_sso_code(body: dict[str, Any]) -> Any:
 
 @configurations.get("/organizations/{org_slug}/sso", permission="sso:manage", returns=Sso)
 def get_sso(caller: Caller) -> Any:
-    """The single sign-on configuration, secrets left out."""
+    """Get the single sign-on configuration.
+
+    Returns the organization's configuration and the status of its domains, without secrets.
+    """
     return service.get(caller.org.slug)
 
 
@@ -92,9 +117,13 @@ def get_sso(caller: Caller) -> Any:
     returns=Sso,
     revision="optional",
     max_body=MIB,
-    # Whoever configures it says who is let in.
+    # Whoever configures single sign-on decides who can sign in.
     keys=False,
 )
 def configure_sso(caller: Caller, body: dict[str, Any], revision: int | None) -> Any:
-    """Configure OpenID Connect or SAML single sign-on, checked against the provider's metadata."""
+    """Configure single sign-on.
+
+    Creates or replaces the organization's OpenID Connect or SAML configuration. Checks the
+    provider's metadata and the DNS records of the email domains.
+    """
     return service.configure(slug=caller.org.slug, revision=revision, **body)

@@ -1,6 +1,7 @@
-"""SAML 2.0 as one of single sign-on's protocols: a provider looked at, asked, and its answer read.
+"""SAML 2.0 as a single sign-on protocol: check a provider, send a request, read the response.
 
-The rules of the protocol are in `app.identity.sso.saml`; here they meet configurations and flows.
+The rules of the protocol are in `app.identity.sso.saml`; this module applies them to configurations
+and flows.
 """
 
 import base64
@@ -11,15 +12,15 @@ from datetime import timedelta
 from typing import Any
 
 from app.identity.organizations import slugs
-from app.identity.sso import arrivals, flows, links, queries
+from app.identity.sso import callbacks, flows, links, queries
 from app.identity.sso.external import ExternalIdentity
-from app.identity.sso.fetching import Unusable, fetch
+from app.identity.sso.fetching import UnusableResponse, fetch
 from app.identity.sso.models import Configuration, Flow
-from app.identity.sso.providers import PROVIDERS, Begun, Checked
+from app.identity.sso.providers import PROVIDERS, NewFlow, ProviderCheck
 from app.identity.sso.saml import metadata, request, response
-from app.identity.sso.saml.assertion import SKEW, Declined, Expected, Refused
+from app.identity.sso.saml.assertion import SKEW, ExpectedValues, ResponseRefused, SignInDeclined
 from app.identity.sso.saml.names import NAME_ID_FORMATS
-from app.identity.sso.saml.xml import Malformed
+from app.identity.sso.saml.xml import InvalidDocument
 from app.kit import container, db, errors
 from app.kit.api.responses import Download, Redirect
 from app.kit.egress.policy import EgressRefused
@@ -31,29 +32,32 @@ log = get_logger(__name__)
 ACS = "/auth/sso/{org_slug}/saml/acs"
 METADATA = "/auth/sso/{org_slug}/saml/metadata"
 METADATA_TYPE = "application/samlmetadata+xml"
-_REMEMBERED = timedelta(days=1)
-"""An assertion answers a flow, which lives for minutes: nothing can be replayed after a day."""
+_ASSERTION_RETENTION = timedelta(days=1)
+"""How long an accepted assertion is recorded.
+
+An assertion belongs to a flow, which expires after minutes, so it cannot be replayed after a day.
+"""
 
 
-def entity_id(slug: str) -> str:
-    """Our name towards an organization's provider: the address of the metadata."""
-    return links.own(METADATA.format(org_slug=slug))
+def get_entity_id(slug: str) -> str:
+    """Return this service's entity id for an organization's provider: the URL of the metadata."""
+    return links.build_api_url(METADATA.format(org_slug=slug))
 
 
-def acs_url(slug: str) -> str:
-    """Where an organization's provider sends its answers."""
-    return links.own(ACS.format(org_slug=slug))
+def get_acs_url(slug: str) -> str:
+    """Return the URL to which an organization's provider sends its responses."""
+    return links.build_api_url(ACS.format(org_slug=slug))
 
 
-def own_metadata(slug: str) -> Download:
-    """Our metadata for an organization. Raises 404 on what is no slug.
+def build_metadata(slug: str) -> Download:
+    """Return this service's metadata for an organization. Raises 404 on an invalid slug.
 
-    It says nothing but what its address says, and is the same whether or not there is such an
-    organization: a provider is set up with it before the organization is.
+    It contains nothing but URLs with the slug, and is the same whether or not the organization
+    exists: a provider is configured with it before the organization is.
     """
     if not slugs.is_slug(slug):
         raise errors.not_found()
-    document = metadata.own(entity_id=entity_id(slug), acs_url=acs_url(slug))
+    document = metadata.build(entity_id=get_entity_id(slug), acs_url=get_acs_url(slug))
     return Download(
         read=lambda start, end: iter([document[start:end]]),
         size=len(document),
@@ -64,51 +68,58 @@ def own_metadata(slug: str) -> Download:
 
 
 class Saml:
-    """The protocol, as `providers.Provider` has it."""
+    """The SAML implementation of `providers.Provider`."""
 
-    def check(self, settings: Mapping[str, Any]) -> Checked:
-        """Read the provider's metadata, fetched where it is an address. Raises 400 on a member."""
+    def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
+        """Read the provider's metadata, or fetch it from its URL. Raises 400 on a member."""
         if settings["name_id_format"] not in (None, *NAME_ID_FORMATS):
             message = f"Must be one of {', '.join(NAME_ID_FORMATS)}."
             raise errors.invalid(message, "saml.name_id_format")
         url, text = settings["metadata_url"], settings["metadata_xml"]
         if (url is None) == (text is None):
-            message = "Give metadata_url or metadata_xml."
+            message = "Send either metadata_url or metadata_xml."
             raise errors.invalid(message, "saml.metadata_url")
         if url is None:
-            found = _read_metadata(text.encode(), "saml.metadata_xml")
+            provider = _read_metadata(text.encode(), "saml.metadata_xml")
         else:
-            found = _read_metadata(_fetched(url), "saml.metadata_url")
-        facts = {"sso_url": found.sso_url, "certificates": list(found.certificates)}
-        # Whatever the address says: its holder could change the keys, and become an owner by that.
-        keys = " ".join(sorted(found.certificates))
-        return Checked(found.entity_id, facts, anchor=hashlib.sha256(keys.encode()).hexdigest())
+            provider = _read_metadata(_fetch_metadata(url), "saml.metadata_url")
+        facts = {"sso_url": provider.sso_url, "certificates": list(provider.certificates)}
+        # The anchor depends on the certificates even if the metadata comes from a URL: whoever
+        # controls the URL could change the keys and sign in as an owner.
+        keys = " ".join(sorted(provider.certificates))
+        return ProviderCheck(
+            provider.entity_id, facts, anchor=hashlib.sha256(keys.encode()).hexdigest()
+        )
 
-    def authorize(self, configuration: Configuration, slug: str, begun: Begun) -> str:
-        """The provider's address with an AuthnRequest in it."""
+    def authorize(self, configuration: Configuration, slug: str, new_flow: NewFlow) -> str:
+        """Return the provider's URL with an AuthnRequest in it."""
         sso_url = configuration.provider["sso_url"]
-        asked = request.authn_request(
-            request_id=begun.flow.request_id,
+        authn_request = request.build_authn_request(
+            request_id=new_flow.flow.request_id,
             sso_url=sso_url,
-            issuer=entity_id(slug),
-            acs_url=acs_url(slug),
+            issuer=get_entity_id(slug),
+            acs_url=get_acs_url(slug),
             name_id_format=configuration.settings["name_id_format"],
             now=db.utc_now(),
         )
-        return request.redirect_url(sso_url, asked, begun.state)
+        return request.build_redirect_url(sso_url, authn_request, new_flow.state)
 
     def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
-        """The settings, and what to tell the provider."""
-        return {**configuration.settings, "entity_id": entity_id(slug), "acs_url": acs_url(slug)}
+        """Return the settings, and the values to register with the provider."""
+        return {
+            **configuration.settings,
+            "entity_id": get_entity_id(slug),
+            "acs_url": get_acs_url(slug),
+        }
 
 
 PROVIDERS["saml"] = Saml()
 
 
-def _fetched(url: str) -> bytes:
+def _fetch_metadata(url: str) -> bytes:
     try:
         return fetch("GET", url, headers={"Accept": f"{METADATA_TYPE}, application/xml, */*;q=0.1"})
-    except (Unusable, EgressRefused) as failure:
+    except (UnusableResponse, EgressRefused) as failure:
         message = f"The provider's metadata cannot be fetched: {failure}."
         raise errors.invalid(message, "saml.metadata_url") from None
 
@@ -117,74 +128,81 @@ def _read_metadata(document: bytes, member: str) -> metadata.Provider:
     allow_http = container.current().egress.policy.allow_http
     try:
         return metadata.parse(document, now=db.utc_now(), allow_http=allow_http)
-    except Malformed as failure:
+    except InvalidDocument as failure:
         message = f"The provider's metadata cannot be used: {failure}"
         raise errors.invalid(message, member) from None
 
 
-class Answer:
-    """A provider's answer as it was posted. Nothing of it has been proven.
+class PostedResponse:
+    """A provider's response as it was posted; nothing in it is verified yet.
 
-    :param encoded: the form's SAMLResponse (saml-bindings 3.5.4). Raises 422 when it holds none.
+    `encoded` is the form's SAMLResponse (saml-bindings 3.5.4). Raises 422 if it contains no SAML
+    response.
     """
 
     def __init__(self, encoded: str) -> None:
         try:
-            # Some providers break the lines, as MIME does.
+            # Some providers insert line breaks, as in MIME.
             document = base64.b64decode("".join(encoded.split()), validate=True)
             self._tree = response.parse(document)
         except (ValueError, binascii.Error):
             raise errors.unprocessable("SAMLResponse", "Not valid base64.") from None
-        except Malformed as failure:
+        except InvalidDocument as failure:
             raise errors.unprocessable("SAMLResponse", failure.reason) from None
 
-    def identity(self, configuration: Configuration, flow: Flow, slug: str) -> ExternalIdentity:
-        """The person whom the answer means, once: see `arrivals.Reader`.
+    def read_identity(
+        self, configuration: Configuration, flow: Flow, slug: str
+    ) -> ExternalIdentity:
+        """Verify the response and return its identity, once; see `callbacks.IdentityReader`.
 
-        Raises 401 `invalid_credentials` when it proves nothing or was here before, 403
-        `permission_denied` when the provider declines.
+        Raises 401 `invalid_credentials` if the response is not valid or was used before, and 403
+        `permission_denied` if the provider refused the sign-in.
         """
-        expected = Expected(
+        expected = ExpectedValues(
             issuer=flow.issuer,
-            certificates=metadata.load(configuration.provider["certificates"]),
-            audience=entity_id(slug),
-            acs_url=acs_url(slug),
+            certificates=metadata.load_certificates(configuration.provider["certificates"]),
+            audience=get_entity_id(slug),
+            acs_url=get_acs_url(slug),
             request_id=flow.request_id,
             asked_at=flow.created_at,
             now=db.utc_now(),
             name_id_format=configuration.settings["name_id_format"],
         )
         try:
-            found = response.check(self._tree, expected)
-        except Declined as refusal:
+            asserted = response.verify(self._tree, expected)
+        except SignInDeclined as refusal:
             message = f"The identity provider refused the sign-in: {refusal}."
             raise errors.denied(message) from None
-        except Refused as refusal:
-            raise _refused(flow, refusal.reason) from None
-        until = min(found.expires_at, expected.now + _REMEMBERED) + SKEW
-        mark = flows.fingerprint("assertion", f"{found.issuer} {found.assertion_id}")
-        if not queries.remember_assertion(mark, until):
-            raise _refused(flow, "it was used before")
+        except ResponseRefused as refusal:
+            raise _response_refused(flow, refusal.reason) from None
+        expires_at = min(asserted.expires_at, expected.now + _ASSERTION_RETENTION) + SKEW
+        assertion_hash = flows.fingerprint(
+            "assertion", f"{asserted.issuer} {asserted.assertion_id}"
+        )
+        if not queries.record_assertion(assertion_hash, expires_at):
+            raise _response_refused(flow, "it was used before")
         return ExternalIdentity(
-            issuer=found.issuer,
-            subject=found.subject,
-            email=found.email,
-            # SAML has no claim for it: an assertion vouches for all that it says.
+            issuer=asserted.issuer,
+            subject=asserted.subject,
+            email=asserted.email,
+            # SAML has no such claim: the provider vouches for everything in an assertion.
             email_verified=True,
-            name=found.name,
-            groups=found.groups,
+            name=asserted.name,
+            groups=asserted.groups,
         )
 
 
-def arrive(slug: str, form: Mapping[str, str], *, browser: str | None) -> dict[str, Any] | Redirect:
-    """Finish the sign-in that a posted answer belongs to: see `arrivals.arrive`.
+def complete_sign_in(
+    slug: str, form: Mapping[str, str], *, browser: str | None
+) -> dict[str, Any] | Redirect:
+    """Finish the sign-in that a posted response belongs to; see `callbacks.complete_sign_in`.
 
-    Without the RelayState of a request of ours an answer was not asked for: 400.
+    Raises 400 without the RelayState of a request of this service: the response was not requested.
     """
-    answer = Answer(form["SAMLResponse"])
+    posted = PostedResponse(form["SAMLResponse"])
     try:
-        return arrivals.arrive(
-            "saml", state=form["RelayState"], browser=browser, read=answer.identity, slug=slug
+        return callbacks.complete_sign_in(
+            "saml", state=form["RelayState"], browser=browser, read=posted.read_identity, slug=slug
         )
     except ApiError as refusal:
         if refusal.field == "state":
@@ -192,6 +210,8 @@ def arrive(slug: str, form: Mapping[str, str], *, browser: str | None) -> dict[s
         raise
 
 
-def _refused(flow: Flow, reason: str) -> ApiError:
+def _response_refused(flow: Flow, reason: str) -> ApiError:
     log.warning("sso.assertion_refused", issuer=flow.issuer, reason=reason)
-    return ApiError("invalid_credentials", f"The identity provider's answer is refused: {reason}.")
+    return ApiError(
+        "invalid_credentials", f"The identity provider's response was refused: {reason}."
+    )

@@ -1,4 +1,4 @@
-"""Bodies and answers of single sign-on."""
+"""Schemas of requests and responses of single sign-on."""
 
 from marshmallow import EXCLUDE
 
@@ -21,7 +21,7 @@ _URL_LENGTH = 2000
 
 
 class GroupMappingBody(Schema):
-    """What a group at the provider gives here: a role, a team, or both."""
+    """An entry of the group mapping: the role, the team or both that a group gives."""
 
     group = Name(required=True, max_length=300)
     role = Str(validate=_ROLES, allow_none=True, load_default=None)
@@ -37,7 +37,8 @@ class OidcBody(Schema):
         allow_none=True,
         max_length=1000,
         metadata={
-            "description": "Left out: the stored one, while issuer and client stay the same."
+            "description": "If omitted, the stored secret is kept, provided that issuer and client "
+            "id do not change."
         },
     )
     scopes = List(Name(max_length=100), max_items=20, load_default=["openid", "email", "profile"])
@@ -45,7 +46,7 @@ class OidcBody(Schema):
 
 
 class SamlBody(Schema):
-    """A SAML 2.0 provider: its metadata, or where it is."""
+    """A SAML 2.0 provider: its metadata, or the URL of its metadata."""
 
     metadata_url = Name(allow_none=True, max_length=_URL_LENGTH, load_default=None)
     metadata_xml = Str(allow_none=True, max_length=500_000, load_default=None)
@@ -53,18 +54,23 @@ class SamlBody(Schema):
 
 
 class ConfigureSso(Schema):
-    """Single sign-on of an organization, whole: what is left out gets its default."""
+    """Request body to configure single sign-on.
+
+    It replaces the whole configuration: omitted members get their default.
+    """
 
     kind = Str(required=True, validate=_KINDS)
     enabled = Bool(load_default=True)
     enforced = Bool(
         load_default=False,
-        metadata={"description": "Turns passwords off for the proven domains, owners aside."},
+        metadata={"description": "Turns passwords off for the proven domains, except for owners."},
     )
     default_role = Str(validate=_ROLES, load_default="viewer")
     require_group = Bool(
         load_default=False,
-        metadata={"description": "Without a group of the mapping nobody comes in."},
+        metadata={
+            "description": "Except for owners, only people with a group of the mapping can sign in."
+        },
     )
     email_domains = List(Name(max_length=253), max_items=50, load_default=[])
     group_mapping = List(Nested(GroupMappingBody), max_items=500, load_default=[])
@@ -74,7 +80,7 @@ class ConfigureSso(Schema):
 
 
 class GroupMapping(Schema):
-    """What a group at the provider gives here."""
+    """An entry of the group mapping in a response."""
 
     group = Str(required=True)
     role = Str(required=True, allow_none=True, validate=_ROLES)
@@ -82,7 +88,7 @@ class GroupMapping(Schema):
 
 
 class Oidc(Schema):
-    """An OpenID Connect provider, and the address to register with it."""
+    """An OpenID Connect provider, and the redirect URI to register with it."""
 
     issuer = Str(required=True)
     client_id = Str(required=True)
@@ -93,7 +99,7 @@ class Oidc(Schema):
 
 
 class Saml(Schema):
-    """A SAML 2.0 provider, and what to tell it of this service."""
+    """A SAML 2.0 provider, and the values to register with it."""
 
     metadata_url = Str(required=True, allow_none=True)
     metadata_xml = Str(required=True, allow_none=True)
@@ -103,7 +109,7 @@ class Saml(Schema):
 
 
 class DnsRecord(Schema):
-    """A record that proves a domain."""
+    """The DNS record that proves a domain."""
 
     type = Str(required=True)
     name = Str(required=True)
@@ -111,7 +117,7 @@ class DnsRecord(Schema):
 
 
 class SsoDomain(Schema):
-    """A domain of mail addresses, and whether the organization has proven it."""
+    """An email domain, and when the organization proved it."""
 
     domain = Str(required=True)
     verified_at = UtcDateTime(required=True, allow_none=True)
@@ -120,7 +126,7 @@ class SsoDomain(Schema):
 
 
 class Sso(Schema):
-    """Single sign-on of an organization, secrets left out."""
+    """The single sign-on configuration of an organization, without secrets."""
 
     id = Uuid(required=True)
     kind = Str(required=True, validate=_KINDS)
@@ -139,7 +145,7 @@ class Sso(Schema):
 
 
 class StartSso(Schema):
-    """Who signs in where, and the application that they come back to."""
+    """Request body to start a sign-in, and the application to return to."""
 
     email = Name(max_length=320)
     org_slug = Name(max_length=100)
@@ -147,19 +153,23 @@ class StartSso(Schema):
         allow_none=True,
         max_length=_URL_LENGTH,
         load_default=None,
-        metadata={"description": "An address under PUBLIC_URL's origin or one of CORS_ORIGINS."},
+        metadata={
+            "description": "A URL whose origin is that of PUBLIC_URL or one of CORS_ORIGINS."
+        },
     )
     next = Name(allow_none=True, max_length=_URL_LENGTH, load_default=None)
     code_challenge = Str(
         allow_none=True,
         max_length=43,
         load_default=None,
-        metadata={"description": "S256 of RFC 7636; instead of the cookie, for applications."},
+        metadata={
+            "description": "S256 challenge (RFC 7636), for applications that do not use the cookie."
+        },
     )
 
 
 class SsoStart(Schema):
-    """Where to send the browser."""
+    """The URL to which the browser must be sent."""
 
     redirect_url = Str(required=True)
     kind = Str(required=True, validate=_KINDS)
@@ -167,10 +177,10 @@ class SsoStart(Schema):
 
 
 class OidcAnswer(Schema):
-    """The query that a provider sends a browser back with; it may have members of its own."""
+    """The query of an OpenID Connect response; it may have other members too."""
 
     class Meta:
-        """Providers add what they like."""
+        """Ignores the members that providers add."""
 
         unknown = EXCLUDE
 
@@ -181,10 +191,10 @@ class OidcAnswer(Schema):
 
 
 class SamlAnswer(Schema):
-    """The form that a provider lets a browser post (saml-bindings 3.5.4)."""
+    """The form of a SAML response (saml-bindings 3.5.4)."""
 
     class Meta:
-        """Providers may add members, such as the button's."""
+        """Ignores members that providers add, such as the name of the button."""
 
         unknown = EXCLUDE
 
@@ -193,7 +203,7 @@ class SamlAnswer(Schema):
         min_length=1,
         max_length=256 * 1024,
         metadata={
-            "description": "The response in base64.",
+            "description": "The response, base64-encoded.",
             "pattern": r"^[A-Za-z0-9+/\s]+={0,2}\s*$",
         },
     )
@@ -201,7 +211,10 @@ class SamlAnswer(Schema):
 
 
 class SsoCode(Schema):
-    """The one-time code, where no application waits for it. Null: confirm by mail first."""
+    """The one-time code, if the sign-in has no redirect URI.
+
+    The code is null if the person must first confirm the sign-in by email.
+    """
 
     code = Str(required=True, allow_none=True)
     expires_in = Int(required=True, allow_none=True, metadata={"description": "Seconds."})
@@ -210,7 +223,7 @@ class SsoCode(Schema):
 
 
 class ExchangeSsoCode(Schema):
-    """The one-time code and, where it was begun with a challenge, the verifier."""
+    """A one-time code and, if the sign-in has a challenge, the code verifier."""
 
     code = Name(required=True, max_length=200)
     code_verifier = Str(allow_none=True, max_length=128, load_default=None)

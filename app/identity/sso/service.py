@@ -1,4 +1,4 @@
-"""Single sign-on: configured by administrators, begun by anybody, ended in a session."""
+"""Service of single sign-on: configure it, start a sign-in, and exchange codes for sessions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,22 +20,22 @@ from app.identity.sso import (
 )
 from app.identity.sso.dns_proof import Proof
 from app.identity.sso.models import Code, Configuration
-from app.identity.sso.providers import PROVIDERS, Begun, Checked
+from app.identity.sso.providers import PROVIDERS, NewFlow, ProviderCheck
 from app.identity.teams import service as teams
 from app.kit import audit, container, db, errors, tenancy
 from app.kit.errors import ApiError
 
 
 def get(slug: str) -> dict[str, Any]:
-    """The bound organization's configuration. Raises 404 when there is none."""
-    configuration = queries.configuration()
+    """Return the bound organization's configuration. Raises 404 if there is none."""
+    configuration = queries.get_configuration()
     if configuration is None:
         raise errors.not_found()
-    return _shown(configuration, slug)
+    return _describe(configuration, slug)
 
 
-def _shown(configuration: Configuration, slug: str) -> dict[str, Any]:
-    rows = queries.domains()
+def _describe(configuration: Configuration, slug: str) -> dict[str, Any]:
+    rows = queries.list_domains()
     names = [column.key for column in Configuration.__table__.columns]
     described = PROVIDERS[configuration.kind].describe(configuration, slug)
     return {
@@ -57,100 +57,108 @@ def configure(
     group_mapping: Sequence[dict[str, Any]],
     **values: Any,
 ) -> dict[str, Any]:
-    """Set up or replace the bound organization's single sign-on.
+    """Create or replace the bound organization's single sign-on configuration.
 
-    The provider's metadata and the domains' records are looked at first, with no transaction open.
-    Raises 400 `validation_error` on what does not do, 409 `stale_precondition`.
+    The provider's metadata and the domains' DNS records are checked with no transaction open.
+    Raises 400 `validation_error` on an invalid member, 409 `stale_precondition`.
     """
-    settings = _settings(kind, {name: values.pop(name) for name in ("oidc", "saml")})
+    settings = _check_settings(kind, {name: values.pop(name) for name in ("oidc", "saml")})
     names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
-    mapping = _mapping(group_mapping)
-    secret = settings.pop("client_secret", _KEEP)
+    mapping = _check_mapping(group_mapping)
+    secret = settings.pop("client_secret", _KEEP_SECRET)
     db.checkpoint()
     checked = PROVIDERS[kind].check(settings)
-    configuration = _locked(revision)
-    secret = _secret(configuration, kind, settings, secret)
+    configuration = _lock_configuration(revision)
+    was_enforced = configuration and configuration.enforced and configuration.enabled
     values |= {
         "kind": kind,
         "group_mapping": mapping,
         "settings": settings,
         "provider": {"issuer": checked.issuer, "anchor": checked.anchor, **checked.facts},
-        "client_secret": secret,
+        "client_secret": _choose_secret(configuration, kind, settings, secret),
     }
-    began = values["enforced"] and values["enabled"]
-    began = began and not (configuration and configuration.enforced and configuration.enabled)
-    configuration = _written(configuration, values, checked)
-    rows = domains.keep(names)
-    if began:
-        enforcement.begin(configuration, [row.domain for row in rows if row.verified_at])
-    # Their records are looked up outside of the transaction: what was configured stands by then.
+    configuration = _save(configuration, values, checked)
+    rows = domains.replace_all(names)
+    if values["enforced"] and values["enabled"] and not was_enforced:
+        proven = [row.domain for row in rows if row.verified_at]
+        enforcement.end_password_sessions(configuration, proven)
+    # The configuration is committed first: the DNS is queried outside of the transaction.
     db.checkpoint()
-    found = _looked_up({row.domain: row.token for row in rows})
-    enforcement.begin(configuration, domains.judge(queries.domains(), found))
-    return _shown(configuration, slug)
+    proofs = _check_domains({row.domain: row.token for row in rows})
+    proven = domains.record_proofs(queries.list_domains(), proofs)
+    enforcement.end_password_sessions(configuration, proven)
+    return _describe(configuration, slug)
 
 
-def _looked_up(tokens: dict[str, str]) -> dict[str, Proof]:
-    """What the DNS says of the domains; nothing while too many wait, then the hourly job asks."""
+def _check_domains(tokens: dict[str, str]) -> dict[str, Proof]:
+    """Return the results of the DNS checks.
+
+    The result is empty if too many requests are waiting; the hourly job then checks the domains.
+    """
     try:
-        with fetching.place():
-            return dns_proof.look(tokens, within=dns_proof.IN_A_REQUEST)
+        with fetching.hold_slot():
+            return dns_proof.check_domains(tokens, timeout=dns_proof.REQUEST_TIMEOUT)
     except ApiError:
         return {}
 
 
-_KEEP = object()
+_KEEP_SECRET = object()
 
 
-def _settings(kind: str, given: dict[str, dict[str, Any] | None]) -> dict[str, Any]:
-    """The settings of the kind. Raises 400 on missing ones, and on the other kind's."""
-    for name, settings in given.items():
+def _check_settings(
+    kind: str, settings_by_kind: dict[str, dict[str, Any] | None]
+) -> dict[str, Any]:
+    """Return the settings of the kind. Raises 400 if they are missing or of the other kind."""
+    for name, settings in settings_by_kind.items():
         if settings is None and name == kind:
-            raise errors.invalid(f"The kind {kind} needs its settings.", name)
+            raise errors.invalid(f"Settings are required for the kind {kind}.", name)
         if settings is not None and name != kind:
-            raise errors.invalid(f"The kind {kind} has no such settings.", name)
-    found = given[kind]
-    if found is None or kind not in PROVIDERS:
+            raise errors.invalid(f"Not allowed for the kind {kind}.", name)
+    chosen = settings_by_kind[kind]
+    if chosen is None or kind not in PROVIDERS:
         raise errors.invalid("This kind is not available.", "kind")
-    if "scopes" in found and "openid" not in found["scopes"]:
-        raise errors.invalid("The scope openid is needed.", "oidc.scopes")
-    return found
+    if "scopes" in chosen and "openid" not in chosen["scopes"]:
+        raise errors.invalid("The scope openid is required.", "oidc.scopes")
+    return chosen
 
 
-def _mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The mapping as it is kept. Raises 400 on what gives nothing, and on a team there is none."""
-    known = teams.existing(e["team_id"] for e in entries if e["team_id"])
+def _check_mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the mapping to store. Raises 400 on an entry without effect and on an unknown team."""
+    existing_ids = teams.lock_existing(e["team_id"] for e in entries if e["team_id"])
     for position, entry in enumerate(entries):
-        place = f"group_mapping.{position}"
+        field = f"group_mapping.{position}"
         if entry["role"] is None and entry["team_id"] is None:
-            raise errors.invalid("A group gives a role, a team or both.", place)
-        if entry["team_id"] is not None and entry["team_id"] not in known:
-            raise errors.invalid("There is no such team.", f"{place}.team_id")
+            raise errors.invalid("An entry needs a role, a team or both.", field)
+        if entry["team_id"] is not None and entry["team_id"] not in existing_ids:
+            raise errors.invalid("This team does not exist.", f"{field}.team_id")
     return [{**e, "team_id": str(e["team_id"]) if e["team_id"] else None} for e in entries]
 
 
-def _locked(revision: int | None) -> Configuration | None:
-    configuration = queries.configuration(lock=True)
+def _lock_configuration(revision: int | None) -> Configuration | None:
+    configuration = queries.get_configuration(lock=True)
     current = configuration.revision if configuration is not None else 0
     if revision is not None and revision != current:
         raise errors.stale(current)
     return configuration
 
 
-def _secret(
-    configuration: Configuration | None, kind: str, settings: dict[str, Any], given: Any
+def _choose_secret(
+    configuration: Configuration | None, kind: str, settings: dict[str, Any], secret: Any
 ) -> str | None:
-    """The client's secret, encrypted. The stored one goes to no other provider or client."""
-    if given is not _KEEP:
-        return container.keyring().encrypt(given) if given is not None else None
+    """Return the client secret to store, encrypted.
+
+    A stored secret is not reused for another provider or client.
+    """
+    if secret is not _KEEP_SECRET:
+        return container.keyring().encrypt(secret) if secret is not None else None
     if configuration is None or configuration.kind != kind or kind != "oidc":
         return None
-    same = all(configuration.settings[n] == settings[n] for n in ("issuer", "client_id"))
-    return configuration.client_secret if same else None
+    is_same_client = all(configuration.settings[n] == settings[n] for n in ("issuer", "client_id"))
+    return configuration.client_secret if is_same_client else None
 
 
-def _written(
-    configuration: Configuration | None, values: dict[str, Any], checked: Checked
+def _save(
+    configuration: Configuration | None, values: dict[str, Any], checked: ProviderCheck
 ) -> Configuration:
     if configuration is None:
         configuration = Configuration(**values)
@@ -172,26 +180,26 @@ def start(
     code_challenge: str | None,
     browser: str,
 ) -> tuple[dict[str, Any], str]:
-    """Begin a sign-in: where to send the browser, and the kind. `browser` is its cookie's secret.
+    """Begin a sign-in; return the response and the kind. `browser` is its cookie's secret.
 
-    An address counts by its domain, so nothing is told of accounts. Raises 400 on a member, 404
-    where there is no single sign-on.
+    Only the domain of an email address counts, so the response reveals nothing about accounts.
+    Raises 400 on a member, 404 if there is no single sign-on.
     """
     if (email is None) == (org_slug is None):
-        raise errors.invalid("Give an e-mail address or an organization.", "email")
-    if code_challenge is not None and not flows.is_challenge(code_challenge):
+        raise errors.invalid("Send either email or org_slug.", "email")
+    if code_challenge is not None and not flows.is_s256_challenge(code_challenge):
         raise errors.invalid("Must be an S256 challenge of 43 characters.", "code_challenge")
     links.check_redirect(redirect_uri)
-    with tenancy.across_organizations(reason="which organization it is, is what is asked"):
+    with tenancy.across_organizations(reason="finds the organization to sign in to"):
         if email is not None:
-            found = queries.by_domain(accounts.domain_of_typed(email))
+            pair = queries.find_by_domain(accounts.parse_domain(email))
         else:
-            found = queries.by_slug(org_slug or "")
-    if found is None:
+            pair = queries.find_by_slug(org_slug or "")
+    if pair is None:
         raise errors.not_found()
-    organization, configuration = found
+    organization, configuration = pair
     with tenancy.organization(organization.id):
-        begun: Begun = flows.begin(
+        new_flow: NewFlow = flows.begin(
             configuration,
             browser=browser,
             challenge=code_challenge,
@@ -199,10 +207,10 @@ def start(
             next_=next,
             hint=email,
         )
-    url = PROVIDERS[configuration.kind].authorize(configuration, organization.slug, begun)
+    url = PROVIDERS[configuration.kind].authorize(configuration, organization.slug, new_flow)
     lifetime = int(flows.LIFETIME.total_seconds())
-    told = {"redirect_url": url, "kind": configuration.kind, "expires_in": lifetime}
-    return told, configuration.kind
+    result = {"redirect_url": url, "kind": configuration.kind, "expires_in": lifetime}
+    return result, configuration.kind
 
 
 def exchange(
@@ -213,21 +221,21 @@ def exchange(
     ip_address: str | None,
     user_agent: str | None,
 ) -> dict[str, Any]:
-    """One-time code to login response. Of two at once one wins.
+    """Exchange a one-time code for the login response; only one of two concurrent calls succeeds.
 
-    Raises 401 `invalid_credentials` on a code that is not good, or not this browser's or
-    application's; 403 `permission_denied` where the person may not come in any more.
+    Raises 401 `invalid_credentials` if the code is not valid or was issued to another browser or
+    application, and 403 `permission_denied` if the person may no longer sign in.
     """
     row = codes.redeem(code, browser=browser, verifier=code_verifier)
-    # Whatever comes of it, it is used up.
+    # The code stays used even if the exchange fails.
     db.checkpoint()
     if row is None:
         raise ApiError(
             "invalid_credentials",
-            "The code is unknown, used up or expired, or not for this browser or application.",
+            "The code is unknown, used, expired or for another browser or application.",
         )
     with tenancy.organization(row.organization_id):
-        configuration, user, scope = _admitted(row)
+        configuration, user, scope = _check_access(row)
         return auth.open_session(
             user,
             ip_address=ip_address,
@@ -237,42 +245,42 @@ def exchange(
         )
 
 
-def _admitted(row: Code) -> tuple[Configuration, Any, UUID | None]:
-    found = queries.opened(row.organization_id, lock=True)
+def _check_access(row: Code) -> tuple[Configuration, Any, UUID | None]:
+    available = queries.get_available(row.organization_id, lock=True)
     user = accounts.get(row.user_id)
-    if found is None or user.disabled_at is not None:
-        raise errors.denied("Single sign-on is not open to you any more.")
-    organization, configuration = found
-    membership = queries.membership(user.id)
+    if available is None or user.disabled_at is not None:
+        raise errors.denied("Single sign-on is no longer available to you.")
+    organization, configuration = available
+    membership = queries.lock_membership(user.id)
     if membership is not None and membership.ownership_id != row.ownership_id:
         raise errors.denied("Your role changed after this sign-in began. Sign in again.")
     if row.pending is not None:
         audit.act_as("user", user.id, user.email)
         sign_in.confirm(organization, configuration, user, membership, row.pending)
-    if queries.membership(user.id) is None:
+    if queries.lock_membership(user.id) is None:
         raise errors.denied("You are not a member of this organization.")
-    return configuration, user, sign_in.scope(configuration, user)
+    return configuration, user, sign_in.get_session_scope(configuration, user)
 
 
 def verify_domain(domain: str, *, vouch: bool = False) -> bool:
-    """Look a listed domain's record up now, or with `vouch` take the operator's word for it.
+    """Check the DNS record of a domain now, or accept it without a record if `vouch` is set.
 
-    For the operator's command; the organization is bound. Whether the domain is proven. Raises 404
-    when the organization does not list it.
+    Returns whether the domain is proven. Used by the operator's command; the organization is bound.
+    Raises 404 if the organization does not list the domain.
     """
     name = domains.parse(domain, "domain")
-    row = next((row for row in queries.domains() if row.domain == name), None)
-    configuration = queries.configuration(lock=True)
+    row = next((row for row in queries.list_domains() if row.domain == name), None)
+    configuration = queries.get_configuration(lock=True)
     if row is None or configuration is None:
         raise errors.not_found()
-    was = row.verified_at is not None
+    was_proven = row.verified_at is not None
     if vouch:
-        row.vouched = domains.prove(row)
+        row.vouched = domains.mark_proven(row)
     else:
         db.checkpoint()
-        domains.judge([row], dns_proof.look({row.domain: row.token}))
-    # Here, where the organization is bound: the caller's transaction ends outside.
+        domains.record_proofs([row], dns_proof.check_domains({row.domain: row.token}))
+    # Flush while the organization is bound: the caller commits when it no longer is.
     db.session().flush()
-    if row.verified_at is not None and not was:
-        enforcement.begin(configuration, [row.domain])
+    if row.verified_at is not None and not was_proven:
+        enforcement.end_password_sessions(configuration, [row.domain])
     return row.verified_at is not None

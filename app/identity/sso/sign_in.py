@@ -1,7 +1,7 @@
-"""Who a proven identity is here, and whether they may come in.
+"""Decide which account a verified identity belongs to, and whether the person may sign in.
 
-Accounts are one for all organizations, and an administrator chooses the provider, so a provider's
-word counts within its organization only. See docs/decisions/0017.
+Accounts are shared by all organizations, and an administrator chooses the provider, so a provider
+is trusted within its organization only. See docs/decisions/0017.
 """
 
 from dataclasses import asdict, dataclass
@@ -21,7 +21,7 @@ from app.kit.permissions import Role
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`code` is for the application. None: the person has mail, and confirms first."""
+    """Result of a sign-in: `code` is None if the person must first confirm it by email."""
 
     code: str | None
 
@@ -29,37 +29,37 @@ class Outcome:
 def sign_in(
     organization: Organization, configuration: Configuration, identity: ExternalIdentity, flow: Flow
 ) -> Outcome:
-    """Let a person in: link, make or find the account, and bring the membership up to date.
+    """Sign a person in: find, create or link the account, and update the membership.
 
-    The organization is bound and its configuration locked. Raises 403 `permission_denied` where the
-    policy says no.
+    The organization is bound and its configuration locked. Raises 403 `permission_denied` if the
+    organization's policy refuses the person.
     """
-    known = queries.identity(identity.issuer, identity.subject)
+    known = queries.lock_identity(identity.issuer, identity.subject)
     if known is None:
-        found = accounts.find(identity)
-        user, sure, unproven = found.user, found.sure, found.unproven
+        account = accounts.find_or_create(identity)
     else:
-        user, sure, unproven = accounts.get(known.user_id), True, False
+        account = accounts.AccountMatch(accounts.get(known.user_id))
+    user = account.user
     if user.disabled_at is not None:
         raise errors.denied("This account is disabled.")
     audit.act_as("user", user.id, user.email)
-    membership = queries.membership(user.id)
+    membership = queries.lock_membership(user.id)
     ownership_id = membership.ownership_id if membership is not None else None
-    if not sure or _must_confirm(membership, configuration, known):
+    if account.needs_confirmation or _must_confirm(membership, configuration, known):
         pending = {**asdict(identity), "anchor": configuration.provider["anchor"]}
         code = codes.issue(flow, user.id, ownership_id=ownership_id, pending=pending)
-        accounts.mail_confirmation(organization, user, flow, code)
+        accounts.send_confirmation(organization, user, flow, code)
         return Outcome(None)
-    if unproven:
-        _disown(user, known)
-    _admit(organization, configuration, user, identity, known)
+    if account.was_unverified:
+        _remove_previous_access(user, known)
+    _link_and_sync(organization, configuration, user, identity, known)
     return Outcome(codes.issue(flow, user.id, ownership_id=ownership_id))
 
 
 def _must_confirm(
     membership: Membership | None, configuration: Configuration, known: Identity | None
 ) -> bool:
-    """Return whether the person must confirm by email, because they are an owner.
+    """Return whether the person must confirm by email because they are an owner.
 
     An administrator chooses the provider and must not become an owner by it. So an owner confirms
     each identity, once per term as an owner, and again when the provider's anchor changes.
@@ -79,76 +79,78 @@ def confirm(
     membership: Membership | None,
     pending: dict[str, Any],
 ) -> None:
-    """What `sign_in` left open until the person said by mail that it is them.
+    """Complete a sign-in that the person has confirmed by email.
 
-    `membership` is locked. Raises 403 `permission_denied` where the provider is another one by now:
-    the person confirmed the one that they were mailed about.
+    `membership` is locked. Raises 403 `permission_denied` if the provider has changed since the
+    email was sent: the person confirmed the previous one.
     """
     facts = {**pending, "groups": tuple(pending["groups"])}
     provider = (facts["issuer"], facts.pop("anchor", None))
     if provider != (configuration.provider["issuer"], configuration.provider["anchor"]):
-        raise errors.denied("Single sign-on has been changed in the meantime. Begin again.")
+        raise errors.denied("The single sign-on configuration has changed. Begin again.")
     identity = ExternalIdentity(**facts)
-    known = queries.identity(identity.issuer, identity.subject)
+    known = queries.lock_identity(identity.issuer, identity.subject)
     if known is not None and known.user_id != user.id:
-        raise errors.denied("This identity belongs to another account in the meantime.")
+        raise errors.denied("This identity is now linked to another account.")
     if known is not None:
         known.anchor = configuration.provider["anchor"]
     if user.email_verified_at is None:
-        # The code was mailed to the account's address: whoever has it reads that mail.
-        _disown(user, known)
-    linked = _admit(organization, configuration, user, identity, known)
+        # The code was emailed to the account's address, so the person can read its email.
+        _remove_previous_access(user, known)
+    linked = _link_and_sync(organization, configuration, user, identity, known)
     if membership is not None and membership.role == Role.owner.name:
         if membership.ownership_id is None:
-            # An owner from before ownerships were told apart.
+            # The person became an owner before ownership ids existed.
             membership.ownership_id = uuid4()
         linked.confirmed_ownership_id = membership.ownership_id
         db.session().flush()
 
 
-def _disown(user: User, known: Identity | None) -> None:
-    """Leave nothing to whoever made the account: its password, sessions, links and identities here.
+def _remove_previous_access(user: User, known: Identity | None) -> None:
+    """Remove the password, sessions, links and identities here that the account had before.
 
-    A stranger may have registered the address, to wait in the account for its holder.
+    Somebody else may have registered the address earlier, to share the account with its holder.
     """
-    recovery.disown(user)
+    recovery.remove_credentials(user)
     queries.delete_identities(user.id, keep=known.id if known is not None else None)
 
 
-def scope(configuration: Configuration, user: User) -> UUID | None:
-    """The one organization that a session is good for; None for all of the person's.
+def get_session_scope(configuration: Configuration, user: User) -> UUID | None:
+    """Return the organization that a session is limited to, or None for all of the person's.
 
-    The provider was chosen by an administrator of one organization and speaks for that one. Only
-    where passwords are off for the person's domain, which the organization has proven, is it the
-    one door to the whole account.
+    An administrator of one organization chose the provider, so it is trusted for that organization
+    only. The exception is a person in a proven domain with passwords turned off: single sign-on is
+    then the only way into the account.
     """
-    if configuration.enforced and queries.proven(accounts.domain_of(user.email)):
+    if configuration.enforced and queries.is_proven(accounts.get_domain(user.email)):
         return None
     return configuration.organization_id
 
 
-def _admit(
+def _link_and_sync(
     organization: Organization,
     configuration: Configuration,
     user: User,
     identity: ExternalIdentity,
     known: Identity | None,
 ) -> Identity:
-    linked = known or _link(configuration, user, identity)
+    linked = known or _create_identity(configuration, user, identity)
     try:
-        members.bring_up_to_date(organization, configuration, user, identity.groups, linked)
-    except members.Dropped:
-        # The removal stands, though the sign-in is refused.
+        members.sync_membership(organization, configuration, user, identity.groups, linked)
+    except members.AccessLost:
+        # Commit the removal although the sign-in is refused.
         db.checkpoint()
-        raise _no_group() from None
+        raise _no_matching_group() from None
     return linked
 
 
-def _no_group() -> ApiError:
-    return errors.denied("None of your groups at the identity provider gives access here.")
+def _no_matching_group() -> ApiError:
+    return errors.denied("None of your groups at the identity provider gives access.")
 
 
-def _link(configuration: Configuration, user: User, identity: ExternalIdentity) -> Identity:
+def _create_identity(
+    configuration: Configuration, user: User, identity: ExternalIdentity
+) -> Identity:
     linked = Identity(
         user_id=user.id,
         issuer=identity.issuer,

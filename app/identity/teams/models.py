@@ -85,4 +85,6 @@ class TeamMember(TenantModel, db.Base):
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
 
 
-db_errors.register("uq_teams_siblings", "A team of this name stands at this place already.", "name")
+db_errors.register(
+    "uq_teams_siblings", "A team with this name already exists under the same parent.", "name"
+)

@@ -6,7 +6,7 @@ from marshmallow import ValidationError
 
 from app.identity.teams.models import MAX_DEPTH
 from app.identity.teams.service.members import MAX_ADDED
-from app.identity.teams.service.skills import MAX_SKILL, MAX_SKILLS, tidy
+from app.identity.teams.service.skills import MAX_SKILL, MAX_SKILLS, normalize
 from app.kit.api.fields import (
     Int,
     List,
@@ -22,7 +22,7 @@ from app.kit.api.fields import (
 )
 
 ROLES = ("lead", "member")
-_LISTED = {"description": "Null in lists; the team itself has them."}
+_LISTED = {"description": "Null in lists; get a single team to see its members."}
 
 
 class Skill(Name):
@@ -32,7 +32,7 @@ class Skill(Name):
         super().__init__(max_length=MAX_SKILL, **kwargs)
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
-        text = tidy(super()._deserialize(value, *args, **kwargs))
+        text = normalize(super()._deserialize(value, *args, **kwargs))
         if not text:
             raise ValidationError("Must not be blank.")
         return text
@@ -79,11 +79,11 @@ class AddTeamMembers(Schema):
 class TeamFilters(Schema):
     """Query parameters that filter a list of teams."""
 
-    q = Str(min_length=1, max_length=200, metadata={"description": "A part of the name."})
+    q = Str(min_length=1, max_length=200, metadata={"description": "Part of the name."})
     parent_id = Uuid()
-    root = QueryBool(metadata={"description": "Whether the team stands at the top."})
+    root = QueryBool(metadata={"description": "Whether the team has no parent."})
     lead_id = Uuid()
-    member = Uuid(metadata={"description": "The id of a user who is in the team."})
+    member = Uuid(metadata={"description": "The id of a member of the team."})
     skill = Str(min_length=1, max_length=MAX_SKILL)
     created_after = UtcDateTime()
     created_before = UtcDateTime()
@@ -92,7 +92,9 @@ class TeamFilters(Schema):
 class ChartQuery(Schema):
     """Query parameters that select a part of the organization chart."""
 
-    team_id = Uuid(metadata={"description": "The team to start at; without it, all top teams."})
+    team_id = Uuid(
+        metadata={"description": "The team to start at; by default, all teams without a parent."}
+    )
     depth = QueryInt(minimum=1, maximum=MAX_DEPTH)
     members = QueryBool(load_default=True)
 
@@ -160,5 +162,5 @@ class OrgChart(Schema):
     teams = List(Nested(ChartTeam), required=True)
     team_count = Int(required=True)
     member_count = Int(
-        required=True, metadata={"description": "Whoever is in two teams counts twice."}
+        required=True, metadata={"description": "A user who is in two teams counts twice."}
     )

@@ -1,7 +1,7 @@
-"""E-mail addresses: how one is stored, and the one key under which its mailbox is known.
+"""Email addresses: the form in which they are stored, and the key that identifies a mailbox.
 
-The stored address is what mail is sent to. The key only answers "is it the same one?": addresses
-that a person takes for each other have one key, so that there is one account, not two.
+Email is sent to the stored address. The key only serves comparison: addresses that a person would
+confuse have the same key, so that they cannot have two accounts.
 """
 
 import unicodedata
@@ -14,49 +14,51 @@ from app.kit import errors
 from app.kit.errors import ApiError
 
 MAX_LENGTH = 254
-"""RFC 5321, section 4.5.3.1.3: a path of 256 octets less its angle brackets."""
+"""RFC 5321, section 4.5.3.1.3: a path of 256 octets without its angle brackets."""
 
 _INTRANET = ".local"
 
 
 def parse(email: str) -> str:
-    """The address as it is stored: checked (RFC 5321, 5322, 6531), lower case, domain in ASCII.
+    """Validate an address (RFC 5321, 5322, 6531) and return it as it is stored.
 
-    Nobody is asked whether the domain exists. Raises 400 `validation_error` on `email`.
+    The stored form is in lower case, with the domain in ASCII. The existence of the domain is not
+    checked. Raises 400 `validation_error` on `email`.
     """
     text = email.strip().lower()
-    # Mail inside a company often lives under .local, which the library takes for a mistake.
+    # Companies often use .local for internal email, but the library rejects that domain.
     intranet = text.endswith(_INTRANET)
     checked = text.removesuffix(_INTRANET) + ".example" if intranet else text
     try:
-        found = validate_email(checked, check_deliverability=False, strict=True)
+        address = validate_email(checked, check_deliverability=False, strict=True)
     except (EmailNotValidError, UnicodeError):
-        raise _refused() from None
-    domain = found.ascii_domain
+        raise _invalid_address() from None
+    domain = address.ascii_domain
     if intranet:
         domain = domain.removesuffix(".example") + _INTRANET
-    stored = f"{found.local_part}@{domain}".lower()
+    stored = f"{address.local_part}@{domain}".lower()
     if len(stored.encode()) > MAX_LENGTH:
-        raise _refused()
+        raise _invalid_address()
     return stored
 
 
-def _refused() -> ApiError:
-    return errors.invalid("This is not an e-mail address that mail can be sent to.", "email")
+def _invalid_address() -> ApiError:
+    return errors.invalid("This is not a valid email address.", "email")
 
 
 def canonical(email: str) -> str:
-    """One key per mailbox, of whatever somebody typed. Raises nothing.
+    """Return the key of the mailbox that any input text names. Never raises an error.
 
-    NFKC and case folding (Unicode's toNFKC_Casefold), the domain out of its ASCII form (IDNA), and
-    characters outside ASCII that look like another one made that one (UTS 39, section 4). ASCII
-    stays as it is: `a1@` and `al@` look alike too, and belong to two people.
+    The text is normalized to NFKC and case-folded (Unicode's toNFKC_Casefold), the domain is
+    decoded from its ASCII form (IDNA), and each non-ASCII character that looks like another one is
+    replaced by it (UTS 39, section 4). ASCII characters are kept: `a1@` and `al@` look alike, too,
+    but may belong to two people.
     """
     local, at, domain = email[: 2 * MAX_LENGTH].strip().rpartition("@")
-    return _fold(local) + at + ".".join(_fold(_unicode(label)) for label in domain.split("."))
+    return _fold(local) + at + ".".join(_fold(_decode_label(label)) for label in domain.split("."))
 
 
-def _unicode(label: str) -> str:
+def _decode_label(label: str) -> str:
     if not label.lower().startswith("xn--"):
         return label
     try:
@@ -69,17 +71,18 @@ def _fold(text: str) -> str:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     if folded.isascii():
         return folded
-    seen = "".join(_prototype(c) for c in folded if unicodedata.category(c) != "Cf")
-    return unicodedata.normalize("NFKC", seen.casefold())
+    visible = "".join(_prototype(c) for c in folded if unicodedata.category(c) != "Cf")
+    return unicodedata.normalize("NFKC", visible.casefold())
 
 
 @cache
 def _prototype(character: str) -> str:
-    """The character that stands for all that look like this one (UTS 39's prototype).
+    """Return the character that represents all characters that look like this one.
 
-    The data lists, for each character, the prototype alone, and for a prototype all the others.
+    UTS 39 calls it the prototype. The data lists only the prototype for an ordinary character, and
+    all look-alikes for a prototype.
     """
-    # 7 MB, which only an address beyond ASCII needs.
+    # Imported here because it takes 7 MB and only non-ASCII addresses need it.
     from confusable_homoglyphs import confusables  # noqa: PLC0415
 
     listed = [entry["c"] for entry in confusables.confusables_data.get(character, ())]

@@ -1,4 +1,4 @@
-"""People. A user exists once, whatever organizations they belong to."""
+"""Model of users; a user has one account for all of their organizations."""
 
 from datetime import datetime
 from typing import Any
@@ -11,11 +11,11 @@ from app.kit import db
 
 
 class User(db.Revised, db.Base):
-    """An account. `token_version` is raised to end all sessions.
+    """A user account.
 
-    `email` is the stored form of the address, `email_key` what all its spellings share; it follows
-    `email` by itself (see `addresses`). `notification_preferences` has what differs from the
-    defaults.
+    `email` is the stored form of the address. `email_key` is the key that all its spellings share;
+    it is updated whenever `email` is set (see `addresses`). Increasing `token_version` ends all
+    sessions. `notification_preferences` contains only the differences from the defaults.
     """
 
     __tablename__ = "users"
@@ -34,6 +34,6 @@ class User(db.Revised, db.Base):
     )
 
     @validates("email")
-    def _follow(self, _key: str, email: str) -> str:
+    def _set_email_key(self, _key: str, email: str) -> str:
         self.email_key = addresses.canonical(email)
         return email

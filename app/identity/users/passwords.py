@@ -1,8 +1,8 @@
-"""Which passwords are taken: long enough, not among the common ones, not made of the person.
+"""Password rules: a minimum length, no common password, nothing derived from the user's data.
 
-The common ones are the list that comes with zxcvbn (Wheeler, "zxcvbn: Low-Budget Password Strength
+Common passwords are those in the list of zxcvbn (Wheeler, "zxcvbn: Low-Budget Password Strength
 Estimation", USENIX Security 2016): 30,000 passwords from published leaks, by frequency. NIST SP
-800-63B, section 5.1.1.2, asks for exactly this and for no rules about kinds of characters.
+800-63B, section 5.1.1.2, requires exactly this, and no rules about types of characters.
 """
 
 import re
@@ -15,34 +15,38 @@ from app.kit.errors import ApiError
 
 MIN_LENGTH = 10
 MAX_LENGTH = 1024
-_SHORTEST_PART = 3
-_LONGEST_UNIT = 4
-_REST = 4
+_MIN_WORD_LENGTH = 3
+_MAX_UNIT_LENGTH = 4
+_MIN_OTHER_LETTERS = 4
 
 
 def check(password: str, *, email: str, name: str, field: str = "password") -> None:
-    """Raise 400 `validation_error` on `field` for a password that is easily guessed.
+    """Raise 400 `validation_error` on `field` if the password is easy to guess.
 
     `details.reason` is too_short, too_long, common or personal.
     """
     if len(password) < MIN_LENGTH:
-        raise _refused(f"Must have at least {MIN_LENGTH} characters.", field, "too_short")
+        raise _invalid_password(f"Must have at least {MIN_LENGTH} characters.", field, "too_short")
     if len(password) > MAX_LENGTH:
-        raise _refused(f"Must have at most {MAX_LENGTH} characters.", field, "too_long")
+        raise _invalid_password(f"Must have at most {MAX_LENGTH} characters.", field, "too_long")
     folded = _fold(password)
     if _is_common(folded):
-        raise _refused("This is one of the passwords that are tried first.", field, "common")
-    if _is_made_of(folded, _parts(email, name)):
-        raise _refused("Must not be made of your name or your e-mail address.", field, "personal")
+        raise _invalid_password(
+            "This password is too common. Choose a different one.", field, "common"
+        )
+    if _consists_of(folded, _personal_words(email, name)):
+        raise _invalid_password(
+            "Must not consist of your name or email address.", field, "personal"
+        )
 
 
-def _refused(message: str, field: str, reason: str) -> ApiError:
+def _invalid_password(message: str, field: str, reason: str) -> ApiError:
     return errors.invalid(message, field, reason=reason)
 
 
 @cache
 def _common() -> frozenset[str]:
-    # 13 MB, which most processes never need.
+    # Imported here because it takes 13 MB and most processes never need it.
     from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415
 
     return frozenset(FREQUENCY_LISTS["passwords"])
@@ -53,37 +57,42 @@ def _fold(text: str) -> str:
 
 
 def _is_common(folded: str) -> bool:
-    """Among the common ones, as it is, with digits and signs around it or again and again."""
+    """Return true for a common password, even if it is repeated or has digits or signs around it.
+
+    Sequences and repetitions of up to `_MAX_UNIT_LENGTH` characters are common, too.
+    """
     core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", folded)
-    unit = _unit(folded)
-    if len(unit) <= _LONGEST_UNIT or _is_sequence(folded):
+    unit = _repeated_unit(folded)
+    if len(unit) <= _MAX_UNIT_LENGTH or _is_sequence(folded):
         return True
-    return not _common().isdisjoint({folded, core, unit, _unit(core)})
+    return not _common().isdisjoint({folded, core, unit, _repeated_unit(core)})
 
 
 def _is_sequence(text: str) -> bool:
-    """Characters that follow each other up or down: 0123456789."""
+    """Return true if the characters are consecutive, ascending or descending, as in 0123456789."""
     steps = {ord(b) - ord(a) for a, b in pairwise(text)}
     return steps in ({1}, {-1})
 
 
-def _unit(text: str) -> str:
-    """The shortest text of which `text` is a repetition."""
+def _repeated_unit(text: str) -> str:
+    """Return the shortest text of which `text` is a repetition."""
     return text[: (text + text).find(text, 1)] if text else text
 
 
-def _parts(email: str, name: str) -> list[str]:
-    """Words of the name and of the address, the longest first."""
+def _personal_words(email: str, name: str) -> list[str]:
+    """Return the words of the name and of the address, longest first."""
     words = re.split(r"[\W_]+", f"{_fold(name)} {_fold(email)}")
     whole = [re.sub(r"[\W_]+", "", _fold(text)) for text in (name, email)]
-    return sorted((w for w in {*words, *whole} if len(w) >= _SHORTEST_PART), key=len, reverse=True)
+    return sorted(
+        (w for w in {*words, *whole} if len(w) >= _MIN_WORD_LENGTH), key=len, reverse=True
+    )
 
 
-def _is_made_of(folded: str, parts: list[str]) -> bool:
-    """Whether hardly a letter is left once the parts are taken out."""
-    squeezed = re.sub(r"[\W_]+", "", folded)
-    rest = squeezed
-    for part in parts:
-        rest = rest.replace(part, " ")
+def _consists_of(folded: str, words: list[str]) -> bool:
+    """Return true if fewer than `_MIN_OTHER_LETTERS` letters remain after the words are removed."""
+    characters = re.sub(r"[\W_]+", "", folded)
+    rest = characters
+    for word in words:
+        rest = rest.replace(word, " ")
     letters = sum(character.isalpha() for character in rest)
-    return rest != squeezed and letters < _REST
+    return rest != characters and letters < _MIN_OTHER_LETTERS

@@ -1,9 +1,9 @@
-"""Which notifications reach a person where: the defaults, and what they chose instead."""
+"""Notification preferences: the default channels of each kind, and the user's choices."""
 
 from collections.abc import Mapping
 from typing import Any
 
-KINDS: Mapping[str, tuple[bool, bool]] = {
+DEFAULT_CHANNELS: Mapping[str, tuple[bool, bool]] = {
     "assignment": (True, False),
     "mention": (True, True),
     "review_rejected": (True, True),
@@ -16,21 +16,24 @@ KINDS: Mapping[str, tuple[bool, bool]] = {
     "invitation": (True, True),
     "plan_limit": (True, True),
 }
-"""Kind → in the application, by e-mail. Work comes too often to mail each piece of it."""
+"""Maps each kind to its defaults: (in the application, by email).
+
+Assignments are too frequent to send an email for each of them.
+"""
 
 
-def complete(chosen: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, bool]]:
-    """Every kind with its two switches: {kind: {in_app, email}}."""
+def with_defaults(chosen: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, bool]]:
+    """Return the channels of every kind, with the defaults filled in: {kind: {in_app, email}}."""
     return {
         kind: {
             "in_app": bool(chosen.get(kind, {}).get("in_app", in_app)),
             "email": bool(chosen.get(kind, {}).get("email", email)),
         }
-        for kind, (in_app, email) in KINDS.items()
+        for kind, (in_app, email) in DEFAULT_CHANNELS.items()
     }
 
 
-def channels(chosen: Mapping[str, Mapping[str, Any]], kind: str) -> tuple[bool, bool]:
-    """Whether a notification of `kind` reaches somebody in the application, and by e-mail."""
-    found = complete(chosen)[kind]
-    return found["in_app"], found["email"]
+def get_channels(chosen: Mapping[str, Mapping[str, Any]], kind: str) -> tuple[bool, bool]:
+    """Return whether a notification of `kind` is shown in the application and sent by email."""
+    enabled = with_defaults(chosen)[kind]
+    return enabled["in_app"], enabled["email"]

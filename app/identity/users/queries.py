@@ -1,4 +1,4 @@
-"""SQL of people. Users stand above organizations: none of their tables is a tenant's."""
+"""SQL queries of users. The users table is not a tenant table: users exist above organizations."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,14 +14,15 @@ from app.kit import db
 _IS_ADDRESS: ColumnElement[bool] = or_(
     User.email_key == bindparam("key"), User.email == bindparam("email")
 )
-# The address itself wins: keys of an older Unicode, or none at all, lock nobody out.
+# An exact match has priority: a key that is missing, or was computed with an older version of
+# Unicode, must not lock anybody out.
 _EXACT_FIRST = (User.email == bindparam("email")).desc()
 _BY_EMAIL = select(User).where(_IS_ADDRESS).order_by(_EXACT_FIRST).limit(1)
-# One row whether or not there is an account: neither takes longer to read.
-_NOBODY = select(literal(1).label("one")).subquery()
+# The query returns one row whether or not there is an account, so that both take the same time.
+_ONE_ROW = select(literal(1).label("one")).subquery()
 _CREDENTIALS = (
     select(User.id, User.email, User.password_hash, User.disabled_at, User.token_version)
-    .select_from(_NOBODY)
+    .select_from(_ONE_ROW)
     .outerjoin(User, _IS_ADDRESS)
     .order_by(_EXACT_FIRST.nulls_last())
     .limit(1)
@@ -33,7 +34,7 @@ _FIRST_ACCOUNT = func.pg_advisory_xact_lock(0x6163636F756E74)
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a log-in is held against; all None where there is no account."""
+    """The data that a login is checked against; all None if there is no account."""
 
     user_id: UUID | None
     email: str | None
@@ -42,24 +43,24 @@ class Credentials:
     token_version: int | None
 
 
-def _asked(email: str) -> dict[str, str]:
-    # What PostgreSQL could not even be asked is nobody's.
-    typed = email.replace("\x00", "").encode("utf-8", "ignore").decode()
-    return {"key": addresses.canonical(typed), "email": typed.strip().lower()}
+def _email_parameters(email: str) -> dict[str, str]:
+    # Characters that PostgreSQL does not accept are removed; no stored address contains them.
+    storable = email.replace("\x00", "").encode("utf-8", "ignore").decode()
+    return {"key": addresses.canonical(storable), "email": storable.strip().lower()}
 
 
-def by_email(email: str) -> User | None:
-    """The account of an address, however it is spelled."""
-    return db.session().execute(_BY_EMAIL, _asked(email)).scalar_one_or_none()
+def find_by_email(email: str) -> User | None:
+    """Return the account of an address in any of its spellings, or None."""
+    return db.session().execute(_BY_EMAIL, _email_parameters(email)).scalar_one_or_none()
 
 
-def credentials(email: str) -> Credentials:
-    """What the account of an address has to be proven with; takes no longer when there is one."""
-    return Credentials(*db.session().execute(_CREDENTIALS, _asked(email)).one())
+def get_credentials(email: str) -> Credentials:
+    """Return the credentials of an address, in the same time whether or not it has an account."""
+    return Credentials(*db.session().execute(_CREDENTIALS, _email_parameters(email)).one())
 
 
 def get(user_id: UUID) -> User | None:
-    """A user."""
+    """Return a user, or None."""
     return db.session().get(User, user_id)
 
 
@@ -69,21 +70,24 @@ def get_time_zone(user_id: UUID) -> str:
 
 
 def lock(user_id: UUID) -> User | None:
-    """A user as they are now, held until the transaction ends."""
-    # `get` would compare the revision with what was read before, and fail where it was changed.
+    """Return a user with current values, locked until the transaction ends, or None."""
+    # `Session.get` would compare the revision with the one read before, and fail if it has changed.
     statement = select(User).where(User.id == user_id).with_for_update()
     statement = statement.execution_options(populate_existing=True)
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def nobody_yet() -> bool:
-    """Whether there is no account at all. Whoever asks next waits until the transaction ends."""
+def has_no_users() -> bool:
+    """Return true if there is no account at all.
+
+    Concurrent callers wait until the transaction ends.
+    """
     db.session().execute(select(_FIRST_ACCOUNT))
     return db.session().execute(select(User.id).limit(1)).first() is None
 
 
 def set_security(user: User, **values: Any) -> None:
-    """Change what is no part of the profile, so that its revision stays."""
+    """Update columns that are not part of the profile, without increasing its revision."""
     db.session().execute(
         update(User)
         .where(User.id == user.id)
@@ -94,7 +98,7 @@ def set_security(user: User, **values: Any) -> None:
 
 
 def replace_hash(user_id: UUID, *, old: str, new: str) -> None:
-    """Put a hash in the place of the same password's older one, unless the password changed."""
+    """Replace an old hash of the same password, unless the password has changed meanwhile."""
     db.session().execute(
         update(User).where(User.id == user_id, User.password_hash == old).values(password_hash=new)
     )

@@ -1,4 +1,4 @@
-"""users: the caller's own profile."""
+"""Routes of the caller's own profile."""
 
 from typing import Any
 
@@ -12,13 +12,19 @@ blueprint = Blueprint("users", description="The caller's own account.", records=
 
 @blueprint.get("/users/me", access="user", returns=Profile)
 def get_me(caller: Caller) -> Any:
-    """The caller's profile with the notification preferences."""
-    return service.profile(caller.user_id)
+    """Get the caller's profile.
+
+    Returns the profile with the notification preferences.
+    """
+    return service.get_profile(caller.user_id)
 
 
 @blueprint.patch(
     "/users/me", access="user", body=ProfileUpdate, returns=Profile, revision="optional"
 )
 def update_me(caller: Caller, body: dict[str, Any], revision: int | None) -> Any:
-    """Change name, locale or time zone."""
+    """Update the caller's profile.
+
+    Changes the name, locale or time zone.
+    """
     return service.update_profile(caller, changes=body, revision=revision)

@@ -1,11 +1,11 @@
-"""Bodies and answers of users."""
+"""Request and response schemas of users."""
 
-from app.identity.users.preferences import KINDS
+from app.identity.users.preferences import DEFAULT_CHANNELS
 from app.kit.api.fields import Bool, Int, Name, Nested, Schema, Str, UtcDateTime, Uuid
 
 
 class Channels(Schema):
-    """Where a kind of notification goes."""
+    """The channels of one kind of notification."""
 
     in_app = Bool(required=True)
     email = Bool(required=True)
@@ -15,14 +15,14 @@ NotificationPreferences = type(
     "NotificationPreferences",
     (Schema,),
     {
-        "__doc__": "By kind of notification.",
-        **{kind: Nested(Channels, required=True) for kind in KINDS},
+        "__doc__": "The channels of each kind of notification.",
+        **{kind: Nested(Channels, required=True) for kind in DEFAULT_CHANNELS},
     },
 )
 
 
 class Profile(Schema):
-    """A person's own profile."""
+    """The caller's profile."""
 
     id = Uuid(required=True)
     email = Str(required=True)
@@ -37,9 +37,13 @@ class Profile(Schema):
 
 
 class ProfileUpdate(Schema):
-    """What of a profile is to change."""
+    """Request body to update the caller's profile."""
 
     name = Name()
-    locale = Str(max_length=35, metadata={"description": "A language tag, such as `de-AT`."})
-    time_zone = Str(max_length=64, metadata={"description": "An IANA name: `Europe/Vienna`."})
+    locale = Str(
+        max_length=35, metadata={"description": "A language tag (BCP 47), such as `de-AT`."}
+    )
+    time_zone = Str(
+        max_length=64, metadata={"description": "An IANA time zone, such as `Europe/Vienna`."}
+    )
     revision = Int()

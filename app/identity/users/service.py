@@ -1,4 +1,4 @@
-"""People and their profiles."""
+"""Service that creates user accounts, finds them by address and updates profiles."""
 
 from typing import Any
 from uuid import UUID
@@ -10,19 +10,19 @@ from app.kit.errors import ApiError
 from app.kit.locales import check_locale, check_time_zone
 from app.kit.principal import Caller
 
-_TAKEN = "There is an account of this e-mail address already."
+_TAKEN = "An account with this email address already exists."
 db_errors.register("uq_users_email", _TAKEN, "email")
 db_errors.register("uq_users_email_key", _TAKEN, "email")
 
 
-def by_email(email: str) -> User | None:
-    """The account of an address, found under any spelling that looks the same.
+def find_by_email(email: str) -> User | None:
+    """Return the account of an address, found under any spelling that looks the same, or None.
 
-    Only the stored `user.email` may be written to. Whoever proves to hold an address (an identity
-    provider, an invitation) has proven the account's only when `addresses.parse` of theirs equals
-    `user.email`: a look-alike finds the account, and is not its mailbox.
+    Send email to the stored `user.email` only. A proof of an address (by an identity provider or an
+    invitation) is a proof of the account's address only if `addresses.parse` of the proven address
+    equals `user.email`: a look-alike address finds the account, but is a different mailbox.
     """
-    return queries.by_email(email)
+    return queries.find_by_email(email)
 
 
 def create(
@@ -34,16 +34,17 @@ def create(
     time_zone: str = "UTC",
     verified: bool = False,
 ) -> User:
-    """Make an account; flushed, not committed. Without a password it is entered in other ways.
+    """Create an account; flushed, not committed.
 
-    Raises 400 `validation_error` on `email` or `password`, 409 `conflict` where the mailbox has an
+    Without a password, the user signs in in another way, such as single sign-on. Raises 400
+    `validation_error` on `email` or `password`, and 409 `conflict` if the mailbox already has an
     account.
     """
     address = addresses.parse(email)
     if password is not None:
         passwords.check(password, email=address, name=name)
-    if queries.by_email(address) is not None:
-        raise taken()
+    if queries.find_by_email(address) is not None:
+        raise address_taken()
     user = User(
         email=address,
         name=name,
@@ -57,8 +58,8 @@ def create(
     return user
 
 
-def taken() -> ApiError:
-    """Another account has the mailbox."""
+def address_taken() -> ApiError:
+    """Return the 409 error that says that the mailbox already has an account."""
     return ApiError("conflict", _TAKEN, field="email")
 
 
@@ -67,15 +68,15 @@ def get_time_zone(user_id: UUID) -> str:
     return queries.get_time_zone(user_id)
 
 
-def profile(user_id: UUID) -> dict[str, Any]:
-    """What a person sees of their own account."""
+def get_profile(user_id: UUID) -> dict[str, Any]:
+    """Return the profile of a user, as the user sees it."""
     user = queries.get(user_id)
     if user is None:
         raise errors.not_found()
-    return _shown(user)
+    return _render(user)
 
 
-def _shown(user: User) -> dict[str, Any]:
+def _render(user: User) -> dict[str, Any]:
     return {
         "id": user.id,
         "email": user.email,
@@ -83,7 +84,7 @@ def _shown(user: User) -> dict[str, Any]:
         "name": user.name,
         "locale": user.locale,
         "time_zone": user.time_zone,
-        "notification_preferences": preferences.complete(user.notification_preferences),
+        "notification_preferences": preferences.with_defaults(user.notification_preferences),
         "created_at": user.created_at,
         "updated_at": user.updated_at,
         "revision": user.revision,
@@ -93,9 +94,9 @@ def _shown(user: User) -> dict[str, Any]:
 def update_profile(
     caller: Caller, *, changes: dict[str, Any], revision: int | None
 ) -> dict[str, Any]:
-    """Change name, locale or time zone of the caller.
+    """Update the name, locale or time zone of the caller.
 
-    Raises 400 `validation_error`, 409 `stale_precondition`.
+    Raises 400 `validation_error` and 409 `stale_precondition`.
     """
     if "locale" in changes:
         changes["locale"] = check_locale(changes["locale"], "locale")
@@ -109,4 +110,4 @@ def update_profile(
     for member, value in changes.items():
         setattr(user, member, value)
     db.session().flush()
-    return _shown(user)
+    return _render(user)

@@ -25,9 +25,9 @@ def history(artifact_id: UUID, *, caller: Caller, page: PageRequest, **created: 
     """
     artifacts.show(artifact_id)
     own = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None
-    reviews = audit.about("tag_sets", tag_sets.ids_of(artifact_id, caller=caller))
+    reviews = audit.select_entries("tag_sets", tag_sets.ids_of(artifact_id, caller=caller))
     sources = queries.Sources(
-        document=audit.about("artifacts", artifact_id),
+        document=audit.select_entries("artifacts", artifact_id),
         reviews=reviews if caller.has(Role.reviewer) else None,
         comments=comments.acts(artifact_id, caller=caller),
         acts=tag_sets.select_actions(artifact_id, by=own),

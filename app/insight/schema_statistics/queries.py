@@ -28,8 +28,9 @@ from app.kit.counters import Between
 from app.kit.counters.sql import Statement
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.transitions import TagSetStatus
 
-_STATUSES = ("draft", "submitted", "accepted", "rejected")
+_STATUSES = tuple(TagSetStatus)
 _ARTIFACTS = Artifact.__table__
 _TAG_SETS = TagSet.__table__
 
@@ -88,8 +89,8 @@ def label_sets(
 
 def _by_version(cells: Any) -> Subquery:
     """Add up cells of tag sets: all of them (version_id null), and those of each version."""
-    accepted = cells.c.status == "accepted"
-    counts = {
+    accepted = cells.c.status == TagSetStatus.ACCEPTED
+    counts: dict[str, Any] = {
         **{status: cells.c.status == status for status in _STATUSES},
         "total": literal(True),  # noqa: FBT003 - SQL's
         "auto_accepted": accepted & (cells.c.reviewed == "false"),

@@ -1,6 +1,6 @@
 """Query and response of the statistics of a schema."""
 
-from app.documents.artifacts.schemas import DocumentCounts
+from app.documents.artifacts.schemas.stats import DocumentCounts
 from app.kit.api.fields import Float, Int, List, Nested, Schema, UtcDateTime, Uuid
 
 _TIMED = {"description": "How many label sets tell how long they took: by people, submitted."}

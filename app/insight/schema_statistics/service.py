@@ -7,9 +7,10 @@ from uuid import UUID
 from app.insight.schema_statistics import queries
 from app.kit import errors
 from app.schemas.artifact_schemas import service as schemas
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 _STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed")
-_TAG_SETS = ("draft", "submitted", "accepted", "rejected", "total")
+_TAG_SETS = (*TagSetStatus, "total")
 
 
 def stats(

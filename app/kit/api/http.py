@@ -98,7 +98,7 @@ def _teardown(_: BaseException | None) -> None:
     uploads.discard()
     tenancy.bind(None)
     audit.end()
-    db.set_reading(reading=False)
+    db.set_read_only(read_only=False)
 
 
 def _answer(error: ApiError) -> Response:

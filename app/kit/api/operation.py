@@ -106,7 +106,7 @@ def run(op: Operation, path: dict[str, str]) -> Response:
 
 def _serve(op: Operation, path: dict[str, str]) -> Response:
     # The caller is proven in autocommit: no transaction stays open over a body that drips in.
-    db.set_reading(reading=True)
+    db.set_read_only(read_only=True)
     if op.writes:
         audit.begin(
             op.name, records=op.records, request_id=g.request_id, ip_address=request.remote_addr
@@ -128,8 +128,8 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
         arguments["revision"] = _revision(op, body)
     if op.body is not None:
         arguments["body"] = body
-    key = idempotency.header() if op.replays(body) else None
-    db.set_reading(reading=not op.writes)
+    key = idempotency.get_key() if op.replays(body) else None
+    db.set_read_only(read_only=not op.writes)
     if key is None:
         return op.respond(op.handler(**arguments))
     return idempotency.run(
@@ -173,7 +173,7 @@ def _owner(op: Operation, caller: Caller | None) -> str:
         proof = hashlib.sha256(request.headers.get("Authorization", "").encode()).hexdigest()
         return f"{request.remote_addr}/{proof}"
     organization = caller.organization.id if caller.organization else None
-    return idempotency.scope_of(caller.api_key_id or caller.user_id, organization)
+    return idempotency.build_owner(caller.api_key_id or caller.user_id, organization)
 
 
 def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
@@ -227,7 +227,7 @@ def _prove(op: Operation, path: dict[str, str]) -> Caller:
     if authorization is not None:
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise tokens.refused()
+            raise tokens.invalid()
         slug = None
         if op.in_organization:
             slug = path.get("org_slug") or request.headers.get(ORG_HEADER)
@@ -236,7 +236,7 @@ def _prove(op: Operation, path: dict[str, str]) -> Caller:
         return _authenticator.by_token(token.strip(), slug)
     key = request.headers.get("X-API-Key")
     if key is None:
-        raise tokens.refused()
+        raise tokens.invalid()
     caller = _authenticator.by_api_key(key)
     if {path.get("org_slug"), request.headers.get(ORG_HEADER)} - {None, caller.org.slug}:
         raise errors.denied("This API key belongs to another organization.")
@@ -249,7 +249,7 @@ def _control_plane() -> None:
         raise errors.denied("The control plane is closed: the operator has set no token.")
     scheme, _, given = (request.headers.get("Authorization") or "").partition(" ")
     if scheme.lower() != "bearer" or not given:
-        raise tokens.refused()
+        raise tokens.invalid()
     if not hmac.compare_digest(given.strip().encode(), expected.encode()):
         raise errors.denied("The control plane is not open to this caller.")
 

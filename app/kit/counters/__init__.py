@@ -6,7 +6,15 @@ wait for each other; a job folds deltas into cells; readers add up both. How to 
 is told in docs/contributors/counters.md.
 """
 
-from app.kit.counters.reading import Between, cells, cells_between, count, prepared_total, total
+from app.kit.counters.reading import (
+    Between,
+    cells,
+    cells_between,
+    count,
+    prepared_cells,
+    prepared_total,
+    total,
+)
 from app.kit.counters.sources import SOURCES, Cube, Source
 from app.kit.counters.sql import Span
 from app.kit.counters.upkeep import fold_backlog
@@ -21,6 +29,7 @@ __all__ = [
     "cells_between",
     "count",
     "fold_backlog",
+    "prepared_cells",
     "prepared_total",
     "total",
 ]

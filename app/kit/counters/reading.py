@@ -85,7 +85,23 @@ def cells(
     A combination of facets may come in several rows, to be added up. Raises LookupError if no cube
     has all these facets.
     """
-    statement = Statement(organization_id or tenancy.current_organization_id())
+    return _cells(source, shown, where, organization_id or tenancy.current_organization_id(), span)
+
+
+def prepared_cells(source: Source, shown: Sequence[str]) -> Subquery:
+    """Return the same as `cells` of all rows for a statement to be prepared; the organization is
+    its parameter `organization_id`."""
+    return _cells(source, shown, {}, None, None)
+
+
+def _cells(
+    source: Source,
+    shown: Sequence[str],
+    where: Where,
+    organization_id: UUID | None,
+    span: Span | None,
+) -> Subquery:
+    statement = Statement(organization_id)
     sql = statement.select_cells(source, shown, where, span)
     columns = {**dict.fromkeys(shown, String()), "n": BigInteger(), "total": BigInteger()}
     return statement.as_select(sql, columns).subquery()

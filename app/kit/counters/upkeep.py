@@ -75,7 +75,7 @@ def fold_backlog() -> None:
         return
     organization_id = tenancy.current_organization_id()
     try:
-        with db.at_once() as connection:
+        with db.open_autocommit() as connection:
             values = {"organization": organization_id, "most": BACKLOG + 1}
             if connection.execute(_WAITING, values).scalar_one() > BACKLOG:
                 connection.execute(_FOLD, {"most": BATCH})

@@ -155,7 +155,7 @@ def handler(
             retryable=retryable,
         )
         for event in listens:
-            events.listen(event, name, queue)
+            events.subscribe(event, name, queue)
         return function
 
     return declare

@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from flask import Flask
 
-from app.kit import container, db, deaths, logging, metrics
+from app.kit import container, db, logging, metrics, process_lifetime
 from app.kit.child_processes import Backoff, ForkedChild, Restarts, stop_together
 from app.kit.jobs import handlers, relay, worker
 from app.kit.jobs.queues import GROUPS, Group, list_queues, local_slots
@@ -142,7 +142,7 @@ def _become(app: Flask, child: Child, parent: int) -> NoReturn:
     """Be the child: never returns into the parent's stack."""
     status = 1
     try:
-        deaths.die_with_parent(parent)
+        process_lifetime.die_with_parent(parent)
         # The one that a running worker asks between two jobs.
         stopping = worker.stopping
         listen(stopping)
@@ -167,5 +167,5 @@ def _collect(running: list[Child]) -> None:
         if child.process is None or (status := child.process.poll()) is None:
             continue
         child.process = None
-        delay = child.restarts.record_death(_BACKOFF)
+        delay = child.restarts.record_exit(_BACKOFF)
         log.warning("workers.child_ended", name=child.name, status=status, restart_in=delay)

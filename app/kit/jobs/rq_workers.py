@@ -22,7 +22,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import DequeueStrategy
 
-from app.kit import deaths, logging, metrics
+from app.kit import logging, metrics, process_lifetime
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -120,7 +120,7 @@ class Forking(_Held, Worker):
         """Bind the fork to the life of its worker; SIGTERM ends it after the job in hand."""
         super().setup_work_horse_signals()  # type: ignore[no-untyped-call]
         listen(self.stopping)
-        deaths.die_with_parent(self.pid or 0)
+        process_lifetime.die_with_parent(self.pid or 0)
 
     def handle_warm_shutdown_request(self) -> None:
         """Tell the fork too, which would go on with the next job."""

@@ -1,7 +1,7 @@
-"""What Prometheus may ask for, counted over all processes of the service.
+"""Prometheus metrics, summed over all processes of the service.
 
-Counting costs a microsecond and touches neither disk nor network (`counters`). A thread adds what
-was counted to sums in Redis (`store`), and `/metrics` of any API process shows them (`page`).
+Counting takes a microsecond and uses neither disk nor network (`counters`). A thread adds the
+counts to sums in Redis (`store`), and `/metrics` of every API process shows these sums (`page`).
 """
 
 from app.kit import logging
@@ -47,7 +47,7 @@ _BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0
 
 REQUESTS = Histogram(
     "labeling_request_duration_seconds",
-    "Time from a request's arrival to its answer.",
+    "Time from the arrival of a request to its response.",
     ["operation", "method", "status"],
     _BUCKETS,
 )
@@ -55,7 +55,7 @@ DELIVERIES = Counter("labeling_deliveries", "Attempts to deliver to webhooks.", 
 JOBS = Counter("labeling_jobs", "Background jobs that ended.", ["function", "outcome"])
 JOBS_GIVEN_UP = Counter(
     "labeling_jobs_given_up",
-    "Jobs that failed each time they were tried: see flask jobs list.",
+    "Jobs that failed at every attempt: see flask jobs list.",
     ["function"],
 )
 LEASE_EXPIRIES = Counter(
@@ -63,10 +63,10 @@ LEASE_EXPIRIES = Counter(
 )
 RATE_LIMIT_STORE_FAILURES = Counter(
     "labeling_rate_limit_store_failures",
-    "Requests let through uncounted, as the store of the limits did not answer.",
+    "Requests that were not rate-limited because the store did not answer.",
 )
 LOGINS_TURNED_AWAY = Counter(
-    "labeling_logins_turned_away", "Requests refused as too many passwords were being hashed."
+    "labeling_logins_turned_away", "Requests refused because too many passwords were being hashed."
 )
 LOG_LINES_DROPPED = Counter(
     "labeling_log_lines_dropped", "Log lines that were dropped because nobody read them in time."
@@ -83,12 +83,12 @@ _request_series: dict[tuple[str, str, int], HistogramSeries] = {}
 
 
 def observe_request(operation: str, method: str, status: int, seconds: float) -> None:
-    """Record an answered request. Methods that HTTP does not know count as one."""
+    """Record an answered request. All unknown HTTP methods are counted as `other`."""
     key = (operation, method, status)
     series = _request_series.get(key)
     if series is None:
         known = method if method in _METHODS else "other"
         series = REQUESTS.labels(operation, known, str(status))
-        if known == method:  # what a client makes up must not fill the memory
+        if known == method:  # methods that clients invent must not fill the memory
             _request_series[key] = series
     series.observe(seconds)

@@ -1,4 +1,4 @@
-"""Counters and histograms of this process, as increments that were not sent to the store yet."""
+"""Counters and histograms of this process, kept as increments until they are sent to the store."""
 
 import os
 from bisect import bisect_left
@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from threading import RLock
 
 Key = tuple[str, tuple[str, ...], str]
-"""A metric's name, the values of its labels, and which number of it: the empty string for a
-counter; `sum`, or the upper bound of a bucket, for a histogram."""
+"""A metric's name, its label values, and the part of it: an empty string for a counter; for a
+histogram `sum` or the upper bound of a bucket."""
 
 
 class Increments:
-    """What was counted in this process since the last `take`.
+    """The counts of this process since the last `take`.
 
-    They are sums, so they take no more memory the longer nobody takes them. A forked child starts
-    with none, as they are its parent's. The lock is reentrant because signal handlers count, too.
+    They are sums, so their memory does not grow with time. A forked child starts without any,
+    because they belong to its parent. The lock is reentrant because signal handlers count, too.
     """
 
     def __init__(self) -> None:
@@ -27,14 +27,14 @@ class Increments:
         self._values: dict[Key, float] = {}
 
     def add(self, *increments: tuple[Key, float]) -> None:
-        """Add to several numbers at once."""
+        """Add several increments in one step."""
         with self._lock:
             for key, amount in increments:
                 self._values[key] = self._values.get(key, 0.0) + amount
         self.on_add()
 
     def take(self) -> dict[Key, float]:
-        """Return all increments and forget them."""
+        """Return all increments and reset them."""
         with self._lock:
             values, self._values = self._values, {}
         return values
@@ -49,11 +49,11 @@ INCREMENTS = Increments()
 
 
 class Counter:
-    """A number that only grows, for each combination of label values.
+    """A number that only increases, for each combination of label values.
 
-    Declare one at import, with labels whose values come from the code and never from clients: each
-    combination is kept for good. The series of `at_start` are shown before anything was counted
-    in them: only so does Prometheus see their first increase. One without labels always is.
+    Declare counters at import. Label values must come from the code and never from clients, because
+    each combination is kept forever. The series of `at_start` are shown with 0 before the first
+    count, so that Prometheus sees their first increase; a counter without labels always is.
     """
 
     def __init__(
@@ -71,11 +71,11 @@ class Counter:
         _declare(self)
 
     def labels(self, *values: str) -> "CounterSeries":
-        """Return the series of these label values, in the order of their names."""
-        return CounterSeries((self.name, _checked(self, values), ""))
+        """Return the series with these label values, in the order of `label_names`."""
+        return CounterSeries((self.name, _check_labels(self, values), ""))
 
     def inc(self, amount: float = 1.0) -> None:
-        """Count, where there are no labels."""
+        """Add `amount` to a counter without labels."""
         self.labels().inc(amount)
 
 
@@ -88,13 +88,13 @@ class CounterSeries:
     def inc(self, amount: float = 1.0) -> None:
         """Add `amount`, which must not be negative."""
         if amount < 0:
-            raise ValueError("a counter never goes back")
+            raise ValueError("a counter cannot decrease")
         if amount:
             INCREMENTS.add((self._key, float(amount)))
 
 
 class Histogram:
-    """How often values fell below each of `buckets`, and their sum, by label values.
+    """The number of values in each of `buckets`, and their sum, by label values.
 
     The rules for labels are those of `Counter`.
     """
@@ -110,8 +110,8 @@ class Histogram:
         _declare(self)
 
     def labels(self, *values: str) -> "HistogramSeries":
-        """Return the series of these label values, in the order of their names."""
-        return HistogramSeries(self.name, _checked(self, values), self.bounds)
+        """Return the series with these label values, in the order of `label_names`."""
+        return HistogramSeries(self.name, _check_labels(self, values), self.bounds)
 
 
 class HistogramSeries:
@@ -137,16 +137,16 @@ def bucket(bound: float) -> str:
 
 
 METRICS: dict[str, Counter | Histogram] = {}
-"""Every declared metric by its name."""
+"""All declared metrics by name."""
 
 
 def _declare(metric: Counter | Histogram) -> None:
     if metric.name in METRICS:
-        raise ValueError(f"there is a metric {metric.name} already")
+        raise ValueError(f"the metric {metric.name} is already declared")
     METRICS[metric.name] = metric
 
 
-def _checked(metric: Counter | Histogram, values: tuple[str, ...]) -> tuple[str, ...]:
+def _check_labels(metric: Counter | Histogram, values: tuple[str, ...]) -> tuple[str, ...]:
     if len(values) != len(metric.label_names):
-        raise ValueError(f"{metric.name} has the labels {metric.label_names}")
+        raise ValueError(f"{metric.name} requires the labels {metric.label_names}")
     return values

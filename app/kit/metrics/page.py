@@ -1,4 +1,4 @@
-"""The page that Prometheus reads: the sums of the store, and gauges read for this page."""
+"""The page that Prometheus scrapes: the sums of the store, and the current values of gauges."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -22,7 +22,7 @@ log = get_logger(__name__)
 
 
 class Gauge(NamedTuple):
-    """A number that is read when somebody asks for it, by label values."""
+    """A number that is read when the page is rendered, by label values."""
 
     name: str
     documentation: str
@@ -34,7 +34,7 @@ class Gauge(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a gauge shows now, for its label values in the order of their names."""
+    """The current value of a gauge, with its label values in the order of their names."""
 
     gauge: Gauge
     labels: tuple[str, ...]
@@ -42,7 +42,7 @@ class Reading(NamedTuple):
 
 
 class QueueReading(NamedTuple):
-    """A queue at this moment: due rows, and the age of the oldest in seconds (0 when empty)."""
+    """The current number of due rows of a queue, and the age of the oldest in seconds, or 0."""
 
     queue: str
     depth: int
@@ -55,29 +55,27 @@ STORE_UP = Gauge(
     "labeling_metrics_store_up",
     "1 while Redis answers. While it is 0, counters and histograms are left out of this page.",
 )
-COLLECTOR_FAILURES = Counter(
-    "labeling_collector_failures", "Readings of gauges that could not be taken."
-)
+COLLECTOR_FAILURES = Counter("labeling_collector_failures", "Gauge readings that failed.")
 
 GaugeCollector = Callable[[], Iterable[Reading | QueueReading]]
 _collectors: dict[str, GaugeCollector] = {}
 
 
 def register_collector(name: str, collector: GaugeCollector) -> None:
-    """Ask `collector` for its gauges at every `render`; one that raises is counted and left out.
+    """Register a function that `render` calls to read gauges.
 
-    Raises ValueError when there is a collector of this name already.
+    A collector that raises is counted and skipped. Raises ValueError if the name is already in use.
     """
     if name in _collectors:
-        raise ValueError(f"there is a collector {name} already")
+        raise ValueError(f"the collector {name} is already registered")
     _collectors[name] = collector
 
 
 def render() -> tuple[bytes, str]:
     """Return all metrics in Prometheus' text format, and its content type.
 
-    While Redis is down, counters and histograms are left out. What this process alone has counted
-    would read as a reset of the counter, and the sum that follows as an increase by all of it.
+    While Redis is down, counters and histograms are left out. Prometheus would interpret the counts
+    of this process alone as a reset of the counter, and the next sum as an increase by all of it.
     """
     sums = STORE.read()
     readings = [STORE_UP.reading(0 if sums is None else 1), *_read_gauges()]
@@ -101,7 +99,7 @@ def _read_gauges() -> Iterator[Reading]:
     for name, collector in list(_collectors.items()):
         try:
             found = list(collector())
-        except Exception:  # metrics matter most while something is down
+        except Exception:  # metrics are most important while something is down
             COLLECTOR_FAILURES.inc()
             log.warning("metrics.collector_failed", collector=name, exc_info=True)
             continue
@@ -114,9 +112,9 @@ def _read_gauges() -> Iterator[Reading]:
 
 
 def _gauge_families(readings: Iterable[Reading]) -> Iterable[Metric]:
-    """Return the gauges; of two readings of one series the first is shown.
+    """Return the gauges; if a series has several readings, the first one is used.
 
-    Prometheus refuses a page on which a series appears twice.
+    Prometheus rejects a page that contains a series twice.
     """
     families: dict[str, GaugeMetricFamily] = {}
     seen: set[tuple[str, tuple[str, ...]]] = set()
@@ -137,7 +135,7 @@ def _counted_families(sums: Mapping[Key, float]) -> Iterator[Metric]:
         by_metric.setdefault(name, {}).setdefault(labels, {})[part] = value
     for name, metric in METRICS.items():
         series = by_metric.get(name, {})
-        # Another release may have other labels.
+        # Another release may have used other labels.
         fitting = {k: v for k, v in series.items() if len(k) == len(metric.label_names)}
         for labels in metric.at_start:
             fitting.setdefault(labels, {})

@@ -1,7 +1,7 @@
-"""The sums over all processes and machines, kept in Redis.
+"""The sums of metrics over all processes and machines, kept in Redis.
 
-Every process adds its increments once a second, in one command. Redis down: they are kept and added
-later. Redis emptied: the counters start again from nothing, which Prometheus knows how to read.
+Every process adds its increments once a second, in one command. While Redis is down, they are kept
+and added later. If Redis is emptied, the counters restart from zero, which Prometheus handles.
 """
 
 import atexit
@@ -27,8 +27,8 @@ _MARK_SECONDS = 3600
 _LOCK_SECONDS = 1.0
 _OUTAGE_QUIET_SECONDS = 120.0
 
-# Adds a batch of increments: all of it or, if it was added before, nothing. An answer can get lost
-# (a Redis that hangs reads what was sent to it once it goes on), and then the batch comes again.
+# Adds a batch of increments completely or, if it was added before, not at all. A reply can get lost
+# (a hung Redis executes commands once it continues), and then the batch is sent again.
 _ADD = """
 if #KEYS == 2 then
     if redis.call('GET', KEYS[2]) == ARGV[1] then return 0 end
@@ -40,7 +40,7 @@ return 1
 
 
 class Store:
-    """Sends the increments of this process, and reads the sums of all."""
+    """Sends the increments of this process, and reads the sums of all processes."""
 
     def __init__(self, increments: Increments) -> None:
         self._increments = increments
@@ -48,15 +48,15 @@ class Store:
         self._inherited: list[Redis | None] = []
         self._connect: Callable[[], Redis] | None = None
         increments.on_add = self._start
-        self._start_over()
-        os.register_at_fork(after_in_child=self._start_over)
+        self._reset()
+        os.register_at_fork(after_in_child=self._reset)
 
-    def _start_over(self) -> None:
-        """Forget what belongs to one process: after a fork, the parent's."""
+    def _reset(self) -> None:
+        """Reset the state of one process; after a fork it belongs to the parent."""
         self._starting = RLock()
         self._sending = Lock()
         self._thread: Thread | None = None
-        # Kept, as it would close what is the parent's when it is collected.
+        # A reference is kept: when collected, the client would close the parent's connections.
         self._inherited.append(self._client)
         self._client = None
         self._mark = f"{{labeling:metrics}}:batch:{secrets.token_hex(8)}"
@@ -65,9 +65,9 @@ class Store:
         self._outage = OutageNotice(_OUTAGE_QUIET_SECONDS)
 
     def use(self, connect: Callable[[], Redis] | None) -> None:
-        """Keep the sums where clients made by `connect` lead; None keeps them in this process.
+        """Keep the sums in the Redis that `connect` returns clients of; None keeps them here only.
 
-        The clients must time out soon: a scrape waits for them.
+        The clients need a short timeout because a scrape waits for them.
         """
         if self._connect is None and connect is not None:
             atexit.register(self.flush)
@@ -75,7 +75,7 @@ class Store:
         self._client = None
 
     def _start(self) -> None:
-        """Start the thread that sends, in a process that counts."""
+        """Start the sending thread once this process counts something."""
         if self._thread is not None or self._connect is None:
             return
         with self._starting:
@@ -93,18 +93,18 @@ class Store:
             self.send()
 
     def send(self) -> bool:
-        """Add what was counted here to the sums; return whether nothing is left to be added."""
-        with self._exclusively() as may:
-            return may and self._send_all(marked=True)
+        """Add the counts of this process to the sums; return whether all were added."""
+        with self._exclusively() as locked:
+            return locked and self._send_all(marked=True)
 
     def flush(self) -> bool:
-        """Add what was counted here to the sums, for the last time in this process.
+        """Add the counts of this process to the sums, before the process ends.
 
-        Call it before `os._exit`; other exits do it by themselves. It waits for Redis no longer
-        than a client's timeouts; what cannot be sent is lost with the process.
+        Call this before `os._exit`; a regular exit calls it itself. It waits for Redis no longer
+        than a client's timeouts. Counts that cannot be sent are lost.
         """
-        with self._exclusively() as may:
-            return may and self._send_all(marked=False)
+        with self._exclusively() as locked:
+            return locked and self._send_all(marked=False)
 
     @contextmanager
     def _exclusively(self) -> Iterator[bool]:
@@ -116,10 +116,10 @@ class Store:
                 self._sending.release()
 
     def _send_all(self, *, marked: bool) -> bool:
-        """Send the batch that failed before, as it was, and then what was counted since.
+        """Send the batch that failed before, unchanged, and then the new counts.
 
-        `marked` batches are added once however often they are sent. The mark stays in Redis for a
-        while, so a process that sends once and ends should leave none.
+        `marked` batches are added only once, however often they are sent. The mark stays in Redis
+        for an hour, so a process that sends once and ends should not leave one.
         """
         if self._connect is None:
             return True
@@ -135,8 +135,8 @@ class Store:
         keys = [SUMS, self._mark] if marked else [SUMS]
         try:
             self._redis().register_script(_ADD)(keys=keys, args=self._batch)
-        except Exception as failure:  # noqa: BLE001 - whatever it is, the counts must not get lost
-            self._tell_of_outage(failure)
+        except Exception as failure:  # noqa: BLE001 - no failure may lose the counts
+            self._log_outage(failure)
             return False
         self._batch = []
         return True
@@ -147,12 +147,12 @@ class Store:
             return self._increments.copy()
         try:
             found: Any = self._redis().hgetall(SUMS)
-        except Exception as failure:  # noqa: BLE001 - metrics matter most while something is down
-            self._tell_of_outage(failure)
+        except Exception as failure:  # noqa: BLE001 - metrics are most important in an outage
+            self._log_outage(failure)
             return None
         return _decode(found)
 
-    def _tell_of_outage(self, failure: Exception) -> None:
+    def _log_outage(self, failure: Exception) -> None:
         if self._outage.is_first_line():
             log.warning("metrics.store_unavailable", error=type(failure).__name__)
 
@@ -165,7 +165,7 @@ class Store:
 
 
 def _encode(increments: Mapping[Key, float]) -> list[str]:
-    """Return the increments as fields of the hash, each followed by its amount."""
+    """Return the increments as fields of the Redis hash, each followed by its amount."""
     parts: list[str] = []
     for key, amount in increments.items():
         parts += (orjson.dumps(key).decode(), repr(amount))
@@ -173,7 +173,7 @@ def _encode(increments: Mapping[Key, float]) -> list[str]:
 
 
 def _decode(found: Mapping[bytes, bytes]) -> dict[Key, float]:
-    """Return the sums by key; what another release has written in another form is left out."""
+    """Return the sums by key; entries that another release wrote in another format are skipped."""
     sums: dict[Key, float] = {}
     for field, value in found.items():
         try:

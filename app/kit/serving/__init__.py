@@ -1,18 +1,22 @@
-"""gunicorn's worker class of this service: slow clients cost a buffer instead of a thread.
+"""The gunicorn worker class of this service: a slow client needs a buffer instead of a thread.
 
-`worker.BufferingWorker` is what gunicorn.conf.py names. One thread per process, the loop, owns the
-sockets. It reads requests and hands complete ones to the thread pool; what a client does not take
-of a response at once goes back to the loop. So a thread works only on requests that are complete
-and on responses that somebody reads. Decision 0032 has the reasons and the figures.
+gunicorn.conf.py configures `worker.BufferingWorker`. One thread per process, the event loop, owns
+the sockets. It reads requests and passes complete ones to the thread pool. If a client does not
+read all of a response at once, the connection goes back to the loop. So threads work only on
+complete requests and on responses that are being read. Decision 0032 has the reasons and figures.
 
-| Module      | Content                                                             |
-|-------------|---------------------------------------------------------------------|
-| limits      | how much a client may send, and how slowly                          |
-| bodies      | request bodies, in memory or in temporary files, within a bound     |
-| requests    | a request from its first byte to its last                           |
-| responses   | a response on its way to the client                                 |
-| refusals    | what the server itself answers                                      |
-| connections | the open connections, and which to close when there are too many    |
-| loop        | the event loop and the thread pool                                  |
-| worker      | gunicorn's side: start, sign of life, graceful stop                 |
+| Module      | Content                                                              |
+|-------------|----------------------------------------------------------------------|
+| limits      | limits for clients: sizes, numbers and minimum speed                 |
+| bodies      | request bodies, in memory or in temporary files, with a total limit  |
+| requests    | the parsing of a request                                             |
+| responses   | the sending of a response                                            |
+| refusals    | error responses of the server itself                                 |
+| connections | the open connections, and which to close if there are too many       |
+| sockets     | registration of sockets with the kernel, and closing of connections  |
+| balance     | the distribution of new connections among worker processes           |
+| loop        | the event loop                                                       |
+| pool        | the threads that run the application                                 |
+| supervision | the connection to the supervisor, and the end of workers             |
+| worker      | the interface to gunicorn: start, heartbeat, graceful stop           |
 """

@@ -1,4 +1,4 @@
-"""Request bodies: small ones in memory, larger ones in temporary files, all within one bound."""
+"""Request bodies, in memory or in temporary files, with one limit for their total size."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -13,14 +13,14 @@ from app.kit.storage.space import Reserve
 log = get_logger("app.serving")
 
 MEMORY_BYTES = 64 * 1024
-"""A body beyond this goes to a temporary file."""
+"""A larger body goes to a temporary file."""
 RETRY_SECONDS = 5
 
 
 class Spool:
-    """What the bodies of a process take together, in memory and on the disk.
+    """The total size of all bodies of a process, in memory and on disk, and its limit.
 
-    The temporary files have no names: when the process ends, however it ends, they are gone.
+    The temporary files have no names, so they disappear when the process ends, however it ends.
     """
 
     def __init__(self, folder: Path, limit: int, reserve_bytes: int) -> None:
@@ -28,30 +28,30 @@ class Spool:
         self.folder = folder
         self.reserve = Reserve(reserve_bytes, {"spool": folder})
         self._limit = limit
-        self._held = 0
+        self._used_bytes = 0
         self._lock = threading.Lock()
 
     @property
-    def held(self) -> int:
-        """Bytes that the bodies hold now."""
-        return self._held
+    def used_bytes(self) -> int:
+        """Return the current total size of the bodies in bytes."""
+        return self._used_bytes
 
-    def take(self, count: int) -> bool:
-        """Count so many bytes more, unless that would pass the limit."""
+    def allocate(self, count: int) -> bool:
+        """Reserve `count` bytes; return False if that would exceed the limit."""
         with self._lock:
-            if self._held + count > self._limit:
+            if self._used_bytes + count > self._limit:
                 return False
-            self._held += count
+            self._used_bytes += count
             return True
 
-    def give_back(self, count: int) -> None:
-        """Count so many bytes less."""
+    def free(self, count: int) -> None:
+        """Release `count` bytes."""
         with self._lock:
-            self._held -= count
+            self._used_bytes -= count
 
 
 class Body:
-    """The body of one request: written by the loop, then read by the application as `file`."""
+    """The body of a request: the loop writes it, then the application reads it as `file`."""
 
     __slots__ = ("_make_room", "_spool", "file", "size")
 
@@ -62,12 +62,12 @@ class Body:
         self.file = SpooledTemporaryFile(max_size=MEMORY_BYTES, dir=str(spool.folder))  # noqa: SIM115
 
     def write(self, data: bytes | memoryview) -> None:
-        """Append bytes. Raises 503 when the spool or the disk is full."""
+        """Append bytes. Raises 503 if the spool or the disk is full."""
         count = len(data)
-        while not self._spool.take(count):
+        while not self._spool.allocate(count):
             if not self._make_room():
                 raise errors.busy(
-                    "Too many large requests are being received. Try again shortly.",
+                    "The server is receiving too many large requests. Try again shortly.",
                     retry_after=RETRY_SECONDS,
                 )
         self.size += count
@@ -77,16 +77,16 @@ class Body:
             self.file.write(data)
 
     def finish(self) -> None:
-        """Turn from writing to reading. Raises 503 when the disk is full."""
+        """Switch from writing to reading. Raises 503 if the disk is full."""
         with _reporting_disk_errors():
             self.file.seek(0)
 
     def close(self) -> None:
-        """Remove the body and give back its room; may be called again."""
+        """Remove the body and release its bytes; may be called repeatedly."""
         if not self.file.closed:
-            with suppress(OSError):  # what is left in a buffer need not be written any more
+            with suppress(OSError):  # a failed write of the last buffer does not matter here
                 self.file.close()
-            self._spool.give_back(self.size)
+            self._spool.free(self.size)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The open connections of a process, and which to close when there are too many."""
+"""The open connections of a process, and which to close if there are too many."""
 
 import socket
 from collections import Counter
@@ -10,12 +10,15 @@ from app.kit.serving.requests import Request
 from app.kit.serving.responses import Exchange
 
 _EVICTED_SHARE = 20
-"""One in so many connections is closed at a time, so that a flood does not cost a search each."""
+"""One in 20 connections is closed at a time, so that a flood does not need a search for each."""
 _STALLED_SECONDS = 2.0
 
 
 class State(Enum):
-    """What a connection waits for; RUNNING ones belong to a thread, all others to the loop."""
+    """The state of a connection; its value says what the connection waits for.
+
+    RUNNING connections belong to a thread, all others to the loop.
+    """
 
     IDLE = "the first byte of a request"
     HEAD = "the rest of a request's head"
@@ -26,7 +29,7 @@ class State(Enum):
 
 
 class Connection:
-    """One client's connection, with the request that arrives and the response that leaves."""
+    """A connection of a client, with its current request and response."""
 
     __slots__ = (
         "deadline",
@@ -50,24 +53,24 @@ class Connection:
         self.state = State.IDLE
         self.deadline = self.moved_at = 0.0
         self.received = b""
-        """Bytes of the next request, which came with this one."""
+        """Bytes of the next request that were received together with this one."""
         self.request: Request | None = None
         self.exchange: Exchange | None = None
 
     def wait(self, state: State, now: float, seconds: float) -> None:
-        """Begin to wait, for so many seconds at most."""
+        """Start to wait in `state` for at most `seconds`."""
         self.state = state
         self.moved_at = now
         self.deadline = now + seconds
 
-    def keep_pace(self, count: int, now: float, rate: int, seconds: float) -> None:
-        """Move the deadline for so many bytes; it is never more than `seconds` away."""
+    def extend_deadline(self, count: int, now: float, rate: int, seconds: float) -> None:
+        """Extend the deadline for `count` transferred bytes, to at most `seconds` from now."""
         self.deadline = min(now + seconds, self.deadline + count / rate)
         self.moved_at = min(now, self.moved_at + count / rate)
 
 
 class Table:
-    """All open connections by their descriptors. The caller holds the loop's lock."""
+    """All open connections by descriptor. The caller must hold the lock of `Sockets`."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -80,7 +83,7 @@ class Table:
         return iter(list(self._connections.values()))
 
     def get(self, descriptor: int) -> Connection | None:
-        """Return the connection of a descriptor, if there is one."""
+        """Return the connection of a descriptor, or None."""
         return self._connections.get(descriptor)
 
     def add(self, connection: Connection) -> None:
@@ -88,16 +91,16 @@ class Table:
         self._connections[connection.descriptor] = connection
 
     def remove(self, connection: Connection) -> bool:
-        """Remove a connection and return whether it was there."""
+        """Remove a connection and return whether it was in the table."""
         return self._connections.pop(connection.descriptor, None) is not None
 
     @property
     def is_full(self) -> bool:
-        """Whether a connection must go before another can come."""
+        """Return whether a connection must be closed before another can be accepted."""
         return len(self._connections) >= self.limit
 
     def expired(self, now: float) -> list[Connection]:
-        """Return the connections that waited too long."""
+        """Return the connections whose deadline has passed."""
         return [
             connection
             for connection in self._connections.values()
@@ -105,35 +108,35 @@ class Table:
         ]
 
     def victims(self, now: float) -> list[Connection]:
-        """Return the connections to close for new ones, all of the network that has most of them.
+        """Return the connections to close for new ones, from the network with most connections.
 
-        Those that have stalled go first, then idle ones, then the slowest of the others.
+        Stalled connections come first, then idle ones, then the slowest of the others.
         """
         waiting = [c for c in self._connections.values() if c.state is not State.RUNNING]
         candidates = _slowest_of_largest(waiting, lambda _: 1)
 
-        def patience(connection: Connection) -> int:
+        def eviction_order(connection: Connection) -> int:
             if connection.state is State.IDLE:
                 return 1
             return 0 if now - connection.moved_at > _STALLED_SECONDS else 2
 
         count = max(1, len(self._connections) // _EVICTED_SHARE)
-        return sorted(candidates, key=patience)[:count]
+        return sorted(candidates, key=eviction_order)[:count]
 
-    def body_victim(self, now: float, newcomer: Connection) -> Connection | None:
-        """Return a stalled connection whose body must make room for `newcomer`, if there is one.
+    def body_victim(self, now: float, requester: Connection) -> Connection | None:
+        """Return a stalled connection to close, to make room for the body of `requester`, or None.
 
-        It is the slowest one of the network whose stalled bodies take most room.
+        It is the slowest one of the network whose stalled bodies are largest in total.
         """
         stalled = [
             c
             for c in self._connections.values()
-            if c.state is State.BODY and c is not newcomer and now - c.moved_at > _STALLED_SECONDS
+            if c.state is State.BODY and c is not requester and now - c.moved_at > _STALLED_SECONDS
         ]
         return next(iter(_slowest_of_largest(stalled, _body_size)), None)
 
     def response_victims(self, limit: int) -> list[Connection]:
-        """Return the connections to close so that unread responses take at most `limit` bytes."""
+        """Return the connections to close so that unsent responses have at most `limit` bytes."""
         sending = [c for c in self._connections.values() if c.state is State.SENDING]
         excess = sum(map(_unsent_size, sending)) - limit
         victims = []
@@ -167,5 +170,5 @@ def _unsent_size(connection: Connection) -> int:
 
 
 def _network_of(peer: object) -> bytes:
-    """Return the network of a client, nothing for one on a socket of this machine."""
+    """Return the network of a client; it is empty for a client on a Unix socket."""
     return network_of(peer[0]) if isinstance(peer, tuple) else b""

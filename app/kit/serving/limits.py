@@ -1,4 +1,4 @@
-"""How much a client may ask of the server, and how slowly it may send and read."""
+"""Limits for clients: sizes, numbers, timeouts and the minimum transfer rate."""
 
 import resource
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ _DESCRIPTORS_PER_CONNECTION = 2  # the socket, and the file of a body or of a do
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds per connection and per process; times in seconds, sizes in bytes.
+    """Limits per connection and per process; times in seconds, sizes in bytes.
 
-    A client that sends a body or reads a response must move `bytes_per_second`. It may fall behind
-    by `body_seconds` or `response_seconds`, and nothing that it moved earlier counts for more.
+    A client that sends a body or reads a response must transfer at least `bytes_per_second`. It may
+    fall behind by `body_seconds` or `response_seconds` at most; a faster start gives no more time.
     """
 
     connections: int
@@ -42,7 +42,7 @@ class Limits:
 
     @classmethod
     def from_settings(cls, settings: Settings, config: Any) -> "Limits":
-        """Return the limits of a process; `config` is gunicorn's."""
+        """Return the limits of a process; `config` is gunicorn's configuration."""
         return cls(
             connections=config.worker_connections,
             line_bytes=config.limit_request_line,
@@ -57,7 +57,7 @@ class Limits:
 
 
 def reserve_descriptors(connections: int) -> int:
-    """Raise the process's limit of open files for so many connections; return how many fit."""
+    """Raise the process's limit of open files for `connections`; return how many are possible."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = connections * _DESCRIPTORS_PER_CONNECTION + _OTHER_DESCRIPTORS
     allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)

@@ -1,4 +1,4 @@
-"""The event loop of a process: accepts connections, reads requests, sends what clients left."""
+"""The event loop of a process: it accepts connections, reads requests and sends responses."""
 
 import errno
 import os
@@ -20,12 +20,12 @@ from app.kit.serving.sockets import Sockets
 log = get_logger("app.serving")
 
 _RECEIVE_BYTES = 256 * 1024
-_TURN_SECONDS = 1.0
+_POLL_SECONDS = 1.0
 _NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
 class Loop:
-    """Serves the listeners; everything here runs in one thread."""
+    """Serves the listening sockets; all methods run in one thread."""
 
     def __init__(self, listeners: Iterable[Any], sockets: Sockets, pool: Pool) -> None:
         self._listeners = {listener.fileno(): listener for listener in listeners}
@@ -42,44 +42,44 @@ class Loop:
         self._swept_at = 0.0
 
     def start(self, wakeup: int) -> None:
-        """Begin to accept; a byte on the descriptor `wakeup` ends a turn."""
+        """Begin to accept connections; a byte on the descriptor `wakeup` interrupts `run_once`."""
         self._wakeup = wakeup
         self._sockets.epoll.register(wakeup, select.EPOLLIN)
         for listener in self._listeners.values():
             listener.setblocking(False)  # noqa: FBT003 - the standard library's signature
             self._sockets.epoll.register(listener.fileno(), 0)
-        self._set_accepting(wanted=True)
+        self._set_accepting(enabled=True)
 
-    def turn(self) -> None:
-        """Handle what has happened, after waiting for it a second at most."""
-        for descriptor, _ in self._sockets.epoll.poll(self._patience()):
+    def run_once(self) -> None:
+        """Wait at most one second for events, and handle them."""
+        for descriptor, _ in self._sockets.epoll.poll(self._get_poll_seconds()):
             connection = self._table.get(descriptor)
             if connection is not None:
-                self._sockets.guarded(connection, self._on_event)
+                self._sockets.run_guarded(connection, self._on_event)
             elif descriptor in self._listeners:
-                self._on_newcomer(self._listeners[descriptor])
+                self._on_new_connection(self._listeners[descriptor])
             elif descriptor == self._wakeup:
                 os.read(descriptor, 4096)
         now = time.monotonic()
-        if now - self._swept_at >= _TURN_SECONDS:
+        if now - self._swept_at >= _POLL_SECONDS:
             self._swept_at = now
             self._sweep(now)
 
-    def _patience(self) -> float:
-        """Return how long to wait for an event, after taking back what was left to others."""
+    def _get_poll_seconds(self) -> float:
+        """Return how long to wait for an event; accept connections whose deferral has ended."""
         if self._deferred_until is None:
-            return _TURN_SECONDS
+            return _POLL_SECONDS
         left = self._deferred_until - time.monotonic()
         if left > 0:
             return left
         self._deferred_until = None
         for listener in self._listeners.values() if self._accepting else ():
             self._accept(listener)
-        self._listen(wanted=self._accepting)
+        self._listen(enabled=self._accepting)
         return 0
 
     def drain(self) -> None:
-        """Accept no more, and let every connection end with its next response or soon."""
+        """Stop accepting; every connection ends after its next response or a short time."""
         self._draining = self._pool.draining = True
         self._accepting, self._deferred_until = False, None
         for descriptor in self._listeners:
@@ -94,25 +94,25 @@ class Loop:
                     longest = now + self._limits.drain_seconds
                     connection.deadline = min(connection.deadline, longest)
 
-    def _set_accepting(self, *, wanted: bool) -> None:
-        if wanted == self._accepting:
+    def _set_accepting(self, *, enabled: bool) -> None:
+        if enabled == self._accepting:
             return
-        self._accepting = wanted
-        self._listen(wanted=wanted)
+        self._accepting = enabled
+        self._listen(enabled=enabled)
 
-    def _listen(self, *, wanted: bool) -> None:
+    def _listen(self, *, enabled: bool) -> None:
         for descriptor in self._listeners:
-            self._sockets.epoll.modify(descriptor, select.EPOLLIN if wanted else 0)
+            self._sockets.epoll.modify(descriptor, select.EPOLLIN if enabled else 0)
 
-    def _on_newcomer(self, listener: Any) -> None:
-        if self._sockets.share.is_smallest():
+    def _on_new_connection(self, listener: Any) -> None:
+        if self._sockets.connection_count.is_lowest():
             self._accept(listener)
         else:
-            self._listen(wanted=False)
+            self._listen(enabled=False)
             self._deferred_until = time.monotonic() + DEFER_SECONDS
 
     def _accept(self, listener: Any) -> None:
-        # One at a time: the other processes, which were woken too, get their share.
+        # Only one connection at a time: the other processes were woken, too, and accept the rest.
         try:
             client, peer = listener.accept()
         except OSError as error:
@@ -122,39 +122,39 @@ class Loop:
             return
         try:
             self._sockets.add(client, peer, listener.getsockname())
-        except OSError:  # it is gone already
+        except OSError:  # the client has disconnected already
             client.close()
         if self._table.is_full:
             self._evict()
 
     def _evict(self) -> None:
-        """Close connections for new ones; if none can go, accept none until the next sweep."""
+        """Close connections to make room; if none can be closed, stop accepting until a sweep."""
         with self._sockets.lock:
             victims = self._table.victims(time.monotonic())
             for victim in victims:
                 self._sockets.close(victim, reset=victim.state is not State.IDLE)
         log.warning("connections.evicted", count=len(victims), left=len(self._table))
         if not victims:
-            self._set_accepting(wanted=False)
+            self._set_accepting(enabled=False)
 
     def _sweep(self, now: float) -> None:
         with self._sockets.lock:
             for connection in self._table.expired(now):
-                self._sockets.guarded(connection, self._expire)
+                self._sockets.run_guarded(connection, self._expire)
             for connection in self._table.response_victims(self._limits.unsent_bytes):
                 self._sockets.close(connection, reset=True)
-        self._set_accepting(wanted=not self._draining and not self._table.is_full)
+        self._set_accepting(enabled=not self._draining and not self._table.is_full)
 
     def _expire(self, connection: Connection) -> None:
         if connection.state in (State.HEAD, State.BODY):
-            error = ApiError("request_timeout", "The request came too slowly.")
+            error = ApiError("request_timeout", "The request was received too slowly.")
             self._sockets.refuse(connection, error)
         else:
             self._sockets.close(connection, reset=connection.state is State.SENDING)
 
     def _on_event(self, connection: Connection) -> None:
         if connection.state is State.RUNNING:
-            return  # an event of another connection that had this descriptor
+            return  # an event of an earlier connection with this descriptor
         if connection.state is State.SENDING:
             self._send_more(connection)
         elif connection.received:
@@ -167,10 +167,10 @@ class Loop:
         try:
             count = connection.socket.recv_into(self._buffer)
         except BlockingIOError:
-            self._sockets.wait_on(connection)
+            self._sockets.resume_waiting(connection)
             return
         if connection.state is State.LINGERING and count:
-            self._sockets.wait_on(connection)
+            self._sockets.resume_waiting(connection)
         elif count:
             self._receive(connection, self._buffer[:count])
         else:
@@ -185,8 +185,8 @@ class Loop:
         try:
             connection.received = request.feed(data)
             if len(connection.received) > self._limits.head_bytes:
-                # It would be held in memory for as long as the response takes.
-                connection.received, request.followed = b"", True
+                # These bytes would stay in memory until the response is finished.
+                connection.received, request.has_extra_data = b"", True
             if request.complete:
                 request.body_store.finish()
         except ApiError as error:
@@ -200,15 +200,15 @@ class Loop:
     def _await_more(self, connection: Connection, request: Request, count: int) -> None:
         limits, state = self._limits, connection.state
         if state is State.BODY:
-            self._sockets.keep_pace(connection, count, limits.body_seconds)
+            self._sockets.extend_deadline(connection, count, limits.body_seconds)
         elif request.head_complete:
             if request.expects_continue and not request.body_store.size:
                 connection.socket.send(CONTINUE)
             self._sockets.wait(connection, State.BODY, limits.body_seconds)
-        elif state is State.IDLE and request.begun:
+        elif state is State.IDLE and request.is_started:
             self._sockets.wait(connection, State.HEAD, limits.head_seconds)
         else:
-            self._sockets.wait_on(connection)
+            self._sockets.resume_waiting(connection)
 
     def _receive_end(self, connection: Connection) -> None:
         try:
@@ -220,20 +220,20 @@ class Loop:
             self._sockets.close(connection)
 
     def _make_room(self, connection: Connection) -> bool:
-        """Close a stalled connection for the body of this one; return whether there was one."""
+        """Close a stalled connection to make room for a body; return whether there was one."""
         victim = self._table.body_victim(time.monotonic(), connection)
         if victim is not None:
             self._sockets.close(victim, reset=True)
         return victim is not None
 
     def _send_more(self, connection: Connection) -> None:
-        """Send what waits; a thread is needed only when the client has taken all of it."""
+        """Send buffered bytes; a thread continues once the client has received all of them."""
         exchange = connection.exchange
         assert exchange is not None
         before = exchange.unsent
         if not exchange.outbox.flush():
             moved = before - exchange.unsent
-            self._sockets.keep_pace(connection, moved, self._limits.response_seconds)
+            self._sockets.extend_deadline(connection, moved, self._limits.response_seconds)
         elif exchange.is_produced:
             self._pool.finish(connection, exchange)
         else:

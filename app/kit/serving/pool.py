@@ -15,11 +15,11 @@ log = get_logger("app.serving")
 
 Application = Callable[..., Iterable[bytes]]
 _LIVE_PATH = "/health/live"
-"""Has a thread of its own: who watches the process must not wait for those that wait."""
+"""This path has a thread of its own, so that health checks never wait for busy threads."""
 
 
 class Pool:
-    """Runs `application` for complete requests, in as many threads as it is started with."""
+    """Runs `application` for complete requests in a fixed number of threads."""
 
     def __init__(self, application: Application, sockets: Sockets, config: Any) -> None:
         self._application = application
@@ -28,7 +28,7 @@ class Pool:
         self._ready: queue.SimpleQueue[Connection] = queue.SimpleQueue()
         self._probed: queue.SimpleQueue[Connection] = queue.SimpleQueue()
         self.draining = False
-        """Whether each connection is to end with its response."""
+        """Whether each connection must be closed after its response."""
         self.served = 0
 
     def start(self, threads: int) -> None:
@@ -41,7 +41,7 @@ class Pool:
         threading.Thread(target=self._work, args=(ready,), name=name, daemon=True).start()
 
     def submit(self, connection: Connection) -> None:
-        """Hand over a connection whose request is complete, or whose client has read."""
+        """Queue a connection whose request is complete, or whose client can receive more."""
         connection.state = State.RUNNING
         request = connection.request
         is_probe = request is not None and request.path == _LIVE_PATH
@@ -51,9 +51,9 @@ class Pool:
         while True:
             connection = ready.get()
             try:
-                self._sockets.guarded(connection, self._answer)
+                self._sockets.run_guarded(connection, self._answer)
             except BaseException:
-                # A thread that ends would be missed for ever.
+                # A thread that ends is never replaced.
                 log.critical("thread.failed", exc_info=True)
 
     def _answer(self, connection: Connection) -> None:
@@ -64,7 +64,7 @@ class Pool:
             progress = exchange.advance(self._application)
         except ClientGone:
             raise
-        except BaseException as error:  # noqa: BLE001 - whatever an application raises
+        except BaseException as error:  # noqa: BLE001 - an application may raise anything
             self._fail(connection, exchange, error)
             return
         if progress is Progress.YIELDED:
@@ -89,8 +89,8 @@ class Pool:
 
     def _fail(self, connection: Connection, exchange: Exchange, error: BaseException) -> None:
         log.error("request.failed", exc_info=error)
-        if exchange.is_begun:
-            self._sockets.close(connection, reset=True)  # the client sees that it is not whole
+        if exchange.is_started:
+            self._sockets.close(connection, reset=True)  # so the client notices the failure
             return
         connection.exchange = None
         exchange.close()
@@ -98,14 +98,14 @@ class Pool:
         self._sockets.refuse(connection, ApiError("internal_error", message))
 
     def finish(self, connection: Connection, exchange: Exchange) -> None:
-        """Make the connection ready for its next request."""
+        """Prepare the connection for its next request, or end it."""
         exchange.request.body_store.close()
         connection.exchange = connection.request = None
         limits = self._sockets.limits
         if not exchange.must_close:
             seconds = limits.idle_drain_seconds if self.draining else limits.idle_seconds
             self._sockets.wait(connection, State.IDLE, seconds)
-        elif exchange.request.followed:
+        elif exchange.request.has_extra_data:
             self._sockets.linger(connection)
         else:
             self._sockets.close(connection)

@@ -1,4 +1,4 @@
-"""What the server answers itself, when a request cannot reach the application."""
+"""Error responses of the server itself, for requests that cannot reach the application."""
 
 from email.utils import formatdate
 from http import HTTPStatus
@@ -14,14 +14,14 @@ log = get_logger("app.serving")
 
 
 class Refusals:
-    """Renders refusals with the envelope and the headers of the application's own errors."""
+    """Renders error responses with the same envelope and headers as those of the application."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._always = {**headers.security_headers(settings), **headers.DEFAULTS}
 
     def render(self, error: ApiError, request: Request | None) -> bytes:
-        """Return the whole response; the connection must be closed after it."""
+        """Return the complete response; the connection must be closed after it."""
         body = responses.encode(error.body())
         request_id = headers.request_id(request.header("X-REQUEST-ID") if request else "")
         lines = {

@@ -1,4 +1,4 @@
-"""A request from its first byte to its last."""
+"""The parsing of a request as its bytes arrive."""
 
 from typing import Any
 from urllib.parse import SplitResult
@@ -14,20 +14,20 @@ from app.kit.serving.limits import Limits
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _END_OF_HEAD = b"\r\n\r\n"
 _VERSIONS = {"1.0": (1, 0), "1.1": (1, 1)}
-_ONCE = frozenset({"HOST", "CONTENT-TYPE"})
+_SINGLE_HEADERS = frozenset({"HOST", "CONTENT-TYPE"})
 _FRAMING_SLACK = 64 * 1024
 
 
 def malformed(reason: str) -> ApiError:
-    """Return the refusal of a request that cannot be read."""
+    """Return the error for a request that cannot be parsed."""
     return errors.invalid(f"The request is malformed: {reason}", "request")
 
 
 class Request:
-    """A request while it arrives; gunicorn's `wsgi.create` makes the WSGI environment of it.
+    """A request that is being received; gunicorn's `wsgi.create` turns it into a WSGI environment.
 
-    The parser is llhttp in its strict mode. It calls the methods that begin with `on_`; what they
-    find wrong is kept in `_problem`, as an exception would leave the parser's state open.
+    The parser is llhttp in its strict mode. It calls the methods that begin with `on_`. These store
+    an error in `_problem`, because an exception would leave the parser in an undefined state.
     """
 
     __slots__ = (
@@ -46,8 +46,8 @@ class Request:
         "chunked",
         "complete",
         "expects_continue",
-        "followed",
         "fragment",
+        "has_extra_data",
         "head_complete",
         "headers",
         "method",
@@ -69,36 +69,37 @@ class Request:
         self._connection = ""
         self.body_store = body
         self.chunked = self.complete = self.head_complete = False
-        self.expects_continue = self.followed = False
+        self.expects_continue = self.has_extra_data = False
         self.url = b""
         self.method = self.uri = self.path = self.query = ""
         self.version = (1, 1)
         self.headers: list[tuple[str, str]] = []
-        # What gunicorn reads besides; the loop itself answers an expectation.
+        # Attributes that gunicorn also reads; the loop itself answers `Expect: 100-continue`.
         self.body: Any = body.file
         self.scheme, self.fragment = "http", ""
         self._expected_100_continue = False
         self.proxy_protocol_info = None
 
     @property
-    def begun(self) -> bool:
-        """Whether a byte of it has arrived."""
+    def is_started(self) -> bool:
+        """Return whether at least one byte has arrived."""
         return self._head_bytes > 0
 
     def header(self, name: str) -> str:
-        """Return the first header of this upper-case name, empty when there is none."""
+        """Return the first header with this upper-case name, or an empty string."""
         return next((value for key, value in self.headers if key == name), "")
 
     def should_close(self) -> bool:
-        """Whether the client wants the connection closed after the response."""
-        if self.followed or "close" in self._connection:
+        """Return whether the connection must be closed after the response."""
+        if self.has_extra_data or "close" in self._connection:
             return True
         return self.version == (1, 0) and "keep-alive" not in self._connection
 
     def feed(self, data: bytes | memoryview) -> bytes:
-        """Take the next bytes and return those that belong to the request after this one.
+        """Parse the next bytes and return those that belong to the following request.
 
-        Raises ApiError when the request is malformed, too large, or there is no room for its body.
+        Raises ApiError if the request is malformed or too large, or if there is no room for its
+        body.
         """
         if not self.head_complete:
             data = self._feed_head(bytes(data))
@@ -107,12 +108,12 @@ class Request:
         return bytes(data)
 
     def end(self) -> None:
-        """Note that the client sends nothing more. Raises ApiError when something is missing."""
-        if self.begun and not self.complete:
+        """Handle the end of the client's data. Raises ApiError if the request is incomplete."""
+        if self.is_started and not self.complete:
             raise malformed("it ends before it is complete.")
 
     def _feed_head(self, data: bytes) -> bytes:
-        if not self.begun:
+        if not self.is_started:
             data = data.lstrip(b"\r\n")  # some clients send an empty line after a body
             if not data:
                 return b""
@@ -132,7 +133,7 @@ class Request:
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            pass  # no other protocol is spoken here: it is answered like any request
+            pass  # no other protocol is supported; the request is answered as usual
         except httptools.HttpParserError as error:
             if self._problem is None and not self.complete:
                 raise malformed(f"{error}.") from None
@@ -143,7 +144,7 @@ class Request:
         self.method = self._parser.get_method().decode("ascii")
         version = _VERSIONS.get(self._parser.get_http_version())
         if version is None:
-            raise malformed("only HTTP/1.0 and HTTP/1.1 are understood.")
+            raise malformed("only HTTP/1.0 and HTTP/1.1 are supported.")
         self.version = version
         parts = self._split_uri()
         self.path, self.query = parts.path or "", parts.query or ""
@@ -164,14 +165,14 @@ class Request:
     def _read_headers(self) -> None:
         seen: dict[str, str] = {}
         for name, value in self.headers:
-            if name in _ONCE and name in seen:
-                raise malformed(f"{name.title()} is given twice.")
+            if name in _SINGLE_HEADERS and name in seen:
+                raise malformed(f"it has more than one {name.title()} header.")
             seen[name] = value
         self._connection = seen.get("CONNECTION", "").lower()
         if "TRANSFER-ENCODING" in seen:
-            # gzip and others are not undone here, and reading such a body as it is would be wrong.
+            # gzip and others are not decoded here, and reading such a body undecoded is wrong.
             if seen["TRANSFER-ENCODING"].lower() != "chunked" or self.version == (1, 0):
-                raise malformed("the only transfer coding is chunked.")
+                raise malformed("the only supported transfer coding is chunked.")
             self.chunked = True
         else:
             self._remaining = int(seen.get("CONTENT-LENGTH", 0))
@@ -183,7 +184,7 @@ class Request:
         if not expectation or self.version == (1, 0):
             return
         if expectation != "100-continue":
-            raise malformed("no such expectation can be met.")
+            raise malformed("the only supported expectation is 100-continue.")
         self.expects_continue = not self.complete
 
     def _check_size(self, size: int) -> None:
@@ -207,11 +208,11 @@ class Request:
         self._wire_bytes += len(data)
         self._parse(data)
         if self._wire_bytes > _FRAMING_SLACK + 8 * self.body_store.size:
-            raise malformed("its chunks are mostly framing.")
+            raise malformed("its chunks consist mostly of framing.")
         return b""
 
     def on_message_begin(self) -> None:
-        self.followed = self.complete
+        self.has_extra_data = self.complete
 
     def on_url(self, url: bytes) -> None:
         self.url += url
@@ -225,7 +226,7 @@ class Request:
             self._problem = ApiError("headers_too_large", "A header of the request is too large.")
         elif len(self.headers) >= self._limits.headers:
             self._problem = ApiError("headers_too_large", "The request has too many headers.")
-        elif b"_" not in name:  # X_A would pass for X-A in the WSGI environment
+        elif b"_" not in name:  # X_A would be the same as X-A in the WSGI environment
             self.headers.append((name.decode("latin-1").upper(), value.decode("latin-1")))
 
     def on_headers_complete(self) -> None:

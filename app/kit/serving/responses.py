@@ -1,4 +1,4 @@
-"""A response on its way to the client."""
+"""The sending of a response to the client."""
 
 import contextvars
 import socket
@@ -13,23 +13,23 @@ from app.kit.serving.requests import Request
 
 _GATHER_BYTES = 64 * 1024
 _BUFFERS_AT_ONCE = 16
-_TURN_SECONDS = 0.05
+_SLICE_SECONDS = 0.05
 
 
 class ClientGone(Exception):  # noqa: N818 - names what happened
-    """The client closed the connection before it had the response."""
+    """The client closed the connection before it received the whole response."""
 
 
 class Progress(Enum):
-    """How far a thread came with a response."""
+    """Why a thread stopped working on a response."""
 
     DONE = "the client has all of it"
     BLOCKED = "the client must read first"
-    YIELDED = "the turn is over"
+    YIELDED = "its time slice is over"
 
 
 class Outbox:
-    """Bytes for a socket that never waits; gunicorn's Response writes to it as to a socket."""
+    """Send buffer of a non-blocking socket; gunicorn's Response uses it like a socket."""
 
     __slots__ = ("_buffers", "_socket", "sent", "size")
 
@@ -40,13 +40,13 @@ class Outbox:
         self.sent = 0
 
     def sendall(self, data: bytes) -> None:
-        """Keep bytes for the next `flush`."""
+        """Store bytes for the next `flush`."""
         if data:
             self._buffers.append(data)
             self.size += len(data)
 
     def flush(self) -> bool:
-        """Send what the socket takes now and return whether that was all. Raises ClientGone."""
+        """Send what the socket accepts now; return whether that was all. Raises ClientGone."""
         while self._buffers:
             try:
                 count = self._socket.sendmsg(self._buffers[:_BUFFERS_AT_ONCE])
@@ -70,10 +70,10 @@ class Outbox:
 
 
 class Exchange:
-    """One request in the application, and its response. Used by one thread at a time.
+    """A request that the application handles, and its response. Used by one thread at a time.
 
-    The response's parts may be produced by several threads one after the other, so they share a
-    context of their own (contextvars).
+    Different threads may produce successive parts of the response, so it has a context of its own
+    (contextvars).
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Exchange:
         self.request = request
         self.outbox = Outbox(client)
         self.is_produced = False
-        """Whether the application has nothing more to add."""
+        """Whether the application has produced the whole response."""
         self._context = contextvars.Context()
         self._result: Iterable[bytes] = ()
         self._parts: Iterable[bytes] | None = None
@@ -90,28 +90,28 @@ class Exchange:
         self._environ["wsgi.multithread"] = True
 
     @property
-    def is_begun(self) -> bool:
-        """Whether a part of the response is on its way."""
+    def is_started(self) -> bool:
+        """Return whether a part of the response has been sent."""
         return self.outbox.sent > 0
 
     @property
     def unsent(self) -> int:
-        """Bytes that wait for the client to read."""
+        """Return the number of buffered bytes that the client has not received."""
         return self.outbox.size
 
     @property
     def must_close(self) -> bool:
-        """Whether the connection ends with this response."""
+        """Return whether the connection must be closed after this response."""
         return bool(self._response.should_close())
 
     def force_close(self) -> None:
-        """End the connection with this response, and say so if its head was not sent yet."""
+        """Close the connection after this response; its head says so if it was not sent yet."""
         self._response.force_close()
 
     def advance(self, application: Callable[..., Iterable[bytes]]) -> Progress:
-        """Run the application and send its response, as far as the client takes it.
+        """Run the application and send its response, as far as the client accepts it.
 
-        Raises what the application raises, and ClientGone.
+        Raises the exceptions of the application, and ClientGone.
         """
         return self._context.run(self._advance, application)
 
@@ -119,7 +119,7 @@ class Exchange:
         if self._parts is None:
             self._result = application(self._environ, self._response.start_response)
             self._parts = iter(self._result)
-        until = time.monotonic() + _TURN_SECONDS
+        until = time.monotonic() + _SLICE_SECONDS
         for part in self._parts:
             self._response.write(part)
             if self.outbox.size < _GATHER_BYTES:
@@ -147,5 +147,5 @@ class Exchange:
             close()
 
     def close(self) -> None:
-        """Release what the response still holds; may be called again."""
+        """Release the resources of the response; may be called repeatedly."""
         self._context.run(self._end)

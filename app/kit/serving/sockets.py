@@ -1,8 +1,8 @@
-"""The sockets of a process: who waits for what, and how connections end.
+"""The sockets of a process: their registration with the kernel, and the end of connections.
 
 A connection has one owner at a time. Its socket is registered with EPOLLONESHOT: an event makes the
-loop its owner, and no other event comes until `wait` gives the socket back to the kernel. While it
-is RUNNING a thread owns it. The table and the registrations are shared, under `lock`.
+loop its owner, and no other event occurs until `wait` registers the socket again. While the state
+is RUNNING, a thread owns it. The table and the registrations are shared and protected by `lock`.
 """
 
 import select
@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
-from app.kit.serving.balance import Share
+from app.kit.serving.balance import ConnectionCount
 from app.kit.serving.connections import Connection, State, Table
 from app.kit.serving.limits import Limits
 from app.kit.serving.refusals import Refusals
@@ -29,58 +29,58 @@ _UNSENT_IN_KERNEL = 128 * 1024
 
 
 class Sockets:
-    """The open connections and their registrations with the kernel."""
+    """The open connections and their registrations with the kernel (epoll)."""
 
-    def __init__(self, limits: Limits, refusals: Refusals, share: Share) -> None:
+    def __init__(self, limits: Limits, refusals: Refusals, count: ConnectionCount) -> None:
         self.limits = limits
-        self.share = share
+        self.connection_count = count
         self.table = Table(limits.connections)
         self.lock = threading.RLock()
         self.epoll = select.epoll()
         self._refusals = refusals
 
     def add(self, client: socket.socket, peer: object, server: object) -> None:
-        """Take in a new connection and wait for its first request."""
+        """Add a new connection and wait for its first request."""
         client.setblocking(False)  # noqa: FBT003 - the standard library's signature
         if client.family != socket.AF_UNIX:
-            # A client that does not read costs the kernel this much, not its largest buffer.
+            # Limits the kernel memory for a client that does not read.
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_IN_KERNEL)
         connection = Connection(client, peer, server)
         with self.lock:
             self.table.add(connection)
-            self.share.record(len(self.table))
+            self.connection_count.record(len(self.table))
             connection.wait(State.IDLE, time.monotonic(), self.limits.head_seconds)
             self.epoll.register(connection.descriptor, _READ)
 
     def wait(self, connection: Connection, state: State, seconds: float) -> None:
-        """Give up a connection until something happens, for so many seconds at most."""
+        """Wait for the next event of a connection, for at most `seconds`."""
         with self.lock:
             connection.wait(state, time.monotonic(), seconds)
             self._arm(connection)
 
-    def wait_on(self, connection: Connection) -> None:
-        """Go on waiting as before."""
+    def resume_waiting(self, connection: Connection) -> None:
+        """Continue to wait, with the same state and deadline."""
         with self.lock:
             self._arm(connection)
 
-    def keep_pace(self, connection: Connection, moved: int, seconds: float) -> None:
-        """Go on waiting for a client that has just moved so many bytes."""
+    def extend_deadline(self, connection: Connection, moved: int, seconds: float) -> None:
+        """Continue to wait for a client that has just transferred `moved` bytes."""
         with self.lock:
             now = time.monotonic()
-            connection.keep_pace(moved, now, self.limits.bytes_per_second, seconds)
+            connection.extend_deadline(moved, now, self.limits.bytes_per_second, seconds)
             self._arm(connection)
 
     def _arm(self, connection: Connection) -> None:
-        # With a request here already the loop is to come at once, and a socket is writable at once.
+        # If the next request was received already, writability wakes the loop at once.
         write = connection.state is State.SENDING or connection.received
         self.epoll.modify(connection.descriptor, _WRITE if write else _READ)
 
     def close(self, connection: Connection, *, reset: bool = False) -> None:
-        """End a connection and all that belongs to it; by its owner, or by the loop."""
+        """Close a connection and its resources; called by its owner or by the loop."""
         with self.lock:
             if not self.table.remove(connection):
                 return
-            self.share.record(len(self.table))
+            self.connection_count.record(len(self.table))
             if connection.request is not None:
                 connection.request.body_store.close()
             if reset:
@@ -93,7 +93,7 @@ class Sockets:
             exchange.close()
 
     def refuse(self, connection: Connection, error: ApiError) -> None:
-        """Answer with an error and end the connection; the client may still be sending."""
+        """Send an error response and end the connection; the client may still be sending."""
         answer = self._refusals.render(error, connection.request)
         if connection.request is not None:
             connection.request.body_store.close()
@@ -102,16 +102,16 @@ class Sockets:
         self.linger(connection)
 
     def linger(self, connection: Connection) -> None:
-        """Send nothing more, and wait for the client to close.
+        """Stop sending, and wait for the client to close the connection.
 
-        A socket that is closed while data come in is reset, and the client may lose the response.
+        Closing a socket while data arrive resets it, and the client may lose the response.
         """
         connection.received = b""
         connection.socket.shutdown(socket.SHUT_WR)
         self.wait(connection, State.LINGERING, self.limits.linger_seconds)
 
-    def guarded(self, connection: Connection, act: Callable[[Connection], None]) -> None:
-        """Act on a connection; whatever goes wrong ends this one and no other."""
+    def run_guarded(self, connection: Connection, act: Callable[[Connection], None]) -> None:
+        """Call `act` with a connection; a failure closes this connection and no other."""
         try:
             act(connection)
         except (ClientGone, OSError):

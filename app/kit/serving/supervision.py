@@ -1,34 +1,34 @@
-"""What the supervisor gives to gunicorn, and how a worker lives without its master.
+"""The descriptors that the supervisor passes to gunicorn, and workers that outlive their master.
 
-The supervisor passes three descriptors: the listening socket, the end of a pipe that closes when
-the supervisor ends (the lifeline), and one to report on that a worker is ready. With them workers
-outlive their master: they go on serving until the supervisor has seen the next master's workers
-ready. Without them, under another process manager, they end with their master.
+The supervisor passes three descriptors: the listening socket, one end of a pipe that is closed when
+the supervisor ends (the lifeline), and one on which a worker reports that it is ready. With them,
+workers outlive their master: they continue to serve until the workers of the next master are ready.
+Without them, under another process manager, workers end with their master.
 
-Only the standard library is imported here: the supervisor stays small.
+This module imports only the standard library, to keep the supervisor small.
 """
 
 import faulthandler
 import os
 
-from app.kit.deaths import die_with_parent, die_with_pipe
+from app.kit.process_lifetime import die_with_parent, die_with_pipe
 
 LISTENER, LIFELINE, READY = "API_LISTENER_FD", "API_LIFELINE_FD", "API_READY_FD"
 
 
 def bind(address: str) -> str:
-    """Return where gunicorn listens: on the supervisor's socket, or on this address."""
+    """Return where gunicorn listens: on the supervisor's socket if there is one, else `address`."""
     descriptor = os.environ.get(LISTENER)
     return f"fd://{descriptor}" if descriptor else address
 
 
 def is_supervised() -> bool:
-    """Whether a worker may outlive its master."""
+    """Return whether the supervisor started this process; then workers outlive their master."""
     return LIFELINE in os.environ
 
 
-def bind_life(master: int) -> None:
-    """End this worker with the supervisor, or else with its master."""
+def set_death_signal(master: int) -> None:
+    """Make this worker end with the supervisor if there is one, else with its master."""
     if is_supervised():
         die_with_pipe(int(os.environ[LIFELINE]))
     else:
@@ -36,15 +36,16 @@ def bind_life(master: int) -> None:
 
 
 def report_ready() -> None:
-    """Tell the supervisor that this worker serves."""
+    """Report to the supervisor that this worker is ready."""
     descriptor = os.environ.get(READY)
     if descriptor:
         os.write(int(descriptor), f"{os.getpid()}\n".encode())
 
 
-def watch_oneself(seconds: float) -> None:
-    """End this process unless this is called again in time: no master looks whether it hangs.
+def restart_watchdog(seconds: float) -> None:
+    """End this process unless this function is called again within `seconds`.
 
-    A thread of the C library does it, so that it works whatever the interpreter is stuck in.
+    It replaces the check of the master that a worker does not hang. The timer is a thread in C, so
+    it works even if the interpreter hangs.
     """
     faulthandler.dump_traceback_later(seconds, exit=True)

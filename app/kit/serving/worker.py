@@ -1,4 +1,4 @@
-"""gunicorn's side of the server: start, sign of life, graceful stop."""
+"""The interface to gunicorn: start, heartbeat and graceful stop of a worker."""
 
 import os
 import time
@@ -7,7 +7,7 @@ from typing import Any
 from gunicorn.workers import base
 
 from app.kit.serving import supervision
-from app.kit.serving.balance import Share
+from app.kit.serving.balance import ConnectionCount
 from app.kit.serving.limits import Limits
 from app.kit.serving.loop import Loop
 from app.kit.serving.pool import Pool
@@ -15,40 +15,40 @@ from app.kit.serving.refusals import Refusals
 from app.kit.serving.sockets import Sockets
 from app.kit.settings import Settings
 
-_SIGN_OF_LIFE_SECONDS = 1.0
+_HEARTBEAT_SECONDS = 1.0
 
 
 class BufferingWorker(base.Worker):  # type: ignore[misc]
-    """A worker whose threads see complete requests only."""
+    """A gunicorn worker whose threads only get complete requests."""
 
     def make_limits(self, settings: Settings) -> Limits:
-        """Return what clients of this process may do."""
+        """Return the limits for the clients of this process."""
         return Limits.from_settings(settings, self.cfg)
 
     def run(self) -> None:
-        """Serve until the master asks to stop or is gone, then let what is under way end."""
+        """Serve until the master stops this worker or has ended; then finish open requests."""
         settings = Settings.from_env(os.environ)
-        sockets = Sockets(self.make_limits(settings), Refusals(settings), Share(self.age))
+        sockets = Sockets(self.make_limits(settings), Refusals(settings), ConnectionCount(self.age))
         pool = Pool(self.wsgi, sockets, self.cfg)
         loop = Loop(self.sockets, sockets, pool)
         pool.start(self.cfg.threads)
         loop.start(self.PIPE[0])
         supervision.report_ready()
-        signed_at = 0.0
+        heartbeat_at = 0.0
         while self.alive and pool.served < self.max_requests:
-            loop.turn()
+            loop.run_once()
             now = time.monotonic()
-            if now - signed_at >= _SIGN_OF_LIFE_SECONDS:
-                signed_at = now
-                self._give_sign_of_life()
+            if now - heartbeat_at >= _HEARTBEAT_SECONDS:
+                heartbeat_at = now
+                self._send_heartbeat()
         self._drain(loop, sockets)
 
-    def _give_sign_of_life(self) -> None:
+    def _send_heartbeat(self) -> None:
         self.notify()
         if os.getppid() == self.ppid:
             return
         if supervision.is_supervised():
-            supervision.watch_oneself(self.cfg.timeout)
+            supervision.restart_watchdog(self.cfg.timeout)
         else:
             self.alive = False
 
@@ -58,9 +58,9 @@ class BufferingWorker(base.Worker):  # type: ignore[misc]
             listener.close()
         until = time.monotonic() + self.cfg.graceful_timeout
         while len(sockets.table) and time.monotonic() < until:
-            self._give_sign_of_life()
-            loop.turn()
+            self._send_heartbeat()
+            loop.run_once()
 
     def handle_exit(self, sig: Any, frame: Any) -> None:  # noqa: ARG002 - gunicorn's signature
-        """Stop gracefully (SIGTERM); the signal itself ends the loop's turn."""
+        """Stop gracefully (SIGTERM); the signal also ends the wait of the loop."""
         self.alive = False

@@ -1,4 +1,4 @@
-"""Where files are kept: one interface for a disk and an object store."""
+"""File storage: one interface for local disks and object stores."""
 
 from app.kit.storage.keys import InvalidKey, NotStored, StorageUnavailable, TooLarge, blob_key
 from app.kit.storage.space import Reserve, StorageFull

@@ -1,18 +1,18 @@
-"""Names of stored files, and what can go wrong with them."""
+"""Keys of stored files, and the errors of the storage."""
 
 import re
 from uuid import UUID
 
 KEY_MAX = 1024
-# An allow-list, as keys are made by the service and never by its users: no "..", no hidden files,
-# nothing that a file system or an object store would read in its own way.
+# An allow-list, because keys are created by the service and never by its users: no "..", no hidden
+# files, no characters that have a special meaning in a file system or an object store.
 _SEGMENT = r"[A-Za-z0-9_][A-Za-z0-9._=-]{0,199}"
 _KEY = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class InvalidKey(ValueError):  # noqa: N818 - reads as what is wrong
-    """The key is not made of plain segments separated by slashes."""
+    """The key does not consist of valid segments separated by slashes."""
 
 
 class NotStored(LookupError):  # noqa: N818 - names what was found
@@ -20,7 +20,7 @@ class NotStored(LookupError):  # noqa: N818 - names what was found
 
 
 class TooLarge(Exception):  # noqa: N818 - names what happened
-    """More bytes came than allowed; ``limit`` says how many are."""
+    """The content has more bytes than `limit`."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"more than {limit} bytes")
@@ -28,41 +28,38 @@ class TooLarge(Exception):  # noqa: N818 - names what happened
 
 
 class StorageUnavailable(Exception):  # noqa: N818 - names the state
-    """The object store cannot be reached or refuses; the cause is attached."""
+    """The storage is unreachable or reports an error; the cause is attached."""
 
 
-def is_key(text: str) -> bool:
-    """Whether a file can have this name."""
+def is_valid_key(text: str) -> bool:
+    """Return whether a text is a valid key."""
     return len(text) <= KEY_MAX and _KEY.fullmatch(text) is not None
 
 
 def check_key(key: str) -> str:
-    """The key itself, when it is one.
-
-    :raises InvalidKey: see there.
-    """
-    if not is_key(key):
+    """Return the key if it is valid. Raises InvalidKey otherwise."""
+    if not is_valid_key(key):
         raise InvalidKey(f"not a storage key: {key[:100]!r}")
     return key
 
 
 def check_prefix(prefix: str) -> str:
-    """A folder of keys without its trailing slash; the empty string is the whole store.
+    """Return a folder of keys without its trailing slash; an empty string is the whole storage.
 
-    :raises InvalidKey: as `check_key`.
+    Raises InvalidKey like `check_key`.
     """
     folder = prefix.removesuffix("/")
     return check_key(folder) if folder else ""
 
 
 def blob_key(organization_id: UUID | str, sha256: str) -> str:
-    """Where an organization keeps the content with this SHA-256 (64 hexadecimal characters).
+    """Return the key of an organization's content with this SHA-256 (64 hexadecimal characters).
 
-    :raises InvalidKey: no such digest, or an id that cannot stand in a key.
+    Raises InvalidKey if the digest is invalid or the id cannot be part of a key.
     """
     if not _SHA256.fullmatch(sha256):
-        raise InvalidKey("not a SHA-256 in lower-case hexadecimal")
+        raise InvalidKey("the digest is not a SHA-256 in lower-case hexadecimal")
     identifier = str(organization_id)
     if "/" in identifier:
-        raise InvalidKey("an organization id has no slash")
+        raise InvalidKey("an organization id must not contain a slash")
     return check_key(f"organizations/{identifier}/blobs/{sha256[:2]}/{sha256}")

@@ -1,4 +1,4 @@
-"""Files on a disk of this machine: private to the service's user, and on the disk once promised."""
+"""Files on a local disk: readable by the service's user only, and synced to the disk on commit."""
 
 import os
 import stat
@@ -15,7 +15,7 @@ _ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
 class LocalWriter:
-    """A file under way; it exists for others only by the name that nobody knows yet."""
+    """A file that is being written, under a name that only this writer knows."""
 
     def __init__(self, path: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -29,7 +29,7 @@ class LocalWriter:
             self._file.write(data)
 
     def commit(self) -> None:
-        # Without it a power cut can leave the new name with an empty file behind it.
+        # Without fsync, a power failure can leave an empty file under the new name.
         with disk_faults():
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -43,7 +43,7 @@ class LocalWriter:
 
 
 class LocalFiles:
-    """The ``file://`` backend."""
+    """The backend for `file://` URLs."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -87,7 +87,7 @@ class LocalFiles:
             self.remove(key)
 
     def prune(self, folder: str) -> None:
-        """Take away empty folders, from the bottom; one that got a file meanwhile stays."""
+        """Remove empty folders, bottom-up; a folder that received a new file meanwhile stays."""
         for parent, _, _ in os.walk(self._root / folder, topdown=False):
             with suppress(OSError):
                 Path(parent).rmdir()
@@ -109,7 +109,7 @@ class LocalFiles:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make missing folders from the top, each for the owner only and safely on the disk."""
+    """Create missing folders top-down, each readable by the owner only and synced to the disk."""
     if folder.is_dir():
         return
     _make_folder(folder.parent)

@@ -1,7 +1,7 @@
 """Files in an object store, through fsspec.
 
-Its packages are imported on first use: aiobotocore alone costs 30 MB, which a service that keeps
-its files on a disk need not pay.
+Its packages are imported on first use: aiobotocore alone needs 30 MB of memory, which a service
+with files on a local disk can save.
 """
 
 import io
@@ -17,10 +17,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 from app.kit.storage.keys import NotStored, StorageUnavailable
 
-# A part must have 5 MiB at least in S3; s3fs alone would hold back 50 MiB for every open file.
+# S3 requires parts of at least 5 MiB; the default of s3fs buffers 50 MiB for every open file.
 _WRITE_BLOCK = 8 * 1024 * 1024
 _READ_BLOCK = 4 * 1024 * 1024
-# As they are, s3fs and botocore try a dead store 25 times, for nine seconds.
+# By default, s3fs and botocore try an unreachable store 25 times, for nine seconds.
 _S3_ATTEMPTS = 3
 
 
@@ -32,14 +32,14 @@ def _outages(key: str, absent: type[Exception] = NotStored) -> Iterator[None]:
         raise
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise absent(key) from None
-    except Exception as error:  # each file system of fsspec has errors of its own
+    except Exception as error:  # each file system of fsspec raises errors of its own
         raise StorageUnavailable(f"{type(error).__name__} at {key}") from error
 
 
 class RemoteWriter:
-    """An object under way. Stores with uploads in parts show nothing of it before `commit`.
+    """An object that is being written; with multipart uploads it is not visible before `commit`.
 
-    "Not found" while writing means that the bucket is missing, so the store is of no use.
+    "Not found" while writing means that the bucket is missing, so the store is unusable.
     """
 
     def __init__(self, files: "RemoteFiles", key: str) -> None:
@@ -66,28 +66,28 @@ class RemoteWriter:
 
 
 class RemoteFiles:
-    """The backend for every other address; the members of its query are the options of fsspec."""
+    """The backend for all other URLs; the parameters of the query are options of fsspec."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         self._protocol = parts.scheme
         self._root = (parts.netloc + parts.path).rstrip("/")
         self._options: dict[str, Any] = dict(parse_qsl(parts.query))
-        # Listings are not kept: another process may have written since.
+        # Listings are not cached because other processes may have written since.
         self._options |= {"use_listings_cache": False, "skip_instance_cache": True}
         if self._protocol == "s3":
             self._options["config_kwargs"] = {"retries": {"total_max_attempts": _S3_ATTEMPTS}}
-        self._made: tuple[int, Any] = (0, None)
+        self._cached_system: tuple[int, Any] = (0, None)
 
     @property
     def system(self) -> Any:
-        """The file system of this process: after a fork the one before is of no use."""
-        pid, system = self._made
+        """Return the file system of this process; after a fork a new one is created."""
+        pid, system = self._cached_system
         if pid != os.getpid():
             system = import_module("fsspec").filesystem(self._protocol, **self._options)
-            if self._protocol == "s3":  # it tries again around botocore, which does so too
+            if self._protocol == "s3":  # botocore retries already
                 system.retries = 1
-            self._made = (os.getpid(), system)
+            self._cached_system = (os.getpid(), system)
         return system
 
     def path(self, key: str) -> str:
@@ -103,7 +103,7 @@ class RemoteFiles:
 
     def open(self, key: str) -> BinaryIO:
         with _outages(key):
-            if self._protocol == "memory":  # its open files share one position
+            if self._protocol == "memory":  # its open files share their position
                 return io.BytesIO(self.system.cat_file(self.path(key)))
             file: BinaryIO = self.system.open(
                 self.path(key), "rb", block_size=_READ_BLOCK, cache_type="readahead"
@@ -130,12 +130,12 @@ class RemoteFiles:
         try:
             with _outages(keys[0]):
                 self.system.rm([self.path(key) for key in keys])
-        except NotStored:  # one that went meanwhile may have kept others from going
+        except NotStored:  # a missing file may have stopped the deletion of others
             for key in keys:
                 self.remove(key)
 
     def prune(self, folder: str) -> None:
-        """An object store has no folders."""
+        """Do nothing, because an object store has no folders."""
 
     @contextmanager
     def local(self, key: str) -> Iterator[Path]:
@@ -166,4 +166,4 @@ def _modified(info: dict[str, Any]) -> float:
             return value.timestamp()
         if isinstance(value, int | float):
             return float(value)
-    raise StorageUnavailable(f"the store does not say when {info['name']} was written")
+    raise StorageUnavailable(f"the store did not return the modification time of {info['name']}")

@@ -1,4 +1,4 @@
-"""The space that is kept free on the disk, so that the database can go on writing."""
+"""The reserve of free disk space, which lets the database continue to write."""
 
 import errno
 import os
@@ -12,13 +12,13 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class StorageFull(StorageUnavailable):
-    """Less than the reserve is free, or the file system takes no more."""
+    """Less than the reserve is free, or the file system is full."""
 
 
 class Reserve:
-    """Bytes to be left free in each of the file systems of `folders`, by the names they have here.
+    """The number of bytes to keep free in the file systems of `folders` (by name).
 
-    With 0 nothing is ever refused. A folder need not exist yet.
+    With 0 no write is ever refused. The folders need not exist yet.
     """
 
     def __init__(self, reserve_bytes: int, folders: Mapping[str, Path]) -> None:
@@ -26,7 +26,7 @@ class Reserve:
         self._folders = dict(folders)
 
     def free_bytes(self) -> dict[str, int]:
-        """Return what is free for unprivileged processes, by folder."""
+        """Return the bytes that are free for unprivileged processes, by folder name."""
         return {name: _free_bytes(folder) for name, folder in self._folders.items()}
 
     def is_used_up(self) -> bool:
@@ -34,7 +34,7 @@ class Reserve:
         return self.bytes > 0 and min(self.free_bytes().values()) < self.bytes
 
     def check(self) -> None:
-        """Raise StorageFull when less than the reserve is free."""
+        """Raise StorageFull if less than the reserve is free."""
         if self.is_used_up():
             raise StorageFull(f"less than {self.bytes} bytes are free")
 
@@ -46,14 +46,14 @@ def _free_bytes(folder: Path) -> int:
         except FileNotFoundError:
             folder = folder.parent
             continue
-        except OSError:  # nothing can be written there either
+        except OSError:  # nothing can be written there
             return 0
         return status.f_bavail * status.f_frsize
 
 
 @contextmanager
 def disk_faults() -> Iterator[None]:
-    """Raise StorageFull for a disk that is full, and StorageUnavailable for one that is faulty."""
+    """Convert OSError into StorageFull if the disk is full, else into StorageUnavailable."""
     try:
         yield
     except OSError as failure:

@@ -1,4 +1,4 @@
-"""The storage that the rest of the service sees."""
+"""The storage interface for the rest of the service."""
 
 import hashlib
 import secrets
@@ -16,28 +16,28 @@ from app.kit.storage.keys import (
     TooLarge,
     check_key,
     check_prefix,
-    is_key,
+    is_valid_key,
 )
 from app.kit.storage.local import LocalFiles
 from app.kit.storage.remote import RemoteFiles
 from app.kit.storage.space import Reserve
 
 STAGING = "staging"
-# A client that does not read its download holds one chunk of it in memory.
+# For a client that does not read its download, one chunk stays in memory.
 CHUNK = 64 * 1024
 _CHECK_BYTES = 1024 * 1024
-"""How much of a file is written between two looks at the free space."""
+"""The free space is checked each time this many bytes of a file were written."""
 
 
 class Stored(NamedTuple):
-    """A file that was written: bytes, and SHA-256 in hexadecimal."""
+    """A written file: its size in bytes, and its SHA-256 in hexadecimal."""
 
     size: int
     sha256: str
 
 
 class Entry(NamedTuple):
-    """A file in a listing; ``modified`` is in UTC."""
+    """A file in a listing; `modified` is in UTC."""
 
     key: str
     size: int
@@ -45,14 +45,14 @@ class Entry(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """How much there is in a folder and below."""
+    """The number of files in a folder and its subfolders, and their total size."""
 
     files: int
     bytes: int
 
 
 class Writer(Protocol):
-    """A file under way in a backend."""
+    """A file that is being written to a backend."""
 
     def write(self, data: bytes) -> None: ...
     def commit(self) -> None: ...
@@ -60,7 +60,7 @@ class Writer(Protocol):
 
 
 class Backend(Protocol):
-    """What a place for files must be able to do; all keys it gets are valid ones."""
+    """The interface of a storage backend; it only receives valid keys."""
 
     def create(self, key: str) -> Writer: ...
     def move(self, source: str, target: str) -> None: ...
@@ -74,7 +74,7 @@ class Backend(Protocol):
 
 
 class Staged:
-    """Content that is coming in and has no name yet; leaving without `promote` removes it."""
+    """Content that is being received and has no key yet; it is removed without `promote`."""
 
     def __init__(self, backend: Backend, limit: int | None, reserve: Reserve | None) -> None:
         if reserve is not None:
@@ -86,19 +86,20 @@ class Staged:
         self._key = f"{STAGING}/{secrets.token_hex(16)}"
         self._writer = backend.create(self._key)
         self._digest = hashlib.sha256()
-        self._under_way = True
+        self._is_open = True
         self.size = 0
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of what was written so far, in hexadecimal."""
+        """Return the SHA-256 of the bytes written so far, in hexadecimal."""
         return self._digest.hexdigest()
 
     def write(self, data: bytes) -> None:
-        """Take the next bytes.
+        """Write the next bytes.
 
-        :raises TooLarge: before anything beyond the limit is kept.
-        :raises StorageFull: the disk has become full meanwhile.
+        Raises:
+            TooLarge: the limit is exceeded; the bytes are not written.
+            StorageFull: the disk has become full meanwhile.
         """
         self.size += len(data)
         if self._limit is not None and self.size > self._limit:
@@ -110,17 +111,18 @@ class Staged:
         self._writer.write(data)
 
     def promote(self, key: str) -> Stored:
-        """Give the content its name; what had that name before is replaced in one step.
+        """Store the content under `key`, atomically replacing an existing file.
 
-        :raises InvalidKey: the key is none.
-        :raises RuntimeError: it has its name already.
+        Raises:
+            InvalidKey: the key is invalid.
+            RuntimeError: the content was promoted or dropped before.
         """
         check_key(key)
-        if not self._under_way:
+        if not self._is_open:
             raise RuntimeError("this content was promoted or dropped before")
         self._writer.commit()
         self._backend.move(self._key, key)
-        self._under_way = False
+        self._is_open = False
         return Stored(self.size, self.sha256)
 
     def __enter__(self) -> Self:
@@ -132,15 +134,15 @@ class Staged:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._under_way:
-            self._under_way = False
-            # What cannot be removed now is swept later; the error under way says more.
+        if self._is_open:
+            self._is_open = False
+            # If removing fails, `sweep` does it later; the original error is more important.
             with suppress(StorageUnavailable, OSError):
                 self._writer.abort()
 
 
 class Stream(Iterator[bytes]):
-    """Chunks of a stored file; ``close`` (or the end) gives the file back."""
+    """Iterator over the chunks of a stored file; `close`, or the end, closes the file."""
 
     def __init__(self, file: BinaryIO, remaining: int | None, chunk: int) -> None:
         self._file = file
@@ -162,15 +164,14 @@ class Stream(Iterator[bytes]):
 
 
 class Storage:
-    """Files by key, on a disk or in an object store.
+    """Files by key, on a local disk or in an object store.
 
-    :param url: ``file:///absolute/folder``, ``s3://bucket/prefix?endpoint_url=…``, ``memory://x``
-        or another address that fsspec knows.
-    :param reserve: the free space without which nothing is written; None writes in any case.
-    :raises ValueError: a ``file://`` address without an absolute path.
+    `url` is `file:///absolute/folder`, `s3://bucket/prefix?endpoint_url=…`, `memory://x` or another
+    URL that fsspec supports; a `file://` URL without an absolute path raises ValueError. `reserve`
+    is the free disk space that writes must leave; None does not check it.
 
-    Every method raises `InvalidKey` for what is no key, and `StorageUnavailable` when an object
-    store does not answer. Methods that write raise `StorageFull` while there is no space.
+    Every method raises `InvalidKey` for an invalid key, and `StorageUnavailable` if an object store
+    does not answer. Methods that write raise `StorageFull` if there is too little space.
     """
 
     def __init__(self, url: str, reserve: Reserve | None = None) -> None:
@@ -179,19 +180,19 @@ class Storage:
         if url.startswith("file://"):
             root = Path(url.removeprefix("file://"))
             if not root.is_absolute():
-                raise ValueError("file:// needs an absolute path")
+                raise ValueError("a file:// URL must have an absolute path")
             self._backend = LocalFiles(root)
         else:
             self._backend = RemoteFiles(url)
 
     def stage(self, limit: int | None = None) -> Staged:
-        """Begin to take in content of at most ``limit`` bytes; use it as a context manager."""
+        """Start to receive content of at most `limit` bytes; use it as a context manager."""
         return Staged(self._backend, limit, self._reserve)
 
     def write(self, key: str, chunks: Iterable[bytes], *, limit: int | None = None) -> Stored:
-        """Store the chunks under the key, all of them or (on an error) nothing.
+        """Store the chunks under the key; on an error nothing is stored.
 
-        :raises TooLarge: more than ``limit`` bytes came.
+        Raises TooLarge if there are more than `limit` bytes.
         """
         check_key(key)
         with self.stage(limit) as staged:
@@ -200,37 +201,32 @@ class Storage:
             return staged.promote(key)
 
     def open(self, key: str) -> BinaryIO:
-        """The file for reading; it can seek.
-
-        :raises NotStored: there is none.
-        """
+        """Open a file for reading; it is seekable. Raises NotStored if it does not exist."""
         return self._backend.open(check_key(key))
 
     def stream(
         self, key: str, start: int = 0, end: int | None = None, *, chunk: int = CHUNK
     ) -> Stream:
-        """The bytes from ``start`` up to, not including, ``end``, in chunks.
+        """Return the bytes from `start` to `end` (exclusive) in chunks.
 
-        The file is opened now, not at the first chunk: an answer can still become a 404.
+        The file is opened now and not at the first chunk, so that the response can still be a 404.
 
-        :raises NotStored: there is none.
-        :raises ValueError: a negative position or an empty chunk.
+        Raises:
+            NotStored: the file does not exist.
+            ValueError: a position is negative, or the chunk size is not positive.
         """
         if start < 0 or (end is not None and end < 0) or chunk < 1:
-            raise ValueError("positions are counted from the start of the file")
+            raise ValueError("positions must not be negative, and the chunk size must be positive")
         file = self.open(key)
         file.seek(start)
         return Stream(file, None if end is None else max(0, end - start), chunk)
 
     def size(self, key: str) -> int:
-        """Bytes in the file.
-
-        :raises NotStored: there is none.
-        """
+        """Return the size of a file in bytes. Raises NotStored if it does not exist."""
         return self._backend.size(check_key(key))
 
     def exists(self, key: str) -> bool:
-        """Whether there is a file under this key."""
+        """Return whether there is a file under this key."""
         try:
             self.size(key)
         except NotStored:
@@ -238,26 +234,25 @@ class Storage:
         return True
 
     def delete(self, key: str) -> None:
-        """Take the file away; there need not be one."""
+        """Delete a file; do nothing if it does not exist."""
         self._backend.remove(check_key(key))
 
     def local(self, key: str) -> AbstractContextManager[Path]:
-        """A path of this machine with the content, for programs that want one; only to be read.
+        """Return a context manager with a local path of the content, for programs that need one.
 
-        On a disk it is the file itself, otherwise a copy that lives as long as the context.
-
-        :raises NotStored: there is none.
+        The path must only be read: on a local disk it is the file itself, otherwise a copy that is
+        deleted with the context. Raises NotStored if the file does not exist.
         """
         return self._backend.local(check_key(key))
 
     def list(self, prefix: str = "") -> Iterator[Entry]:
-        """The files in a folder and below, in no order, folder by folder."""
+        """Yield the files in a folder and its subfolders, in no particular order."""
         for key, size, modified in self._backend.walk(check_prefix(prefix)):
-            if is_key(key):  # what others left there is none of ours
+            if is_valid_key(key):  # files of other programs are ignored
                 yield Entry(key, size, datetime.fromtimestamp(modified, UTC))
 
     def measure(self, prefix: str) -> Totals:
-        """How many files there are in a folder and below, and their bytes."""
+        """Return the number and total size of the files in a folder and its subfolders."""
         files = size = 0
         for entry in self.list(prefix):
             files += 1
@@ -265,9 +260,9 @@ class Storage:
         return Totals(files, size)
 
     def clear(self, prefix: str, *, batch: int = 1000) -> Iterator[int]:
-        """Delete a folder with all below it; after each batch, how many files that were.
+        """Delete a folder with all its files; yield the number of files after each batch.
 
-        What comes in while it runs may stay.
+        Files that are written meanwhile may remain.
         """
         files = self.list(prefix)
         while keys := [entry.key for entry in islice(files, batch)]:
@@ -276,9 +271,9 @@ class Storage:
         self._backend.prune(check_prefix(prefix))
 
     def sweep(self, prefix: str, older_than: timedelta) -> int:
-        """Delete the files of a folder that were written longer ago; answers how many.
+        """Delete the files of a folder that are older than `older_than`; return their number.
 
-        For `STAGING`, where a process that was killed leaves what it was taking in.
+        This is for `STAGING`, where a killed process leaves unfinished content.
         """
         oldest = datetime.now(UTC) - older_than
         stray = [entry.key for entry in self.list(prefix) if entry.modified < oldest]

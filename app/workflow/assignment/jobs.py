@@ -38,7 +38,7 @@ def release_disabled(job: Job) -> None:
 
 def _list_team_ids(job: Job) -> list[UUID]:
     user_id = UUID(job.args["data"]["user_id"])
-    return [team["id"] for team in teams.of_users([user_id]).get(user_id, ())]
+    return [team["id"] for team in teams.list_of_users([user_id]).get(user_id, ())]
 
 
 def _release(job: Job, team_ids: list[UUID], reason: str) -> None:
@@ -75,5 +75,13 @@ def unassign_empty_team(job: Job) -> None:
     service.unassign_unable(team_ids, job.checkpoint, reason="team_left")
 
 
+@jobs.handler("assignment.mark_nearly_due", queue="bulk")
+def mark_nearly_due(job: Job) -> None:
+    """Put artifacts that have become due within 24 hours before all others."""
+    while service.mark_nearly_due():
+        job.checkpoint()
+
+
+jobs.periodic("assignment.mark_nearly_due", every=60)
 # Runs often because only artifacts without a claim are offered in order of urgency.
 jobs.periodic("artifacts.expire_claims", every=10)

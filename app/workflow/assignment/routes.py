@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts.schemas import Artifact
+from app.documents.artifacts.schemas.documents import Artifact
 from app.kit.api.blueprint import Blueprint
 from app.kit.api.bulk import BulkResult
 from app.kit.permissions import Role

@@ -98,11 +98,11 @@ def _check_mentions(tag_set: Any, mentions: Sequence[UUID], caller: Caller) -> l
 def acts(artifact_id: UUID, *, caller: Caller) -> Any:
     """Return a SELECT of the audit entries about comments on an artifact's tag sets.
 
-    Only tag sets that the caller may see are included. Columns: those of `audit.about`, tag_set_id,
-    field, and the beginning of the body.
+    Only tag sets that the caller may see are included. Columns: those of `audit.select_entries`,
+    tag_set_id, field, and the beginning of the body.
     """
     comment_ids = queries.select_ids(tag_sets.ids_of(artifact_id, caller=caller))
-    return queries.select_actions(audit.about("tag_set_comments", comment_ids))
+    return queries.select_actions(audit.select_entries("tag_set_comments", comment_ids))
 
 
 def resolve(tag_set_id: UUID, comment_id: UUID, *, caller: Caller, revision: int | None) -> Any:

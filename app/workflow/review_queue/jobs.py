@@ -64,4 +64,12 @@ def release_disabled(job: Job) -> None:
     service.release_disabled(UUID(job.args["data"]["user_id"]), job.checkpoint)
 
 
+@jobs.handler("review_queue.move_nearly_due", queue="bulk")
+def move_nearly_due(job: Job) -> None:
+    """Put reviews that have become due within 24 hours before all others."""
+    while service.move_nearly_due():
+        job.checkpoint()
+
+
 jobs.periodic("review_queue.expire_claims", every=60)
+jobs.periodic("review_queue.move_nearly_due", every=60)

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 from app.kit.tenancy import TenantModel
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 LABELER = """(
 CASE
@@ -159,6 +160,14 @@ class TagSet(TenantModel, db.Revised, db.Base):
         _queue_index("_escalated", where="escalated"),
         *(_queue_index(f"_{flag}", where=f"flags @> '[\"{flag}\"]'") for flag in FLAGS),
         _statistics_index("submitted", "submitted_at", where=""),
+        # What the periodic job moves to the front of the queue.
+        Index(
+            "ix_tag_sets_coming_due",
+            "due_at",
+            postgresql_where=text(
+                "status = 'submitted' AND due_at IS NOT NULL AND review_rank >= 0"
+            ),
+        ),
         _statistics_index("submitted_of", "schema_id", "submitted_at", where=""),
         _statistics_index("due", "due_at", where="due_at IS NOT NULL AND "),
         _statistics_index(
@@ -199,7 +208,7 @@ class TagSet(TenantModel, db.Revised, db.Base):
     tags_bytes: Mapped[int] = mapped_column(
         Computed("octet_length(CAST(tags AS text))", persisted=True)
     )
-    status: Mapped[str] = mapped_column(default="draft")
+    status: Mapped[str] = mapped_column(default=TagSetStatus.DRAFT)
     submitted_at: Mapped[datetime | None]
     decided_at: Mapped[datetime | None]
     reason: Mapped[str | None]

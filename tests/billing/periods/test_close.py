@@ -29,7 +29,7 @@ def month() -> str:
 @pytest.fixture(autouse=True)
 def invoices(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Let something make invoices of closed months; undone, nothing does, as in this release."""
-    monkeypatch.setattr(service.events, "listeners", lambda _: [("invoices.issue", "default")])
+    monkeypatch.setattr(service.events, "list_handlers", lambda _: [("invoices.issue", "default")])
     return monkeypatch
 
 
@@ -63,7 +63,7 @@ def test_each_organization_of_the_month_is_told(app: Flask, old_org: Org, month:
     answer = operator(app).post(PATH, json={"period": month})
     assert answer.status_code == 202
     data = answer.json["data"]
-    start, end = service.bounds(month)
+    start, end = service.get_bounds(month)
     assert data["period"] == month
     assert data["from"] == start.isoformat().replace("+00:00", "Z")
     assert data["to"] == end.isoformat().replace("+00:00", "Z")
@@ -137,7 +137,7 @@ def test_nothing_is_closed_while_nothing_makes_invoices(
         counted = text("SELECT count(*) FROM billing_periods WHERE period = :month")
         assert db.session().scalar(counted, {"month": month}) == 0
     # What an earlier release has closed stays closed, and answers as before.
-    invoices.setattr(service.events, "listeners", lambda _: [("invoices.issue", "default")])
+    invoices.setattr(service.events, "list_handlers", lambda _: [("invoices.issue", "default")])
     closed = operator(app).post(PATH, json={"period": month})
     invoices.undo()
     again = operator(app).post(PATH, json={"period": month})

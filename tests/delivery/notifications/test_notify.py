@@ -14,7 +14,7 @@ from app.delivery.notifications import service
 from app.delivery.notifications.models import Notification
 from app.delivery.notifications.service import telling
 from app.kit import container, db, tenancy
-from app.kit.letters import Messages
+from app.kit.emails import Messages
 from app.kit.mail import MailFailed
 from app.kit.permissions import Role
 from tests.factories import Org

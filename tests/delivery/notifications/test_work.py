@@ -10,9 +10,9 @@ import pytest
 from app.delivery.notifications import jobs
 from app.delivery.notifications.service import telling
 from app.kit import db, events, tenancy
+from app.kit.emails import Messages
 from app.kit.ids import uuid7
 from app.kit.jobs.handlers import HANDLERS
-from app.kit.letters import Messages
 from tests.factories import Org, job_of
 from tests.factories.counting import statements
 from tests.factories.desk import Desk

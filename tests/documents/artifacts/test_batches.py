@@ -42,7 +42,7 @@ def _once_found(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> Non
     """Let others act between the filter's search and the first batch."""
     find = bulk.find
 
-    def found(*args: Any, **how: Any) -> bulk.Found:
+    def found(*args: Any, **how: Any) -> bulk.MatchedIds:
         result = find(*args, **how)
         then()
         return result

@@ -120,7 +120,7 @@ def test_deleting_and_uploading_at_once_loses_nothing(org: Org, work: Work) -> N
 
         def clean(digest: str = first["sha256"]) -> None:
             with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-                service.delete_content(digest)
+                service.delete_contents([digest], lambda: None)
 
         def send(content: str = content) -> Any:
             return upload(org.api("labeler"), content.encode(), "a.txt")

@@ -10,10 +10,9 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from app.documents.artifacts.models import DUE_LEAD
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
-from app.workflow.tag_sets.service.decisions import review_rank
+from app.workflow.tag_sets.review_ranks import RANK_STEP
 from tests.documents.artifacts.conftest import create_text, make_pdf, upload
 from tests.factories import Org
 from tests.factories.desk import Desk, counts
@@ -221,6 +220,11 @@ def test_archiving_and_claiming_at_once_leave_no_claimed_archive(desk: Desk) -> 
         assert desk.artifact_row(artifact_id).status == "ready"
 
 
+def _rank(priority: int, at: datetime) -> int:
+    milliseconds = (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+    return (100 - priority) * RANK_STEP + min(max(milliseconds, 0), RANK_STEP - 1)
+
+
 @pytest.mark.parametrize("priority", [0, 50, 100])
 @pytest.mark.parametrize(
     "at",
@@ -233,13 +237,13 @@ def test_archiving_and_claiming_at_once_leave_no_claimed_archive(desk: Desk) -> 
     ],
     ids=str,
 )
-def test_python_and_sql_agree_on_the_place_in_the_queue(
+def test_the_place_in_the_queue_is_priority_then_time(
     org: Org, priority: int, at: datetime
 ) -> None:
     with org.app.app_context(), tenancy.organization(org.id):
         rank = text("SELECT review_rank_of(:priority, :at)")
         found = db.session().scalar(rank, {"priority": priority, "at": at})
-    assert found == review_rank(priority, at)
+    assert found == _rank(priority, at)
 
 
 def test_urgency_moves_what_waits_for_review(desk: Desk) -> None:
@@ -253,12 +257,15 @@ def test_urgency_moves_what_waits_for_review(desk: Desk) -> None:
 
     before, other = rank(sent), rank(rejected)
     submitted_at = datetime.fromisoformat(sent["submitted_at"])
-    assert before == review_rank(50, submitted_at)
+    assert before == _rank(50, submitted_at)
     _patch(desk.org, sent["artifact_id"], priority=80)
-    assert rank(sent) == review_rank(80, submitted_at)
+    assert rank(sent) == _rank(80, submitted_at)
     due = submitted_at + timedelta(days=3)
     _patch(desk.org, sent["artifact_id"], due_at=due.isoformat())
-    assert rank(sent) == review_rank(80, due - DUE_LEAD)
+    assert rank(sent) == _rank(80, submitted_at)
+    near = submitted_at + timedelta(hours=3)
+    _patch(desk.org, sent["artifact_id"], due_at=near.isoformat())
+    assert rank(sent) == _rank(101, near - timedelta(milliseconds=80))
     _patch(desk.org, sent["artifact_id"], due_at=None, priority=50)
     assert rank(sent) == before
     _patch(desk.org, rejected["artifact_id"], priority=80)

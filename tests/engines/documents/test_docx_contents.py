@@ -63,6 +63,12 @@ def test_text_that_a_style_hides_is_left_out(tmp_path: Path) -> None:
     assert text.split() == ["shown", "but", "this", "row"]
 
 
+def test_control_characters_are_left_out_and_accents_composed(tmp_path: Path) -> None:
+    """XML allows the control characters beyond DEL."""
+    text = text_of(tmp_path, run("a\x7fb\x9fc cafe\u0301 ") + run("Zu") + run("\u0308rich"))
+    assert text == "abc café Zürich"
+
+
 def test_boxes_to_tick_are_signs(tmp_path: Path) -> None:
     def sym(code: str, font: str = "Wingdings") -> str:
         return f'<w:r><w:sym w:font="{font}" w:char="{code}"/></w:r>'

@@ -80,6 +80,11 @@ def test_broken_markup(tmp_path: Path) -> None:
     assert words[-1] == "&bogus;"
 
 
+def test_control_characters_are_left_out_and_accents_composed(tmp_path: Path) -> None:
+    document = read(tmp_path, "<p>a\x07b\x1b[1mc\x85d cafe\u0301 Zu&#x308;rich</p>")
+    assert document.text == "ab[1mc\nd café Zürich"
+
+
 def test_empty_cells_keep_their_place_and_rows_stay_apart(tmp_path: Path) -> None:
     markup = """<p>before</p><table>
       <tr><th></th><th>2023</th><th>2024</th></tr>

@@ -44,6 +44,16 @@ def test_html_where_there_is_no_plain_text(tmp_path: Path) -> None:
     assert text_of(tmp_path, message) == HEAD + "the rich body"
 
 
+def test_rows_of_tables_stay_apart_in_mails_too(tmp_path: Path) -> None:
+    message = mail()
+    message.clear_content()
+    rows = (("", "2023", "2024"), ("Rent", "", "900"), ("", "120", ""))
+    cells = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows)
+    table = "".join(f"<tr>{row}</tr>" for row in cells)
+    message.set_content(f"<p>Costs</p><table>{table}</table>", subtype="html")
+    assert text_of(tmp_path, message) == HEAD + "Costs\n\n\t2023\t2024\nRent\t\t900\n\t120\t"
+
+
 def test_a_forwarded_message_is_read_with_its_attachments(tmp_path: Path) -> None:
     inner = mail("inner body")
     inner.replace_header("Subject", "Inner")

@@ -47,7 +47,7 @@ def test_requests_with_a_key_leave_it_out(
     def fail(prefix: str) -> None:
         raise RuntimeError(f"no row for {prefix} of {key}")
 
-    monkeypatch.setattr(queries, "prove", fail)
+    monkeypatch.setattr(queries, "find_by_prefix", fail)
     assert api.get("/artifacts").status_code == 500
     written = capfd.readouterr().err
     assert "request.failed" in written

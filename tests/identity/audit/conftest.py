@@ -1,4 +1,4 @@
-"""Looking at the audit log from beside it: as the owner of the tables, in plain SQL."""
+"""Fixtures that read and change the audit log directly, in SQL as the owner of the tables."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -10,7 +10,7 @@ import psycopg2.extras
 import pytest
 from flask import Flask
 
-from app.identity.audit import sealing
+from app.identity.audit import appending
 from app.kit import db, tenancy
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
@@ -21,7 +21,7 @@ Owner = Callable[..., Rows]
 
 @pytest.fixture
 def owner_sql(postgres: EmbeddedPostgres, app: Flask) -> Iterator[Owner]:
-    """Rows of a statement run as the tables' owner, in autocommit."""
+    """Run SQL as the tables' owner, in autocommit, and return the rows."""
     with closing(psycopg2.connect(postgres.url)) as connection:
         connection.autocommit = True
         psycopg2.extras.register_uuid(conn_or_curs=connection)
@@ -36,7 +36,7 @@ def owner_sql(postgres: EmbeddedPostgres, app: Flask) -> Iterator[Owner]:
 
 @pytest.fixture
 def entries(owner_sql: Owner) -> Callable[[UUID], Rows]:
-    """An organization's entries, oldest first."""
+    """Return an organization's entries, oldest first."""
     return lambda organization_id: owner_sql(
         "SELECT * FROM audit_entries WHERE organization_id = %s ORDER BY id", organization_id
     )
@@ -44,14 +44,14 @@ def entries(owner_sql: Owner) -> Callable[[UUID], Rows]:
 
 @pytest.fixture
 def seal(app: Flask) -> Callable[[Org], int]:
-    """Seal what waits in an organization's chain; how many entries."""
+    """Append all pending entries of an organization to its chain, and return their number."""
 
     def run(org: Org) -> int:
         count = 0
         with app.app_context(), tenancy.across_organizations(reason="a test seals"):
             while True:
                 with db.transaction():
-                    sealed = sealing.seal(org.id)
+                    sealed = appending.append_pending_entries(org.id)
                 if not sealed:
                     return count
                 count += sealed

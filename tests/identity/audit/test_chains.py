@@ -1,4 +1,4 @@
-"""The chains: what verifying finds of whoever tampers with the tables, as their owner can."""
+"""Hash chains: verification finds every manipulation that the tables' owner can make."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -10,7 +10,7 @@ import psycopg2
 import pytest
 from sqlalchemy import text
 
-from app.identity.audit import sealing, service
+from app.identity.audit import appending, service
 from app.identity.audit.service import Report
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
@@ -50,7 +50,7 @@ def _kinds(org: Org) -> set[str]:
 
 @pytest.fixture
 def sealed(org: Org, seal: Seal) -> Org:
-    """An organization whose chain has three blocks."""
+    """Return an organization whose chain has three blocks."""
     seal(org)
     for n in range(2):
         _change(org, f"a{n}", f"b{n}")
@@ -71,7 +71,7 @@ def test_an_untouched_chain_is_fine(sealed: Org, entries: Entries) -> None:
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
-def test_what_waits_for_its_seal_is_counted_and_no_fault(sealed: Org) -> None:
+def test_pending_entries_are_counted_and_not_a_fault(sealed: Org) -> None:
     _change(sealed, "later")
     report = _verify(sealed)
     assert report.ok
@@ -109,9 +109,7 @@ def test_a_removed_entry_is_found(sealed: Org, entries: Entries, owner_sql: Owne
     assert (finding.kind, finding.entry_id, finding.position) == ("removed", entry.id, 2)
 
 
-def test_a_chain_that_was_removed_whole_and_begun_anew_is_found(
-    sealed: Org, owner_sql: Owner, seal: Seal
-) -> None:
+def test_a_chain_removed_and_recreated_is_found(sealed: Org, owner_sql: Owner, seal: Seal) -> None:
     for table in ("entries", "unsealed", "blocks", "heads"):
         owner_sql(f"DELETE FROM audit_{table} WHERE organization_id = %s", sealed.id)
     _change(sealed, "later")
@@ -120,9 +118,7 @@ def test_a_chain_that_was_removed_whole_and_begun_anew_is_found(
     assert _kinds(sealed) == {"truncated"}
 
 
-def test_a_log_that_was_erased_of_an_organization_that_goes_on_is_found(
-    sealed: Org, seal: Seal
-) -> None:
+def test_an_erased_log_of_an_active_organization_is_found(sealed: Org, seal: Seal) -> None:
     with sealed.app.app_context(), tenancy.organization(sealed.id), db.transaction() as session:
         status = "UPDATE organizations SET status = :s WHERE id = :o"
         session.execute(text(status), {"s": "closed", "o": sealed.id})
@@ -132,7 +128,7 @@ def test_a_log_that_was_erased_of_an_organization_that_goes_on_is_found(
     assert _kinds(sealed) == {"truncated"}
 
 
-def test_an_entry_removed_before_its_seal_is_found_after(
+def test_an_entry_removed_while_pending_is_found(
     sealed: Org, entries: Entries, owner_sql: Owner, seal: Seal
 ) -> None:
     _change(sealed, "gone")
@@ -153,7 +149,7 @@ def test_an_inserted_entry_is_found(sealed: Org, entries: Entries, owner_sql: Ow
     assert (finding.kind, finding.entry_id) == ("inserted", forged)
 
 
-def test_an_entry_slipped_to_the_sealer_with_an_old_date_is_found(
+def test_a_backdated_pending_entry_is_found(
     sealed: Org, entries: Entries, owner_sql: Owner, seal: Seal
 ) -> None:
     forged, old = uuid7(), _COLUMNS.replace(" at,", " at - interval '3 hours',")
@@ -176,14 +172,14 @@ def test_an_entry_slipped_to_the_sealer_with_an_old_date_is_found(
 _LAST = "organization_id = %s AND number = 3"
 
 
-def test_an_end_cut_off_is_found(sealed: Org, entries: Entries, owner_sql: Owner) -> None:
+def test_a_truncated_chain_is_found(sealed: Org, entries: Entries, owner_sql: Owner) -> None:
     for entry in entries(sealed.id)[-2:]:
         owner_sql("DELETE FROM audit_entries WHERE id = %s", entry.id)
     owner_sql(f"DELETE FROM audit_blocks WHERE {_LAST}", sealed.id)
     assert _kinds(sealed) == {"truncated"}
 
 
-def test_an_end_cut_off_together_with_the_heads_count_is_found(
+def test_a_truncated_chain_with_a_changed_head_is_found(
     sealed: Org, entries: Entries, owner_sql: Owner, seal: Seal
 ) -> None:
     for entry in entries(sealed.id)[-2:]:
@@ -196,16 +192,14 @@ def test_an_end_cut_off_together_with_the_heads_count_is_found(
         sealed.id,
     )
     assert _kinds(sealed) == {"broken"}
-    # The sealer does not go on from there: it would sign what it did not make.
+    # No block is appended to it: the service would sign a chain that it did not write.
     _change(sealed, "later")
-    with pytest.raises(sealing.BrokenHead):
+    with pytest.raises(appending.InvalidHead):
         seal(sealed)
     assert _kinds(sealed) == {"broken"}
 
 
-def test_a_head_put_back_to_an_older_one_is_found(
-    sealed: Org, owner_sql: Owner, seal: Seal
-) -> None:
+def test_an_older_head_is_found(sealed: Org, owner_sql: Owner, seal: Seal) -> None:
     (old,) = owner_sql("SELECT * FROM audit_heads WHERE organization_id = %s", sealed.id)
     _change(sealed, "later")
     seal(sealed)
@@ -221,14 +215,14 @@ def test_a_head_put_back_to_an_older_one_is_found(
     assert _kinds(sealed) == {"truncated"}
 
 
-def test_a_head_that_is_gone_is_found(sealed: Org, owner_sql: Owner) -> None:
+def test_a_missing_head_is_found(sealed: Org, owner_sql: Owner) -> None:
     owner_sql("DELETE FROM audit_heads WHERE organization_id = %s", sealed.id)
     assert _kinds(sealed) == {"truncated"}
 
 
-def test_a_block_gone_from_the_middle_is_found(sealed: Org, owner_sql: Owner) -> None:
+def test_a_missing_block_is_found(sealed: Org, owner_sql: Owner) -> None:
     owner_sql("DELETE FROM audit_blocks WHERE organization_id = %s AND number = 2", sealed.id)
-    # Its entries are in no block any more.
+    # Its entries are no longer in any block.
     assert _kinds(sealed) == {"broken", "inserted"}
 
 
@@ -286,7 +280,7 @@ def test_an_unknown_slug_is_not_found(org: Org) -> None:
     assert raised.value.code == "not_found"
 
 
-def test_a_long_chain_is_sealed_in_blocks(org: Org, seal: Seal, owner_sql: Owner) -> None:
+def test_a_long_chain_has_several_blocks(org: Org, seal: Seal, owner_sql: Owner) -> None:
     make_labeled(org, 2500, texts=False)
     assert seal(org) > 5000
     blocks = owner_sql(
@@ -297,7 +291,7 @@ def test_a_long_chain_is_sealed_in_blocks(org: Org, seal: Seal, owner_sql: Owner
     assert _verify(org).ok
 
 
-def test_two_sealers_at_once_make_one_chain(org: Org, seal: Seal) -> None:
+def test_concurrent_appends_create_one_chain(org: Org, seal: Seal) -> None:
     seal(org)
     _change(org, *(f"n{n}" for n in range(20)))
     barrier, counts = Barrier(4), []
@@ -317,18 +311,18 @@ def test_two_sealers_at_once_make_one_chain(org: Org, seal: Seal) -> None:
     assert report.unsealed == 0
 
 
-def test_a_sealer_that_dies_in_the_middle_leaves_nothing_behind(org: Org, seal: Seal) -> None:
+def test_an_interrupted_append_leaves_nothing(org: Org, seal: Seal) -> None:
     seal(org)
     _change(org, "one", "two")
     with org.app.app_context(), tenancy.across_organizations(reason="a test seals"):
-        assert sealing.seal(org.id) == 2
+        assert appending.append_pending_entries(org.id) == 2
         db.session().rollback()
     assert _verify(org).unsealed == 2
     assert seal(org) == 2
     assert _verify(org).ok
 
 
-def test_whoever_commits_late_is_sealed_late(
+def test_entries_are_appended_in_the_order_of_commits(
     org: Org, postgres: EmbeddedPostgres, seal: Seal, entries: Entries
 ) -> None:
     seal(org)
@@ -347,11 +341,11 @@ def test_whoever_commits_late_is_sealed_late(
         slow.commit()
     assert seal(org) == 1
     assert _verify(org).ok
-    # Begun first, sealed last: the order is that of the commits.
+    # This transaction began first and committed last; the chain has the order of the commits.
     assert [row.target_type for row in entries(org.id)][-2:] == ["schemas", "organizations"]
 
 
-def test_the_worker_seals_what_waits(org: Org, work: Callable[[], None]) -> None:
+def test_the_worker_appends_pending_entries(org: Org, work: Callable[[], None]) -> None:
     _change(org, "one")
     with (
         org.app.app_context(),

@@ -1,4 +1,4 @@
-"""What the triggers write: who, what, on which record, from what to what, when, from where."""
+"""Entries that the triggers write: who changed what in which record, when and from where."""
 
 from collections.abc import Callable
 from io import BytesIO
@@ -46,7 +46,7 @@ def test_a_person_creates_changes_and_deletes(org: Org, entries: Entries) -> Non
     assert _last(rows, "webhooks.delete").changes["url"] == [HOOK["url"], None]
 
 
-def test_an_operation_on_one_record_updates_others_besides(org: Org, entries: Entries) -> None:
+def test_an_operation_on_one_record_updates_other_records(org: Org, entries: Entries) -> None:
     labeled = make_labeled(org, 1)
     api = org.api("owner")
     version = api.post(f"/schemas/{labeled.schema_id}/publish", json={"note": "second"})
@@ -102,7 +102,7 @@ def test_a_job_acts_for_the_system_with_the_request_that_caused_it(
     assert by_job.ip_address is None
 
 
-def test_whoever_logs_in_acts(org: Org, owner_sql: Owner) -> None:
+def test_a_login_is_an_action_of_the_user(org: Org, owner_sql: Owner) -> None:
     anonymous, email = org.anonymous(), org.email("labeler")
     sql = "SELECT * FROM audit_entries WHERE target_type = 'sessions' AND request_id = %s"
     wrong = {"email": email, "password": "wrong-password"}
@@ -140,7 +140,7 @@ def test_a_statement_over_many_rows_writes_one_entry_for_each(
     assert max(row.n for row in waiting) == 1000
 
 
-def test_what_is_ignored_alone_writes_nothing(org: Org, entries: Entries) -> None:
+def test_a_change_of_ignored_columns_writes_no_entry(org: Org, entries: Entries) -> None:
     make_labeled(org, 1, texts=False)
     before = len(entries(org.id))
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
@@ -164,7 +164,7 @@ def test_a_rolled_back_change_leaves_nothing(org: Org, entries: Entries) -> None
     assert len(entries(org.id)) == before
 
 
-def test_a_job_that_is_tried_again_is_told_once(
+def test_a_retried_job_is_recorded_once(
     org: Org, entries: Entries, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "_BACKOFF_SECONDS", (0,))
@@ -191,7 +191,7 @@ def test_a_job_that_is_tried_again_is_told_once(
     assert [r.action for r in entries(org.id)].count("schemas.rename") == 1
 
 
-def test_a_large_value_is_told_by_its_size_and_digest(org: Org, entries: Entries) -> None:
+def test_a_large_value_is_recorded_by_size_and_digest(org: Org, entries: Entries) -> None:
     api = org.api("admin")
     schema_id, _ = make_schema(org, [])
     answer = api.patch(f"/schemas/{schema_id}", json={"guidelines": "é" * 2000, "revision": 1})
@@ -202,14 +202,16 @@ def test_a_large_value_is_told_by_its_size_and_digest(org: Org, entries: Entries
     assert len(new["sha256"]) == 64
 
 
-def test_sql_by_hand_is_told_by_its_role(org: Org, entries: Entries, owner_sql: Owner) -> None:
+def test_manual_sql_is_recorded_with_its_database_role(
+    org: Org, entries: Entries, owner_sql: Owner
+) -> None:
     owner_sql("UPDATE organizations SET name = 'By hand' WHERE id = %s", org.id)
     entry = entries(org.id)[-1]
     assert (entry.action, entry.actor_kind) == ("organizations.update", "system")
     assert entry.actor_label == "database role labeling"
 
 
-def test_an_actor_without_a_record_of_their_own_is_still_told(org: Org, entries: Entries) -> None:
+def test_an_actor_without_a_record_is_recorded(org: Org, entries: Entries) -> None:
     actor = uuid4()
     with (
         org.app.app_context(),
@@ -226,7 +228,7 @@ def test_an_actor_without_a_record_of_their_own_is_still_told(org: Org, entries:
     )
 
 
-def test_a_membership_is_told_by_the_persons_address(org: Org, entries: Entries) -> None:
+def test_a_membership_is_labeled_with_the_email_address(org: Org, entries: Entries) -> None:
     email = org.email("viewer")
     path = f"/organizations/{org.slug}/members/{org.users['viewer']}"
     assert org.api("owner").patch(path, json={"role": "labeler"}).status_code == 200

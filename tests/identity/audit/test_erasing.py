@@ -1,4 +1,4 @@
-"""Erasing: one entry stays of an organization, and its chain starts anew with it."""
+"""Erasing an organization's log: one entry remains, and a new chain begins with it."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -42,7 +42,7 @@ def _erase(org: Org) -> UUID:
         return service.erase(org.id, PROOF)
 
 
-def test_one_entry_stays_and_verifies(
+def test_one_entry_remains_and_is_verified(
     org: Org, entries: Entries, seal: Seal, owner_sql: Owner
 ) -> None:
     make_labeled(org, 50)
@@ -66,29 +66,29 @@ def test_one_entry_stays_and_verifies(
     assert (report.entries, report.unsealed) == (1, 0)
 
 
-def test_verifying_a_chain_that_is_erased_meanwhile_finds_no_fault(
+def test_verifying_during_an_erasure_finds_no_fault(
     org: Org, seal: Seal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_labeled(org, 50)
     seal(org)
     _status(org, "closed")
-    read = queries.digests
+    read = queries.get_digests
 
     def late(ids: Any) -> Any:
-        # The seal of the erasing reads them too.
-        monkeypatch.setattr(queries, "digests", read)
+        # Appending the entry of the erasure reads them too.
+        monkeypatch.setattr(queries, "get_digests", read)
         with ThreadPoolExecutor(1) as pool:
             pool.submit(_erase, org).result()
         return read(ids)
 
-    monkeypatch.setattr(queries, "digests", late)
+    monkeypatch.setattr(queries, "get_digests", late)
     with org.app.app_context():
         report = service.verify(org.slug)
     assert report.ok, report.findings
     assert (report.chains, report.entries) == (1, 1)
 
 
-def test_nothing_of_what_was_there_is_left(org: Org, owner_sql: Owner) -> None:
+def test_no_previous_entry_is_left(org: Org, owner_sql: Owner) -> None:
     made = org.api("owner").post(
         "/webhooks", json={"url": "http://127.0.0.2:9/x", "events": ["tag_set.accepted"]}
     )
@@ -98,7 +98,7 @@ def test_nothing_of_what_was_there_is_left(org: Org, owner_sql: Owner) -> None:
     assert owner_sql(sql, f"%{made.json['data']['id']}%")[0].n == 0
 
 
-def test_the_chain_goes_on_from_there(org: Org, entries: Entries, seal: Seal) -> None:
+def test_the_new_chain_continues(org: Org, entries: Entries, seal: Seal) -> None:
     _status(org, "closed")
     _erase(org)
     _status(org, "closed")
@@ -118,7 +118,7 @@ def test_an_organization_that_is_not_closed_is_not_erased(org: Org, entries: Ent
     assert len(entries(org.id)) == before
 
 
-def test_an_erasing_that_fails_leaves_all_in_place(org: Org, entries: Entries) -> None:
+def test_a_failed_erasure_changes_nothing(org: Org, entries: Entries) -> None:
     _status(org, "closed")
     before = len(entries(org.id))
     with org.app.app_context(), tenancy.organization(org.id):

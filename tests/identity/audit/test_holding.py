@@ -1,4 +1,4 @@
-"""What the database itself holds: append-only, by tenant, watched whole, without secrets."""
+"""Guarantees of the database: append-only, isolated by tenant, complete, without secrets."""
 
 from collections.abc import Callable
 from typing import Any
@@ -52,7 +52,7 @@ def test_the_application_can_only_read(org: Org, table: str, statement: str) -> 
         "SET session_replication_role = replica",
     ],
 )
-def test_the_application_cannot_get_around_the_triggers(org: Org, statement: str) -> None:
+def test_the_application_cannot_bypass_the_triggers(org: Org, statement: str) -> None:
     with org.app.app_context(), tenancy.across_organizations(reason="a test tries"):
         with pytest.raises(ProgrammingError, match=r"permission denied|must be owner"):
             db.session().execute(text(statement))
@@ -70,8 +70,8 @@ def test_postgresql_shows_the_bound_organization_only(org: Org, other_org: Org) 
         db.session().rollback()
 
 
-def test_every_watched_table_is_watched_whole(app: Flask, owner_sql: Owner) -> None:
-    """The functions know every column there is now, whatever migration added it."""
+def test_every_column_of_audited_tables_is_recorded(app: Flask, owner_sql: Owner) -> None:
+    """The audit functions know every current column, whichever migration added it."""
     watched = owner_sql("SELECT table_name, ignored FROM audit_watches")
     assert {"organizations", "memberships", "users", "webhooks"} <= {w.table_name for w in watched}
     for watch in watched:
@@ -105,16 +105,16 @@ def test_types_of_records_agree_with_the_models(app: Flask, owner_sql: Owner) ->
     ["password_hash", "key_hash", "secret", "previous_secret", "client_secret", "token",
      "token_hash", "api_key", "private_key", "credentials"],
 )  # fmt: skip
-def test_columns_of_such_names_are_secret_whatever_is_declared(name: str) -> None:
+def test_columns_with_secret_names_are_always_hidden(name: str) -> None:
     assert _SECRET_COLUMN.search(name)
 
 
 @pytest.mark.parametrize("name", ["token_version", "sha256", "sort_key", "secretary", "keys"])
-def test_columns_of_other_names_are_not(name: str) -> None:
+def test_columns_with_other_names_are_not_hidden(name: str) -> None:
     assert not _SECRET_COLUMN.search(name)
 
 
-def test_no_secret_is_anywhere_in_the_log(org: Org, owner_sql: Owner) -> None:
+def test_the_log_contains_no_secrets(org: Org, owner_sql: Owner) -> None:
     owner, email = org.api("owner"), org.email("owner")
     hook = owner.post("/webhooks", json=HOOK).json["data"]
     rotated = owner.post(f"/webhooks/{hook['id']}/rotate-secret").json
@@ -147,7 +147,7 @@ def test_no_secret_is_anywhere_in_the_log(org: Org, owner_sql: Owner) -> None:
         assert secret not in whole.log, what
 
 
-def test_members_of_json_that_say_secret_are_hidden(org: Org, owner_sql: Owner) -> None:
+def test_json_members_with_secret_names_are_hidden(org: Org, owner_sql: Owner) -> None:
     owner_sql(
         "UPDATE organizations SET settings = %s WHERE id = %s",
         '{"ai_provider": {"api_key": "sk-\\"12345", "model": "m", "private_key": "pem"},'

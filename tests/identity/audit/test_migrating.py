@@ -1,4 +1,4 @@
-"""Migrations of watched tables, down and up again, on a database of their own."""
+"""Migrations of audited tables, down and up again, on a separate database."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from devserver.postgres import EmbeddedPostgres
 
 ROOT = Path(__file__).parents[3]
 LOWEST = "202611211020"
-"""Below it nobody can go: members and invitations would not fit."""
+"""The lowest revision to downgrade to: below it, members and invitations do not fit."""
 _RUN = """
 import sys
 from alembic import command

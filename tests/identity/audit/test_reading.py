@@ -1,4 +1,4 @@
-"""The list of entries over the API."""
+"""The API operation that lists entries."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ def _log(org: Org, role: str = "admin", **query: Any) -> Any:
     return answer.json
 
 
-def test_an_entry_tells_who_what_when_and_where(org: Org) -> None:
+def test_an_entry_has_actor_target_time_and_origin(org: Org) -> None:
     headers = {"X-Request-ID": "r-1"}
     made = org.api("owner").post("/webhooks", json=HOOK, headers=headers).json["data"]
     body = _log(org, action="webhooks.create")
@@ -53,7 +53,7 @@ def test_an_entry_tells_who_what_when_and_where(org: Org) -> None:
         ({"target_id": str(uuid4())}, 0),
     ],
 )
-def test_filters_hold_together(org: Org, query: dict[str, Any], expected: int) -> None:
+def test_filters_can_be_combined(org: Org, query: dict[str, Any], expected: int) -> None:
     api = org.api("owner")
     made = api.post("/webhooks", json=HOOK).json["data"]
     api.patch(f"/webhooks/{made['id']}", json={"description": "x"})
@@ -81,14 +81,14 @@ def test_filters_by_actor_target_and_time(org: Org) -> None:
     "query",
     [{"actor_id": "x"}, {"actor_kind": "root"}, {"created_after": "x"}, {"sort": "action"}],
 )
-def test_a_filter_that_means_nothing_is_refused(org: Org, query: dict[str, str]) -> None:
+def test_an_invalid_filter_is_refused(org: Org, query: dict[str, str]) -> None:
     answer = org.api("admin").get(f"/organizations/{org.slug}/audit-log", query_string=query)
     assert answer.status_code == 422
     assert answer.json["error"]["field"] == next(iter(query))
 
 
 @pytest.mark.parametrize("sort", ["-at", "at"])
-def test_pages_hold_every_entry_once_though_they_share_a_time(org: Org, sort: str) -> None:
+def test_pages_have_every_entry_once_with_equal_times(org: Org, sort: str) -> None:
     make_labeled(org, 250, texts=False)
     total = _log(org)["meta"]["total"]
     found, cursor = [], None
@@ -125,7 +125,7 @@ def test_a_page_takes_one_statement(org: Org) -> None:
     assert len([s for s in seen if "audit_entries" in s]) == 1
 
 
-def test_another_organizations_entries_are_not_there(org: Org, other_org: Org) -> None:
+def test_entries_of_another_organization_are_not_listed(org: Org, other_org: Org) -> None:
     other_org.api("owner").post("/webhooks", json=HOOK)
     assert _log(org, action="webhooks.create")["data"] == []
     path = f"/organizations/{other_org.slug}/audit-log"

@@ -33,7 +33,7 @@ def test_a_new_address_is_taken_over_once_it_is_confirmed(settled: Person) -> No
     # The token version is raised: what was signed in under the old address is out.
     assert code(settled.api.get("/users/me")) == "token_expired"
     notice = settled.letters()[-1]
-    assert notice.subject == "The e-mail address of your account was changed"
+    assert notice.subject == "The email address of your account was changed"
     assert new in notice.text
     assert settled.log_in().status_code == 401
     settled.email = new

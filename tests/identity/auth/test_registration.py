@@ -40,7 +40,7 @@ def test_a_named_organization_is_made_and_owned(nobody: Api) -> None:
 
 def test_the_address_is_confirmed_by_a_mailed_link(person: Person) -> None:
     (letter,) = person.letters()
-    assert letter.subject == "Confirm your e-mail address"
+    assert letter.subject == "Confirm your email address"
     assert "Nora Berg" in letter.text
     answer = person.device().post("/auth/email-change/confirm", {"token": letter.token})
     assert answer.json["data"] == {"email": person.email, "email_verified": True}
@@ -156,15 +156,15 @@ def test_the_first_of_all_may_register_even_then(
     closed = replace(container.settings(), registration="invite")
     monkeypatch.setattr(container.current(), "settings", closed)
     # Other tests have accounts in this database; only the question is answered for them.
-    monkeypatch.setattr(queries, "nobody_yet", lambda: True)
+    monkeypatch.setattr(queries, "has_no_users", lambda: True)
     assert nobody.post("/auth/register", {**BODY, "email": address()}).status_code == 201
 
 
 def test_nobody_yet_sees_who_is_there(app: Flask, person: Person) -> None:
     with app.app_context():
-        assert queries.nobody_yet() is False
+        assert queries.has_no_users() is False
         # A temporary table hides the real one until the transaction ends.
         empty = "CREATE TEMPORARY TABLE users (LIKE public.users) ON COMMIT DROP"
         db.session().execute(text(empty))
-        assert queries.nobody_yet() is True
+        assert queries.has_no_users() is True
         db.session().rollback()

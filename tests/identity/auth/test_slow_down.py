@@ -14,7 +14,7 @@ from tests.identity.auth.conftest import PASSWORD, Person, address, code
 WRONG = "not this one at all"
 
 
-def fail(api: Api, email: str, times: int = attempts.FREE, **kwargs: Any) -> list[int]:
+def fail(api: Api, email: str, times: int = attempts.DELAY_AFTER, **kwargs: Any) -> list[int]:
     body = {"email": email, "password": WRONG}
     return [api.post("/auth/login", body, **kwargs).status_code for _ in range(times)]
 
@@ -24,7 +24,7 @@ def let_pass(app: Flask, email: str, session_id: Any = None) -> None:
     with app.app_context(), db.transaction() as session:
         session.execute(
             text("UPDATE login_failures SET blocked_until = now() WHERE subject = :s"),
-            {"s": attempts.of_address(email, session_id)},
+            {"s": attempts.subject_of_address(email, session_id)},
         )
 
 
@@ -38,7 +38,7 @@ def waiting(api: Api, email: str) -> int:
 
 
 def test_the_sixth_attempt_has_to_wait_whatever_its_password(person: Person) -> None:
-    assert fail(person.device(), person.email) == [401] * attempts.FREE
+    assert fail(person.device(), person.email) == [401] * attempts.DELAY_AFTER
     answer = person.log_in()
     assert answer.status_code == 429
     assert 0 < int(answer.headers["Retry-After"]) <= attempts.FIRST_WAIT
@@ -61,7 +61,7 @@ def test_the_right_password_after_the_wait_starts_over(person: Person) -> None:
     fail(api, person.email)
     let_pass(person.app, person.email)
     assert person.log_in().status_code == 200
-    assert fail(api, person.email) == [401] * attempts.FREE
+    assert fail(api, person.email) == [401] * attempts.DELAY_AFTER
 
 
 def test_an_unknown_address_slows_down_just_the_same(person: Person) -> None:
@@ -153,9 +153,9 @@ def test_failures_of_long_ago_are_forgotten(person: Person, app: Flask) -> None:
                 "UPDATE login_failures SET blocked_until = now() - interval '25 hours',"
                 " last_failed_at = now() - interval '25 hours' WHERE subject = :s"
             ),
-            {"s": attempts.of_address(person.email)},
+            {"s": attempts.subject_of_address(person.email)},
         )
-    assert fail(person.device(), person.email) == [401] * attempts.FREE
+    assert fail(person.device(), person.email) == [401] * attempts.DELAY_AFTER
 
 
 @pytest.mark.parametrize("password", [PASSWORD, WRONG])

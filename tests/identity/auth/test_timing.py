@@ -70,8 +70,8 @@ def test_a_flood_of_log_ins_leaves_threads_and_memory_to_others(
         hash = secrets._hasher.hash
 
     monkeypatch.setattr(secrets, "_hasher", Watched())
-    monkeypatch.setattr(secrets, "gate", secrets.Gate())
-    secrets.leave_threads(THREADS)
+    monkeypatch.setattr(secrets, "hashing_slots", secrets.HashingSlots())
+    secrets.limit_hashing_threads(THREADS)
 
     def log_in(_: int) -> int:
         body = {"email": person.email, "password": "not this one at all"}
@@ -93,5 +93,5 @@ def test_a_flood_of_log_ins_leaves_threads_and_memory_to_others(
     assert set(answers) == {401, 503}
     assert answers.count(401) > 2 * THREADS
     # Had each of them been hashed, two at a time, the queue would have taken this long.
-    assert waited < FLOOD * one / secrets.HASHES_UNDER_WAY
-    assert most <= secrets.HASHES_UNDER_WAY
+    assert waited < FLOOD * one / secrets.MAX_CONCURRENT_HASHES
+    assert most <= secrets.MAX_CONCURRENT_HASHES

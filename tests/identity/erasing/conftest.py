@@ -1,4 +1,4 @@
-"""Organizations that were closed and are due, and what is left of them."""
+"""Fixtures of closed organizations that are due to be erased."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from tests.factories import Org, run_jobs_of
 
 
 class Killed(BaseException):
-    """What a process that is killed would not even see."""
+    """Simulates a killed process; production code must not catch it."""
 
 
 @dataclass
 class Doomed:
-    """An organization full of records that is closed and due."""
+    """A closed organization with many records that is due to be erased."""
 
     org: Org
     rows: dict[str, int]
@@ -29,7 +29,10 @@ class Doomed:
     def erase(
         self, *, killed_at: int | None = None, at: Callable[[int], None] | None = None
     ) -> int:
-        """Run to the end, or to a checkpoint that is never committed; how many there were."""
+        """Run the erasure to its end, or to a checkpoint that is never committed.
+
+        Returns the number of checkpoints.
+        """
         passed = 0
 
         def checkpoint() -> None:
@@ -64,7 +67,7 @@ class Doomed:
         return found
 
     def check_gone(self) -> None:
-        """Nothing is left, and the proof says how much there was."""
+        """Check that nothing is left, and that the proof has the right numbers."""
         assert rows_of(self.org) == {}
         assert files_of(self.org) == (0, 0)
         record = self.record()
@@ -76,23 +79,23 @@ class Doomed:
 
 
 def rows_of(org: Org) -> dict[str, int]:
-    """How many rows there are, by table, where there are any."""
+    """Return the number of rows by table, without empty tables."""
     found = {}
     with org.app.app_context(), tenancy.organization(org.id):
-        for name in [*(table.name for table in queries.tables()), "memberships"]:
+        for name in [*(table.name for table in queries.list_tables()), "memberships"]:
             sql = text(f"SELECT count(*) FROM {name} WHERE organization_id = :id")
             found[name] = db.session().scalar(sql, {"id": org.id})
     return {name: number for name, number in found.items() if number}
 
 
 def files_of(org: Org) -> tuple[int, int]:
-    """How many files there are, and their bytes."""
+    """Return the number of files and their total size in bytes."""
     with org.app.app_context():
         return tuple(container.current().storage.measure(f"organizations/{org.id}"))
 
 
 def close(org: Org) -> None:
-    """Close it, with its grace period over."""
+    """Close the organization, and let its grace period end."""
     answer = org.api("owner").post(f"/organizations/{org.slug}/close", json={"slug": org.slug})
     assert answer.status_code == 202, answer.json
     with org.app.app_context(), db.transaction() as session:
@@ -104,7 +107,7 @@ def close(org: Org) -> None:
 
 @pytest.fixture
 def fill(work: Callable[[], None]) -> Callable[[Org], None]:
-    """Records of every kind, in many states, files among them."""
+    """Create records of all types in many states, including files."""
 
     def filled(org: Org) -> None:
         plant(org)
@@ -118,7 +121,7 @@ def doom(fill: Callable[[Org], None]) -> Callable[[Org], Doomed]:
     def doomed(org: Org) -> Doomed:
         fill(org)
         close(org)
-        run_jobs_of(org)  # those that follow from closing
+        run_jobs_of(org)  # jobs that closing enqueues
         return Doomed(org, rows_of(org), files_of(org))
 
     return doomed

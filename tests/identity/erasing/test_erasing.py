@@ -1,4 +1,4 @@
-"""Erasing: all of one organization, nothing of any other, whatever happens in between."""
+"""Erasing removes everything of one organization, and nothing of others, despite interruptions."""
 
 import os
 import signal
@@ -58,7 +58,7 @@ WHERE user_id IN (:viewer, :reviewer, :labeler)
 """
 
 
-def test_everything_goes_and_others_lose_nothing(
+def test_everything_is_erased_and_others_keep_their_data(
     doomed: Doomed, other_org: Org, fill: Callable[[Org], None]
 ) -> None:
     fill(other_org)
@@ -71,7 +71,9 @@ def test_everything_goes_and_others_lose_nothing(
     assert other_org.api().get(f"/organizations/{other_org.slug}").status_code == 200
 
 
-def test_only_what_is_closed_and_due_is_erased(org: Org, fill: Callable[[Org], None]) -> None:
+def test_only_closed_organizations_that_are_due_are_erased(
+    org: Org, fill: Callable[[Org], None]
+) -> None:
     fill(org)
     doomed = Doomed(org, rows_of(org), files_of(org))
     assert doomed.erase() == 0
@@ -85,11 +87,11 @@ def test_only_what_is_closed_and_due_is_erased(org: Org, fill: Callable[[Org], N
 
 
 @pytest.mark.parametrize("point", [1, 2, 4, 9, 15, -2, -1])
-def test_a_broken_off_run_is_taken_up(
+def test_an_interrupted_run_is_resumed(
     doomed: Doomed, monkeypatch: pytest.MonkeyPatch, point: int
 ) -> None:
     monkeypatch.setattr(queries, "BATCH", 5)
-    # From the front, or counted back from the last of a whole run of about as many.
+    # A negative number counts back from the last checkpoint of a complete run.
     killed_at = point if point > 0 else sum(-(-n // 5) for n in doomed.rows.values()) + 3 + point
     assert doomed.erase(killed_at=killed_at) == killed_at
     assert doomed.record().status == "closed"
@@ -97,7 +99,7 @@ def test_a_broken_off_run_is_taken_up(
     doomed.check_gone()
 
 
-def test_a_killed_process_is_taken_up(doomed: Doomed, environ: dict[str, str]) -> None:
+def test_the_run_of_a_killed_process_is_resumed(doomed: Doomed, environ: dict[str, str]) -> None:
     env = {**os.environ, **environ, "PYTHONPATH": str(ROOT)}
     for checkpoints in ("12", "40"):
         arguments = [sys.executable, "-c", _KILLED, str(doomed.org.id), checkpoints]
@@ -108,13 +110,13 @@ def test_a_killed_process_is_taken_up(doomed: Doomed, environ: dict[str, str]) -
     doomed.check_gone()
 
 
-def test_two_runs_at_once_count_everything_once(doomed: Doomed) -> None:
+def test_concurrent_runs_count_everything_once(doomed: Doomed) -> None:
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda _: doomed.erase(), range(2)))
     doomed.check_gone()
 
 
-def test_what_comes_in_meanwhile_is_erased_by_the_next_run(
+def test_rows_added_during_a_run_are_erased_by_the_next_one(
     doomed: Doomed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late = "INSERT INTO jobs (id, organization_id, queue, function, args) VALUES"
@@ -140,14 +142,14 @@ def _users(org: Org) -> set[str]:
     return {name for name, user_id in org.users.items() if user_id in found}
 
 
-def test_accounts_that_nobody_needs_go_too(org: Org, other_org: Org) -> None:
+def test_unused_accounts_are_erased(org: Org, other_org: Org) -> None:
     values = {"here": org.id, "there": other_org.id, **org.users}
     with (
         org.app.app_context(),
         tenancy.across_organizations(reason="a test of people in two organizations"),
         db.transaction() as session,
     ):
-        # The viewer belongs to another organization too; of the reviewer another one has a record.
+        # The viewer is also a member of another organization, which has a record of the reviewer.
         for sql in (_ELSEWHERE, _NAMED_ELSEWHERE, _SIGNED_OUT):
             session.execute(text(sql), values)
     close(org)
@@ -159,7 +161,7 @@ def test_accounts_that_nobody_needs_go_too(org: Org, other_org: Org) -> None:
     assert doomed.proof()["users"] == 1
 
 
-def test_a_worker_does_it_and_the_log_ends_with_the_proof(
+def test_the_worker_erases_and_the_log_ends_with_the_proof(
     doomed: Doomed, work: Callable[[], None]
 ) -> None:
     with (
@@ -178,7 +180,7 @@ def test_a_worker_does_it_and_the_log_ends_with_the_proof(
     assert (last.changes["files"][1], last.changes["bytes"][1]) == doomed.files
 
 
-def test_what_is_being_erased_cannot_be_reopened(doomed: Doomed) -> None:
+def test_an_organization_cannot_be_reopened_during_its_erasure(doomed: Doomed) -> None:
     doomed.erase(killed_at=2)
     for _ in range(2):
         with doomed.org.app.app_context(), pytest.raises(ApiError, match="closed organization"):
@@ -186,7 +188,7 @@ def test_what_is_being_erased_cannot_be_reopened(doomed: Doomed) -> None:
         doomed.erase()
 
 
-def test_an_erased_slug_is_nobodys(doomed: Doomed, other_org: Org) -> None:
+def test_an_erased_slug_belongs_to_no_organization(doomed: Doomed, other_org: Org) -> None:
     doomed.erase()
     slug = doomed.org.slug
     taken = other_org.api().post("/organizations", json={"name": "x", "slug": slug})

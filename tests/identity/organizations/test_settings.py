@@ -15,7 +15,7 @@ DEFAULTS = {
     "time_zone": "UTC",
     "retention_days": None,
     "claim_minutes": 30,
-    "draft_hours": 168,
+    "draft_hours": 24,
     "allow_self_review": False,
     "ai_provider": {"kind": "builtin", "base_url": None, "model": None, "api_key_set": False},
 }
@@ -54,7 +54,7 @@ def test_settings_are_merged_member_by_member(org: Org) -> None:
         **DEFAULTS,
         "locale": "de-AT",
         "claim_minutes": 5,
-        "draft_hours": 168,
+        "draft_hours": 24,
         "time_zone": "Europe/Vienna",
         "retention_days": 30,
     }

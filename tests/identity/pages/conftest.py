@@ -1,4 +1,4 @@
-"""Visitors of the pages that emails link to, and the people of the features behind them."""
+"""Fixtures for the pages that emails link to, and the features behind them."""
 
 import re
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class Shown:
 
 @dataclass
 class Visitor:
-    """Somebody with a browser."""
+    """A person with a browser."""
 
     client: FlaskClient
 
@@ -79,7 +79,7 @@ class Visitor:
         return Shown(self.client.get(path, **kwargs))
 
     def send(self, page: Shown, *, headers: Any = None, **values: str) -> Shown:
-        """Fill the page's form in and send it, as a browser does."""
+        """Fill in the page's form and send it, as a browser does."""
         (form,) = page.tree.xpath("//form")
         assert form.get("method") == "post"
         data = {**page.hidden, **values}
@@ -93,7 +93,7 @@ def visitor(app: Flask) -> Visitor:
 
 
 def link_of(letter: Letter) -> str:
-    """The path and query of the link in an email."""
+    """Return the path and query of the link in an email."""
     found = re.search(r"https?://[^/\s]+(/\S+[?&]\S*)", letter.text)
     assert found is not None, letter.text
     return found[1]

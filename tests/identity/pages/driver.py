@@ -12,7 +12,7 @@ LANGUAGES = {"en": "en-US", "de": "de-DE"}
 
 
 class Browser:
-    """One browser process. Each command answers what the page shows afterwards."""
+    """A browser process. Each command returns what the page shows afterwards."""
 
     def __init__(self) -> None:
         chromium = TOOLS / "node_modules" / ".chromium" / "chromium"
@@ -55,14 +55,14 @@ class Browser:
         return self._page("submit")
 
     def check_accessibility(self) -> None:
-        """Fail on what axe-core finds against WCAG 2.2 AA."""
+        """Fail on violations of WCAG 2.2 AA that axe-core finds."""
         found = self._do("check")
         assert {"html-has-lang", "document-title", "color-contrast"} <= set(found["passes"])
         assert found["violations"] == []
 
     def _page(self, name: str, **given: Any) -> dict[str, Any]:
         shown: dict[str, Any] = self._do(name, **given)
-        # On every page: nothing was blocked, nothing leaks the address, nothing is cut off.
+        # On every page: no resource was blocked, the URL does not leak, and no content is cut off.
         assert shown["blocked"] == []
         assert shown["referers"] == []
         assert shown["overflow"] <= 0

@@ -1,4 +1,4 @@
-"""The page behind an invitation: with a new account, and with one that exists."""
+"""The page of an invitation: with a new account, and with an existing one."""
 
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -15,7 +15,7 @@ BAD_NAME = "Use at most 200 characters for the name, and no control characters."
 
 
 def _invite(desk: Desk, email: str, role: str = "labeler") -> str:
-    """Invite an address; the link of its email."""
+    """Invite an address, and return the link in the email."""
     answer = desk.invite(email, role)
     assert answer.status_code == 201, answer.json
     return link_of([one for one in desk.letters(email) if "invites you" in one.subject][-1])
@@ -41,7 +41,7 @@ def test_a_new_account(desk: Desk, visitor: Visitor) -> None:
     data = answer.json["data"]
     assert data["user"]["name"] == "Nora Berg"
     mine = desk.guest(data["access_token"])
-    # The page's own session was revoked: the browser has no token of it.
+    # The page revoked its own session, because the browser gets no token.
     assert len(mine.get("/auth/sessions").json["data"]) == 1
 
 
@@ -63,6 +63,7 @@ def test_an_account_that_exists(desk: Desk, person: Person, visitor: Visitor) ->
     [
         ({"name": ""}, ["Enter your name."]),
         ({"name": " ", "password": ""}, ["Enter your name.", "Enter a password."]),
+        ({"name": "\u200b"}, ["Enter your name."]),
         (
             {"name": "x" * 201},
             [BAD_NAME],
@@ -94,7 +95,7 @@ def test_a_refused_form_leaves_the_invitation_open(
     assert _join(visitor, again).status == 200
 
 
-def test_an_invitation_that_was_accepted_withdrawn_or_is_over(desk: Desk, visitor: Visitor) -> None:
+def test_an_accepted_revoked_or_expired_invitation(desk: Desk, visitor: Visitor) -> None:
     email = address()
     link = _invite(desk, email)
     page = visitor.open(link)
@@ -113,7 +114,7 @@ def test_an_invitation_that_was_accepted_withdrawn_or_is_over(desk: Desk, visito
     assert visitor.open(over).status == 409
 
 
-def test_somebody_who_became_a_member_meanwhile(
+def test_a_person_who_became_a_member_in_between(
     desk: Desk, person: Person, visitor: Visitor
 ) -> None:
     """They keep their role."""
@@ -141,7 +142,7 @@ def test_a_suspended_organization(desk: Desk, visitor: Visitor) -> None:
     refused = _join(visitor, page)
     assert refused.status == 403
     assert "The organization is suspended" in refused.problems[0]
-    # The API's own words are marked as what they are.
+    # The API's own message is marked as English.
     assert refused.tree.xpath("//*[@role='alert']//span/@lang") == ["en"]
 
 
@@ -151,18 +152,18 @@ def test_another_organization_shows_nothing(desk: Desk, other_org: Org, visitor:
     assert str(other_org.id) not in page.answer.text
 
 
-def test_passwords_are_off_for_the_domain(
+def test_passwords_are_turned_off_for_the_domain(
     desk: Desk, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from app.identity.auth import password_policy  # noqa: PLC0415
-    from app.identity.sso.enforcement import _refused  # noqa: PLC0415
+    from app.identity.sso.enforcement import _password_denied  # noqa: PLC0415
 
     email = f"guest@d{uuid7().hex[-12:]}.example"
     link = _invite(desk, email)
 
     class Off:
         def refusal(self, address: str) -> Any:
-            return _refused() if address == email else None
+            return _password_denied() if address == email else None
 
         def binds(self, user: Any) -> Any:
             return None

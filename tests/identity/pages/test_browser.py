@@ -1,4 +1,4 @@
-"""The pages in a real browser: filled in, refused, focused, read by axe-core, at two widths."""
+"""The pages in a real browser: forms, errors, focus, and axe-core, at two widths."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ NARROW = 320
 
 @pytest.fixture(scope="module")
 def base(app: Flask) -> Iterator[str]:
-    """The application behind a port, for a browser that speaks HTTP."""
+    """Serve the application on a port, for a real browser."""
     server = make_server(HOST, 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
@@ -48,7 +48,7 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def _each_width(browser: Browser, url: str, language: str = "en") -> Iterator[None]:
-    """Check the page at a narrow screen, then begin anew at a wide one."""
+    """Check the page on a narrow screen, then again on a wide one."""
     browser.begin(language, width=NARROW)
     browser.open(url)
     browser.check_accessibility()
@@ -67,7 +67,7 @@ def test_reset_password(browser: Browser, base: str, person: Person) -> None:
     refused = browser.submit()
     assert refused["problems"] == ["Use at least 10 characters for the password."]
     assert refused["title"].startswith("Error: ")
-    # A reader of the screen hears the summary first; its link leads to the field.
+    # Screen readers read the summary first; its link leads to the field.
     assert refused["focused"]["role"] == "alert"
     assert refused["outline"] == "solid"
     assert "token=" not in refused["url"]
@@ -89,7 +89,7 @@ def test_forgot_password(browser: Browser, base: str, person: Person) -> None:
     expired = browser.open(f"{base}/reset-password?token=expired&lang=de")
     assert expired["focused"]["role"] == "alert"
     browser.check_accessibility()
-    # Past the summary, the only thing to reach is the link to the page that sends another one.
+    # After the summary, the only focusable element is the link to request another email.
     browser.press("Tab")
     page = browser.follow()
     assert (page["heading"], page["language"]) == ("Setze ein neues Passwort", "de")
@@ -184,7 +184,7 @@ def test_open(browser: Browser, base: str) -> None:
     assert page["heading"] == "Open your tag sets"
     assert f"labeler_id={record}" in page["text"]
     browser.check_accessibility()
-    # Style sheet and icon are this service's own.
+    # The style sheet and the icon are served by this service.
     assert {urlsplit(one).netloc for one in page["urls"]} == {urlsplit(base).netloc}
     assert any(urlsplit(one).path == "/pages/static/pages.css" for one in page["urls"])
     assert browser.open(f"{base}/open/acme/nothing")["focused"]["role"] == "alert"

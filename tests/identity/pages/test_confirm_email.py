@@ -1,4 +1,4 @@
-"""The page behind the link that confirms an address."""
+"""The page of the link that confirms an email address."""
 
 from sqlalchemy import text
 
@@ -13,7 +13,7 @@ def _link(person: Person, to: str | None = None) -> str:
 
 
 def _move(person: Person, new: str) -> str:
-    """Ask for another address; the link that its mailbox gets."""
+    """Request a change of the address, and return the link in the email."""
     run(
         person,
         "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e",
@@ -23,7 +23,7 @@ def _move(person: Person, new: str) -> str:
     return _link(person, new)
 
 
-def test_the_present_address_is_confirmed(person: Person, visitor: Visitor) -> None:
+def test_the_current_address_is_confirmed(person: Person, visitor: Visitor) -> None:
     link = _link(person)
     page = visitor.open(link)
     assert (page.status, page.heading) == (200, "Confirm your email address")
@@ -38,7 +38,7 @@ def test_the_present_address_is_confirmed(person: Person, visitor: Visitor) -> N
     assert visitor.send(page).status == 400
 
 
-def test_another_address_is_taken_over(person: Person, visitor: Visitor) -> None:
+def test_a_new_address_is_confirmed(person: Person, visitor: Visitor) -> None:
     new = address()
     done = visitor.send(visitor.open(_move(person, new)))
     assert new in done.text
@@ -47,7 +47,7 @@ def test_another_address_is_taken_over(person: Person, visitor: Visitor) -> None
     assert person.signed_in().get("/users/me").json["data"]["email"] == new
 
 
-def test_an_address_that_somebody_else_has_by_now(person: Person, visitor: Visitor) -> None:
+def test_an_address_taken_by_another_account(person: Person, visitor: Visitor) -> None:
     new = address()
     page = visitor.open(_move(person, new))
     taken = {"email": new, "password": PASSWORD, "name": "Somebody Else"}
@@ -58,7 +58,7 @@ def test_an_address_that_somebody_else_has_by_now(person: Person, visitor: Visit
 
 
 def test_a_link_for_another_purpose(person: Person, visitor: Visitor) -> None:
-    """A token to confirm an address sets no password, and the other way round."""
+    """A token for confirming an address cannot set a password, and vice versa."""
     token = person.token("Confirm")
     assert visitor.open(f"/reset-password?token={token}").status == 400
 

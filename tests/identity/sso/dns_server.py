@@ -1,4 +1,4 @@
-"""A little DNS server on loopback: real messages over UDP, answers that tests set."""
+"""A small DNS server on loopback: real messages over UDP, with records that tests set."""
 
 import socketserver
 import threading
@@ -17,7 +17,7 @@ HOST = "127.0.0.2"
 
 @dataclass
 class Zone:
-    """What the server answers: TXT records by name; names it fails on; all others do not exist."""
+    """TXT records by name, and names that fail; any other name does not exist."""
 
     texts: dict[str, list[str]] = field(default_factory=dict)
     failing: set[str] = field(default_factory=set)
@@ -26,7 +26,7 @@ class Zone:
     asked: list[str] = field(default_factory=list)
 
     def put(self, record: dict[str, str]) -> None:
-        """Set a record as get_sso tells it."""
+        """Add a record as `get_sso` returns it."""
         assert record["type"] == "TXT"
         self.texts[record["name"]] = [record["value"]]
 

@@ -1,4 +1,4 @@
-"""A provider that issues what an honest one never would, and keeps count of what it was asked."""
+"""A provider that returns what an honest one never would, and records its requests."""
 
 import base64
 import hashlib
@@ -25,7 +25,7 @@ JSON = "application/json"
 
 @dataclass(frozen=True)
 class Raw:
-    """An answer as it goes out. With `drip` a byte every so many seconds."""
+    """A response sent as it is. With `drip`, one byte is sent every `drip` seconds."""
 
     body: bytes
     status: int = 200
@@ -39,13 +39,13 @@ def b64(data: bytes) -> str:
 
 @cache
 def new_key(kid: str) -> RSAKey:
-    """A key of that name; the same one for all who ask, as making one takes long."""
+    """Return the key with this name. Keys are cached, because creating one is slow."""
     return RSAKey.generate_key(2048, {"kid": kid, "use": "sig", "alg": "RS256"})
 
 
 @dataclass
 class Hostile:
-    """Made by the fixture; the tests bend it."""
+    """The provider's state, created by the fixture and changed by tests."""
 
     issuer: str = ""
     key: RSAKey = field(default_factory=lambda: new_key("one"))
@@ -83,7 +83,7 @@ class Hostile:
         return {"keys": [self.key.as_dict(private=False)] if listed is None else listed}
 
     def agree(self, url: str, code: str = "the-code") -> dict[str, str]:
-        """What the browser brings back from `url`: the query of the callback."""
+        """Return the query of the callback to which the provider redirects from `url`."""
         asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
         self.codes[code] = asked
         return {"code": code, "state": asked["state"], "iss": self.issuer}
@@ -163,7 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self._send(answer)
         except OSError:
-            self.close_connection = True  # the service hung up, as it should
+            self.close_connection = True  # the service closed the connection, as it should
 
     def _send(self, answer: Raw) -> None:
         if not answer.drip:
@@ -180,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def serve(provider: Hostile) -> QuickServer:
-    """Run `provider`; its issuer is set. The caller shuts the server down."""
+    """Run `provider` and set its issuer. The caller shuts the server down."""
     server = _Server((HOST, 0), _Handler)
     server.provider = provider
     provider.issuer = f"http://{HOST}:{server.server_address[1]}"

@@ -1,4 +1,4 @@
-"""`flask sso …` as the operator runs it: whole command lines, and a process of its own."""
+"""The `flask sso` commands: complete command lines, and a separate process."""
 
 import json
 import os
@@ -65,21 +65,21 @@ def test_a_record_is_looked_up(
     assert _shown(org)["verified_at"] is not None
 
 
-def test_what_the_dns_says_now_is_kept(
+def test_the_latest_dns_result_is_stored(
     app: Flask, org: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
-    """When it says something else than before, and proves nothing."""
+    """A different result is stored even if it does not prove the domain."""
     zone.failing.add(f"_labeling-challenge.{domain}.")
     zone.failing.add(f"_labeling-challenge.{domain}")
     told = configure(org, email_domains=[domain])["domains"][0]
-    assert told["problem"] == "The DNS did not answer."
+    assert told["problem"] == "The DNS did not respond."
     zone.failing.clear()
     found = _run(app, org.slug, domain)
     assert found.exit_code == 3, found.output
-    assert _shown(org)["problem"] == "The record is not there."
+    assert _shown(org)["problem"] == "The DNS record was not found."
 
 
-def test_a_record_that_is_gone_is_noted_and_ends_the_proof(
+def test_a_missing_record_ends_the_proof(
     app: Flask, org: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
     zone.put(configure(org, email_domains=[domain])["domains"][0]["record"])
@@ -87,8 +87,8 @@ def test_a_record_that_is_gone_is_noted_and_ends_the_proof(
     zone.texts.clear()
     noted = _run(app, org.slug, domain)
     assert noted.exit_code == 0, noted.output
-    assert _shown(org)["problem"] == "The record is not there."
-    _age(org, missing_since=db.utc_now() - domains.GRACE - timedelta(minutes=1))
+    assert _shown(org)["problem"] == "The DNS record was not found."
+    _age(org, missing_since=db.utc_now() - domains.GRACE_PERIOD - timedelta(minutes=1))
     assert _run(app, org.slug, domain).exit_code == 3
     assert _shown(org)["verified_at"] is None
 
@@ -104,7 +104,7 @@ def test_a_domain_that_another_organization_has_proven(
     assert "Another organization" in _shown(other_org)["problem"]
 
 
-def test_what_is_no_listed_domain_is_refused_in_words(
+def test_an_unlisted_domain_is_refused_with_a_message(
     app: Flask, org: Org, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain])
@@ -117,7 +117,7 @@ def test_what_is_no_listed_domain_is_refused_in_words(
 
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("enforced", [False, True])
-def test_vouching_in_a_process_of_its_own(
+def test_vouching_in_a_separate_process(
     environ: dict[str, str], org: Org, configure: Configure, domain: str, enforced: bool
 ) -> None:
     configure(org, email_domains=[domain], enforced=enforced)
@@ -130,7 +130,7 @@ def test_vouching_in_a_process_of_its_own(
     assert vouched.returncode == 0, vouched.stderr
     assert json.loads(vouched.stdout) == {"domain": domain, "proven": True}
     assert _shown(org)["verified_at"] is not None
-    # Passwords are off now: sessions that they opened have ended.
+    # Passwords are turned off now, so sessions that were opened by password have ended.
     assert org.api("viewer").get("/schemas").status_code == (401 if enforced else 200)
     log = f"/organizations/{org.slug}/audit-log?action=sso_domains.verify"
     actors = {entry["actor"]["kind"] for entry in org.api("owner").get(log).json["data"]}

@@ -1,4 +1,4 @@
-"""Configuring single sign-on: what is asked of a provider, and what of an administrator."""
+"""Configuring single sign-on: requirements for providers and for administrators."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -34,11 +34,11 @@ def _get(org: Org) -> TestResponse:
     return org.api("admin").get(f"/organizations/{org.slug}/sso")
 
 
-def test_there_is_none_at_first(org: Org) -> None:
+def test_there_is_no_configuration_at_first(org: Org) -> None:
     assert _get(org).status_code == 404
 
 
-def test_what_is_configured_is_read(org: Org, configure: Configure, issuer: str) -> None:
+def test_the_configuration_is_returned(org: Org, configure: Configure, issuer: str) -> None:
     team = org.api("owner").post("/teams", json={"name": "North"}).json["data"]["id"]
     mapping = [
         {"group": "staff", "role": "labeler", "team_id": None},
@@ -72,7 +72,7 @@ def test_what_is_configured_is_read(org: Org, configure: Configure, issuer: str)
     assert made["group_mapping"] == mapping
 
 
-def test_the_secret_is_told_to_nobody(org: Org, configure: Configure) -> None:
+def test_the_secret_is_never_returned(org: Org, configure: Configure) -> None:
     assert SECRET not in str(configure(org))
     assert SECRET not in _get(org).text
     with org.app.app_context(), tenancy.organization(org.id):
@@ -110,7 +110,7 @@ def test_a_stale_revision(org: Org, issuer: str) -> None:
     assert (stale.status_code, stale.json["error"]["details"]) == (409, {"current_revision": 2})
 
 
-def test_of_two_first_writers_none_is_lost_in_silence(org: Org, issuer: str) -> None:
+def test_concurrent_first_writes_do_not_overwrite_each_other(org: Org, issuer: str) -> None:
     body = {"kind": "oidc", "oidc": {"issuer": issuer, "client_id": "public"}, "revision": 0}
     roles = ["viewer", "labeler", "reviewer", "admin"]
     with ThreadPoolExecutor(4) as pool:
@@ -136,7 +136,7 @@ def test_of_two_first_writers_none_is_lost_in_silence(org: Org, issuer: str) -> 
         ({"email_domains": ["*.example"]}, "email_domains.0"),
     ],
 )
-def test_what_does_not_fit_together(
+def test_inconsistent_members_are_refused(
     org: Org, issuer: str, change: dict[str, Any], field: str
 ) -> None:
     body = {"kind": "oidc", "oidc": {"issuer": issuer, "client_id": "public"}}
@@ -155,7 +155,9 @@ def test_what_does_not_fit_together(
         ({"email_domains": ["x.example"] * 51}, "email_domains"),
     ],
 )
-def test_what_is_not_as_declared(org: Org, issuer: str, change: dict[str, Any], field: str) -> None:
+def test_invalid_members_are_refused(
+    org: Org, issuer: str, change: dict[str, Any], field: str
+) -> None:
     body = {"kind": "oidc", "oidc": {"issuer": issuer, "client_id": "public"}}
     answer = put(org, {**body, **change})
     assert (answer.status_code, answer.json["error"]["field"]) == (422, field)
@@ -202,7 +204,7 @@ def test_scopes_without_openid(org: Org, issuer: str) -> None:
     ],
     ids=str,
 )
-def test_metadata_that_does_not_do(
+def test_invalid_metadata_is_refused(
     org: Org, hostile: Hostile, metadata: dict[str, Any], words: str
 ) -> None:
     hostile.metadata = metadata
@@ -230,14 +232,16 @@ _DISCOVERY = "/.well-known/openid-configuration"
     ],
     ids=lambda value: str(value)[:24],
 )
-def test_answers_that_do_not_do(
+def test_invalid_responses_are_refused(
     org: Org, hostile: Hostile, path: str, raw: Raw, words: str
 ) -> None:
     hostile.raw[path] = raw
     _refused(put(org, at(hostile)), "oidc.issuer", words)
 
 
-def test_a_provider_that_drips(org: Org, hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_response_times_out(
+    org: Org, hostile: Hostile, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fetching, "DEADLINE", 0.5)
     hostile.raw[_DISCOVERY] = Raw(b"{" + b" " * 200, drip=0.1)
     _refused(put(org, at(hostile)), "oidc.issuer", "within the time")
@@ -263,8 +267,8 @@ def test_a_provider_that_fails_in_the_middle(
     raw: Raw,
 ) -> None:
     assert put(org, at(hostile)).status_code == 200
-    hostile.key = new_key("two")  # so that keys are asked for
-    hostile.claims = {"email": None}  # so that userinfo is
+    hostile.key = new_key("two")  # so that keys are requested
+    hostile.claims = {"email": None}  # so that userinfo is requested requested
     hostile.userinfo = {"sub": "mallory", "email": person().email}
     hostile.raw[path] = raw
     query = hostile.agree(browser.start(org))
@@ -296,7 +300,7 @@ def test_a_provider_that_fails_in_the_middle(
         "https://no.such.host.invalid",
     ],
 )
-def test_an_issuer_that_is_not_asked(org: Org, issuer: str) -> None:
+def test_issuers_to_which_no_request_is_sent(org: Org, issuer: str) -> None:
     settings = {"issuer": issuer, "client_id": "x"}
     _refused(put(org, {"kind": "oidc", "oidc": settings}), "oidc.issuer")
 
@@ -313,7 +317,7 @@ def test_plain_http_where_the_operator_does_not_allow_it(
 def test_http_endpoints_of_an_https_issuer(
     org: Org, hostile: Hostile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As an https issuer could name them: the document comes, its endpoints are judged apart."""
+    """The discovery document is stubbed, because only an https issuer could return it."""
     from app.identity.sso import oidc  # noqa: PLC0415 - what is asked is put in its place
 
     policy = Policy(allowed_networks=container.settings().egress_allowed_networks)
@@ -327,10 +331,13 @@ def test_http_endpoints_of_an_https_issuer(
     _refused(put(org, {"kind": "oidc", "oidc": settings}), "oidc.issuer", "https")
 
 
-def test_a_provider_is_looked_at_again(
+def test_a_provider_is_checked_again(
     org: Org, browser: Browser, hostile: Hostile, work: Any
 ) -> None:
-    """Endpoints move; what an administrator configured is not touched by a provider that fails."""
+    """Endpoints are updated.
+
+    A provider that fails does not change what an administrator configured.
+    """
     from app.kit import jobs  # noqa: PLC0415 - writes what the relay would
 
     def look() -> None:

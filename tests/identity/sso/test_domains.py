@@ -1,4 +1,4 @@
-"""Domains are proven by a record in the DNS, asked of a real server on loopback."""
+"""Domains are proven by a DNS record, looked up at a real server on loopback."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def _domain(org: Org) -> dict[str, Any]:
 
 
 def _look(org: Org, work: Callable[[], None]) -> dict[str, Any]:
-    """What the hourly job finds."""
+    """Run the hourly job, and return the domain as it is afterwards."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         jobs.enqueue("sso.look", {}, organization_id=org.id)
     work()
@@ -37,7 +37,7 @@ def test_a_record_proves_a_domain(
 ) -> None:
     told = configure(org, email_domains=[domain])["domains"][0]
     assert (told["domain"], told["verified_at"]) == (domain, None)
-    assert told["problem"] == "The record is not there."
+    assert told["problem"] == "The DNS record was not found."
     record = told["record"]
     assert (record["type"], record["name"]) == ("TXT", f"_labeling-challenge.{domain}")
     assert browser.post("/auth/sso/start", email=f"a@{domain}").status_code == 404
@@ -73,7 +73,7 @@ def test_the_record_of_another_organization(
     assert configure(org, email_domains=[domain])["domains"][0]["verified_at"] is None
 
 
-def test_a_domain_is_one_organizations(
+def test_a_domain_belongs_to_one_organization(
     org: Org, other_org: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
     for one in (org, other_org):
@@ -86,7 +86,7 @@ def test_a_domain_is_one_organizations(
 
 
 @pytest.mark.parametrize("failing", ["failing", "silent"])
-def test_a_server_that_does_not_answer_says_nothing(
+def test_a_dns_server_that_does_not_respond_proves_nothing(
     org: Org,
     configure: Configure,
     zone: Zone,
@@ -97,7 +97,7 @@ def test_a_server_that_does_not_answer_says_nothing(
     record = configure(org, email_domains=[domain])["domains"][0]["record"]
     getattr(zone, failing).add(record["name"])
     told = configure(org, email_domains=[domain])["domains"][0]
-    assert told["problem"] == "The DNS did not answer."
+    assert told["problem"] == "The DNS did not respond."
     getattr(zone, failing).clear()
     zone.put(record)
     assert _look(org, work)["verified_at"] is not None
@@ -106,25 +106,25 @@ def test_a_server_that_does_not_answer_says_nothing(
     assert _look(org, work)["verified_at"] is not None
 
 
-def test_silent_servers_keep_nobody_waiting_for_long(
+def test_dns_servers_that_do_not_respond_delay_only_briefly(
     org: Org, configure: Configure, zone: Zone, domain: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dns_proof, "IN_A_REQUEST", 0.6)
+    monkeypatch.setattr(dns_proof, "REQUEST_TIMEOUT", 0.6)
     names = [f"n{number:02}.{domain}" for number in range(50)]
-    zone.silent |= {f"{dns_proof.RECORD}.{name}" for name in names}
+    zone.silent |= {f"{dns_proof.RECORD_NAME}.{name}" for name in names}
     told = configure(org, email_domains=names)["domains"]
-    assert {one["problem"] for one in told} == {"The DNS did not answer."}
+    assert {one["problem"] for one in told} == {"The DNS did not respond."}
     assert 0 < len(set(zone.asked)) < 50, "what is left is the hourly job's to ask"
 
 
 def _age(org: Org) -> None:
-    """Let the grace period be over, where one has begun."""
+    """Let the grace period end if it has begun."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        past = Domain.missing_since - domains.GRACE - timedelta(seconds=1)
+        past = Domain.missing_since - domains.GRACE_PERIOD - timedelta(seconds=1)
         session.execute(update(Domain).values(missing_since=past))
 
 
-def test_a_proof_lapses_after_three_days_without_the_record(
+def test_a_proof_expires_after_three_days_without_the_record(
     org: Org, configure: Configure, zone: Zone, domain: str, work: Callable[[], None]
 ) -> None:
     record = configure(org, email_domains=[domain])["domains"][0]["record"]
@@ -133,7 +133,7 @@ def test_a_proof_lapses_after_three_days_without_the_record(
     zone.texts.clear()
     missing = _look(org, work)
     assert missing["verified_at"] is not None
-    assert missing["problem"] == "The record is not there."
+    assert missing["problem"] == "The DNS record was not found."
     zone.put(record)
     assert _look(org, work)["problem"] is None
     zone.texts.clear()
@@ -142,7 +142,7 @@ def test_a_proof_lapses_after_three_days_without_the_record(
     assert _look(org, work)["verified_at"] is None
 
 
-def test_the_hourly_job_looks_at_every_organization(
+def test_the_hourly_job_checks_every_organization(
     app: Flask,
     org: Org,
     configure: Configure,
@@ -158,7 +158,7 @@ def test_the_hourly_job_looks_at_every_organization(
     assert _domain(org)["verified_at"] is not None
 
 
-def test_what_expired_is_forgotten(
+def test_expired_rows_are_deleted(
     app: Flask, org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
 ) -> None:
     configure(org)
@@ -177,10 +177,10 @@ def test_what_expired_is_forgotten(
         assert [flow.id == oldest.id for flow in db.session().scalars(select(Flow))] == [False]
 
 
-def test_the_operators_word_stands_for_the_record(
+def test_the_operator_can_vouch_for_a_domain(
     org: Org, configure: Configure, zone: Zone, domain: str, work: Callable[[], None]
 ) -> None:
-    """For networks whose names no public server knows."""
+    """For networks whose names no public DNS server knows."""
     configure(org, email_domains=[domain])
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         assert service.verify_domain(domain) is False
@@ -188,7 +188,7 @@ def test_the_operators_word_stands_for_the_record(
     assert _look(org, work)["verified_at"] is not None
     _age(org)
     assert _look(org, work)["verified_at"] is not None
-    refused = pytest.raises(ApiError, match="no such record")
+    refused = pytest.raises(ApiError, match="record does not exist")
     with org.app.app_context(), tenancy.organization(org.id), refused:
         service.verify_domain("unlisted.example")
 
@@ -206,7 +206,7 @@ def test_the_operator_vouches_on_the_command_line(
     assert _domain(org)["verified_at"] is not None
 
 
-def test_what_was_proven_stays_proven_when_the_rest_is_changed(
+def test_a_proven_domain_stays_proven_when_the_list_changes(
     org: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
     zone.put(configure(org, email_domains=[domain])["domains"][0]["record"])

@@ -1,4 +1,4 @@
-"""Passwords turned off for proven domains: who still gets in, and what strangers learn."""
+"""Passwords turned off for proven domains: who can still sign in, and what is revealed."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ from tests.identity.sso.conftest import Browser, Configure, Zone, mails, person,
 
 @pytest.fixture
 def at_home(org: Org, domain: str) -> Org:
-    """The organization, its members' addresses in its own domain."""
+    """Return the organization with its members' addresses in its own domain."""
     with org.app.app_context(), db.transaction() as session:
         for name, user_id in org.users.items():
             session.get_one(User, user_id).email = f"{name}@{domain}"
@@ -40,7 +40,7 @@ def _enforce(org: Org, configure: Configure, domain: str) -> None:
     prove(org, domain)
 
 
-def test_a_password_gets_nobody_in_but_owners(
+def test_only_owners_can_sign_in_by_password(
     at_home: Org, configure: Configure, domain: str
 ) -> None:
     assert _login(at_home, f"viewer@{domain}").status_code == 200
@@ -50,9 +50,7 @@ def test_a_password_gets_nobody_in_but_owners(
     assert _login(at_home, f"owner@{domain}").status_code == 200
 
 
-def test_strangers_learn_nothing_of_accounts(
-    at_home: Org, configure: Configure, domain: str
-) -> None:
+def test_responses_do_not_reveal_accounts(at_home: Org, configure: Configure, domain: str) -> None:
     _enforce(at_home, configure, domain)
     answers = [
         _login(at_home, f"{name}@{domain}", "a-wrong-password")
@@ -64,7 +62,7 @@ def test_strangers_learn_nothing_of_accounts(
     assert len({answer.data for answer in answers}) == 1
 
 
-def test_other_domains_go_on(
+def test_other_domains_can_still_use_passwords(
     at_home: Org, other_org: Org, configure: Configure, domain: str
 ) -> None:
     _enforce(at_home, configure, domain)
@@ -81,7 +79,7 @@ def test_nothing_is_enforced_before_the_domain_is_proven(
 
 
 @pytest.mark.parametrize("change", [{"enabled": False}, {"enforced": False}])
-def test_passwords_come_back(
+def test_passwords_work_again_when_enforcement_ends(
     at_home: Org, configure: Configure, domain: str, change: dict[str, Any]
 ) -> None:
     _enforce(at_home, configure, domain)
@@ -128,7 +126,7 @@ def test_sessions_by_password_end_when_the_domain_is_proven(
     assert _works(at_home, at_home.tokens["owner"])
 
 
-def test_an_admin_who_enforces_comes_back_by_the_provider(
+def test_an_admin_who_enforces_can_sign_in_with_the_provider(
     at_home: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     _enforce(at_home, configure, domain)
@@ -139,7 +137,7 @@ def test_an_admin_who_enforces_comes_back_by_the_provider(
     assert shown.json["data"]["enforced"] is True
 
 
-def test_no_link_to_a_new_password_is_mailed(
+def test_no_password_reset_link_is_emailed(
     at_home: Org, configure: Configure, domain: str, work: Callable[[], None]
 ) -> None:
     _enforce(at_home, configure, domain)
@@ -155,7 +153,7 @@ def test_no_link_to_a_new_password_is_mailed(
     assert len(mails(f"owner@{domain}")) == 1
 
 
-def test_a_link_from_before_is_worth_nothing(
+def test_an_earlier_reset_link_is_invalid(
     app: Flask, at_home: Org, configure: Configure, domain: str, work: Callable[[], None]
 ) -> None:
     anonymous = Api(app.test_client(), None, None)
@@ -181,7 +179,7 @@ def test_nobody_registers_with_a_password(
         _off(anonymous.post("/auth/register", json={**body, "email": email}))
 
 
-def test_a_password_is_not_changed_while_it_is_worth_nothing(
+def test_a_password_cannot_be_changed_while_enforced(
     at_home: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     _enforce(at_home, configure, domain)
@@ -191,10 +189,13 @@ def test_a_password_is_not_changed_while_it_is_worth_nothing(
     _off(change.post("/auth/password/change", json=body))
 
 
-def test_nobody_leaves_the_domain_by_a_password_that_is_worth_nothing(
+def test_an_address_cannot_be_changed_by_password_while_enforced(
     at_home: Org, browser: Browser, configure: Configure, domain: str, work: Callable[[], None]
 ) -> None:
-    """Another address would be one that passwords are good for: the membership goes along."""
+    """Otherwise a member could change to an address that allows passwords.
+
+    They would keep the membership.
+    """
     asked = {"email": f"away-{domain}@elsewhere.example", "password": PASSWORD}
     early = {**asked, "email": f"early-{domain}@elsewhere.example"}
     assert at_home.api("viewer").post("/auth/email-change/request", early).status_code == 202
@@ -210,5 +211,5 @@ def test_nobody_leaves_the_domain_by_a_password_that_is_worth_nothing(
     work()
     assert mails(asked["email"]) == []
     assert at_home.email("viewer") == f"viewer@{domain}"
-    # An owner comes in by password, and may.
+    # An owner may still sign in by password.
     assert at_home.api("owner").post("/auth/email-change/request", asked).status_code == 202

@@ -1,4 +1,4 @@
-"""Signing in at a real OpenID provider, from the start to the token."""
+"""Signing in with a real OpenID provider, from the start to the access token."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -18,7 +18,7 @@ from tests.identity.sso.conftest import SECRET, Browser, Configure, parameters, 
 
 
 @pytest.mark.parametrize("client", ["basic", "post", "public", "elliptic"])
-def test_a_new_person_comes_in(
+def test_a_new_person_signs_in(
     org: Org, browser: Browser, configure: Configure, client: str
 ) -> None:
     configure(org, client=client, default_role="labeler")
@@ -36,7 +36,7 @@ def test_a_new_person_comes_in(
     assert api.get("/schemas").status_code == 200
 
 
-def test_the_application_is_told_by_redirect(
+def test_the_application_gets_the_code_by_redirect(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
@@ -51,7 +51,7 @@ def test_the_application_is_told_by_redirect(
     assert browser.exchange(told["code"]).status_code == 200
 
 
-def test_the_application_is_told_of_a_refusal(
+def test_the_application_gets_errors_by_redirect(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org, email_domains=["elsewhere.example"])
@@ -62,7 +62,7 @@ def test_the_application_is_told_of_a_refusal(
     assert "domain" in told["error_description"]
 
 
-def test_a_person_who_says_no_at_the_provider(
+def test_a_person_who_cancels_at_the_provider(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
@@ -81,11 +81,11 @@ def test_an_application_with_a_challenge_needs_no_cookie(
     configure(org)
     verifier = "v" * 43
     application, other = Browser(app), Browser(app)
-    url = application.start(org, code_challenge=flows.s256(verifier))
+    url = application.start(org, code_challenge=flows.build_s256_challenge(verifier))
     code = browser.come_back(browser.sign_in(url, person())).json["data"]["code"]
     assert application.exchange(code, code_verifier=verifier).status_code == 200
     for given in (None, "w" * 43, "v", "é" * 50):
-        url = application.start(org, code_challenge=flows.s256(verifier))
+        url = application.start(org, code_challenge=flows.build_s256_challenge(verifier))
         code = browser.come_back(browser.sign_in(url, person())).json["data"]["code"]
         assert other.exchange(code, code_verifier=given).status_code == 401
 
@@ -104,7 +104,7 @@ def test_a_state_of_another_browser(
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
     _refused_state(other_browser.come_back(answered))
-    other_browser.start(org)  # now it has a cookie of its own
+    other_browser.start(org)  # now it has its own cookie
     _refused_state(other_browser.come_back(answered))
     assert browser.come_back(answered).status_code == 200, "the right one still may"
 
@@ -116,13 +116,13 @@ def test_a_state_twice(org: Org, browser: Browser, configure: Configure) -> None
     _refused_state(browser.come_back(answered))
 
 
-def test_a_state_that_nobody_began(org: Org, browser: Browser, configure: Configure) -> None:
+def test_an_unknown_state(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
     _refused_state(browser.come_back(answered, state="made-up"))
 
 
-def test_a_state_that_has_expired(org: Org, browser: Browser, configure: Configure) -> None:
+def test_an_expired_state(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
@@ -146,10 +146,10 @@ def test_a_code_of_the_provider_twice(org: Org, browser: Browser, configure: Con
     assert refused.status_code == 401, refused.json
 
 
-def test_a_code_of_somebody_elses_sign_in(
+def test_a_code_of_another_persons_sign_in(
     org: Org, browser: Browser, other_browser: Browser, configure: Configure
 ) -> None:
-    """Code injection: PKCE's verifier is the victim's, the code is not."""
+    """Code injection: the PKCE verifier is the victim's, the code is not."""
     configure(org)
     stolen = parameters(other_browser.sign_in(other_browser.start(org), person()))["code"]
     own = browser.sign_in(browser.start(org), person())
@@ -157,9 +157,7 @@ def test_a_code_of_somebody_elses_sign_in(
     assert refused.status_code == 401, refused.json
 
 
-def test_the_request_carries_pkce_and_nobody_takes_it_out(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
+def test_pkce_is_required_throughout(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
     url = browser.start(org)
     asked = parameters(url)
@@ -192,7 +190,7 @@ def test_a_code_opens_one_session(org: Org, browser: Browser, configure: Configu
     assert (again.status_code, again.json["error"]["code"]) == (401, "invalid_credentials")
 
 
-def test_of_two_exchanges_at_once_one_wins(
+def test_only_one_of_two_concurrent_exchanges_succeeds(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
@@ -212,7 +210,7 @@ def test_of_two_exchanges_at_once_one_wins(
 def test_a_code_of_another_browser(
     org: Org, browser: Browser, other_browser: Browser, configure: Configure
 ) -> None:
-    """Log-in forgery: a victim's application is fed the attacker's code."""
+    """Login forgery: a victim's application receives the attacker's code."""
     configure(org)
     code = browser.whole(org, person()).json["data"]["code"]
     other_browser.start(org)
@@ -220,7 +218,7 @@ def test_a_code_of_another_browser(
     assert browser.exchange(code).status_code == 401, "it is used up"
 
 
-def test_a_code_is_good_for_a_minute(org: Org, browser: Browser, configure: Configure) -> None:
+def test_a_code_is_valid_for_one_minute(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
     code = browser.whole(org, person()).json["data"]["code"]
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
@@ -230,7 +228,9 @@ def test_a_code_is_good_for_a_minute(org: Org, browser: Browser, configure: Conf
     assert browser.exchange(code).status_code == 401
 
 
-def test_nothing_secret_is_kept_as_it_is(org: Org, browser: Browser, configure: Configure) -> None:
+def test_secrets_are_not_stored_in_plain_text(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
     configure(org)
     url = browser.start(org)
     code = browser.come_back(browser.sign_in(url, person())).json["data"]["code"]
@@ -246,7 +246,9 @@ def test_nothing_secret_is_kept_as_it_is(org: Org, browser: Browser, configure: 
     assert not [secret for secret in secrets for row in rows if secret in row]
 
 
-def test_the_cookie_is_the_browsers_own(org: Org, browser: Browser, configure: Configure) -> None:
+def test_the_cookie_is_bound_to_the_browser(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
     configure(org)
     answer = browser.post("/auth/sso/start", org_slug=org.slug)
     cookie = answer.headers["Set-Cookie"]
@@ -271,7 +273,7 @@ def test_the_cookie_is_the_browsers_own(org: Org, browser: Browser, configure: C
         ({"nonsense": 7}, 422, "nonsense"),
     ],
 )
-def test_a_start_that_leads_nowhere(
+def test_a_start_without_single_sign_on(
     browser: Browser, body: dict[str, Any], status: int, field: str | None
 ) -> None:
     answer = browser.post("/auth/sso/start", **body)
@@ -296,7 +298,7 @@ def test_a_start_that_leads_nowhere(
         "https://app.example:99999/",
     ],
 )
-def test_an_application_that_is_not_ours(
+def test_an_application_that_is_not_allowed(
     org: Org, browser: Browser, configure: Configure, uri: str
 ) -> None:
     configure(org)
@@ -305,7 +307,7 @@ def test_an_application_that_is_not_ours(
 
 
 @pytest.mark.parametrize("challenge", ["short", "=" * 43])
-def test_a_challenge_that_is_none(
+def test_an_invalid_challenge(
     org: Org, browser: Browser, configure: Configure, challenge: str
 ) -> None:
     configure(org)
@@ -313,7 +315,7 @@ def test_a_challenge_that_is_none(
     assert (answer.status_code, answer.json["error"]["field"]) == (400, "code_challenge")
 
 
-def test_what_providers_add_to_their_answer_is_let_be(
+def test_additional_members_of_responses_are_ignored(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
@@ -321,7 +323,7 @@ def test_what_providers_add_to_their_answer_is_let_be(
     assert browser.come_back(answered, session_state="x", hd="people.example").status_code == 200
 
 
-def test_single_sign_on_that_was_switched_off_meanwhile(
+def test_single_sign_on_that_was_turned_off_in_between(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)

@@ -44,7 +44,7 @@ def _promote_by_invitation(org: Org, user_id: str, email: str, work: Work) -> No
     _invite(org, email, role="owner")
     token = _mailed(email, work)
     with org.app.app_context(), db.transaction() as session:
-        # As if they had chosen a password before.
+        # Set a password, as if the person had chosen one before.
         session.execute(
             text(
                 "UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE id = :o)"
@@ -62,7 +62,7 @@ PROMOTIONS = (_promote_by_role, _promote_by_transfer, _promote_by_invitation)
 
 
 def _linked(org: Org, browser: Browser, configure: Configure, domain: str) -> tuple[Person, str]:
-    """Link a viewer without a confirmation: their domain is proven. Return them and a token."""
+    """Link a viewer without confirmation, as their domain is proven; return person and token."""
     configure(org, email_domains=[domain])
     prove(org, domain)
     who = person(domain)
@@ -91,10 +91,10 @@ def test_a_link_from_before_the_promotion_is_confirmed_first(
     assert (ended.status_code, ended.json["error"]["code"]) == (401, "token_expired")
     confirmed = _confirmed(org, _fresh(browser), who, work)
     assert _as(org, confirmed).get("/schemas").status_code == 200
-    _fresh(browser).token(org, who)  # Once is enough.
+    _fresh(browser).token(org, who)  # One confirmation is sufficient.
 
 
-def test_each_promotion_asks_again(
+def test_each_promotion_requires_a_new_confirmation(
     org: Org, browser: Browser, configure: Configure, domain: str, work: Work
 ) -> None:
     who, token = _linked(org, browser, configure, domain)
@@ -117,7 +117,7 @@ def test_a_code_from_before_the_promotion_opens_no_session(
     _denied(browser.exchange(code), "Sign in again")
 
 
-def test_a_mailed_code_from_before_the_promotion_confirms_nothing(
+def test_an_emailed_code_from_before_the_promotion_is_invalid(
     org: Org, browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)
@@ -127,10 +127,10 @@ def test_a_mailed_code_from_before_the_promotion_confirms_nothing(
     _denied(browser.exchange(_mailed(who.email, work)), "Sign in again")
 
 
-def test_a_confirmation_is_of_the_provider_that_was_mailed_about(
+def test_a_confirmation_applies_to_the_provider_in_the_email(
     org: Org, browser: Browser, configure: Configure, hostile: Hostile, work: Work
 ) -> None:
-    """An administrator changes the provider between the mail and the click."""
+    """An administrator changes the provider after the email and before the confirmation."""
     configure(org)
     who = person(email=org.email("owner"))
     assert browser.whole(org, who).json["data"]["confirmation"] == "email"
@@ -143,7 +143,7 @@ def test_a_confirmation_is_of_the_provider_that_was_mailed_about(
     assert answer.json["data"]["confirmation"] == "email"
 
 
-def test_a_password_session_goes_on_after_a_promotion(org: Org) -> None:
+def test_a_password_session_continues_after_a_promotion(org: Org) -> None:
     _set_role(org, str(org.users["labeler"]), "owner")
     assert org.api("labeler").get("/auth/session").status_code == 200
 

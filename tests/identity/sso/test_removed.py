@@ -1,4 +1,4 @@
-"""Whoever was removed by a person comes back by an invitation, and by no identity."""
+"""A removed person can return by an invitation only, whichever identity they use."""
 
 import pytest
 from sqlalchemy import text
@@ -20,7 +20,7 @@ def _id_of(org: Org, token: str) -> str:
 
 
 def _at_home(org: Org, name: str, domain: str) -> Person:
-    """Give a member an address of a proven domain; they have never signed on."""
+    """Give a member an address of a proven domain; they have never used single sign-on."""
     with org.app.app_context(), db.transaction() as session:
         session.execute(
             text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
@@ -31,7 +31,7 @@ def _at_home(org: Org, name: str, domain: str) -> Person:
 
 @pytest.fixture
 def at_home(org: Org, configure: Configure, domain: str) -> str:
-    """The domain that the organization has proven, with single sign-on."""
+    """Return the proven domain of an organization with single sign-on."""
     configure(org, email_domains=[domain])
     prove(org, domain)
     return domain
@@ -48,7 +48,7 @@ def test_another_identity_of_a_removed_person_is_refused(
 
 
 @pytest.mark.parametrize("by", ["admin", "labeler"])
-def test_a_member_who_never_signed_on_is_refused_once_they_are_gone(
+def test_a_removed_member_without_an_identity_is_refused(
     org: Org, browser: Browser, at_home: str, by: str
 ) -> None:
     who = _at_home(org, "labeler", at_home)
@@ -57,7 +57,7 @@ def test_a_member_who_never_signed_on_is_refused_once_they_are_gone(
     assert _role(org, who.email) is None
 
 
-def test_losing_a_group_after_the_removal_lifts_nothing(
+def test_losing_a_group_does_not_undo_the_removal(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org, group_mapping=[{"group": "staff", "role": "viewer"}], require_group=True)
@@ -67,7 +67,7 @@ def test_losing_a_group_after_the_removal_lifts_nothing(
     _denied(_fresh(browser).whole(org, who), "removed")
 
 
-def test_a_new_invitation_lifts_the_removal_for_every_identity(
+def test_a_new_invitation_undoes_the_removal_for_every_identity(
     org: Org, browser: Browser, at_home: str
 ) -> None:
     who = person(at_home)
@@ -79,7 +79,7 @@ def test_a_new_invitation_lifts_the_removal_for_every_identity(
     _fresh(browser).token(org, who)
 
 
-def test_another_organization_still_lets_them_in(
+def test_another_organization_still_accepts_them(
     org: Org, other_org: Org, browser: Browser, configure: Configure, at_home: str
 ) -> None:
     who = _at_home(org, "labeler", at_home)

@@ -1,4 +1,4 @@
-"""Who a proven person is here: accounts, links, memberships, roles and teams."""
+"""What a verified identity leads to: accounts, links, memberships, roles and teams."""
 
 import re
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def _as(org: Org, token: str) -> Api:
 
 
 def _role(org: Org, email: str) -> str | None:
-    """The role of the account with an address, None without membership."""
+    """Return the role of the account with this address, or None without a membership."""
     with org.app.app_context(), tenancy.organization(org.id):
         return db.session().scalar(
             select(Membership.role)
@@ -38,7 +38,7 @@ def _role(org: Org, email: str) -> str | None:
 
 
 def _member(org: Org, name: str) -> Person:
-    """A member of `org`, as a provider that knows their address has them."""
+    """Return a member of `org` as a person at a provider that knows their address."""
     return person(email=org.email(name))
 
 
@@ -49,7 +49,7 @@ def _denied(answer: TestResponse, words: str) -> None:
 
 
 def _fresh(browser: Browser) -> Browser:
-    """The same browser, logged out at the provider."""
+    """Return the same browser, logged out at the provider."""
     browser.provider.cookies.clear()
     return browser
 
@@ -61,7 +61,7 @@ def test_the_default_role(org: Org, browser: Browser, configure: Configure) -> N
     assert _role(org, who.email) == "viewer"
 
 
-def test_an_account_that_is_made_is_verified_only_by_a_proven_domain(
+def test_a_new_account_is_verified_only_in_a_proven_domain(
     org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain, "other.example"])
@@ -80,9 +80,7 @@ def test_an_account_that_is_made_is_verified_only_by_a_proven_domain(
     assert verified == {ours.email: True, others.email: False}
 
 
-def test_groups_give_the_highest_role_and_take_it_away(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
+def test_groups_set_and_lower_the_role(org: Org, browser: Browser, configure: Configure) -> None:
     mapping = [
         {"group": "staff", "role": "labeler"},
         {"group": "leads", "role": "reviewer"},
@@ -102,7 +100,7 @@ def test_groups_give_the_highest_role_and_take_it_away(
         assert listed == [{"slug": org.slug, "name": "Test", "role": role}]
 
 
-def test_without_roles_in_the_mapping_a_role_given_here_stays(
+def test_without_mapped_roles_an_assigned_role_stays(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
@@ -117,9 +115,7 @@ def test_without_roles_in_the_mapping_a_role_given_here_stays(
     assert _role(org, who.email) == "reviewer"
 
 
-def test_groups_give_teams_and_take_them_away(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
+def test_groups_add_and_remove_teams(org: Org, browser: Browser, configure: Configure) -> None:
     owner = org.api("owner")
     teams = {
         name: owner.post("/teams", json={"name": name}).json["data"]["id"]
@@ -159,7 +155,7 @@ def test_owners_stay_owners(
 
 
 @pytest.mark.parametrize("groups", [None, "", "others"])
-def test_without_a_group_nobody_comes_in_where_one_is_required(
+def test_a_required_group_is_enforced(
     org: Org, browser: Browser, configure: Configure, groups: str | None
 ) -> None:
     configure(org, group_mapping=[{"group": "staff", "role": "viewer"}], require_group=True)
@@ -183,7 +179,7 @@ def test_a_lost_group_ends_the_membership_and_every_session(
     assert _role(org, who.email) == "labeler", "whom the policy removed, it may let in again"
 
 
-def test_who_was_removed_by_hand_does_not_come_back_by_themselves(
+def test_a_removed_person_cannot_rejoin_by_signing_in(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
@@ -201,7 +197,7 @@ def _invite(org: Org, email: str, **members: Any) -> None:
     assert answer.status_code == 201, answer.json
 
 
-def test_an_invitation_lets_them_in_again_and_gives_its_role(
+def test_an_invitation_lets_them_rejoin_with_its_role(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
@@ -219,7 +215,7 @@ def test_an_invitation_lets_them_in_again_and_gives_its_role(
     _denied(browser.whole(org, who), "removed")
 
 
-def test_an_invitation_to_own_is_not_taken_by_a_provider(
+def test_an_owner_invitation_is_not_accepted_by_signing_in(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
@@ -229,11 +225,11 @@ def test_an_invitation_to_own_is_not_taken_by_a_provider(
     assert _role(org, who.email) == "viewer"
 
 
-def test_an_account_of_somebody_elsewhere_is_not_taken_over(
+def test_an_account_of_another_organization_is_not_linked(
     org: Org, other_org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
-    _denied(browser.whole(org, _member(other_org, "viewer")), "not a member here")
+    _denied(browser.whole(org, _member(other_org, "viewer")), "not a member")
     assert _role(org, other_org.email("viewer")) is None
     with org.app.app_context(), tenancy.organization(org.id):
         assert db.session().scalars(select(Identity)).all() == []
@@ -253,10 +249,10 @@ def test_an_address_of_a_proven_domain_is_linked(
     assert _role(org, email) == "viewer"
 
 
-def test_who_registered_a_proven_address_first_and_never_proved_it_keeps_nothing(
+def test_an_unverified_earlier_registration_loses_access(
     org: Org, browser: Browser, configure: Configure, domain: str, work: Callable[[], None]
 ) -> None:
-    """Else a stranger would wait in the account for the employee whom the provider links to it."""
+    """Otherwise a stranger could share the account with the employee to whom it is linked later."""
     configure(org, email_domains=[domain])
     prove(org, domain)
     who = person(domain)
@@ -274,7 +270,7 @@ def test_who_registered_a_proven_address_first_and_never_proved_it_keeps_nothing
     assert squatter.post("/auth/email-change/confirm", json=mailed).status_code == 400
 
 
-def test_who_proved_their_address_keeps_their_password_when_they_are_linked(
+def test_a_verified_account_keeps_its_password_when_linked(
     org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain])
@@ -301,7 +297,7 @@ def _rename(org: Org, user_id: Any, email: str) -> None:
         session.get_one(User, user_id).email = email
 
 
-def test_an_address_that_only_looks_like_a_members(
+def test_a_lookalike_address_is_refused(
     org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain])
@@ -311,7 +307,7 @@ def test_an_address_that_only_looks_like_a_members(
 
 
 def _confirmed(org: Org, browser: Browser, who: Person, work: Callable[[], None]) -> str:
-    """Sign in as an account that has to be confirmed by mail; the access token."""
+    """Sign in to an account that must be confirmed by email, and return the access token."""
     arrived = browser.whole(org, who)
     assert arrived.status_code == 200, arrived.json
     assert (arrived.json["data"]["code"], arrived.json["data"]["confirmation"]) == (None, "email")
@@ -339,17 +335,17 @@ def test_a_members_account_is_linked_once_they_confirm(
     session = _as(org, token).get("/auth/session").json["data"]
     assert session["user"]["id"] == str(org.users["labeler"])
     assert _role(org, who.email) == "labeler", "no role was mapped"
-    _fresh(browser).token(org, who)  # From now on the provider's word is enough.
+    _fresh(browser).token(org, who)  # From now on no confirmation is needed.
 
 
-def test_a_confirmation_is_for_the_browser_that_began(
+def test_a_confirmation_requires_the_browser_of_the_sign_in(
     org: Org,
     browser: Browser,
     other_browser: Browser,
     configure: Configure,
     work: Callable[[], None],
 ) -> None:
-    """Whoever runs the provider cannot make a member confirm by a mere click."""
+    """Whoever runs the provider cannot make a member confirm with a click only."""
     configure(org)
     who = _member(org, "labeler")
     assert browser.whole(org, who).json["data"]["confirmation"] == "email"
@@ -359,7 +355,7 @@ def test_a_confirmation_is_for_the_browser_that_began(
         assert db.session().scalars(select(Identity)).all() == []
 
 
-def test_a_confirmation_leads_back_to_the_application(
+def test_a_confirmation_returns_to_the_application(
     org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
 ) -> None:
     configure(org)
@@ -403,19 +399,17 @@ def test_an_address_that_the_provider_has_not_verified(
 
 
 @pytest.mark.parametrize("email", ["nonsense", "a@b", "@x.example", "a b@x.example"])
-def test_an_address_that_is_none(
-    org: Org, browser: Browser, configure: Configure, email: str
-) -> None:
+def test_an_invalid_address(org: Org, browser: Browser, configure: Configure, email: str) -> None:
     configure(org)
     _denied(browser.whole(org, person(email=email)), "address")
 
 
 def test_no_address_at_all(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org, oidc={"scopes": ["openid", "profile"]})
-    _denied(browser.whole(org, person()), "no e-mail address")
+    _denied(browser.whole(org, person()), "not return an email address")
 
 
-def test_a_name_that_is_no_name(org: Org, browser: Browser, configure: Configure) -> None:
+def test_an_invalid_name(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
     names = (("A\r\nBcc: x\u202e B", "A Bcc: x B"), (" \n ", None), ("A\x00", None))
     for name, shown in names:
@@ -434,7 +428,7 @@ def test_a_disabled_account(org: Org, browser: Browser, configure: Configure) ->
         user = session.scalars(select(User).where(User.email == who.email)).one()
         user.disabled_at = db.utc_now()
     _denied(browser.whole(org, who), "disabled")
-    _denied(browser.exchange(code), "not open")
+    _denied(browser.exchange(code), "no longer available")
 
 
 @pytest.mark.parametrize(("status", "opens"), [("suspended", True), ("closed", False)])
@@ -454,10 +448,10 @@ def test_an_organization_that_is_not_active(
         _denied(_fresh(browser).whole(org, person()), "suspended")
 
 
-def test_a_session_is_good_for_the_organization_of_the_provider(
+def test_a_session_is_limited_to_the_providers_organization(
     org: Org, other_org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
 ) -> None:
-    """Whoever administers one organization does not reach another through its members."""
+    """An administrator of one organization cannot reach another one through its members."""
     configure(org)
     who = person()
     browser.token(org, who)
@@ -474,7 +468,7 @@ def test_a_session_is_good_for_the_organization_of_the_provider(
     assert [o["slug"] for o in listed] == [org.slug]
 
 
-def test_such_a_session_learns_nothing_of_the_rest_of_the_account(
+def test_a_limited_session_cannot_read_the_rest_of_the_account(
     org: Org, other_org: Org, browser: Browser, configure: Configure, work: Callable[[], None]
 ) -> None:
     configure(org)
@@ -503,10 +497,10 @@ def test_such_a_session_learns_nothing_of_the_rest_of_the_account(
     assert api.post("/auth/sessions/revoke-all").json["data"]["revoked"] == 2
 
 
-def test_where_a_domain_is_enforced_the_session_is_good_for_all(
+def test_a_session_of_an_enforced_domain_is_not_limited(
     org: Org, other_org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
-    """There is no other way into the account then."""
+    """There is no other way to sign in to the account then."""
     configure(org, email_domains=[domain], enforced=True)
     prove(org, domain)
     who = person(domain)
@@ -518,7 +512,7 @@ def test_where_a_domain_is_enforced_the_session_is_good_for_all(
     assert api.get("/schemas").status_code == 200
 
 
-def test_first_sign_ins_at_once_make_one_account(
+def test_concurrent_first_sign_ins_create_one_account(
     app: Flask, org: Org, configure: Configure
 ) -> None:
     configure(org)
@@ -536,7 +530,9 @@ def test_first_sign_ins_at_once_make_one_account(
         assert len(db.session().scalars(select(Identity)).all()) == 1
 
 
-def test_the_audit_log_tells_who_came_in(org: Org, browser: Browser, configure: Configure) -> None:
+def test_the_audit_log_records_who_signed_in(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
     configure(org)
     who = person()
     browser.token(org, who)
@@ -549,7 +545,7 @@ def test_the_audit_log_tells_who_came_in(org: Org, browser: Browser, configure: 
 SECRET_WORDS = "a secret: with"
 
 
-def test_passwords_go_on_where_nothing_is_enforced(
+def test_passwords_work_where_nothing_is_enforced(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
@@ -557,16 +553,16 @@ def test_passwords_go_on_where_nothing_is_enforced(
     assert answer.status_code == 200
 
 
-def test_slow_providers_leave_threads_to_everybody_else(
+def test_slow_providers_do_not_block_other_requests(
     org: Org, browser: Browser, configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever chooses a provider may choose one that never answers."""
-    monkeypatch.setattr(fetching, "PATIENCE", 0.01)
+    """An administrator may choose a provider that never responds."""
+    monkeypatch.setattr(fetching, "SLOT_TIMEOUT", 0.01)
     configure(org)
     who = person()
     with ExitStack() as slow:
         for _ in range(container.settings().web_threads // 2):
-            slow.enter_context(fetching.place())
+            slow.enter_context(fetching.hold_slot())
         turned_away = browser.whole(org, who)
         assert turned_away.status_code == 503, turned_away.json
         assert "waiting" in turned_away.json["error"]["message"]

@@ -1,4 +1,4 @@
-"""What a provider must not get away with in an ID token; each one a sign-in that is refused."""
+"""Invalid ID tokens and responses; each of them must be refused."""
 
 import hashlib
 import hmac
@@ -14,7 +14,7 @@ from joserfc.jwk import RSAKey
 from sqlalchemy import update
 from werkzeug.test import TestResponse
 
-from app.identity.sso.keys import FRESH
+from app.identity.sso.keys import MAX_AGE
 from app.identity.sso.models import ProviderState
 from app.kit import db, tenancy
 from tests.factories import Org
@@ -29,7 +29,7 @@ _OTHER = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
 
 @pytest.fixture
 def sign_in(org: Org, browser: Browser, hostile: Hostile) -> Callable[..., TestResponse]:
-    """Configure, begin, agree and come back; `changes` bend what comes back."""
+    """Configure, start, agree and come back; `changes` modify the callback's parameters."""
 
     def act(**changes: str | None) -> TestResponse:
         if put(org, at(hostile)).status_code != 200:
@@ -69,7 +69,7 @@ def _by_hmac(key: bytes) -> Callable[[dict[str, Any], dict[str, Any]], str]:
     return sign
 
 
-def test_an_honest_token_is_taken(sign_in: Any, hostile: Hostile) -> None:
+def test_a_valid_token_is_accepted(sign_in: Any, hostile: Hostile) -> None:
     digest = hashlib.sha256(b"the-access-token").digest()
     hostile.claims = {"at_hash": b64(digest[:16]), "azp": CLIENT, "nbf": NOW - 5}
     assert sign_in().status_code == 200
@@ -89,7 +89,7 @@ def test_an_unsigned_token_of_a_provider_that_announces_none(
 
 
 @pytest.mark.parametrize("form", ["pem", "jwk", "secret"])
-def test_a_shared_secret_in_the_place_of_a_key(sign_in: Any, hostile: Hostile, form: str) -> None:
+def test_a_shared_secret_in_place_of_a_key(sign_in: Any, hostile: Hostile, form: str) -> None:
     hostile.metadata["id_token_signing_alg_values_supported"] = ["RS256", "HS256"]
     secrets = {
         "pem": hostile.key.as_pem(private=False),
@@ -159,12 +159,12 @@ def test_claims_that_are_not_for_this_sign_in(
     ],
     ids=lambda token: str(token)[:30],
 )
-def test_what_is_no_token(sign_in: Any, hostile: Hostile, token: Any) -> None:
+def test_invalid_tokens(sign_in: Any, hostile: Hostile, token: Any) -> None:
     hostile.token_answer = {"id_token": token}
     _refused(sign_in(), "ID token")
 
 
-def test_claims_nested_without_end(sign_in: Any, hostile: Hostile) -> None:
+def test_deeply_nested_claims(sign_in: Any, hostile: Hostile) -> None:
     def sign(header: dict[str, Any], _claims: dict[str, Any]) -> str:
         from joserfc import jws  # noqa: PLC0415 - signs what no library would write
 
@@ -179,7 +179,7 @@ def test_another_key_under_the_same_name(sign_in: Any, hostile: Hostile) -> None
     _refused(sign_in(), "not signed with a key")
 
 
-def test_a_key_that_the_token_brings_along(sign_in: Any, hostile: Hostile) -> None:
+def test_a_key_in_the_tokens_header(sign_in: Any, hostile: Hostile) -> None:
     hostile.header = {"jwk": _OTHER.as_dict(private=False)}
     hostile.sign = lambda header, claims: jwt.encode(header, claims, _OTHER)
     _refused(sign_in(), "the ID token is not")
@@ -210,17 +210,17 @@ def test_an_encrypted_token(sign_in: Any, hostile: Hostile) -> None:
     _refused(sign_in(), "ID token")
 
 
-def test_the_userinfo_of_somebody_else(sign_in: Any, hostile: Hostile) -> None:
+def test_the_userinfo_of_another_subject(sign_in: Any, hostile: Hostile) -> None:
     hostile.claims = {"email": None}
     hostile.userinfo = {"sub": "the-boss", "email": "boss@hostile.example"}
-    _refused(sign_in(), "somebody else")
+    _refused(sign_in(), "another subject")
 
 
-def test_an_answer_that_does_not_say_whose_it_is(sign_in: Any) -> None:
+def test_a_response_without_an_issuer(sign_in: Any) -> None:
     _refused(sign_in(iss=None), "which provider")
 
 
-def test_an_answer_of_another_provider(sign_in: Any, hostile: Hostile) -> None:
+def test_a_response_of_another_provider(sign_in: Any, hostile: Hostile) -> None:
     _refused(sign_in(iss="https://honest.example"), "another provider")
     assert hostile.asked["/token"] == 0, "the code must go to nobody"
 
@@ -244,7 +244,7 @@ def test_keys_are_rotated(sign_in: Any, hostile: Hostile) -> None:
     assert hostile.asked["/jwks"] == fetched + 1
 
 
-def test_unknown_keys_are_asked_for_ten_times_a_minute(sign_in: Any, hostile: Hostile) -> None:
+def test_unknown_keys_are_fetched_ten_times_per_minute(sign_in: Any, hostile: Hostile) -> None:
     assert sign_in().status_code == 200
     fetched = hostile.asked["/jwks"]
     hostile.header = {"kid": "nobody's"}
@@ -253,17 +253,17 @@ def test_unknown_keys_are_asked_for_ten_times_a_minute(sign_in: Any, hostile: Ho
     assert [a.status_code for a in answers] == [401] * 10 + [503] * 2
 
 
-def test_a_withdrawn_key_is_soon_worth_nothing(org: Org, sign_in: Any, hostile: Hostile) -> None:
+def test_a_withdrawn_key_is_soon_refused(org: Org, sign_in: Any, hostile: Hostile) -> None:
     assert sign_in().status_code == 200
     hostile.published = [new_key("two").as_dict(private=False)]
     assert sign_in.again().status_code == 200
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        aged = ProviderState.fetched_at - (FRESH + timedelta(seconds=1))
+        aged = ProviderState.fetched_at - (MAX_AGE + timedelta(seconds=1))
         session.execute(update(ProviderState).values(fetched_at=aged))
     _refused(sign_in.again(), "not signed with a key")
 
 
-def test_keys_that_cannot_sign_are_not_kept(org: Org, sign_in: Any, hostile: Hostile) -> None:
+def test_keys_that_cannot_sign_are_not_stored(org: Org, sign_in: Any, hostile: Hostile) -> None:
     good = hostile.key.as_dict(private=False)
     hostile.published = [
         7,

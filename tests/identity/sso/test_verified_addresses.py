@@ -1,4 +1,4 @@
-"""An existing account is linked without a mail only by `email_verified: true`, exactly."""
+"""An account is linked without an email only if `email_verified` is exactly true."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ Come = Callable[..., TestResponse]
 
 @pytest.fixture
 def come(org: Org, browser: Browser, hostile: Hostile, domain: str) -> Come:
-    """Sign in as `email`, of which the provider claims `verified`; the domain is proven."""
+    """Sign in as `email` in a proven domain; `verified` is the provider's claim about it."""
     assert put(org, at(hostile, email_domains=[domain])).status_code == 200
     prove(org, domain)
 
@@ -37,7 +37,7 @@ def come(org: Org, browser: Browser, hostile: Hostile, domain: str) -> Come:
 
 
 def _account(org: Org, other_org: Org, kind: str, domain: str) -> str:
-    """Give an account an address of the domain: a member's here, or one from elsewhere."""
+    """Give an account an address of the domain: a member's, or one from another organization."""
     email = f"{kind}@{domain}"
     owner_of_account = org if kind == "member" else other_org
     _rename(owner_of_account, owner_of_account.users["labeler"], email)
@@ -46,7 +46,7 @@ def _account(org: Org, other_org: Org, kind: str, domain: str) -> str:
 
 @pytest.mark.parametrize("verified", NOT_TRUE, ids=lambda v: "absent" if v is ABSENT else repr(v))
 @pytest.mark.parametrize("kind", ["member", "elsewhere"])
-def test_anything_but_true_is_confirmed_by_mail(
+def test_any_value_but_true_requires_confirmation_by_email(
     org: Org, other_org: Org, come: Come, domain: str, kind: str, verified: Any
 ) -> None:
     answer = come(_account(org, other_org, kind, domain), verified)
@@ -60,7 +60,7 @@ def test_true_links_at_once(org: Org, other_org: Org, come: Come, domain: str, k
     assert answer.json["data"]["code"] is not None
 
 
-def test_the_mail_goes_to_the_account_and_links_it(
+def test_the_email_goes_to_the_account_and_links_it(
     org: Org, other_org: Org, browser: Browser, come: Come, domain: str, work: Any
 ) -> None:
     email = _account(org, other_org, "elsewhere", domain)
@@ -90,10 +90,10 @@ def test_a_new_account_is_unverified_unless_the_claim_is_true(
         }
 
 
-def test_the_claim_of_one_address_does_not_vouch_for_another(
+def test_the_claim_of_one_address_does_not_verify_another(
     org: Org, other_org: Org, hostile: Hostile, come: Come, domain: str
 ) -> None:
-    """The ID token names one address, the userinfo endpoint says that another is verified."""
+    """The ID token has one address; the userinfo endpoint says that another one is verified."""
     email = _account(org, other_org, "member", domain)
     mine = {"email": "mallory@hostile.example", "email_verified": True, "name": "Mallory"}
     hostile.userinfo = {"sub": f"s-{email}", **mine}
@@ -103,10 +103,10 @@ def test_the_claim_of_one_address_does_not_vouch_for_another(
     assert come(email, ABSENT, name=None).json["data"]["code"] is not None
 
 
-def test_who_confirms_by_mail_shares_the_account_with_nobody_who_waited_in_it(
+def test_a_confirmation_removes_a_strangers_access(
     org: Org, browser: Browser, come: Come, domain: str, work: Any
 ) -> None:
-    """A stranger registered the address, or came first with an identity that claimed it."""
+    """A stranger registered the address, or signed in first with an identity that claimed it."""
     email = f"boss@{domain}"
     squatter = Api(org.app.test_client(), None, None)
     body = {"email": email, "password": "the squatter chose this", "name": "Pat"}

@@ -156,11 +156,11 @@ def test_what_other_features_call(org: Org, other_org: Org) -> None:
     user = org.users["labeler"]
     with org.app.app_context(), tenancy.organization(org.id):
         with db.transaction():
-            known = service.existing(ids)
+            known = service.lock_existing(ids)
             assert {str(one) for one in known} == {first["id"], second["id"]}
             service.join(user, [*known, uuid7()])
             service.join(user, known)
-        found = service.of_users([user, org.users["viewer"]])
+        found = service.list_of_users([user, org.users["viewer"]])
     assert {one: [team["name"] for team in teams] for one, teams in found.items()} == {
         user: ["A", "B"]
     }

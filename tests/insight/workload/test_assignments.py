@@ -65,11 +65,11 @@ def test_the_most_urgent_comes_first(desk: Desk) -> None:
     schema, now = desk.schema(), datetime.now(UTC)
     mine = to(user_id=desk.org.users["reviewer"])
     wanted: list[dict[str, Any]] = [
-        {"priority": 90, "due_at": now + timedelta(days=9)},
-        {"priority": 50, "due_at": now - timedelta(days=1)},
-        {"priority": 50, "due_at": now + timedelta(days=1)},
-        {"priority": 50},
         {"priority": 0, "due_at": now - timedelta(days=30)},
+        {"priority": 50, "due_at": now - timedelta(days=1)},
+        {"priority": 90, "due_at": now + timedelta(days=9)},
+        {"priority": 50},
+        {"priority": 40, "due_at": now + timedelta(days=2)},
     ]
     made = [desk.artifact(schema, assignees=mine, **w) for w in reversed(wanted)][::-1]
     review = desk.submitted(desk.artifact(schema, priority=60))
@@ -78,16 +78,16 @@ def test_the_most_urgent_comes_first(desk: Desk) -> None:
         user=desk.org.users["reviewer"],
         id=review["id"],
     )
-    expected = [made[0], UUID(review["artifact_id"]), *made[1:]]
+    expected = [*made[:3], UUID(review["artifact_id"]), *made[3:]]
     assert _documents(desk, by="reviewer") == expected
     assert _documents(desk, "?sort=-urgency", by="reviewer") == expected[::-1]
     assert [item["overdue"] for item in _list(desk, by="reviewer")] == [
-        False,
-        False,
+        True,
         True,
         False,
         False,
-        True,
+        False,
+        False,
     ]
 
 

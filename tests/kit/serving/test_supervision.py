@@ -29,7 +29,7 @@ def test_a_worker_ends_with_the_supervisor_even_when_it_hangs(*, early: bool) ->
     reading, writing = os.pipe2(os.O_CLOEXEC)
     if early:
         os.close(writing)
-    code = "from app.kit.serving import supervision\nsupervision.bind_life(0)"
+    code = "from app.kit.serving import supervision\nsupervision.set_death_signal(0)"
     with run(code, reading) as process:
         assert process.stdout is not None
         if not early:
@@ -41,6 +41,6 @@ def test_a_worker_ends_with_the_supervisor_even_when_it_hangs(*, early: bool) ->
 
 
 def test_a_worker_without_a_master_ends_when_it_hangs() -> None:
-    code = "from app.kit.serving import supervision\nsupervision.watch_oneself(0.2)"
+    code = "from app.kit.serving import supervision\nsupervision.restart_watchdog(0.2)"
     with run(code) as process:
         assert process.wait(60) == 1

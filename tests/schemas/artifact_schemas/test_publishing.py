@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from cachetools import LRUCache
 
 from app.kit import tenancy
 from app.kit.errors import ApiError
@@ -209,11 +210,10 @@ def test_labeling_gets_the_version_of_an_active_schema_only(org: Org) -> None:
 
 
 def test_compiled_fields_are_kept_by_version_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "CAPACITY", 2)
-    monkeypatch.setattr(cache, "_kept", type(cache._kept)())
+    monkeypatch.setattr(cache, "_cache", LRUCache(maxsize=2))
     first, second, third = uuid7(), uuid7(), uuid7()
     made = service.compiled(first, [])
     service.compiled(second, [])
     assert service.compiled(first, []) is made
     service.compiled(third, [])
-    assert list(cache._kept) == [first, third]
+    assert set(cache._cache) == {first, third}

@@ -1,4 +1,4 @@
-"""Overdue and nearly due work comes before a backlog: documents and reviews by the same rule."""
+"""Overdue and nearly due work comes first: documents and reviews by the same rule."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -6,7 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from app.documents.artifacts.models import DUE_LEAD, URGENT_AT, urgent_at
+from app.documents.artifacts.models import URGENCY, URGENT_AT
+from app.kit import db, tenancy
+from app.workflow.assignment import service as assignment
+from app.workflow.review_queue import service as review_queue
+from app.workflow.tag_sets.review_ranks import LEVEL, TIME
 from tests.factories.desk import Desk
 from tests.workflow.assignment.conftest import Draw, to
 
@@ -19,16 +23,36 @@ def _backlog(desk: Desk, schema: UUID, **members: Any) -> list[UUID]:
 
 
 def _dated(desk: Desk, schema: UUID, **members: Any) -> list[UUID]:
-    """Documents that came in just now: overdue, due in an hour, due tomorrow."""
+    """Documents that came in just now: overdue, due in an hour, due in 23 hours."""
     now = datetime.now(UTC)
-    due = (timedelta(days=-1), timedelta(hours=1), timedelta(days=1))
+    due = (timedelta(days=-1), timedelta(hours=1), timedelta(hours=23))
     return [desk.artifact(schema, due_at=now + one, **members) for one in due]
+
+
+def _run_periodic_jobs(desk: Desk) -> None:
+    everything = tenancy.across_organizations(reason="as the jobs do")
+    with desk.org.app.app_context(), everything, db.transaction():
+        assignment.mark_nearly_due()
+        review_queue.move_nearly_due()
+
+
+def _let_time_pass(desk: Desk, table: str, record_id: Any) -> None:
+    """Let a document or a review be due in an hour that no statement has moved yet."""
+    near = "due_at = now() + interval '1 hour' WHERE id = :id"
+    desk.sql(f"UPDATE {table} SET {near}", id=str(record_id))
+    if table == "artifacts":
+        desk.sql("UPDATE artifacts SET nearly_due = false WHERE id = :id", id=str(record_id))
+
+
+def _queue(desk: Desk, query: str = "") -> list[str]:
+    answer = desk.org.api("reviewer").get(f"/review-queue{query}")
+    return [item["id"] for item in answer.json["data"]]
 
 
 def test_due_documents_come_before_a_backlog(desk: Desk, draw: Draw) -> None:
     schema = desk.schema()
-    backlog = _backlog(desk, schema)
-    dated = _dated(desk, schema)
+    backlog = _backlog(desk, schema, priority=100)
+    dated = _dated(desk, schema, priority=0)
     wanted = [*dated, *backlog, None]
     assert [draw(skip_held=True) for _ in wanted] == wanted
 
@@ -36,45 +60,107 @@ def test_due_documents_come_before_a_backlog(desk: Desk, draw: Draw) -> None:
 def test_assigned_documents_go_by_the_same_rule(desk: Desk, draw: Draw) -> None:
     schema = desk.schema()
     mine = to(user_id=desk.org.users["labeler"])
-    backlog = _backlog(desk, schema, assignees=mine)
-    dated = _dated(desk, schema, assignees=mine)
-    wanted = [*dated, *backlog, None]
+    backlog = _backlog(desk, schema, assignees=mine, priority=100)
+    dated = _dated(desk, schema, assignees=mine, priority=0)
+    wanted = [*dated, *backlog]
+    listed = desk.org.api("labeler").get("/users/me/assignments?page_size=4").json
+    rest = desk.org.api("labeler").get(
+        f"/users/me/assignments?page_size=4&cursor={listed['meta']['next_cursor']}"
+    )
+    ids = [item["artifact"]["id"] for item in (*listed["data"], *rest.json["data"])]
+    assert ids == [str(one) for one in wanted]
+    assert [draw(skip_held=True) for _ in range(len(wanted) + 1)] == [*wanted, None]
+
+
+def test_equal_due_times_go_by_priority(desk: Desk, draw: Draw) -> None:
+    schema, due = desk.schema(), datetime.now(UTC) + timedelta(hours=3)
+    wanted = [desk.artifact(schema, due_at=due, priority=one) for one in (10, 90, 50)]
+    wanted = [wanted[1], wanted[2], wanted[0]]
     assert [draw(skip_held=True) for _ in wanted] == wanted
 
 
-def test_a_higher_priority_goes_first_all_the_same(desk: Desk, draw: Draw) -> None:
-    schema = desk.schema()
-    due = desk.artifact(schema, due_at=datetime.now(UTC) - timedelta(days=1))
+def test_what_is_due_later_goes_by_priority_and_age(desk: Desk, draw: Draw) -> None:
+    schema, now = desk.schema(), datetime.now(UTC)
+    older = desk.artifact(schema, created_at=now - timedelta(days=2))
+    due = desk.artifact(schema, due_at=now + timedelta(days=3), created_at=now - timedelta(days=1))
     urgent = desk.artifact(schema, priority=51)
-    assert [draw(skip_held=True) for _ in range(3)] == [urgent, due, None]
+    assert [draw(skip_held=True) for _ in range(3)] == [urgent, older, due]
 
 
 def test_reviews_go_by_the_same_rule(desk: Desk) -> None:
     schema = desk.schema()
-    backlog = [desk.submitted(one)["id"] for one in _backlog(desk, schema)]
-    dated = [desk.submitted(one)["id"] for one in _dated(desk, schema)]
+    backlog = [desk.submitted(one)["id"] for one in _backlog(desk, schema, priority=100)]
+    dated = [desk.submitted(one)["id"] for one in _dated(desk, schema, priority=0)]
+    wanted = [*dated, *backlog]
+    assert _queue(desk) == wanted
+    assert _queue(desk, "?sort=-review_rank") == wanted[::-1]
     api = desk.org.api("reviewer")
-    listed = [item["id"] for item in api.get("/review-queue").json["data"]]
-    assert listed == [*dated, *backlog]
-    drawn = [api.post("/review-queue/next", json={"skip_held": True}) for _ in listed]
-    assert [answer.json["data"]["id"] for answer in drawn] == listed
+    drawn = [api.post("/review-queue/next", json={"skip_held": True}) for _ in wanted]
+    assert [answer.json["data"]["id"] for answer in drawn] == wanted
+
+
+def test_documents_come_first_when_their_time_is_near(desk: Desk, draw: Draw) -> None:
+    schema, later = desk.schema(), datetime.now(UTC) + timedelta(days=3)
+    mine = to(user_id=desk.org.users["labeler"])
+    first, second = (desk.artifact(schema, priority=80) for _ in range(2))
+    free = desk.artifact(schema, due_at=later)
+    own = [
+        desk.artifact(schema, assignees=mine, priority=one, **due)
+        for one, due in ((70, {}), (60, {"due_at": later}))
+    ]
+    before = desk.sql("SELECT revision, updated_at FROM artifacts WHERE id = :id", id=str(free))
+    for one in (free, own[1]):
+        _let_time_pass(desk, "artifacts", one)
+    _run_periodic_jobs(desk)
+    wanted = [own[1], own[0], free, first, second]
+    assert [draw(skip_held=True) for _ in range(4)] == wanted[:4]
+    desk.release(free)
+    after = desk.sql("SELECT revision FROM artifacts WHERE id = :id", id=str(free))
+    assert after[0].revision == before[0].revision
+    log = f"/organizations/{desk.org.slug}/audit-log?target_id={free}"
+    entries = desk.org.api("admin").get(log).json["data"]
+    assert not any("nearly_due" in entry["changes"] for entry in entries)
+
+
+def test_reviews_come_first_when_their_time_is_near(desk: Desk) -> None:
+    schema, later = desk.schema(), datetime.now(UTC) + timedelta(days=3)
+    backlog = [desk.submitted(one)["id"] for one in _backlog(desk, schema, priority=100)]
+    by_document = desk.submitted(desk.artifact(schema, due_at=later))["id"]
+    by_review = desk.submitted(desk.artifact(schema))["id"]
+    _assign_review(desk, by_review, later)
+    assert _queue(desk) == [*backlog, by_document, by_review]
+    for one in (by_document, by_review):
+        _let_time_pass(desk, "tag_sets", one)
+    _run_periodic_jobs(desk)
+    assert set(_queue(desk)[:2]) == {by_document, by_review}
+    assert _queue(desk)[2:] == backlog
+
+
+def _assign_review(desk: Desk, item_id: str, due_at: datetime) -> None:
+    body = {
+        "tag_set_ids": [item_id],
+        "user_ids": [str(desk.org.users["reviewer"])],
+        "due_at": due_at.isoformat(),
+    }
+    answer = desk.org.api("admin").post("/review-queue/bulk-assign", json=body)
+    assert answer.status_code == 200, answer.json
 
 
 def test_a_due_time_that_is_set_later_moves_documents_and_reviews(desk: Desk, draw: Draw) -> None:
-    schema = desk.schema()
+    schema, soon = desk.schema(), datetime.now(UTC) + timedelta(hours=2)
     backlog = [desk.submitted(one)["id"] for one in _backlog(desk, schema)]
-    late = backlog[-1]
-    soon = (datetime.now(UTC) + timedelta(hours=2)).isoformat()
-    body = {"tag_set_ids": [late], "user_ids": [str(desk.org.users["reviewer"])], "due_at": soon}
-    answer = desk.org.api("admin").post("/review-queue/bulk-assign", json=body)
-    assert answer.status_code == 200, answer.json
-    queue = desk.org.api("reviewer").get("/review-queue").json["data"]
-    assert queue[0]["id"] == late
-    first, second = desk.artifact(schema), desk.artifact(schema)
+    _assign_review(desk, backlog[-1], soon)
+    assert _queue(desk)[0] == backlog[-1]
+    first, second = desk.artifact(schema, priority=100), desk.artifact(schema)
     path = f"/artifacts/{second}"
-    patched = desk.org.api("admin").patch(path, json={"due_at": soon, "revision": 1})
-    assert patched.status_code == 200, patched.json
+    body = {"due_at": soon.isoformat(), "revision": 1}
+    assert desk.org.api("admin").patch(path, json=body).status_code == 200
     assert [draw(skip_held=True) for _ in range(2)] == [second, first]
+    body = {"due_at": None, "revision": 2}
+    assert desk.org.api("admin").patch(path, json=body).status_code == 200
+    desk.release(first)
+    desk.release(second)
+    assert draw() == first
 
 
 def test_what_an_older_instance_submits_has_its_place_too(desk: Desk) -> None:
@@ -93,12 +179,23 @@ def test_what_an_older_instance_submits_has_its_place_too(desk: Desk) -> None:
     assert listed == [saved["id"], *backlog]
 
 
-@pytest.mark.parametrize("days", [None, -4000, -1, 0, 1, 4000])
-def test_python_and_sql_agree_on_urgency(desk: Desk, days: int | None) -> None:
-    since = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
-    due = None if days is None else since + timedelta(days=days)
-    expression = URGENT_AT.format(of="").replace("due_at", "CAST(:due AS timestamptz)")
-    expression = expression.replace("created_at", "CAST(:since AS timestamptz)")
-    found = desk.sql(f"SELECT {expression} AS at", due=due, since=since)[0].at
-    assert found == urgent_at(due, since)
-    assert found == (since if due is None else min(since, due - DUE_LEAD))
+@pytest.mark.parametrize("priority", [0, 50, 100])
+@pytest.mark.parametrize("hours", [None, -1000, -1, 0, 23, 25, 1000])
+def test_ranks_of_reviews_are_the_order_of_documents(
+    desk: Desk, hours: int | None, priority: int
+) -> None:
+    now = datetime.now(UTC)
+    due = None if hours is None else now + timedelta(hours=hours)
+    artifact = desk.artifact(desk.schema(), due_at=due, priority=priority)
+    order = f"{URGENCY.format(of='')} AS urgency, {URGENT_AT.format(of='')} AS at"
+    (row,) = desk.sql(f"SELECT {order}, created_at FROM artifacts WHERE id = :id", id=str(artifact))
+    (rank,) = desk.sql(
+        f"SELECT work_rank(:priority, :due, :since) AS rank, {LEVEL.format(of='made.')} AS level,"
+        f" {TIME.format(of='made.')} AS at FROM (SELECT work_rank(:priority, :due, :since)"
+        " AS review_rank) AS made",
+        priority=priority,
+        due=due,
+        since=row.created_at,
+    )
+    assert rank.level == 100 - row.urgency
+    assert abs(rank.at - row.at) <= timedelta(milliseconds=1)

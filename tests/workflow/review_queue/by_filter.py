@@ -71,7 +71,7 @@ def once_found(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> None
     """Let others act between the filter's search and the first batch."""
     find = bulk.find
 
-    def found(*args: Any, **how: Any) -> bulk.Found:
+    def found(*args: Any, **how: Any) -> bulk.MatchedIds:
         result = find(*args, **how)
         # Not in the request's own context.
         with ThreadPoolExecutor(1) as pool:

@@ -55,11 +55,11 @@ def test_the_most_urgent_comes_first(desk: Desk) -> None:
     schema_id = desk.schema()
     now = datetime.now(UTC)
     wanted = [
-        {"priority": 90, "due_at": now + timedelta(days=9)},
-        {"priority": 50, "due_at": now - timedelta(days=1)},
-        {"priority": 50, "due_at": now + timedelta(days=1)},
-        {"priority": 50},
         {"priority": 0, "due_at": now - timedelta(days=30)},
+        {"priority": 50, "due_at": now - timedelta(days=1)},
+        {"priority": 90, "due_at": now + timedelta(days=9)},
+        {"priority": 60},
+        {"priority": 50, "due_at": now + timedelta(days=2)},
     ]
     sent = [desk.submitted(desk.artifact(schema_id, **w))["id"] for w in reversed(wanted)]
     assert [item["id"] for item in _queue(desk)] == sent[::-1]

@@ -1,13 +1,11 @@
 """Submitting."""
 
-from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.service.automatic import is_sampled
-from app.workflow.tag_sets.service.decisions import review_rank
 from tests.factories.desk import Desk, counts, tag
 
 
@@ -136,11 +134,3 @@ def test_a_doubtful_prediction_is_flagged(desk: Desk) -> None:
     (queued,) = desk.org.api("reviewer").get("/review-queue?flag=low_confidence").json["data"]
     assert queued["id"] == draft["id"]
     assert queued["flags"] == ["low_confidence"]
-
-
-def test_the_rank_is_priority_then_time() -> None:
-    early, late = datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)
-    never, ancient = datetime.max.replace(tzinfo=UTC), datetime.min.replace(tzinfo=UTC)
-    assert review_rank(90, late) < review_rank(50, early) < review_rank(50, late)
-    assert review_rank(51, never) < review_rank(50, ancient) == 50 * 10**13
-    assert review_rank(50, early) == 50 * 10**13 + 1_767_225_600_000

@@ -107,7 +107,7 @@ def record_download(export_id: UUID, *, user_id: UUID, actor_id: UUID, is_range:
     found = records.locked(export_id)
     assert found is not None, "the request has read it"
     if is_range:
-        entries = audit.about("exports", export_id)
+        entries = audit.select_entries("exports", export_id)
         if records.was_downloaded(entries, actor_id, lately=RANGES_TOGETHER):
             return
     records.count_download(export_id)

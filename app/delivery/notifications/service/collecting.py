@@ -16,8 +16,8 @@ from app.delivery.notifications.queries.collecting import Audience, Entry, Open,
 from app.delivery.notifications.service import telling
 from app.identity.users import preferences
 from app.kit import container
+from app.kit.emails import Message
 from app.kit.ids import uuid7
-from app.kit.letters import Message
 from app.kit.permissions import Role
 
 _API = "/api/v1"
@@ -156,7 +156,7 @@ def collect(found: Sequence[News]) -> None:
 
 def _entry(person: Reached, sort: str, whole: Sum, text: Message, before: Open | None) -> Entry:
     kind = SORTS[sort].kind
-    in_app, by_mail = preferences.channels(person.chosen, kind)
+    in_app, by_mail = preferences.get_channels(person.chosen, kind)
     return Entry(
         id=uuid7() if before is None else before.id,
         user_id=person.id,
@@ -182,7 +182,7 @@ def _worded(sort: str, whole: Sum, locale: str, time_zone: str) -> Message:
         "due_at": datetime.fromisoformat(whole.due_at) if whole.due_at else None,
         "reason": whole.reason,
     }
-    return telling.messages.write(
+    return telling.messages.render(
         single or sort,
         locale=locale,
         time_zone=time_zone,

@@ -7,7 +7,7 @@ from app.delivery.notifications.queries import mailing as queries
 from app.delivery.notifications.queries.mailing import Closed
 from app.delivery.notifications.service import telling
 from app.identity.users import preferences
-from app.kit.letters import Letter
+from app.kit.emails import Email
 from app.kit.links import build_open_link, make_absolute
 
 _LISTED = 20
@@ -21,11 +21,11 @@ def post_due(checkpoint: Callable[[], None]) -> None:
     commits after each batch.
     """
     while closed := queries.close_due():
-        telling.letters.post_many(list(_letters(closed)))
+        telling.letters.enqueue_many(list(_letters(closed)))
         checkpoint()
 
 
-def _letters(closed: Sequence[Closed]) -> Iterable[Letter]:
+def _letters(closed: Sequence[Closed]) -> Iterable[Email]:
     for _, same in groupby(closed, key=lambda one: (one.organization_id, one.user_id, one.kind)):
         wanted = [one for one in same if _is_wanted(one)]
         if wanted:
@@ -33,10 +33,10 @@ def _letters(closed: Sequence[Closed]) -> Iterable[Letter]:
 
 
 def _is_wanted(one: Closed) -> bool:
-    return one.mailed and preferences.channels(one.chosen, one.kind)[1]
+    return one.mailed and preferences.get_channels(one.chosen, one.kind)[1]
 
 
-def _letter(notes: Sequence[Closed]) -> Letter:
+def _letter(notes: Sequence[Closed]) -> Email:
     first = notes[0]
     title, body, link = first.title, first.body or first.title, first.link
     if len(notes) > 1:
@@ -57,7 +57,7 @@ def _letter(notes: Sequence[Closed]) -> Letter:
 
 def _title(first: Closed, more: int) -> str:
     values = {"title": first.title}
-    return telling.messages.write(
+    return telling.messages.render(
         "and_more", locale=first.locale, time_zone=first.time_zone, values=values, count=more
     ).title
 

@@ -8,13 +8,13 @@ from uuid import UUID
 from app.delivery.notifications.queries import telling as queries
 from app.identity.users import preferences
 from app.kit import events, tenancy
-from app.kit.letters import Letter, Letters, Message, Messages
-from app.kit.letters.messages import Value
+from app.kit.emails import Email, Emails, Message, Messages
+from app.kit.emails.messages import Value
 from app.kit.links import build_open_link
 from app.kit.permissions import Role
 
 _FOLDER = Path(__file__).parents[1]
-letters = Letters(_FOLDER / "letters", queue="bulk_mail")
+letters = Emails(_FOLDER / "letters", queue="bulk_mail")
 messages = Messages(_FOLDER / "messages")
 
 CREATED = "notification.created"
@@ -46,13 +46,13 @@ def tell(
 
     @cache
     def worded(locale: str, time_zone: str) -> Message:
-        return messages.write(
+        return messages.render(
             message, locale=locale, time_zone=time_zone, values=values, count=count
         )
 
     notes, by_mail = [], set()
     for user in queries.recipients(user_ids, team_ids, role=role, least=least, but=but):
-        in_app, email = preferences.channels(user.chosen, kind)
+        in_app, email = preferences.get_channels(user.chosen, kind)
         if in_app or email:
             text = worded(user.locale, user.time_zone)
             notes.append(queries.Note(user.id, text.title, text.body, in_app))
@@ -68,7 +68,7 @@ def post_mail(notification_id: UUID) -> None:
     found = queries.mail_of(notification_id)
     if found is None:
         return
-    letters.post_many(
+    letters.enqueue_many(
         [
             letter(
                 notification_id,
@@ -94,13 +94,13 @@ def letter(
     slug: str,
     link: str | None,
     **values: str,
-) -> Letter:
+) -> Email:
     """Return the email of a notification; `values` are `organization`, `title` and `body`.
 
     `link` is the path of an operation, as the notification stores it; the email links to its page.
     """
     page = build_open_link(link, org_slug=slug, language=locale) if link else None
-    return Letter(
+    return Email(
         name="notification",
         to=address,
         locale=locale,

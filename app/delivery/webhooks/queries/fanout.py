@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.delivery.webhooks.models import Delivery, Webhook
-from app.identity.organizations.models import GONE, Organization
+from app.identity.organizations.models import CLOSED_STATUSES, Organization
 from app.kit import db, tenancy
 
 
@@ -44,7 +44,11 @@ def lock_subscribers() -> list[Subscriber]:
     statement = (
         select(Webhook.id, Webhook.events, Webhook.created_at, Webhook.generation)
         .join(Organization, Organization.id == Webhook.organization_id)
-        .where(Webhook.active, Webhook.deleted_at.is_(None), Organization.status.not_in(GONE))
+        .where(
+            Webhook.active,
+            Webhook.deleted_at.is_(None),
+            Organization.status.not_in(CLOSED_STATUSES),
+        )
         .order_by(Webhook.id)
         .with_for_update(read=True, key_share=True, of=Webhook)
     )

@@ -8,12 +8,11 @@ from app.documents.artifacts.models.content import (
     ArtifactText,
 )
 from app.documents.artifacts.models.documents import (
-    DUE_LEAD,
     STATUSES,
+    URGENCY,
     URGENT_AT,
     Artifact,
     no_labels,
-    urgent_at,
 )
 from app.documents.artifacts.models.people import (
     SCHEMA_OR_NONE,
@@ -24,10 +23,10 @@ from app.documents.artifacts.models.people import (
 
 __all__ = [
     "ARTIFACT_COLUMNS",
-    "DUE_LEAD",
     "HAS_TEXT_LAYER",
     "SCHEMA_OR_NONE",
     "STATUSES",
+    "URGENCY",
     "URGENT_AT",
     "Artifact",
     "ArtifactAct",
@@ -38,5 +37,4 @@ __all__ = [
     "ArtifactSkip",
     "ArtifactText",
     "no_labels",
-    "urgent_at",
 ]

@@ -1,6 +1,6 @@
 """The columns that the API shows of an artifact."""
 
-from sqlalchemy import case, cast, func
+from sqlalchemy import case, cast, func, inspect
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.documents.artifacts.models.documents import Artifact
@@ -22,33 +22,17 @@ _CLAIM = case(
 HAS_TEXT_LAYER = case(
     (Artifact.page_count.is_not(None), Artifact.text_length > Artifact.page_count - 1)
 ).label("has_text_layer")
+_HIDDEN = frozenset(
+    {"organization_id", "claim_user_id", "claim_expires_at", "labeled_by", "reserved_for"}
+    | {"nearly_due", "routing_since", "ingested_at"}
+)
 ARTIFACT_COLUMNS = (
-    Artifact.id,
-    Artifact.name,
-    Artifact.schema_id,
-    Artifact.external_id,
-    Artifact.meta.label("metadata"),
-    Artifact.priority,
-    Artifact.due_at,
-    Artifact.gold,
-    Artifact.archived,
-    Artifact.media_type,
-    Artifact.size_bytes,
-    Artifact.sha256,
-    Artifact.page_count,
-    Artifact.language,
-    Artifact.text_length,
+    *(
+        column.label("metadata") if column.key == "meta" else column
+        for attribute in inspect(Artifact).column_attrs
+        if (column := getattr(Artifact, attribute.key)).key not in _HIDDEN
+    ),
     HAS_TEXT_LAYER,
-    Artifact.status,
-    Artifact.failure,
-    Artifact.connector_id,
-    Artifact.ingestion_job_id,
-    Artifact.assignees,
     cast(_CLAIM, JSONB).label("claim"),
-    Artifact.label_counts,
-    Artifact.created_by,
-    Artifact.created_at,
-    Artifact.updated_at,
-    Artifact.revision,
 )
 """The columns of an artifact as the API shows it, each named as its member."""

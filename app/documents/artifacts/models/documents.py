@@ -1,6 +1,6 @@
 """Artifacts: the documents."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from sqlalchemy import (
     Index,
     UniqueConstraint,
     Uuid,
+    false,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -22,24 +23,25 @@ from app.kit.tenancy import TenantModel
 STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed")
 
 
-DUE_LEAD = timedelta(hours=87_600)
-"""Ten years. Work counts as waiting since its due time less this, if that is before it came in. So
-what has a due time comes before what has none, the earliest first."""
+URGENCY = """(
+CASE
+    WHEN {of}nearly_due THEN 101
+    ELSE {of}priority
+END)"""
+"""The first key of the order of work, descending; `of` is the prefix of a table.
 
-URGENT_AT = (
-    "LEAST(timezone('UTC'::text, timezone('UTC'::text, {of}due_at) - '87600:00:00'::interval),"
-    " {of}created_at)"
-)
-"""The time by which documents of one priority are ordered; `of` is a table's alias. It is immutable
-only when it is written by way of UTC, and an index needs that."""
+Like the second key it is written as PostgreSQL shows the index.
+"""
+URGENT_AT = """(
+CASE
+    WHEN {of}nearly_due THEN timezone('UTC'::text, timezone('UTC'::text, {of}due_at) - \
+{of}priority::double precision * '00:00:00.001'::interval)
+    ELSE {of}created_at
+END)"""
+"""The second key, ascending: the time left, by which equal due times go by priority, or the age.
 
-
-def urgent_at(due_at: datetime | None, since: datetime) -> datetime:
-    """Return the time by which work that has waited since `since` is ordered in its priority."""
-    return since if due_at is None else min(since, max(due_at, _EARLIEST_DUE) - DUE_LEAD)
-
-
-_EARLIEST_DUE = datetime(1980, 1, 1, tzinfo=UTC)
+The expression is immutable only because it goes by way of UTC, and an index needs that.
+"""
 
 
 def _list_index(name: str, *columns: str) -> Index:
@@ -106,17 +108,29 @@ class Artifact(TenantModel, db.Revised, db.Base):
         ),
         # What nobody is assigned to and nobody holds, in the order in which it is handed out.
         Index(
-            "ix_artifacts_urgent",
+            "ix_artifacts_order_of_work",
             "organization_id",
             "schema_id",
-            text("priority DESC"),
+            text(f"{URGENCY.format(of='')} DESC"),
             text(URGENT_AT.format(of="")),
             "id",
             postgresql_where=text(
                 "status IN ('ready', 'in_progress') AND NOT archived AND claim_user_id IS NULL"
                 " AND assignees = '[]' AND schema_id IS NOT NULL"
             ),
-            postgresql_include=["labeled_by", "reserved_for", "language", "due_at", "created_at"],
+            postgresql_include=[
+                *("labeled_by", "reserved_for", "language"),
+                *("priority", "nearly_due", "due_at", "created_at"),
+            ],
+        ),
+        # What the periodic job marks as nearly due.
+        Index(
+            "ix_artifacts_coming_due",
+            "due_at",
+            postgresql_where=text(
+                "due_at IS NOT NULL AND NOT nearly_due AND NOT archived"
+                " AND status IN ('ready', 'in_progress')"
+            ),
         ),
     )
 
@@ -126,6 +140,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     meta: Mapped[dict[str, Any]] = mapped_column("metadata", default=dict)
     priority: Mapped[int] = mapped_column(default=50)
     due_at: Mapped[datetime | None]
+    nearly_due: Mapped[bool] = mapped_column(default=False, server_default=false())
     gold: Mapped[bool] = mapped_column(default=False)
     archived: Mapped[bool] = mapped_column(default=False)
     media_type: Mapped[str]

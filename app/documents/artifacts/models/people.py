@@ -30,10 +30,10 @@ row-level security uses no index by it."""
 class ArtifactAssignee(TenantModel, db.Base):
     """Who a document is assigned to, to be found from their side. `is_open`: there is to label.
 
-    `urgent_at` is the place in its priority (`URGENT_AT`). `places_taken` is how many label sets
-    the document has or is reserved for, `assignees_hash` differs for other assignees. Follows the
-    document by triggers; nothing else writes it. A text index on the list would not serve: under
-    row-level security PostgreSQL may not use it.
+    `priority` and `urgent_at` are its place in the order of work (`URGENCY`, `URGENT_AT`).
+    `places_taken` is how many tag sets the document has or is reserved for; `assignees_hash`
+    differs for other assignees. Follows the document by triggers; nothing else writes it. A text
+    index on the list would not serve: under row-level security PostgreSQL may not use it.
     """
 
     __tablename__ = "artifact_assignees"
@@ -97,7 +97,7 @@ class ArtifactSkip(TenantModel, db.Base):
     """Somebody gave a document back with a reason: it is not handed to them again by itself, until
     it is assigned or sent to them by name.
 
-    `rejected`: a reviewer put their work back into the pool, and the document comes last for them.
+    `rejected`: a reviewer put their work back into the pool.
     """
 
     __tablename__ = "artifact_skips"

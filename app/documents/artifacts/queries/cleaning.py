@@ -20,6 +20,16 @@ _HELD = text(
 )
 
 
+# In the order given: whoever locks several contents locks them in the order of their digests.
+_LOCK = text(
+    """
+    SELECT pg_advisory_xact_lock(hashtextextended(:organization || '/' || content.sha256, 0))
+    FROM unnest(CAST(:digests AS text[])) WITH ORDINALITY AS content (sha256, place)
+    ORDER BY content.place
+    """
+)
+
+
 def delete_one(artifact_id: UUID) -> None:
     """Delete a document; its text, pages and label sets go with it."""
     statement: Any = delete(Artifact).where(Artifact.id == artifact_id)
@@ -33,3 +43,11 @@ def held(contents: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
         "digests": [digest for _, digest in contents],
     }
     return {(organization, digest) for organization, digest in db.session().execute(_HELD, values)}
+
+
+def lock_unused(organization_id: UUID, digests: Sequence[str]) -> list[str]:
+    """Lock contents until the transaction ends; return the digests of those no artifact has."""
+    ordered = sorted(set(digests))
+    db.session().execute(_LOCK, {"organization": str(organization_id), "digests": ordered})
+    used = held([(str(organization_id), digest) for digest in ordered])
+    return [digest for digest in ordered if (str(organization_id), digest) not in used]

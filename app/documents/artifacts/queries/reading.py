@@ -38,7 +38,7 @@ _ONE = _ALL.where(Artifact.id == bindparam("artifact_id"))
 _LOCKED = _ONE.with_for_update(key_share=True)
 
 
-_SHOWN = Prepared.of(
+_SHOWN = Prepared.from_select(
     "show_artifact",
     _ONE.where(Artifact.organization_id == bindparam("organization_id")),
     organization_id="uuid",
@@ -97,7 +97,7 @@ _SHOWN_TEXT: Any = (
         Artifact.id == bindparam("artifact_id"),
     )
 )
-_TEXT = Prepared.of("show_text", _SHOWN_TEXT, organization_id="uuid", artifact_id="uuid")
+_TEXT = Prepared.from_select("show_text", _SHOWN_TEXT, organization_id="uuid", artifact_id="uuid")
 _PAGES: Any = select(
     ArtifactPage.number,
     ArtifactPage.width,

@@ -10,16 +10,14 @@ dense the hits are, and by that a page is found in one of three ways:
 - Most documents are hits: the newest documents are tested one by one.
 """
 
-from collections import OrderedDict
-from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, Text, cast, func, select, tuple_
-from sqlalchemy.dialects.postgresql import TSQUERY, aggregate_order_by
+from sqlalchemy import Select, Uuid, bindparam, cast, func, select, tuple_
+from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 
-from app.documents.artifacts.counters import SEARCHED
 from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.queries import search_totals
 from app.documents.artifacts.queries.columns import LISTED, SORTS
 from app.documents.artifacts.queries.reading import filtered, timed
 from app.documents.artifacts.queries.searching import (
@@ -29,8 +27,9 @@ from app.documents.artifacts.queries.searching import (
     searchable,
     searchable_at,
 )
-from app.kit import counters, db, tenancy
+from app.kit import db, tenancy
 from app.kit.pagination import Edge, Page, PageRequest, paginate, paginate_rows
+from app.kit.prepared import Prepared
 
 _OWN = frozenset({"q", "archived", "created_after", "created_before"})
 """What the index of words knows of a document itself."""
@@ -45,20 +44,15 @@ _SPARE = 2
 """How many times a page's hits the newest documents are expected to hold."""
 _MOST_NEWEST = 100_000
 """Finding the hits among more documents than this costs more than visiting `MANY` hits."""
-_KEPT = 1000
-_totals: OrderedDict[tuple[UUID, str, str], "_Total"] = OrderedDict()
-_lock = Lock()
-
-
-class _Total(NamedTuple):
-    """How many of the searched documents are hits, as of a version of what is searched."""
-
-    version: str
-    hits: int
-    searched: int
-
-
-_NOTHING = _Total("", 0, 0)
+_FOUND = Prepared.from_select(
+    "list_found_artifacts",
+    LISTED.where(
+        Artifact.organization_id == bindparam("organization_id"),
+        Artifact.id == func.any(bindparam("artifact_ids", type_=ARRAY(Uuid))),
+    ),
+    organization_id="uuid",
+    artifact_ids="uuid[]",
+)
 
 
 def page(request: PageRequest, filters: dict[str, Any]) -> Page:
@@ -70,19 +64,23 @@ def page(request: PageRequest, filters: dict[str, Any]) -> Page:
     bounds = {name: value for name, value in filters.items() if name != "q"}
 
     def fetch(edge: Edge) -> tuple[list[Any], int | None]:
-        total = _count(asked, bounds) if edge.is_first else None
+        total = search_totals.count_hits(asked, bounds) if edge.is_first else None
         keys = _find_quickly(asked, bounds, edge) or _by_index(asked, bounds, edge)
-        rows = db.session().execute(LISTED.where(Artifact.id.in_(keys)))
-        by_id = {row.id: row for row in rows}
-        # One that was deleted just now is left out.
-        return [by_id[str(one)] for one in keys if str(one) in by_id], total
+        return _list_by_ids([str(key) for key in keys]), total
 
     return paginate_rows(request, _ORDER, fetch)
 
 
+def _list_by_ids(artifact_ids: list[str]) -> list[Any]:
+    """Return the documents in the order of their ids, without those that were deleted just now."""
+    rows = _FOUND.all(str(tenancy.current_organization_id()), f"{{{','.join(artifact_ids)}}}")
+    by_id = {row.id: row for row in rows}
+    return [by_id[artifact_id] for artifact_id in artifact_ids if artifact_id in by_id]
+
+
 def _find_quickly(asked: Asked, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
     """Return the page's documents without visiting every hit; none where that does not find all."""
-    _, hits, searched = _known_total(asked, bounds)
+    _, hits, searched = search_totals.get_last_total(asked, bounds)
     if hits >= MANY:
         return _among_newest(asked, bounds, edge)
     newest = searched * edge.limit * _SPARE // max(hits, 1)
@@ -150,57 +148,3 @@ def _from_edge(statement: Select[Any], columns: tuple[Any, Any], edge: Edge) -> 
 
 def _sorted(columns: tuple[Any, Any], edge: Edge) -> list[Any]:
     return [column.desc() if edge.descending else column.asc() for column in columns]
-
-
-def _key(asked: Asked, bounds: dict[str, Any]) -> tuple[UUID, str, str] | None:
-    """By what a total is kept; None where it is not."""
-    if asked.backlog or asked.tsquery is None or not {"archived"}.issuperset(bounds):
-        return None
-    return tenancy.current_organization_id(), asked.tsquery, bounds.get("archived", "false")
-
-
-def _known_total(asked: Asked, bounds: dict[str, Any]) -> _Total:
-    """Return what was counted last, perhaps of an older version; zeros where nothing is kept."""
-    key = _key(asked, bounds)
-    with _lock:
-        return _NOTHING if key is None else _totals.get(key, _NOTHING)
-
-
-def _count(asked: Asked, bounds: dict[str, Any]) -> int:
-    """How many documents words find: what was counted before, if nothing has changed since."""
-    found = found_by(asked).c
-    counted = counters.count(timed(select(found.id), found, **bounds))
-    key = _key(asked, bounds)
-    if key is None:
-        return int(db.session().execute(select(counted)).scalar_one())
-    with _lock:
-        kept = _totals.get(key)
-    if kept is not None:
-        version = db.session().execute(select(_version())).scalar_one()
-        if version == kept.version:
-            return kept.hits
-    searched = counters.total(SEARCHED, {})
-    total = _Total(*db.session().execute(select(_version(), counted, searched)).one())
-    with _lock:
-        _totals[key] = total
-        _totals.move_to_end(key)
-        while len(_totals) > _KEPT:
-            _totals.popitem(last=False)
-    return total.hits
-
-
-def _version() -> ColumnElement[str]:
-    """A text that is another one after every change of what is searched."""
-    cells = counters.cells(SEARCHED, ("archived",), {})
-    summed = (
-        select(
-            cells.c.archived,
-            func.concat_ws(" ", cells.c.archived, func.sum(cells.c.n), func.sum(cells.c.total))
-            .cast(Text)
-            .label("state"),
-        )
-        .group_by(cells.c.archived)
-        .subquery()
-    )
-    states = func.array_agg(aggregate_order_by(summed.c.state, summed.c.archived))
-    return select(func.coalesce(func.array_to_string(states, ","), "")).scalar_subquery()

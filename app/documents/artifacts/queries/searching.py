@@ -32,6 +32,7 @@ from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 
 from app.documents.artifacts.models import Artifact, ArtifactSearch, ArtifactSearchBacklog
 from app.kit import db, tenancy
+from app.kit.prepared import Prepared
 
 BATCH = 100
 """Few enough that the largest documents take a fraction of the time limit of a statement."""
@@ -85,8 +86,8 @@ def ask(typed: str) -> Asked:
     """Return what words ask of the index."""
     # The index has composed letters, whatever the file or the keyboard makes of accents.
     typed = _DASHES.sub(" ", unicodedata.normalize("NFC", typed))
-    tsquery, backlog = db.session().execute(_ASK, {"query": typed}).one()
-    return Asked(typed, tsquery, backlog)
+    row = _ASK.first(str(tenancy.current_organization_id()), typed)
+    return Asked(typed, row.tsquery, row.backlog)
 
 
 def matches(query: str) -> Subquery:
@@ -107,10 +108,14 @@ def found_by(asked: Asked) -> Subquery:
     return union_all(indexed, _of_old(asked.typed)).subquery("found")
 
 
-_ASK = select(
-    cast(func.search_query(bindparam("query", type_=String)), String),
-    select(ArtifactSearchBacklog.organization_id).exists(),
+_ASKED: Any = select(
+    cast(func.search_query(bindparam("query", type_=String)), String).label("tsquery"),
+    select(ArtifactSearchBacklog.organization_id)
+    .where(ArtifactSearchBacklog.organization_id == bindparam("organization_id"))
+    .exists()
+    .label("backlog"),
 )
+_ASK = Prepared.from_select("ask_search", _ASKED, organization_id="uuid", query="text")
 
 
 def _of_old(query: str) -> Any:

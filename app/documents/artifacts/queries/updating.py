@@ -14,19 +14,6 @@ from app.kit import db
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
 _DIRECT = {"synchronize_session": False}
-_COLUMNS: dict[str, InstrumentedAttribute[Any]] = {
-    name: getattr(Artifact, "meta" if name == "metadata" else name)
-    for name in (
-        "name",
-        "schema_id",
-        "external_id",
-        "metadata",
-        "priority",
-        "due_at",
-        "gold",
-        "archived",
-    )
-}
 
 
 def hold_schema(schema_id: UUID) -> bool:
@@ -42,12 +29,18 @@ def change(artifact_id: UUID, changes: dict[str, Any]) -> None:
 
 
 def _change(condition: Any, changes: dict[str, Any]) -> None:
-    values: dict[Any, Any] = {_COLUMNS[name]: value for name, value in changes.items()}
+    values: dict[Any, Any] = {_get_column(name): value for name, value in changes.items()}
     if changes.get("archived"):
         values |= {Artifact.claim_user_id: null(), Artifact.claim_expires_at: null()}
     values |= {Artifact.revision: Artifact.revision + 1, Artifact.updated_at: func.now()}
     statement = update(Artifact).where(condition).values(values)
     db.session().execute(statement.execution_options(**_DIRECT))
+
+
+def _get_column(name: str) -> InstrumentedAttribute[Any]:
+    """Return the column of a member; the body's schema says which members there are."""
+    column: InstrumentedAttribute[Any] = getattr(Artifact, "meta" if name == "metadata" else name)
+    return column
 
 
 def read_anew(artifact_id: UUID) -> None:

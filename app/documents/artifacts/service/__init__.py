@@ -7,7 +7,7 @@ from app.documents.artifacts.service.bulk import (
     delete_expired,
     delete_many,
 )
-from app.documents.artifacts.service.cleaning import delete, delete_content, sweep
+from app.documents.artifacts.service.cleaning import delete, delete_contents, sweep
 from app.documents.artifacts.service.counting import stats
 from app.documents.artifacts.service.creating import create, create_from_file, create_from_text
 from app.documents.artifacts.service.images import page_image
@@ -44,7 +44,7 @@ __all__ = [
     "create_from_file",
     "create_from_text",
     "delete",
-    "delete_content",
+    "delete_contents",
     "delete_expired",
     "delete_many",
     "detach_schema",

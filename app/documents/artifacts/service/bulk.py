@@ -87,10 +87,10 @@ def _for_each(
         rows = queries.lock_ids(ids, filters)
         if rows:
             act(rows)
-        return bulk.missing(ids, [row.id for row in rows])
+        return bulk.find_missing(ids, [row.id for row in rows])
 
     if filter is None:
-        return bulk.by_id(artifact_ids, act_on(artifact_ids, None))
+        return bulk.build_result(artifact_ids, act_on(artifact_ids, None))
     found = bulk.find(reading.selected_ids(filter), expected=expected_count)
     return bulk.in_batches(found, lambda ids: changed_since(act_on(ids, filter)))
 

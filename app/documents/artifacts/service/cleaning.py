@@ -1,13 +1,14 @@
 """Deleting documents, and the files that no document has."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from uuid import UUID
 
 from app.documents.artifacts.queries import cleaning as queries
-from app.documents.artifacts.queries import creating, reading
+from app.documents.artifacts.queries import reading
 from app.documents.artifacts.service import files
 from app.kit import db, errors, events, tenancy
 from app.kit.storage.store import STAGING, Entry
@@ -15,6 +16,7 @@ from app.kit.storage.store import STAGING, Entry
 STRAY_AFTER = timedelta(hours=1)
 DRAWING_KEPT = timedelta(days=7)
 _BATCH = 500
+_LOCKED_AT_ONCE = 10
 _CONTENT = re.compile(
     r"organizations/(?P<organization>[0-9a-f-]{36})/blobs/[0-9a-f]{2}/(?P<sha256>[0-9a-f]{64})"
     r"(?P<drawing>\.pages/.+)?"
@@ -35,16 +37,21 @@ def delete(artifact_id: UUID, revision: int | None = None) -> None:
     events.emit("artifact.deleted", {"artifact_id": artifact_id, "sha256": row.sha256})
 
 
-def delete_content(sha256: str) -> bool:
-    """Delete the files of a content of the bound organization, unless a document has it again.
+def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> int:
+    """Delete the files of contents of the bound organization that no artifact has, return how many.
 
-    The lock is held until the transaction ends: end it soon.
+    A few contents are locked at a time, and `checkpoint` ends the transaction after each few:
+    whoever uploads the same content waits for it.
     """
-    creating.lock_content(sha256)
-    if creating.by_content(sha256) is not None:
-        return False
-    files.remove(tenancy.current_organization_id(), sha256)
-    return True
+    organization_id = tenancy.current_organization_id()
+    left = iter(sorted(set(digests)))
+    deleted = 0
+    while some := list(islice(left, _LOCKED_AT_ONCE)):
+        for sha256 in queries.lock_unused(organization_id, some):
+            files.remove(organization_id, sha256)
+            deleted += 1
+        checkpoint()
+    return deleted
 
 
 def sweep() -> int:
@@ -75,7 +82,7 @@ def sweep() -> int:
 
 def _remove(strays: Iterable[tuple[str, str]]) -> int:
     removed = 0
-    for organization, sha256 in strays:
-        with tenancy.organization(UUID(organization)), db.transaction():
-            removed += delete_content(sha256)
+    for organization, contents in groupby(sorted(strays), key=itemgetter(0)):
+        with tenancy.organization(UUID(organization)):
+            removed += delete_contents((sha256 for _, sha256 in contents), db.session().commit)
     return removed

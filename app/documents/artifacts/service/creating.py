@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.documents.artifacts.errors import duplicate, unsupported
-from app.documents.artifacts.models import no_labels
+from app.documents.artifacts.models import Artifact, no_labels
 from app.documents.artifacts.names import check_name
 from app.documents.artifacts.queries import creating as queries
 from app.documents.artifacts.queries.columns import INGESTED
@@ -155,20 +155,23 @@ def ingested(row: dict[str, Any]) -> dict[str, Any]:
     return {"artifact_id": row["id"], **{name: row[name] for name in INGESTED}}
 
 
+_DEFAULTS: dict[str, Any] = {
+    str(column.key): column.default.arg
+    for column in Artifact.__table__.columns
+    if column.default is not None and column.default.is_scalar
+}
+"""The constant defaults of the table's columns: the response shows them without reading the row."""
+
+
 def _row(members: Members, **content: Any) -> dict[str, Any]:
     now = db.utc_now()
     return {
+        **_DEFAULTS,
+        **dict.fromkeys(("schema_id", "external_id", "due_at", "created_by")),
+        **dict.fromkeys(("connector_id", "ingestion_job_id")),
+        "metadata": {},
+        **members,
         "id": uuid7(),
-        "schema_id": members.get("schema_id"),
-        "external_id": members.get("external_id"),
-        "metadata": members.get("metadata") or {},
-        "priority": members.get("priority", 50),
-        "due_at": members.get("due_at"),
-        "gold": members.get("gold", False),
-        "archived": members.get("archived", False),
-        "created_by": members.get("created_by"),
-        "connector_id": members.get("connector_id"),
-        "ingestion_job_id": members.get("ingestion_job_id"),
         "failure": None,
         "routing_since": None,
         "assignees": [],

@@ -1,14 +1,6 @@
-"""What the operator decides, asked for over the API or on the command line."""
+"""Public functions of the control plane, called by its API and by the commands."""
 
-from app.identity.control_plane.service.deciding import (
-    LIMITS,
-    close,
-    reinstate,
-    reopen,
-    set_plan,
-    suspend,
-)
-from app.identity.control_plane.service.people import (
+from app.identity.control_plane.service.accounts import (
     create_user,
     disable_user,
     enable_user,
@@ -17,8 +9,16 @@ from app.identity.control_plane.service.people import (
     revoke_sessions,
     set_password,
 )
+from app.identity.control_plane.service.changing import (
+    LIMITS,
+    close,
+    reinstate,
+    reopen,
+    set_plan,
+    suspend,
+)
 from app.identity.control_plane.service.provisioning import provision
-from app.identity.control_plane.service.reading import list_organizations, named, show
+from app.identity.control_plane.service.reading import list_by_ids, list_organizations, show
 from app.identity.control_plane.service.reporting import report_failures
 
 __all__ = [
@@ -27,10 +27,10 @@ __all__ = [
     "create_user",
     "disable_user",
     "enable_user",
+    "list_by_ids",
     "list_organizations",
     "list_sessions",
     "list_users",
-    "named",
     "provision",
     "reinstate",
     "reopen",

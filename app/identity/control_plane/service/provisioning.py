@@ -1,4 +1,4 @@
-"""Making an organization for somebody."""
+"""Service that provisions an organization for an owner."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.auth import links
-from app.identity.control_plane.service.deciding import letters, shown
+from app.identity.control_plane.service.changing import letters, render
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Organization
 from app.identity.users import addresses
@@ -18,55 +18,55 @@ from app.kit import db, errors, events, tenancy
 from app.kit.errors import ApiError
 
 LINK_LIFETIME = timedelta(days=7)
-"""Of the first link: it is an invitation, and lives as long as one."""
+"""Lifetime of the first link, which is an invitation and is valid for as long as one."""
 
 
 def provision(
     *, organization: dict[str, Any], owner: dict[str, str], plan: str | None = None
 ) -> dict[str, Any]:
-    """Make an organization ({name, slug?}) of `owner` ({email, name}), and mail the owner.
+    """Create an `organization` ({name, slug?}) for `owner` ({email, name}), and email the owner.
 
-    Without an account of the address one is made; its letter has a link to choose a password. An
-    account that is there stays as it is. Emits `organization.provisioned`. Raises 400
-    `validation_error`, and 409 `conflict` on a slug that is taken, and on an address that is only
-    alike an account's or whose account is disabled.
+    If the address has no account, one is created, and the email has a link to choose a password. An
+    existing account is not changed. Emits `organization.provisioned`. Raises 400
+    `validation_error`, and 409 `conflict` if the slug is taken, if the address only looks like that
+    of an existing account, or if the account is disabled.
     """
-    with _inside("owner"):
-        user, created = _owner(owner["email"], owner["name"])
-    with _inside("organization"):
-        made = organizations.create(**organization, owner_id=user.id, plan=plan)
-    with tenancy.organization(made.id):
-        events.emit("organization.provisioned", {"owner_id": user.id, "plan": made.plan})
-    _write(made, user, created=created)
+    with _prefix_error_field("owner"):
+        user, created = _find_or_create_owner(owner["email"], owner["name"])
+    with _prefix_error_field("organization"):
+        record = organizations.create(**organization, owner_id=user.id, plan=plan)
+    with tenancy.organization(record.id):
+        events.emit("organization.provisioned", {"owner_id": user.id, "plan": record.plan})
+    _email_owner(record, user, created=created)
     person = {"id": user.id, "email": user.email, "name": user.name, "created": created}
-    return {**shown(made), "owner": person}
+    return {**render(record), "owner": person}
 
 
-def _owner(email: str, name: str) -> tuple[User, bool]:
+def _find_or_create_owner(email: str, name: str) -> tuple[User, bool]:
     address = addresses.parse(email)
-    found = users.by_email(address)
-    if found is None:
+    account = users.find_by_email(address)
+    if account is None:
         try:
             with db.session().begin_nested():
                 return users.create(email=address, name=name), True
         except (IntegrityError, ApiError):
-            found = users.by_email(address)
-            if found is None:
+            account = users.find_by_email(address)
+            if account is None:
                 raise
-            # Somebody else made it in this very moment.
-    if found is None or found.email != address:
-        raise users.taken()
-    if found.disabled_at is not None:
+            # A concurrent request has created the account.
+    if account is None or account.email != address:
+        raise users.address_taken()
+    if account.disabled_at is not None:
         raise ApiError("conflict", "The account of this address is disabled.", field="email")
-    return found, False
+    return account, False
 
 
-def _write(organization: Organization, owner: User, *, created: bool) -> None:
+def _email_owner(organization: Organization, owner: User, *, created: bool) -> None:
     values: dict[str, str | int | None] = {"name": owner.name, "organization": organization.name}
     if created:
         values |= links.issue(owner, links.RESET, owner.email, LINK_LIFETIME)
         values |= {"email": owner.email, "days": LINK_LIFETIME.days}
-    letters.post(
+    letters.enqueue(
         "welcome" if created else "provisioned",
         to=owner.email,
         locale=owner.locale,
@@ -76,8 +76,8 @@ def _write(organization: Organization, owner: User, *, created: bool) -> None:
 
 
 @contextmanager
-def _inside(member: str) -> Iterator[None]:
-    """Name the culprit of an error by its path from here."""
+def _prefix_error_field(member: str) -> Iterator[None]:
+    """Prefix the field of an error with `member`, the part of the body that it belongs to."""
     try:
         yield
     except errors.ApiError as error:

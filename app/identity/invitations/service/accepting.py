@@ -1,4 +1,4 @@
-"""The side of whoever was invited: a token is all that they have."""
+"""Service that accepts invitations; the token of an invitation is the only credential."""
 
 from typing import Any
 from uuid import UUID
@@ -8,7 +8,7 @@ from app.identity.auth import service as auth
 from app.identity.invitations import queries
 from app.identity.invitations.service import tokens
 from app.identity.organizations import service as organizations
-from app.identity.organizations.models import GONE
+from app.identity.organizations.models import CLOSED_STATUSES
 from app.identity.teams import service as teams
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
@@ -18,25 +18,28 @@ from app.kit import tokens as access_tokens
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 
-_REASON = "an invitation's token is what tells the organization"
+_REASON = "the organization is known only from the invitation's token"
 _MESSAGES = {
-    "accepted": "The invitation was accepted before.",
-    "revoked": "The invitation was withdrawn.",
-    "expired": "The invitation has expired. Ask for another one.",
+    "accepted": "The invitation was already accepted.",
+    "revoked": "The invitation was revoked.",
+    "expired": "The invitation has expired. Ask for a new one.",
 }
 
 
-def offer(token: str) -> dict[str, Any]:
-    """What an invitation offers. Raises 404 on an unknown token, 409 `conflict` with
-    `details.state` on one that is no longer good."""
-    held = _find(token)
+def get_offer(token: str) -> dict[str, Any]:
+    """Return the organization, the address and the role of an open invitation.
+
+    Raises 404 on an unknown token, and 409 `conflict` with `details.state` if the invitation is not
+    open.
+    """
+    invitation = _find_open(token)
     return {
-        "organization": {"slug": held.slug, "name": held.name},
-        "email": held.email,
-        "role": held.role,
-        "inviter_name": held.inviter_name,
-        "expires_at": held.expires_at,
-        "has_account": _account(held.email) is not None,
+        "organization": {"slug": invitation.slug, "name": invitation.name},
+        "email": invitation.email,
+        "role": invitation.role,
+        "inviter_name": invitation.inviter_name,
+        "expires_at": invitation.expires_at,
+        "has_account": _find_account(invitation.email) is not None,
     }
 
 
@@ -49,126 +52,135 @@ def accept(
     name: str | None = None,
     password: str | None = None,
 ) -> dict[str, Any]:
-    """Join the organization; the login response.
+    """Join the organization, and return the login response.
 
-    The address's account is proven by its password or by a bearer token of it; where there is none
-    it is made, with `name` and `password`. Whoever has the token reads the address's mail: it
-    counts as verified from now on. Raises as `offer` does; 400 on what is missing, 401 on a wrong
-    password or token, 403 on another account's, while the organization is suspended, and where
-    addresses of this domain have no passwords.
+    An existing account requires its password or a bearer token; otherwise one is created with
+    `name` and `password`. The invitation's token verifies the address. Raises 404 and 409 as
+    `get_offer` does; 400 if a value is missing; 401 on a wrong password or token; 403 if the bearer
+    token is another account's, the organization is suspended, or the domain allows no passwords.
     """
-    held = _find(token)
-    if held.organization_status == "suspended":
+    invitation = _find_open(token)
+    if invitation.organization_status == "suspended":
         raise errors.denied("The organization is suspended: nobody can join it now.")
     client = {"ip_address": ip_address, "user_agent": user_agent}
-    with tenancy.organization(held.organization_id):
-        # Before anything that takes long: of two at once the second waits here, and is told.
-        if not queries.hold(tokens.stored(token)):
-            raise _no_longer(_find(token).status)
-        account = _account(held.email)
+    with tenancy.organization(invitation.organization_id):
+        # Lock before any slow step: a concurrent request waits here, and then fails.
+        if not queries.lock_open(tokens.hash_token(token)):
+            raise _not_open(_find_open(token).status)
+        account = _find_account(invitation.email)
         if account is None:
-            user, answer = _new_account(held, name, password, client, authorization)
+            user, response = _create_account(invitation, name, password, client, authorization)
         else:
-            user, answer = _proven(account, password, client, authorization)
-        # Only now, so that the audit log tells who it was; it may have expired meanwhile.
-        if not queries.consume(tokens.stored(token)):
-            raise _no_longer("expired")
-        _join(held, user, keep=answer.pop("session_id", None))
+            user, response = _authenticate(account, password, client, authorization)
+        # Accept after authentication, so that the audit log names the user. The invitation may have
+        # expired meanwhile.
+        if not queries.mark_accepted(tokens.hash_token(token)):
+            raise _not_open("expired")
+        _join(invitation, user, keep=response.pop("session_id", None))
     if user.email_verified_at is None:
         user_queries.set_security(user, email_verified_at=db.utc_now())
-    only = answer.pop("only", None)
-    return {**answer, "organizations": organizations.of_user(user.id, only=only)}
+    only = response.pop("only", None)
+    return {**response, "organizations": organizations.list_of_user(user.id, only=only)}
 
 
-def claim(email: str) -> Any | None:
-    """Use up the open invitation into the bound organization of an address; id, role, team_ids.
+def accept_by_address(email: str) -> Any | None:
+    """Accept the open invitation of an address into the bound organization.
 
-    For single sign-on, whose provider says who holds the address within the organization. An
-    invitation that would make an owner is left for its token.
+    Returns (id, role, team_ids), or None if there is none. For single sign-on, where the identity
+    provider confirms that the user has the address. An invitation with the role owner is not
+    accepted in this way: it requires the token.
     """
-    return queries.claim(email)
+    return queries.accept_by_address(email)
 
 
-def _join(held: Any, user: User, *, keep: UUID | None) -> None:
-    """Add the user, unless they are a member: then they keep their role.
+def _join(invitation: Any, user: User, *, keep: UUID | None) -> None:
+    """Add the user to the organization and its teams; an existing member keeps their role.
 
-    Whoever becomes an owner keeps no session that single sign-on opened, but for `keep`, which
-    showed the invitation's token: it has proven what a confirmation by email would prove.
+    A new owner loses the sessions opened by single sign-on, except `keep`: that session presented
+    the invitation's token, which proves as much as a confirmation by email.
     """
-    joined = organizations.join(user.id, role=held.role)
-    teams.join(user.id, held.team_ids)
-    if joined and held.role == Role.owner.name:
-        sessions.end_single_sign_on(user.id, held.organization_id, keep=keep)
+    joined = organizations.join(user.id, role=invitation.role)
+    teams.join(user.id, invitation.team_ids)
+    if joined and invitation.role == Role.owner.name:
+        sessions.end_single_sign_on_sessions(user.id, invitation.organization_id, keep=keep)
     if joined:
-        data = {"user_id": user.id, "role": held.role, "invitation_id": held.id}
+        data = {"user_id": user.id, "role": invitation.role, "invitation_id": invitation.id}
         events.emit("member.joined", data)
 
 
-def _find(token: str) -> Any:
+def _find_open(token: str) -> Any:
     with tenancy.across_organizations(reason=_REASON):
-        held = queries.offered(tokens.stored(token))
-    if held is None:
+        invitation = queries.find_by_token(tokens.hash_token(token))
+    if invitation is None:
         raise errors.not_found()
-    if held.organization_status in GONE:
-        raise _no_longer("revoked")
-    if held.status != "open":
-        raise _no_longer(held.status)
-    return held
+    if invitation.organization_status in CLOSED_STATUSES:
+        raise _not_open("revoked")
+    if invitation.status != "open":
+        raise _not_open(invitation.status)
+    return invitation
 
 
-def _no_longer(status: str) -> ApiError:
+def _not_open(status: str) -> ApiError:
     return errors.conflict(_MESSAGES[status], state=status)
 
 
-def _account(email: str) -> User | None:
-    """The account of the invited mailbox itself: one of a look-alike address is somebody else's."""
-    found = users.by_email(email)
-    return found if found is not None and found.email == email else None
+def _find_account(email: str) -> User | None:
+    """Return the account of exactly this address, or None.
+
+    The account of a look-alike address belongs to somebody else.
+    """
+    account = users.find_by_email(email)
+    return account if account is not None and account.email == email else None
 
 
-def _new_account(
-    held: Any,
+def _create_account(
+    invitation: Any,
     name: str | None,
     password: str | None,
     client: dict[str, Any],
     authorization: str | None,
 ) -> tuple[User, dict[str, Any]]:
     if authorization is not None:
-        raise _anothers()
-    password_policy.check_address(held.email)
+        raise _wrong_account()
+    password_policy.check_address(invitation.email)
     for field, value in (("name", name), ("password", password)):
         if value is None:
-            raise errors.invalid("A new account needs it.", field)
-    chosen = {n: held.settings[n] for n in ("locale", "time_zone") if n in held.settings}
-    with secrets.gate.place():
+            raise errors.invalid("Required to create an account.", field)
+    chosen = {
+        n: invitation.settings[n] for n in ("locale", "time_zone") if n in invitation.settings
+    }
+    with secrets.hashing_slots.reserve():
         user = users.create(
-            email=held.email, name=name or "", password=password, verified=True, **chosen
+            email=invitation.email, name=name or "", password=password, verified=True, **chosen
         )
     return user, auth.open_session(user, **client)
 
 
-def _proven(
+def _authenticate(
     account: User, password: str | None, client: dict[str, Any], authorization: str | None
 ) -> tuple[User, dict[str, Any]]:
     if authorization is not None:
-        return account, _by_token(account, authorization)
+        return account, _authenticate_token(account, authorization)
     if password is None:
-        message = "The address has an account: give its password, or come with its token."
+        message = "This address has an account. Send its password or its bearer token."
         raise errors.invalid(message, "password")
     return account, auth.login(email=account.email, password=password, **client)
 
 
-def _by_token(account: User, authorization: str) -> dict[str, Any]:
-    """The login response of the session that the request came with: it goes on. `only`: the one
-    organization that it is good for, which need not be this one."""
+def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
+    """Return the login response of the request's own session, which continues.
+
+    `only` is the organization that the session is limited to, which may be another one than the
+    invitation's; None if it is not limited.
+    """
     scheme, _, token = authorization.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        raise access_tokens.refused()
+        raise access_tokens.invalid()
     token = token.strip()
-    caller = auth.by_token(token, None)
+    caller = auth.authenticate_token(token, None)
     audit.act_as("user", caller.user_id, caller.email)
     if caller.user_id != account.id:
-        raise _anothers()
+        raise _wrong_account()
     assert caller.expires_at is not None
     return {
         "access_token": token,
@@ -180,5 +192,5 @@ def _by_token(account: User, authorization: str) -> dict[str, Any]:
     }
 
 
-def _anothers() -> ApiError:
-    return errors.denied("The invitation is for another address than this account's.")
+def _wrong_account() -> ApiError:
+    return errors.denied("The invitation was sent to a different address than this account's.")

@@ -1,28 +1,28 @@
-"""Invitations that end with what they rested on: the inviter's right, or a membership."""
+"""Functions that revoke invitations when the inviter loses the permission or a member leaves."""
 
 from uuid import UUID
 
 from app.identity.invitations import queries
 from app.kit.permissions import PERMISSIONS, Role
 
-LEAST = PERMISSIONS["invitations:manage"]
-"""The least role that invites."""
+MIN_ROLE = PERMISSIONS["invitations:manage"]
+"""Minimum role to send invitations."""
 
 
-def end_by_inviter(user_id: UUID, *, role: Role | None) -> None:
-    """Revoke the open invitations that a user may not send any more, in all bound organizations.
+def revoke_by_inviter(user_id: UUID, *, role: Role | None) -> None:
+    """Revoke the pending invitations that a user may no longer send, in all bound organizations.
 
     Args:
-        user_id: who sent them.
-        role: what they are now; None where they are no member or cannot sign in.
+        user_id: The user who sent the invitations.
+        role: The user's current role; None if they are not a member or cannot sign in.
     """
-    may = [] if role is None or role < LEAST else [r for r in Role if r <= role]
-    queries.end_by_inviter(user_id, [r.name for r in Role if r not in may])
+    allowed = [] if role is None or role < MIN_ROLE else [r for r in Role if r <= role]
+    queries.revoke_by_inviter(user_id, [r.name for r in Role if r not in allowed])
 
 
-def end_by_address(user_id: UUID) -> None:
-    """Revoke the open invitation of a user's address.
+def revoke_by_address(user_id: UUID) -> None:
+    """Revoke the pending invitation of a user's address.
 
-    One that was sent before they were removed does not let them in again.
+    An invitation that was sent before the user's removal must not admit them again.
     """
-    queries.end_by_address(user_id)
+    queries.revoke_by_address(user_id)

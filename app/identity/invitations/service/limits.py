@@ -1,4 +1,4 @@
-"""How often an address may be invited, and how many invitations an organization may send."""
+"""Rate limits of invitations, per address and per organization."""
 
 from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerMinute
 
@@ -6,14 +6,14 @@ from app.identity.users import addresses
 from app.kit import container, ratelimit, tenancy
 
 PER_ADDRESS: tuple[RateLimitItem, ...] = (RateLimitItemPerMinute(1), RateLimitItemPerDay(10))
-"""By each organization. A common count would tell one organization whom others invite."""
+"""Counted per organization: a shared count would reveal whom other organizations invite."""
 
 
 def count_invitation(email: str) -> None:
-    """Count an email to `email` by the bound organization. Raises 429 `rate_limited`.
+    """Count an invitation that the bound organization sends. Raises 429 `rate_limited`.
 
     Args:
-        email: the address as `addresses.parse` returns it.
+        email: The invited address, as returned by `addresses.parse`.
     """
     organization = str(tenancy.current_organization_id())
     mailbox = container.keyring().fingerprint("invited", organization + addresses.canonical(email))

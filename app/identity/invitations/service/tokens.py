@@ -1,14 +1,14 @@
-"""Tokens of invitations: random, mailed, and kept only as a keyed hash."""
+"""Random tokens of invitations; only a keyed hash is stored."""
 
 from app.kit import container, secrets
 
 
-def new() -> tuple[str, str]:
-    """A token, and what is stored of it."""
+def create() -> tuple[str, str]:
+    """Create a token, and return it with the hash to store."""
     token = secrets.random_token()
-    return token, stored(token)
+    return token, hash_token(token)
 
 
-def stored(token: str) -> str:
-    """What is stored of a token."""
+def hash_token(token: str) -> str:
+    """Return the hash of a token, as it is stored."""
     return container.keyring().fingerprint("invitation", token)

@@ -1,4 +1,4 @@
-"""Organizations: made, read, changed, closed. What other features call is here."""
+"""Public functions of the organizations feature, for use by other features."""
 
 from app.identity.organizations.service.changing import (
     close,
@@ -10,39 +10,39 @@ from app.identity.organizations.service.changing import (
 from app.identity.organizations.service.creating import (
     create,
     join,
-    remember_removal,
+    record_removal,
     was_removed,
 )
 from app.identity.organizations.service.reading import (
     get,
+    get_retention_days,
     list_of_caller,
-    of_key,
-    of_user,
-    retention_days,
-    show,
-    with_retention,
+    list_of_key,
+    list_of_user,
+    list_with_retention,
+    render,
 )
 from app.identity.organizations.service.roles import lock_role
-from app.identity.organizations.service.settings import claim_minutes, draft_hours
+from app.identity.organizations.service.settings import get_claim_minutes, get_draft_hours
 
 __all__ = [
-    "claim_minutes",
     "close",
     "close_record",
     "create",
-    "draft_hours",
     "get",
+    "get_claim_minutes",
+    "get_draft_hours",
+    "get_retention_days",
     "join",
     "list_of_caller",
+    "list_of_key",
+    "list_of_user",
+    "list_with_retention",
     "lock",
     "lock_role",
-    "of_key",
-    "of_user",
-    "remember_removal",
+    "record_removal",
+    "render",
     "reopen_record",
-    "retention_days",
-    "show",
     "update",
     "was_removed",
-    "with_retention",
 ]

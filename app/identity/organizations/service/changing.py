@@ -1,4 +1,4 @@
-"""Changing and closing organizations."""
+"""Service that updates, closes and reopens organizations."""
 
 from datetime import timedelta
 from typing import Any
@@ -11,12 +11,15 @@ from app.identity.organizations.service import settings as rules
 from app.kit import container, db, errors, events
 from app.kit.principal import Caller
 
-SHORTEST_GRACE = timedelta(hours=1)
-"""Requests and jobs that were under way at the closing have ended when erasing begins."""
+MIN_GRACE_PERIOD = timedelta(hours=1)
+"""Minimum grace period: requests and jobs that run at the closing end before erasing begins."""
 
 
 def lock(organization_id: UUID) -> Organization:
-    """The organization, locked: whoever changes it, or who its members are, takes turns."""
+    """Return the organization, locked until the transaction ends.
+
+    Every change of the organization or of its members takes this lock.
+    """
     return queries.lock(organization_id)
 
 
@@ -27,9 +30,9 @@ def update(
     name: str | None = None,
     settings: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Change the name, or settings member by member.
+    """Update the name and the settings; settings that are left out keep their values.
 
-    Raises 409 `stale_precondition`, 400 `validation_error` on the setting.
+    Raises 409 `stale_precondition`, and 400 `validation_error` on an invalid setting.
     """
     assert caller.role is not None
     if settings:
@@ -44,30 +47,34 @@ def update(
             record.settings, record.ai_provider_key, settings
         )
     db.session().flush()
-    return reading.show(record, role=caller.role)
+    return reading.render(record, role=caller.role)
 
 
 def close(caller: Caller, *, slug: str) -> dict[str, Any]:
     """Close the organization: access ends at once, and a worker erases it after the grace period.
 
-    Emits `organization.closed`. Raises 400 on a slug that is not its own, 409 when it is closed.
+    Emits `organization.closed`. Raises 400 if `slug` is not the organization's, and 409 if it is
+    already closed.
     """
     assert caller.role is not None
     if slug != caller.org.slug:
-        raise errors.invalid("Must be the slug of the organization that is closed.", "slug")
+        raise errors.invalid("Must be the slug of the organization to close.", "slug")
     record = queries.lock(caller.org.id)
     close_record(record)
-    return reading.show(record, role=caller.role)
+    return reading.render(record, role=caller.role)
 
 
 def close_record(record: Organization) -> None:
-    """Close a locked organization, which is the bound one. Emits and raises as `close`."""
+    """Close a locked organization, which must be the bound one.
+
+    Emits `organization.closed`. Raises 409 if it is already closed.
+    """
     if record.closed_at is not None:
-        raise errors.conflict("The organization is closed.", state=record.status)
+        raise errors.conflict("The organization is already closed.", state=record.status)
     record.status = "closed"
     record.closed_at = db.utc_now()
     grace = timedelta(days=container.settings().erase_after_days)
-    record.erase_after = record.closed_at + max(grace, SHORTEST_GRACE)
+    record.erase_after = record.closed_at + max(grace, MIN_GRACE_PERIOD)
     events.emit(
         "organization.closed",
         {"organization_id": record.id, "erase_after": record.erase_after},
@@ -75,9 +82,9 @@ def close_record(record: Organization) -> None:
 
 
 def reopen_record(record: Organization) -> None:
-    """Take back the closing of a locked organization, which is the bound one.
+    """Reopen a locked organization, which must be the bound one.
 
-    Emits `organization.reopened`. Raises 409 on one that is not closed, or whose erasing has begun.
+    Emits `organization.reopened`. Raises 409 if it is not closed, or if erasing has begun.
     """
     if record.status != "closed" or record.erasure is not None:
         state = record.status if record.erasure is None else "erased"

@@ -1,4 +1,4 @@
-"""Making organizations."""
+"""Service that creates organizations and memberships."""
 
 from typing import Any
 from uuid import UUID
@@ -8,7 +8,7 @@ from app.identity.organizations.models import Membership, Organization
 from app.identity.organizations.service import settings as rules
 from app.kit import container, db, errors, tenancy
 
-_TRIES = 8
+_MAX_ATTEMPTS = 8
 
 
 def create(
@@ -19,11 +19,11 @@ def create(
     settings: dict[str, Any] | None = None,
     plan: str | None = None,
 ) -> Organization:
-    """Make an organization and its owner's membership; flushed, not committed.
+    """Create an organization and its owner's membership; flushed, not committed.
 
-    Without a `slug` one is made from the name. `plan` is the operator's default where it is left
-    out; `settings` as a client sends them. Raises 400 `validation_error` on a slug that none may
-    have or a setting that cannot be, 409 `conflict` on a slug that is or was somebody's.
+    Without `slug`, one is generated from the name; without `plan`, it is the operator's default.
+    `settings` are in the form that clients send. Raises 400 `validation_error` on an invalid slug
+    or setting, and 409 `conflict` if the slug is, or ever was, in use.
     """
     rules.check_address(settings or {})
     stored, provider_key = rules.merge({}, None, settings or {})
@@ -33,18 +33,21 @@ def create(
         "ai_provider_key": provider_key,
         "plan": plan or container.settings().default_plan,
     }
-    made = _named(name, values) if slug is None else _called(slug, values)
-    with tenancy.organization(made.id):
+    if slug is None:
+        organization = _insert_with_generated_slug(name, values)
+    else:
+        organization = _insert_with_slug(slug, values)
+    with tenancy.organization(organization.id):
         db.session().add(Membership(user_id=owner_id, role="owner"))
         db.session().flush()
-    return made
+    return organization
 
 
 def join(user_id: UUID, *, role: str) -> bool:
-    """Make a user a member of the bound organization; False when they are one, as which they stay.
+    """Make a user a member of the bound organization, and delete the record of an earlier removal.
 
-    Whoever waits for another to make the same membership is told False. An earlier removal is
-    forgotten.
+    Returns false if the user is already a member, also if a concurrent transaction has created the
+    membership; the role is then not changed.
     """
     joined = queries.insert_membership(user_id, role)
     if joined:
@@ -52,34 +55,34 @@ def join(user_id: UUID, *, role: str) -> bool:
     return joined
 
 
-def remember_removal(user_id: UUID) -> None:
-    """Remember that a person ended this user's membership of the bound organization."""
+def record_removal(user_id: UUID) -> None:
+    """Record that a person ended this user's membership of the bound organization."""
     queries.insert_removal(user_id)
 
 
 def was_removed(user_id: UUID) -> bool:
-    """Return whether a person ended this user's membership and nobody has invited them since."""
+    """Return true if a person ended this user's membership and the user has not joined again."""
     return queries.has_removal(user_id)
 
 
-def _called(slug: str, values: dict[str, Any]) -> Organization:
+def _insert_with_slug(slug: str, values: dict[str, Any]) -> Organization:
     if not slugs.is_slug(slug):
-        message = "Must be 3 to 63 of a-z and 0-9, with single hyphens between."
+        message = "Must be 3 to 63 characters of a-z and 0-9, with single hyphens between them."
         raise errors.invalid(message, "slug")
     if slug in slugs.RESERVED:
         raise errors.invalid("This slug is reserved.", "slug")
-    made = queries.insert_organization(slug, values)
-    if made is None:
+    organization = queries.insert_organization(slug, values)
+    if organization is None:
         raise errors.ApiError("conflict", "This slug is taken.", field="slug")
-    return made
+    return organization
 
 
-def _named(name: str, values: dict[str, Any]) -> Organization:
-    first = slugs.of_name(name)
-    made = queries.insert_organization(first, values) if first else None
-    tries = 0
-    while made is None:
-        assert tries < _TRIES, "seven hundred million suffixes do not run out by chance"
-        tries += 1
-        made = queries.insert_organization(slugs.varied(name), values)
-    return made
+def _insert_with_generated_slug(name: str, values: dict[str, Any]) -> Organization:
+    slug = slugs.from_name(name)
+    organization = queries.insert_organization(slug, values) if slug else None
+    attempts = 0
+    while organization is None:
+        assert attempts < _MAX_ATTEMPTS, "every random suffix was taken, out of 700 million"
+        attempts += 1
+        organization = queries.insert_organization(slugs.from_name_with_suffix(name), values)
+    return organization

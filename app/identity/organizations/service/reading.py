@@ -1,4 +1,4 @@
-"""Reading organizations."""
+"""Service that reads organizations."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,10 +15,13 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 
 
-def of_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
-    """The organizations of a user, or the one `only`: [{slug, name, role}]."""
+def list_of_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
+    """Return the organizations of a user, sorted by name: [{slug, name, role}].
+
+    If `only` is an organization id, the others are omitted.
+    """
     with tenancy.across_organizations(reason="a user's memberships span organizations"):
-        return queries.of_user(user_id, only=only)
+        return queries.list_of_user(user_id, only=only)
 
 
 def list_of_caller(
@@ -28,51 +31,54 @@ def list_of_caller(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """The organizations of the caller as a page, with the caller's role in each.
+    """Return a page of the caller's organizations, with the caller's role in each.
 
-    An API key sees its own only, and the role that it has there; a session that is good for one
-    organization that one.
+    An API key sees only its own organization, with the key's role. A session that is limited to one
+    organization sees only that one.
     """
     period = {"created_after": created_after, "created_before": created_before}
     if caller.api_key_id is not None:
         assert caller.role is not None
-        found = queries.page_of_one(caller.org.id, caller.role.name, page, **period)
+        result = queries.page_of_one(caller.org.id, caller.role.name, page, **period)
     else:
         with tenancy.across_organizations(reason="a user's memberships span organizations"):
             only = caller.only_organization
-            found = queries.page_of_user(caller.user_id, page, only=only, **period)
-    return replace(found, items=[_dressed(row._asdict()) for row in found.items])
+            result = queries.page_of_user(caller.user_id, page, only=only, **period)
+    return replace(result, items=[_with_settings(row._asdict()) for row in result.items])
 
 
-def of_key(caller: Caller) -> list[dict[str, str]]:
+def list_of_key(caller: Caller) -> list[dict[str, str]]:
     """Return the organization of an API key with the key's role: [{slug, name, role}]."""
     assert caller.role is not None
-    name = queries.name_of(caller.org.id)
+    name = queries.get_name(caller.org.id)
     return [{"slug": caller.org.slug, "name": name, "role": caller.role.name}]
 
 
 def get(caller: Caller) -> dict[str, Any]:
-    """The caller's organization, as the caller sees it."""
+    """Return the organization of the request, as the caller sees it."""
     assert caller.role is not None
-    return show(db.session().get_one(Organization, caller.org.id), role=caller.role)
+    return render(db.session().get_one(Organization, caller.org.id), role=caller.role)
 
 
-def show(organization: Organization, *, role: Role) -> dict[str, Any]:
-    """A record as a member of `role` sees it."""
+def render(organization: Organization, *, role: Role) -> dict[str, Any]:
+    """Return an organization as a member with `role` sees it."""
     names = [column.key for column in Organization.__table__.columns]
-    return _dressed({**{n: getattr(organization, n) for n in names}, "role": role.name})
+    return _with_settings({**{n: getattr(organization, n) for n in names}, "role": role.name})
 
 
-def _dressed(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "settings": settings.shown(row["settings"], row["ai_provider_key"])}
+def _with_settings(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "settings": settings.render(row["settings"], row["ai_provider_key"])}
 
 
-def with_retention() -> list[UUID]:
-    """Organizations that keep documents for a time only."""
-    return [organization_id for organization_id, _ in queries.retentions()]
+def list_with_retention() -> list[UUID]:
+    """Return the ids of the organizations that have a retention period."""
+    return [organization_id for organization_id, _ in queries.list_retention_days()]
 
 
-def retention_days(organization_id: UUID) -> int | None:
-    """For how many days an organization keeps its documents; None: for ever, or it is closed."""
-    found = queries.retentions(organization_id)
-    return found[0][1] if found else None
+def get_retention_days(organization_id: UUID) -> int | None:
+    """Return for how many days an organization keeps its documents.
+
+    Returns None if it keeps them forever, or if it is closed.
+    """
+    rows = queries.list_retention_days(organization_id)
+    return rows[0][1] if rows else None

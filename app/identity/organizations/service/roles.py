@@ -1,4 +1,4 @@
-"""The role that a caller acts with, as it is now."""
+"""Lookup of the caller's current role, which may have changed since authentication."""
 
 from app.identity.organizations import queries
 from app.kit import errors
@@ -7,10 +7,11 @@ from app.kit.principal import Caller
 
 
 def lock_role(caller: Caller) -> Role:
-    """Return the caller's role, which nobody takes away until the commit.
+    """Return the caller's current role, locked until the transaction ends.
 
-    It may have changed since the caller was proven. An API key has its own role, whatever its
-    creator is by now. Raises 403 `permission_denied` for a person who is no member any more.
+    The role may have changed since the caller was authenticated; the lower one counts. An API key
+    keeps its own role, whatever the role of its creator is now. Raises 403 `permission_denied` if
+    the user is no longer a member.
     """
     assert caller.role is not None
     if caller.api_key_id is not None:

@@ -1,4 +1,4 @@
-"""An organization's settings: what may be set, what holds where nothing is, and what is shown."""
+"""Settings of an organization: validation, defaults, and the form returned to clients."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,69 +12,70 @@ DEFAULTS: Mapping[str, Any] = {
     "time_zone": "UTC",
     "retention_days": None,
     "claim_minutes": 30,
-    "draft_hours": 168,
+    "draft_hours": 24,
     "allow_self_review": False,
 }
 _BUILTIN: Mapping[str, Any] = {"kind": "builtin", "base_url": None, "model": None}
 _RANGES = {"retention_days": (1, 36_500), "claim_minutes": (1, 1440), "draft_hours": (1, 8760)}
 
 
-def shown(stored: Mapping[str, Any], provider_key: str | None) -> dict[str, Any]:
-    """Every member, defaults where nothing was set; of the provider's key only whether it is."""
+def render(stored: Mapping[str, Any], provider_key: str | None) -> dict[str, Any]:
+    """Return all settings with defaults; of the AI provider's key, only whether it is set."""
     provider = {**_BUILTIN, **stored.get("ai_provider", {}), "api_key_set": bool(provider_key)}
     return {**DEFAULTS, **stored, "ai_provider": provider}
 
 
-def claim_minutes(stored: Mapping[str, Any]) -> int:
-    """For how long the organization gives work away."""
+def get_claim_minutes(stored: Mapping[str, Any]) -> int:
+    """Return after how many minutes a claim expires unless it is renewed."""
     return int(stored.get("claim_minutes") or DEFAULTS["claim_minutes"])
 
 
-def draft_hours(stored: Mapping[str, Any]) -> int:
-    """Return for how many hours a begun draft that nobody saves keeps its document."""
+def get_draft_hours(stored: Mapping[str, Any]) -> int:
+    """Return after how many hours a draft that is not saved releases its document."""
     return int(stored.get("draft_hours") or DEFAULTS["draft_hours"])
 
 
 def merge(
-    stored: Mapping[str, Any], provider_key: str | None, given: Mapping[str, Any]
+    stored: Mapping[str, Any], provider_key: str | None, changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str | None]:
-    """What is stored once `given` is set, member by member: the settings, and the encrypted key.
+    """Return the settings and the encrypted key to store after `changes` are applied to `stored`.
 
-    `given` is as a client sends it, `ai_provider.api_key` among it. Raises 400 `validation_error`
-    on the member that cannot be. Where addresses lead is `check_address`'s to say.
+    `changes` have the form that clients send, including `ai_provider.api_key`; settings that they
+    leave out keep their values. Raises 400 `validation_error` on an invalid setting. Call
+    `check_address` first: this function does not check where `base_url` leads.
     """
-    changed = {**stored, **{k: v for k, v in given.items() if k != "ai_provider"}}
-    for name in given:
-        _check(changed, name)
-    if "ai_provider" in given:
-        changed["ai_provider"], provider_key = _provider(
-            stored.get("ai_provider", {}), provider_key, given["ai_provider"]
+    merged = {**stored, **{k: v for k, v in changes.items() if k != "ai_provider"}}
+    for name in changes:
+        _validate(merged, name)
+    if "ai_provider" in changes:
+        merged["ai_provider"], provider_key = _merge_provider(
+            stored.get("ai_provider", {}), provider_key, changes["ai_provider"]
         )
-    return changed, provider_key
+    return merged, provider_key
 
 
-def _check(changed: dict[str, Any], name: str) -> None:
+def _validate(settings: dict[str, Any], name: str) -> None:
     field = f"settings.{name}"
     if name == "locale":
-        changed[name] = locales.check_locale(changed[name], field)
+        settings[name] = locales.check_locale(settings[name], field)
     elif name == "time_zone":
-        changed[name] = locales.check_time_zone(changed[name], field)
-    elif name in _RANGES and changed[name] is not None:
-        least, most = _RANGES[name]
-        if not least <= changed[name] <= most:
-            raise errors.invalid(f"Must be from {least} to {most}.", field)
+        settings[name] = locales.check_time_zone(settings[name], field)
+    elif name in _RANGES and settings[name] is not None:
+        minimum, maximum = _RANGES[name]
+        if not minimum <= settings[name] <= maximum:
+            raise errors.invalid(f"Must be between {minimum} and {maximum}.", field)
 
 
-def _provider(
-    stored: Mapping[str, Any], key: str | None, given: Mapping[str, Any]
+def _merge_provider(
+    stored: Mapping[str, Any], key: str | None, changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str | None]:
-    provider = {**_BUILTIN, **stored, **{k: v for k, v in given.items() if k != "api_key"}}
+    provider = {**_BUILTIN, **stored, **{k: v for k, v in changes.items() if k != "api_key"}}
     _check_provider(provider)
     if _origin(provider["base_url"]) != _origin(stored.get("base_url")):
-        # Whoever may change the address must not have a key they cannot read sent to it.
+        # Otherwise somebody who cannot read the key could have it sent to their own server.
         key = None
-    if "api_key" in given:
-        plain = given["api_key"]
+    if "api_key" in changes:
+        plain = changes["api_key"]
         key = container.keyring().encrypt(plain) if plain else None
     return provider, key
 
@@ -83,16 +84,16 @@ def _check_provider(provider: Mapping[str, Any]) -> None:
     if provider["kind"] == "openai_compatible":
         for name in ("base_url", "model"):
             if not provider[name]:
-                message = "An OpenAI-compatible provider needs it."
+                message = "An OpenAI-compatible provider requires this setting."
                 raise errors.invalid(message, f"settings.ai_provider.{name}")
 
 
-def check_address(given: Mapping[str, Any]) -> None:
-    """Refuse an AI provider that lies where this service must not reach (400).
+def check_address(changes: Mapping[str, Any]) -> None:
+    """Raise 400 if the AI provider's address is one that this service must not connect to.
 
-    Looks a name up: call it while nothing is locked.
+    Resolves the host name, so call this before locking anything.
     """
-    url = given.get("ai_provider", {}).get("base_url")
+    url = changes.get("ai_provider", {}).get("base_url")
     if url:
         try:
             container.current().egress.check_url(url)

@@ -1,5 +1,5 @@
-"""SAML 2.0, the service provider's side: bytes in, an identity or a refusal out.
+"""The service provider's side of SAML 2.0: parse and verify responses, build requests.
 
-Nothing here knows the database, Flask or the rest of the project. What is accepted, and why, is in
-docs/decisions/0018-saml.md.
+This package does not depend on the database, Flask or the rest of the project. What is accepted,
+and why, is described in docs/decisions/0018-saml.md.
 """

@@ -1,6 +1,6 @@
-"""The rules for an assertion of web browser sign-in: saml-profiles 4.1.4.3, saml-core 2.3 to 2.7.
+"""Check and read an assertion of web browser sign-on: saml-profiles 4.1.4.3, saml-core 2.3 to 2.7.
 
-The element that comes in is what was signed, and nothing else is read.
+The input is the signed element, and nothing else is read.
 """
 
 from collections.abc import Iterable
@@ -12,38 +12,39 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from app.identity.sso.saml import names
 from app.identity.sso.saml.names import ASSERTION
-from app.identity.sso.saml.xml import children, tag, text_of, time_of
+from app.identity.sso.saml.xml import children, read_text, read_time, tag
 
 SKEW = timedelta(seconds=60)
-"""How far the provider's clock and ours may be apart."""
+"""Tolerated difference between the provider's clock and ours."""
 
 _MAX_GROUPS = 1000
-_LENGTH = 300
-"""Of names, addresses and groups: longer ones are none."""
+_MAX_LENGTH = 300
+"""Maximum length of names, addresses and groups; longer values are ignored."""
 _CONDITIONS = frozenset(
     tag(ASSERTION, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")
 )
 
 
-class Refused(Exception):  # noqa: N818 - names what happened
-    """The answer is not accepted; `reason` may be told, and repeats nothing of the answer."""
+class ResponseRefused(Exception):  # noqa: N818 - names what happened
+    """The response is not accepted; `reason` may be shown, as it quotes nothing of the response."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
 
 
-class Declined(Refused):
-    """The provider itself says no."""
+class SignInDeclined(ResponseRefused):
+    """The provider itself refused the sign-in."""
 
 
 @dataclass(frozen=True)
-class Expected:
-    """What an answer must agree with.
+class ExpectedValues:
+    """The values that a response must match.
 
-    `issuer` and `certificates` are the provider's, from its configured metadata; `audience` our
-    entity id, `acs_url` where the answer comes in; `request_id` of the request that it answers,
-    made at `asked_at`; `name_id_format` None takes every format that stays the same.
+    `issuer` and `certificates` are those of the provider's configured metadata. `audience` is this
+    service's entity id, and `acs_url` the URL that receives the response. `request_id` is that of
+    the request, which was created at `asked_at`. If `name_id_format` is None, every permanent
+    format is accepted.
     """
 
     issuer: str
@@ -57,8 +58,8 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Asserted:
-    """Whom the provider names. After `expires_at` the assertion is refused for its age alone."""
+class AssertedIdentity:
+    """The person whom an assertion identifies. It is no longer valid after `expires_at`."""
 
     assertion_id: str
     issuer: str
@@ -70,172 +71,178 @@ class Asserted:
     expires_at: datetime
 
 
-def read(assertion: etree._Element, expected: Expected) -> Asserted:
-    """Check a signed assertion and read it.
-
-    :raises Refused: any rule is broken.
-    """
+def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
+    """Check and read a signed assertion. Raises `ResponseRefused` if it breaks any rule."""
     try:
         return _read(assertion, expected)
     except ValueError as failure:
-        raise Refused(str(failure)) from None
+        raise ResponseRefused(str(failure)) from None
 
 
-def _read(assertion: etree._Element, expected: Expected) -> Asserted:
+def _read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
     _check_head(assertion, expected)
-    subject = _one(assertion, "Subject")
-    name_id, kind = _name_id(subject, expected)
-    ends = [_confirmed(subject, expected), _conditions(assertion, expected)]
+    subject = _only_child(assertion, "Subject")
+    name_id, kind = _read_name_id(subject, expected)
+    expiries = [_confirmation_expiry(subject, expected), _conditions_expiry(assertion, expected)]
     _check_statements(assertion, expected)
-    attributes = _attributes(assertion)
-    email = _first(attributes, names.EMAIL_ATTRIBUTES)
-    return Asserted(
+    attributes = _read_attributes(assertion)
+    email = _first_value(attributes, names.EMAIL_ATTRIBUTES)
+    return AssertedIdentity(
         assertion_id=assertion.get("ID") or "",
         issuer=expected.issuer,
         subject=name_id,
         name_id_format=kind,
         email=name_id if email is None and kind == names.EMAIL else email,
-        name=_full_name(attributes),
-        groups=_groups(attributes),
-        expires_at=min(end for end in ends if end is not None),
+        name=_read_full_name(attributes),
+        groups=_read_groups(attributes),
+        expires_at=min(expiry for expiry in expiries if expiry is not None),
     )
 
 
-def check_issuer(element: etree._Element, expected: Expected, *, required: bool) -> None:
-    """Refuse an element that another than the expected provider issued."""
-    found = children(element, ASSERTION, "Issuer")
-    if not found and not required:
+def check_issuer(element: etree._Element, expected: ExpectedValues, *, required: bool) -> None:
+    """Refuse an element that was not issued by the expected provider."""
+    issuers = children(element, ASSERTION, "Issuer")
+    if not issuers and not required:
         return
-    if len(found) != 1 or text_of(found[0]) != expected.issuer:
-        raise Refused("another issuer")
-    if found[0].get("Format", names.ENTITY) not in (names.ENTITY, names.UNSPECIFIED):
-        raise Refused("an issuer of another format")
+    if len(issuers) != 1 or read_text(issuers[0]) != expected.issuer:
+        raise ResponseRefused("the issuer is another provider")
+    if issuers[0].get("Format", names.ENTITY) not in (names.ENTITY, names.UNSPECIFIED):
+        raise ResponseRefused("the issuer has another format")
 
 
-def check_issued(element: etree._Element, expected: Expected) -> None:
-    """Refuse what was issued before it was asked for, or is yet to be."""
-    issued = time_of(element, "IssueInstant")
+def check_issued(element: etree._Element, expected: ExpectedValues) -> None:
+    """Refuse an element issued before the request or in the future."""
+    issued = read_time(element, "IssueInstant")
     if issued is None or not expected.asked_at - SKEW <= issued <= expected.now + SKEW:
-        raise Refused("issued at another time than during this sign-in")
+        raise ResponseRefused("it was not issued during this sign-in")
 
 
-def _check_head(assertion: etree._Element, expected: Expected) -> None:
+def _check_head(assertion: etree._Element, expected: ExpectedValues) -> None:
     if assertion.tag != tag(ASSERTION, "Assertion") or assertion.get("Version") != "2.0":
-        raise Refused("no SAML 2.0 assertion")
+        raise ResponseRefused("it has no SAML 2.0 assertion")
     if not assertion.get("ID"):
-        raise Refused("an assertion without an id")
+        raise ResponseRefused("the assertion has no id")
     check_issuer(assertion, expected, required=True)
     check_issued(assertion, expected)
 
 
-def _one(parent: etree._Element, name: str) -> etree._Element:
-    found = children(parent, ASSERTION, name)
-    if len(found) != 1:
-        raise Refused(f"{len(found)} elements {name} where one is expected")
-    return found[0]
+def _only_child(parent: etree._Element, name: str) -> etree._Element:
+    matches = children(parent, ASSERTION, name)
+    if len(matches) != 1:
+        raise ResponseRefused(f"it has {len(matches)} {name} elements instead of one")
+    return matches[0]
 
 
-def _name_id(subject: etree._Element, expected: Expected) -> tuple[str, str]:
-    """The subject's name and its format."""
-    element = _one(subject, "NameID")
-    name = text_of(element, _LENGTH)
+def _read_name_id(subject: etree._Element, expected: ExpectedValues) -> tuple[str, str]:
+    """Return the subject's name and its format."""
+    element = _only_child(subject, "NameID")
+    name = read_text(element, _MAX_LENGTH)
     if not name:
-        raise Refused("no name of the subject, or one that cannot be kept")
+        raise ResponseRefused("the subject's name is missing or invalid")
     kind = element.get("Format", names.UNSPECIFIED)
     if kind == names.TRANSIENT:
-        raise Refused("a transient name, which names nobody the next time")
+        raise ResponseRefused(
+            "the subject's name is transient, so it does not identify a person permanently"
+        )
     if expected.name_id_format not in (None, kind):
-        raise Refused("a name of another format than the one that was asked for")
-    # The same name in somebody else's list is somebody else.
+        raise ResponseRefused("the subject's name does not have the requested format")
+    # Qualifiers are namespaces: the same name in another namespace is another person.
     if element.get("NameQualifier", expected.issuer) != expected.issuer:
-        raise Refused("a name from another provider's list")
+        raise ResponseRefused("the subject's name belongs to another provider")
     if element.get("SPNameQualifier", expected.audience) != expected.audience:
-        raise Refused("a name from another service's list")
+        raise ResponseRefused("the subject's name belongs to another service")
     return name, kind
 
 
-def _confirmed(subject: etree._Element, expected: Expected) -> datetime:
-    """When the confirmation that holds ends. One of them has to hold."""
+def _confirmation_expiry(subject: etree._Element, expected: ExpectedValues) -> datetime:
+    """Return when the valid subject confirmation expires. At least one must be valid."""
     for confirmation in children(subject, ASSERTION, "SubjectConfirmation"):
         data = children(confirmation, ASSERTION, "SubjectConfirmationData")
         if confirmation.get("Method") == names.BEARER and len(data) == 1:
-            end = _holds(data[0], expected)
+            end = _check_confirmation(data[0], expected)
             if end is not None:
                 return end
-    raise Refused("no confirmation for this recipient, request and time")
+    raise ResponseRefused("it has no valid confirmation for this recipient, request and time")
 
 
-def _holds(data: etree._Element, expected: Expected) -> datetime | None:
-    start, end = time_of(data, "NotBefore"), time_of(data, "NotOnOrAfter")
-    if end is None or not _within(start, end, expected.now):
+def _check_confirmation(data: etree._Element, expected: ExpectedValues) -> datetime | None:
+    start, end = read_time(data, "NotBefore"), read_time(data, "NotOnOrAfter")
+    if end is None or not _is_within(start, end, expected.now):
         return None
     if data.get("Recipient") != expected.acs_url:
         return None
     return end if data.get("InResponseTo") == expected.request_id else None
 
 
-def _within(start: datetime | None, end: datetime | None, now: datetime) -> bool:
-    # Differences of times: near the end of the calendar a sum would overflow.
+def _is_within(start: datetime | None, end: datetime | None, now: datetime) -> bool:
+    # Compare differences, because a sum would overflow near the maximum date.
     return (start is None or start - now <= SKEW) and (end is None or now - end < SKEW)
 
 
-def _conditions(assertion: etree._Element, expected: Expected) -> datetime | None:
-    """When the conditions end, if they do. Each of them has to hold."""
-    conditions = _one(assertion, "Conditions")
-    end = time_of(conditions, "NotOnOrAfter")
-    if not _within(time_of(conditions, "NotBefore"), end, expected.now):
-        raise Refused("not valid at this time")
+def _conditions_expiry(assertion: etree._Element, expected: ExpectedValues) -> datetime | None:
+    """Return when the conditions expire, or None. All of them must be met."""
+    conditions = _only_child(assertion, "Conditions")
+    end = read_time(conditions, "NotOnOrAfter")
+    if not _is_within(read_time(conditions, "NotBefore"), end, expected.now):
+        raise ResponseRefused("the assertion is not valid at this time")
     if any(condition.tag not in _CONDITIONS for condition in conditions):
-        raise Refused("a condition that is not understood")
+        raise ResponseRefused("it has an unknown condition")
     restrictions = children(conditions, ASSERTION, "AudienceRestriction")
     for restriction in restrictions:
-        audiences = [text_of(one) for one in children(restriction, ASSERTION, "Audience")]
+        audiences = [
+            read_text(audience) for audience in children(restriction, ASSERTION, "Audience")
+        ]
         if expected.audience not in audiences:
-            raise Refused("another audience")
+            raise ResponseRefused("the audience is another service")
     if not restrictions:
-        raise Refused("no audience")
+        raise ResponseRefused("it has no audience")
     return end
 
 
-def _check_statements(assertion: etree._Element, expected: Expected) -> None:
+def _check_statements(assertion: etree._Element, expected: ExpectedValues) -> None:
     statements = children(assertion, ASSERTION, "AuthnStatement")
     if not statements:
-        raise Refused("nobody was authenticated")
+        raise ResponseRefused("it has no authentication statement")
     for statement in statements:
-        if not _within(None, time_of(statement, "SessionNotOnOrAfter"), expected.now):
-            raise Refused("the session at the provider has ended")
+        if not _is_within(None, read_time(statement, "SessionNotOnOrAfter"), expected.now):
+            raise ResponseRefused("the session at the provider has ended")
 
 
 Attributes = dict[str, list[str]]
 
 
-def _attributes(assertion: etree._Element) -> Attributes:
-    """The attributes' values by their names in lower case; values that are no text are left out."""
-    found: Attributes = {}
+def _read_attributes(assertion: etree._Element) -> Attributes:
+    """Return the attributes' values by lower-case name.
+
+    Values that are not text are omitted.
+    """
+    values_by_name: Attributes = {}
     for statement in children(assertion, ASSERTION, "AttributeStatement"):
         for attribute in children(statement, ASSERTION, "Attribute"):
-            values = found.setdefault(attribute.get("Name", "").lower(), [])
-            texts = (text_of(v, _LENGTH) for v in children(attribute, ASSERTION, "AttributeValue"))
+            values = values_by_name.setdefault(attribute.get("Name", "").lower(), [])
+            texts = (
+                read_text(v, _MAX_LENGTH) for v in children(attribute, ASSERTION, "AttributeValue")
+            )
             values += [text for text in texts if text]
-    return found
+    return values_by_name
 
 
-def _first(attributes: Attributes, wanted: Iterable[str]) -> str | None:
+def _first_value(attributes: Attributes, wanted: Iterable[str]) -> str | None:
     return next((value for name in wanted for value in attributes.get(name, ())), None)
 
 
-def _full_name(attributes: Attributes) -> str | None:
-    whole = _first(attributes, names.NAME_ATTRIBUTES)
-    if whole is not None:
-        return whole
+def _read_full_name(attributes: Attributes) -> str | None:
+    full_name = _first_value(attributes, names.NAME_ATTRIBUTES)
+    if full_name is not None:
+        return full_name
     parts = [names.GIVEN_NAME_ATTRIBUTES, names.SURNAME_ATTRIBUTES]
-    found = [part for part in (_first(attributes, wanted) for wanted in parts) if part]
-    return " ".join(found) or _first(attributes, names.LAST_NAME_ATTRIBUTES)
+    words = [part for part in (_first_value(attributes, wanted) for wanted in parts) if part]
+    return " ".join(words) or _first_value(attributes, names.LAST_NAME_ATTRIBUTES)
 
 
-def _groups(attributes: Attributes) -> tuple[str, ...]:
-    every = (value for name in names.GROUP_ATTRIBUTES for value in attributes.get(name, ()))
-    groups = tuple(dict.fromkeys(every))
+def _read_groups(attributes: Attributes) -> tuple[str, ...]:
+    values = (value for name in names.GROUP_ATTRIBUTES for value in attributes.get(name, ()))
+    groups = tuple(dict.fromkeys(values))
     if len(groups) > _MAX_GROUPS:
-        raise Refused("more groups than anybody is in")
+        raise ResponseRefused("it has too many groups")
     return groups

@@ -1,4 +1,4 @@
-"""Metadata: what the provider says of itself, and what we say of ourselves (saml-metadata)."""
+"""SAML metadata: parse the identity provider's, and build that of this service (saml-metadata)."""
 
 import base64
 import binascii
@@ -16,10 +16,10 @@ from lxml import etree  # type: ignore[import-untyped]
 from app.identity.sso.saml import xml
 from app.identity.sso.saml.names import METADATA, NAME_ID_FORMATS, POST, PROTOCOL, REDIRECT
 from app.identity.sso.saml.names import SIGNATURE as DS
-from app.identity.sso.saml.xml import Malformed, children, tag, time_of
+from app.identity.sso.saml.xml import InvalidDocument, children, read_time, tag
 
 MAX_CERTIFICATES = 10
-RSA_BITS = range(2048, 16_385)  # OpenSSL verifies with no larger ones
+RSA_BITS = range(2048, 16_385)  # OpenSSL does not verify with larger keys
 CURVES = ("secp256r1", "secp384r1", "secp521r1")
 _MAX_URL = 2000
 _MAX_ENTITY_ID = 1024  # saml-core 8.3.6
@@ -27,9 +27,9 @@ _MAX_ENTITY_ID = 1024  # saml-core 8.3.6
 
 @dataclass(frozen=True)
 class Provider:
-    """An identity provider: its entity id, where to send the browser, and the keys it signs with.
+    """An identity provider: its entity id, sign-on URL and signing certificates.
 
-    `certificates` are DER in base64, as metadata has them.
+    `certificates` are DER in base64, as in metadata.
     """
 
     entity_id: str
@@ -37,57 +37,60 @@ class Provider:
     certificates: tuple[str, ...]
 
 
-def load(certificates: Iterable[str]) -> tuple[x509.Certificate, ...]:
-    """The certificates of a `Provider`, to verify with."""
-    return tuple(x509.load_der_x509_certificate(base64.b64decode(one)) for one in certificates)
+def load_certificates(certificates: Iterable[str]) -> tuple[x509.Certificate, ...]:
+    """Load the certificates of a `Provider`, for verifying signatures."""
+    return tuple(
+        x509.load_der_x509_certificate(base64.b64decode(encoded)) for encoded in certificates
+    )
 
 
 def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provider:
-    """The one identity provider that a metadata document describes.
+    """Return the identity provider that a metadata document describes.
 
-    :param allow_http: accept plain http for its address, for tests and closed networks.
-    :raises Malformed: no metadata, expired, of no or several providers, or without what is needed.
+    `allow_http` also accepts plain http for its URL, for tests and closed networks. Raises
+    `InvalidDocument` if the document is not metadata, has expired, describes no provider or more
+    than one, or lacks a required part.
     """
-    role, entity = _role(xml.parse(document, comments=True))
+    role, entity = _find_provider(xml.parse(document, comments=True))
     try:
         for element in (entity, role):
-            until = time_of(element, "validUntil")
-            if until is not None and until <= now:
-                raise Malformed("The metadata has expired.")
+            valid_until = read_time(element, "validUntil")
+            if valid_until is not None and valid_until <= now:
+                raise InvalidDocument("The metadata has expired.")
     except ValueError as failure:
-        raise Malformed(f"The metadata is not valid: {failure}.") from None
+        raise InvalidDocument(f"The metadata is not valid: {failure}.") from None
     entity_id = (entity.get("entityID") or "").strip()
     if not entity_id or len(entity_id) > _MAX_ENTITY_ID or not entity_id.isascii():
-        raise Malformed("The metadata has no usable entityID.")
-    return Provider(entity_id, _sso_url(role, allow_http=allow_http), _certificates(role))
+        raise InvalidDocument("The metadata has no usable entityID.")
+    return Provider(entity_id, _read_sso_url(role, allow_http=allow_http), _read_certificates(role))
 
 
-def _role(root: etree._Element) -> tuple[etree._Element, etree._Element]:
-    """The one descriptor of an identity provider, and the entity it belongs to."""
+def _find_provider(root: etree._Element) -> tuple[etree._Element, etree._Element]:
+    """Return the only identity provider descriptor, and the entity that it belongs to."""
     names = (tag(METADATA, "EntityDescriptor"), tag(METADATA, "EntitiesDescriptor"))
     if root.tag not in names:
-        raise Malformed("The document is not SAML metadata.")
-    found = [
+        raise InvalidDocument("The document is not SAML metadata.")
+    providers = [
         (role, entity)
         for entity in root.iter(names[0])
         for role in children(entity, METADATA, "IDPSSODescriptor")
         if PROTOCOL in role.get("protocolSupportEnumeration", "").split()
     ]
-    if len(found) != 1:
-        raise Malformed(
-            f"The metadata describes {len(found)} SAML 2.0 identity providers; one is expected."
+    if len(providers) != 1:
+        raise InvalidDocument(
+            f"The metadata describes {len(providers)} SAML 2.0 identity providers; one is expected."
         )
-    return found[0]
+    return providers[0]
 
 
-def _sso_url(role: etree._Element, *, allow_http: bool) -> str:
+def _read_sso_url(role: etree._Element, *, allow_http: bool) -> str:
     for service in children(role, METADATA, "SingleSignOnService"):
         if service.get("Binding") == REDIRECT:
             url: str = service.get("Location", "").strip()
             if not _is_web_address(url, allow_http=allow_http):
-                raise Malformed("The address of the provider's sign-on service must be https.")
+                raise InvalidDocument("The URL of the provider's sign-on service must be https.")
             return url
-    raise Malformed("The provider offers no sign-on service with the HTTP-Redirect binding.")
+    raise InvalidDocument("The provider has no sign-on service with the HTTP-Redirect binding.")
 
 
 def _is_web_address(url: str, *, allow_http: bool) -> bool:
@@ -108,26 +111,30 @@ def _is_web_address(url: str, *, allow_http: bool) -> bool:
     )
 
 
-def _certificates(role: etree._Element) -> tuple[str, ...]:
+def _read_certificates(role: etree._Element) -> tuple[str, ...]:
     texts = [
         "".join((element.text or "").split())
         for descriptor in children(role, METADATA, "KeyDescriptor")
         if descriptor.get("use", "signing") == "signing"
         for element in descriptor.iter(tag(DS, "X509Certificate"))
     ]
-    usable = tuple(dict.fromkeys(found for found in map(_usable, texts) if found))
+    usable = tuple(
+        dict.fromkeys(certificate for certificate in map(_accept_certificate, texts) if certificate)
+    )
     if not usable:
-        raise Malformed(
+        raise InvalidDocument(
             "The metadata has no usable signing certificate: RSA of at least 2048 bits, or P-256,"
             " P-384 or P-521."
         )
     if len(usable) > MAX_CERTIFICATES:
-        raise Malformed(f"The metadata has more than {MAX_CERTIFICATES} signing certificates.")
+        raise InvalidDocument(
+            f"The metadata has more than {MAX_CERTIFICATES} signing certificates."
+        )
     return usable
 
 
-def _usable(text: str) -> str | None:
-    """The certificate as it is kept, if its key is one that may sign."""
+def _accept_certificate(text: str) -> str | None:
+    """Return the certificate in the form to store, or None if its key must not sign."""
     try:
         certificate = x509.load_der_x509_certificate(base64.b64decode(text, validate=True))
         key = certificate.public_key()
@@ -139,8 +146,8 @@ def _usable(text: str) -> str | None:
     return base64.b64encode(certificate.public_bytes(Encoding.DER)).decode() if strong else None
 
 
-def own(*, entity_id: str, acs_url: str) -> bytes:
-    """Our metadata: the same for everybody who knows the address."""
+def build(*, entity_id: str, acs_url: str) -> bytes:
+    """Build this service's metadata."""
     root = etree.Element(
         tag(METADATA, "EntityDescriptor"), {"entityID": entity_id}, nsmap={"md": METADATA}
     )
@@ -160,5 +167,5 @@ def own(*, entity_id: str, acs_url: str) -> bytes:
         tag(METADATA, "AssertionConsumerService"),
         {"Binding": POST, "Location": acs_url, "index": "0", "isDefault": "true"},
     )
-    written: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")
-    return written
+    document: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+    return document

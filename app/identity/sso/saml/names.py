@@ -1,4 +1,4 @@
-"""Names of the SAML 2.0 specifications (OASIS saml-core, saml-bindings, saml-metadata)."""
+"""Names from the SAML 2.0 specifications (OASIS saml-core, saml-bindings, saml-metadata)."""
 
 ASSERTION = "urn:oasis:names:tc:SAML:2.0:assertion"
 PROTOCOL = "urn:oasis:names:tc:SAML:2.0:protocol"
@@ -17,7 +17,8 @@ TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 ENTITY = "urn:oasis:names:tc:SAML:2.0:nameid-format:entity"
 
 NAME_ID_FORMATS = (PERSISTENT, EMAIL, UNSPECIFIED)
-"""Formats that an organization can ask for: those that name the same person the next time too."""
+"""Formats that an organization can request: those in which a name identifies a person permanently.
+"""
 
 EMAIL_ATTRIBUTES = (
     "email",
@@ -49,7 +50,7 @@ SURNAME_ATTRIBUTES = (
     "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/surname",
 )
 LAST_NAME_ATTRIBUTES = ("http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name",)
-"""Asked last: Entra ID puts the sign-in name there."""
+"""Used only if no other attribute has a name: Entra ID puts the login name there."""
 GROUP_ATTRIBUTES = (
     "groups",
     "group",
@@ -59,4 +60,4 @@ GROUP_ATTRIBUTES = (
     "http://schemas.xmlsoap.org/claims/group",
     "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups",
 )
-"""Names of attributes, in lower case: the plain ones, X.500 object ids, and Microsoft's claims."""
+"""Names of attributes in lower case: common names, X.500 object ids, and Microsoft's claims."""

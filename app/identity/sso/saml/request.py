@@ -1,6 +1,7 @@
-"""The request to the provider: saml-core 3.4.1 over the HTTP-Redirect binding (saml-bindings 3.4).
+"""Build the authentication request: saml-core 3.4.1 over HTTP-Redirect (saml-bindings 3.4).
 
-It is not signed: an answer only ever goes to the address that the provider has registered.
+The request is not signed, because the provider sends responses only to the URL that is registered
+with it.
 """
 
 import base64
@@ -16,7 +17,7 @@ from app.identity.sso.saml.xml import tag
 _NAMESPACES = {"samlp": PROTOCOL, "saml": ASSERTION}
 
 
-def authn_request(
+def build_authn_request(
     *,
     request_id: str,
     sso_url: str,
@@ -25,7 +26,10 @@ def authn_request(
     name_id_format: str | None,
     now: datetime,
 ) -> bytes:
-    """The AuthnRequest as XML. `request_id` is an NCName, `issuer` our entity id."""
+    """Return the AuthnRequest as XML.
+
+    `request_id` is an NCName, `issuer` this service's entity id.
+    """
     root = etree.Element(
         tag(PROTOCOL, "AuthnRequest"),
         {
@@ -42,13 +46,16 @@ def authn_request(
     policy = etree.SubElement(root, tag(PROTOCOL, "NameIDPolicy"), {"AllowCreate": "true"})
     if name_id_format is not None:
         policy.set("Format", name_id_format)
-    written: bytes = etree.tostring(root)
-    return written
+    document: bytes = etree.tostring(root)
+    return document
 
 
-def redirect_url(sso_url: str, request: bytes, relay_state: str) -> str:
-    """Where to send the browser. `relay_state` comes back with the answer; at most 80 bytes."""
-    packed = zlib.compressobj(wbits=-15)
-    message = base64.b64encode(packed.compress(request) + packed.flush()).decode()
+def build_redirect_url(sso_url: str, request: bytes, relay_state: str) -> str:
+    """Return the URL to which the browser is sent.
+
+    The provider returns `relay_state` with its response; it has at most 80 bytes.
+    """
+    compressor = zlib.compressobj(wbits=-15)
+    message = base64.b64encode(compressor.compress(request) + compressor.flush()).decode()
     query = f"SAMLRequest={quote(message, safe='')}&RelayState={quote(relay_state, safe='')}"
     return f"{sso_url}{'&' if urlsplit(sso_url).query else '?'}{query}"

@@ -1,76 +1,77 @@
-"""The answer: saml-core 3.2 and 3.3.3. Finds the one assertion in it, and that it is signed."""
+"""Verify a SAML response: saml-core 3.2 and 3.3.3.
+
+Finds the only assertion in it, and checks that it is signed.
+"""
 
 from lxml import etree  # type: ignore[import-untyped]
 
 from app.identity.sso.saml import signatures, xml
 from app.identity.sso.saml.assertion import (
-    Asserted,
-    Declined,
-    Expected,
-    Refused,
+    AssertedIdentity,
+    ExpectedValues,
+    ResponseRefused,
+    SignInDeclined,
     check_issued,
     check_issuer,
     read,
 )
 from app.identity.sso.saml.names import ASSERTION, PROTOCOL, SUCCESS
-from app.identity.sso.saml.xml import Malformed, children, tag
+from app.identity.sso.saml.xml import InvalidDocument, children, tag
 
 _RESPONSE = tag(PROTOCOL, "Response")
 
 
 def parse(document: bytes) -> etree._Element:
-    """The answer as a tree, of which nothing has been checked yet.
+    """Parse a SAML response without verifying it.
 
-    :raises Malformed: it is no SAML response at all.
+    Raises `InvalidDocument` if the document is not a SAML response.
     """
     root = xml.parse(document)
     if root.tag != _RESPONSE:
-        raise Malformed("The document is not a SAML response.")
+        raise InvalidDocument("The document is not a SAML response.")
     return root
 
 
-def check(response: etree._Element, expected: Expected) -> Asserted:
-    """Whom the answer names.
+def verify(response: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
+    """Verify the response and return the person whom it identifies.
 
-    The assertion has to be signed itself, or to lie in a response that is; where both are signed,
-    both signatures have to be good.
-
-    :raises Refused: any rule is broken.
+    Either the assertion or the response that contains it must be signed; if both are signed, both
+    signatures must be valid. Raises `ResponseRefused` if any rule is broken.
     """
     try:
         _check_head(response, expected)
         _check_shape(response)
-        assertion = _signed_assertion(response, expected)
-    except signatures.SignatureRefused as failure:
-        raise Refused(failure.reason) from None
+        assertion = _verify_assertion(response, expected)
+    except signatures.InvalidSignature as failure:
+        raise ResponseRefused(failure.reason) from None
     except ValueError as failure:
-        raise Refused(str(failure)) from None
+        raise ResponseRefused(str(failure)) from None
     return read(assertion, expected)
 
 
-def _signed_assertion(response: etree._Element, expected: Expected) -> etree._Element:
+def _verify_assertion(response: etree._Element, expected: ExpectedValues) -> etree._Element:
     signed = None
     if signatures.is_signed(response):
         if response.get("Destination") is None:
-            raise Refused("a signed response without a destination")
+            raise ResponseRefused("the response is signed, but has no destination")
         signed = signatures.verify(response, expected.certificates)
         _check_head(signed, expected)
         _check_shape(signed)
-    own = _assertion(response)
+    own = _get_assertion(response)
     if signed is None or signatures.is_signed(own):
-        # As it came, not as it lies in the response's canonical form: that has lost namespaces
-        # which only the assertion's own signature lists.
+        # Verify the assertion as received. The canonical form of the signed response has lost
+        # namespaces that only the assertion's own signature lists.
         return signatures.verify(own, expected.certificates)
-    return _assertion(signed)
+    return _get_assertion(signed)
 
 
-def _check_head(response: etree._Element, expected: Expected) -> None:
+def _check_head(response: etree._Element, expected: ExpectedValues) -> None:
     if response.get("Version") != "2.0" or not response.get("ID"):
-        raise Refused("no SAML 2.0 response")
+        raise ResponseRefused("it is not a SAML 2.0 response")
     if response.get("Destination", expected.acs_url) != expected.acs_url:
-        raise Refused("another destination")
+        raise ResponseRefused("the destination is another service")
     if response.get("InResponseTo") != expected.request_id:
-        raise Refused("an answer to another request, or to none")
+        raise ResponseRefused("it responds to another request or to none")
     check_issuer(response, expected, required=False)
     check_issued(response, expected)
     codes = [
@@ -79,17 +80,19 @@ def _check_head(response: etree._Element, expected: Expected) -> None:
         for code in children(status, PROTOCOL, "StatusCode")
     ]
     if codes != [SUCCESS]:
-        raise Declined("the provider did not authenticate the person")
+        raise SignInDeclined("the provider did not authenticate the person")
 
 
 def _check_shape(response: etree._Element) -> None:
-    """Refuse a second assertion wherever it lies, an encrypted one, and ids that are not unique."""
+    """Refuse more than one assertion anywhere, encrypted assertions, and duplicate ids."""
     assertions = list(response.iter(tag(ASSERTION, "Assertion")))
     if any(True for _ in response.iter(tag(ASSERTION, "EncryptedAssertion"))):
-        raise Refused("an encrypted assertion: the service has published no key for it")
+        raise ResponseRefused("the assertion is encrypted, which is not supported")
     if len(assertions) != 1 or assertions[0].getparent() is not response:
-        raise Refused(f"{len(assertions)} assertions where one is expected, in the response itself")
-    # Any attribute that some library takes for an id: the same one twice is an ambiguity.
+        raise ResponseRefused(
+            f"it has {len(assertions)} assertions instead of one directly in the response"
+        )
+    # Some library may take any of these attributes as an id, so a duplicate is ambiguous.
     ids = [
         value
         for element in response.iter()
@@ -97,8 +100,8 @@ def _check_shape(response: etree._Element) -> None:
         if etree.QName(name).localname.lower() == "id"
     ]
     if len(set(ids)) != len(ids):
-        raise Refused("an id that is not unique")
+        raise ResponseRefused("an id is not unique")
 
 
-def _assertion(response: etree._Element) -> etree._Element:
+def _get_assertion(response: etree._Element) -> etree._Element:
     return children(response, ASSERTION, "Assertion")[0]

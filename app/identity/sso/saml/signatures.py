@@ -1,8 +1,8 @@
-"""XML signatures (XMLDSig) as SAML uses them: saml-core 5.4, and nothing beyond it.
+"""Verify XML signatures (XMLDSig) in the form that SAML uses (saml-core 5.4), and no other form.
 
-The cryptography is signxml's. What is checked before and around it is about which bytes were
-signed: the signed element is cut out of its document first, so that a reference cannot lead
-anywhere else, and what is returned is parsed from the very bytes whose digest was checked.
+The cryptography is signxml's. The checks before and around it ensure which bytes were signed. The
+signed element is first cut out of its document, so that a reference cannot point anywhere else, and
+the returned element is parsed from the very bytes whose digest was verified.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from signxml.algorithms import DigestAlgorithm, SignatureMethod
 from signxml.verifier import SignatureConfiguration, XMLVerifier
 
 from app.identity.sso.saml.names import SIGNATURE
-from app.identity.sso.saml.xml import children, detached
+from app.identity.sso.saml.xml import children, detach
 
 _EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#"
 _ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
@@ -36,8 +36,8 @@ _METHOD_NAMES = frozenset(method.value for method in SIGNATURE_METHODS)
 _DIGEST_NAMES = frozenset(digest.value for digest in DIGESTS)
 
 
-class SignatureRefused(Exception):  # noqa: N818 - names what happened
-    """The element is not signed as it must be; `reason` is for the log."""
+class InvalidSignature(Exception):  # noqa: N818 - names what happened
+    """The element is not signed as required; `reason` is for the log."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -45,32 +45,32 @@ class SignatureRefused(Exception):  # noqa: N818 - names what happened
 
 
 def is_signed(element: etree._Element) -> bool:
-    """Whether the element carries a signature of its own. Says nothing of its worth."""
+    """Return whether the element has a signature of its own, valid or not."""
     return bool(children(element, SIGNATURE, "Signature"))
 
 
 def verify(element: etree._Element, certificates: Sequence[x509.Certificate]) -> etree._Element:
-    """What was signed, parsed from the signed bytes.
+    """Verify the signature of an element, and return the element parsed from the signed bytes.
 
-    :param element: carries the signature as a direct child; its `ID` is what the signature names.
-    :param certificates: one of their keys must have signed. Only the keys count, not the validity
-        of the certificates (SAML V2.0 Metadata Interoperability Profile, 2.5.1).
-    :raises SignatureRefused: no signature, a wrong one, or one of another form.
+    The signature is a direct child of the element and refers to its `ID`. The key of one of the
+    certificates must have created it. Only the keys count, not the validity period of the
+    certificates (SAML V2.0 Metadata Interoperability Profile, 2.5.1). Raises `InvalidSignature` if
+    the signature is missing, wrong or of another form.
     """
-    alone = detached(element)
-    signature = _only(alone, "Signature")
-    _check_form(signature, alone.get("ID"))
-    # No key and no certificate comes out of the message, whatever the library would make of it.
+    root = detach(element)
+    signature = _only_child(root, "Signature")
+    _check_form(signature, root.get("ID"))
+    # The library must not use a key or a certificate from the message itself.
     for key_info in children(signature, SIGNATURE, "KeyInfo"):
         signature.remove(key_info)
     for certificate in certificates:
-        found = _verify_with(alone, certificate)
-        if found is not None:
-            return found
-    raise SignatureRefused("no configured key made this signature")
+        verified = _verify_with(root, certificate)
+        if verified is not None:
+            return verified
+    raise InvalidSignature("no configured key created this signature")
 
 
-def _verify_with(alone: etree._Element, certificate: x509.Certificate) -> etree._Element | None:
+def _verify_with(root: etree._Element, certificate: x509.Certificate) -> etree._Element | None:
     config = SignatureConfiguration(
         location="./",
         expect_references=1,
@@ -80,44 +80,46 @@ def _verify_with(alone: etree._Element, certificate: x509.Certificate) -> etree.
     )
     try:
         result = XMLVerifier().verify(
-            alone, x509_cert=certificate, id_attribute="ID", expect_config=config
+            root, x509_cert=certificate, id_attribute="ID", expect_config=config
         )
-    except Exception:  # noqa: BLE001 - however the check fails, it has failed
+    except Exception:  # noqa: BLE001 - any exception means that the signature is invalid
         return None
     if isinstance(result, list) or result.signed_xml is None:
         return None
     signed = result.signed_xml
-    if signed.tag != alone.tag or signed.get("ID") != alone.get("ID"):
+    if signed.tag != root.tag or signed.get("ID") != root.get("ID"):
         return None
     return signed
 
 
 def _check_form(signature: etree._Element, element_id: str | None) -> None:
-    """Refuse what saml-core 5.4 does not allow, before anything is computed."""
-    info = _only(signature, "SignedInfo")
+    """Refuse signatures that saml-core 5.4 does not allow, before any computation."""
+    info = _only_child(signature, "SignedInfo")
     if children(signature, SIGNATURE, "Object"):
-        raise SignatureRefused("the signature carries an object")
+        raise InvalidSignature("the signature contains an object")
     if _algorithm(info, "CanonicalizationMethod") != _EXCLUSIVE:
-        raise SignatureRefused("another canonicalization than the exclusive one")
+        raise InvalidSignature("the canonicalization is not the exclusive one")
     if _algorithm(info, "SignatureMethod") not in _METHOD_NAMES:
-        raise SignatureRefused("a signature algorithm that is not accepted")
-    reference = _only(info, "Reference")
+        raise InvalidSignature("the signature algorithm is not accepted")
+    reference = _only_child(info, "Reference")
     if not element_id or reference.get("URI") != f"#{element_id}":
-        raise SignatureRefused("the signature does not name the element that carries it")
+        raise InvalidSignature("the signature does not refer to its own element")
     if _algorithm(reference, "DigestMethod") not in _DIGEST_NAMES:
-        raise SignatureRefused("a digest algorithm that is not accepted")
-    transforms = [step.get("Algorithm") for step in _only(reference, "Transforms")]
+        raise InvalidSignature("the digest algorithm is not accepted")
+    transforms = [step.get("Algorithm") for step in _only_child(reference, "Transforms")]
     if transforms != [_ENVELOPED, _EXCLUSIVE]:
-        raise SignatureRefused("other transforms than enveloped signature and exclusive form")
+        raise InvalidSignature(
+            "the transforms are not exactly enveloped signature and exclusive form"
+        )
 
 
-def _only(parent: etree._Element, name: str) -> etree._Element:
-    found = children(parent, SIGNATURE, name)
-    if len(found) != 1:
-        raise SignatureRefused(f"{len(found)} elements {name} where one is expected")
-    return found[0]
+def _only_child(parent: etree._Element, name: str) -> etree._Element:
+    matches = children(parent, SIGNATURE, name)
+    if len(matches) != 1:
+        raise InvalidSignature(f"it has {len(matches)} {name} elements instead of one")
+    return matches[0]
 
 
 def _algorithm(parent: etree._Element, name: str) -> str | None:
-    found: str | None = _only(parent, name).get("Algorithm")
-    return found
+    algorithm: str | None = _only_child(parent, name).get("Algorithm")
+    return algorithm

@@ -20,7 +20,7 @@ _OF_ORGANIZATION = text(
 )
 
 
-def of_organization(user_ids: Iterable[UUID]) -> set[UUID]:
+def lock_memberships(user_ids: Iterable[UUID]) -> set[UUID]:
     """Return which of the users are members of the organization, and lock their memberships.
 
     The memberships cannot be deleted until the transaction ends.
@@ -55,24 +55,24 @@ def lock(team_id: UUID, user_id: UUID | None = None) -> None:
     Call this before locking the team itself: it is the order in which the rows are locked when a
     user leaves the organization, so the two cannot deadlock.
     """
-    seats = select(TeamMember.user_id).where(TeamMember.team_id == team_id)
+    rows = select(TeamMember.user_id).where(TeamMember.team_id == team_id)
     if user_id is not None:
-        seats = seats.where(TeamMember.user_id == user_id)
-    db.session().execute(seats.order_by(TeamMember.user_id).with_for_update()).all()
+        rows = rows.where(TeamMember.user_id == user_id)
+    db.session().execute(rows.order_by(TeamMember.user_id).with_for_update()).all()
 
 
 def remove(team_id: UUID, user_id: UUID) -> bool:
     """Remove a user from a team, and return false if the user was not a member of it."""
-    done = db.session().execute(
+    result = db.session().execute(
         delete(TeamMember)
         .where(TeamMember.team_id == team_id, TeamMember.user_id == user_id)
         .execution_options(synchronize_session=False)
     )
-    assert isinstance(done, CursorResult)
-    return done.rowcount > 0
+    assert isinstance(result, CursorResult)
+    return result.rowcount > 0
 
 
-def appoint(team_id: UUID, user_id: UUID) -> None:
+def set_lead(team_id: UUID, user_id: UUID) -> None:
     """Set the lead of a newly created team without increasing its revision."""
     db.session().execute(
         update(Team)

@@ -71,7 +71,7 @@ _MEMBERS = (
 _ONE: Any = select(*_COLUMNS, _MEMBERS.label("members")).where(Team.id == bindparam("team_id"))
 # The ids are selected as text: a page has hundreds of them, and they are only serialized again.
 _LISTED = select(
-    *(cast(one, Text).label(one.key) if isinstance(one.type, Uuid) else one for one in _COLUMNS),
+    *(cast(c, Text).label(c.key) if isinstance(c.type, Uuid) else c for c in _COLUMNS),
     null().label("members"),
 )
 _PERIOD = ("created_after", "created_before")
@@ -86,11 +86,11 @@ _BY_NAME = PreparedList(
 )
 
 
-def shown(team_id: UUID) -> Row[Any] | None:
+def get_with_members(team_id: UUID) -> Row[Any] | None:
     """Return a team with its members, or None; the lead is first, the others are sorted by name."""
-    found: Row[Any] | None
-    found = db.session().execute(_ONE, {"team_id": team_id}).one_or_none()
-    return found
+    row: Row[Any] | None
+    row = db.session().execute(_ONE, {"team_id": team_id}).one_or_none()
+    return row
 
 
 def exists(team_id: UUID) -> bool:
@@ -98,7 +98,7 @@ def exists(team_id: UUID) -> bool:
     return db.session().execute(select(Team.id).where(Team.id == team_id)).first() is not None
 
 
-def locked(team_id: UUID) -> Team | None:
+def lock(team_id: UUID) -> Team | None:
     """Return a team, locked until the transaction ends, or None if it does not exist."""
     statement = (
         select(Team)
@@ -123,8 +123,8 @@ def page(request: PageRequest, filters: dict[str, Any]) -> Page:
         after, before = (filters.get(name) for name in _PERIOD)
         between = None
         if after is not None or before is not None:
-            ours = Team.organization_id == tenancy.current_organization_id()
-            rows = _filtered(select(Team.id).where(ours), **where)
+            in_organization = Team.organization_id == tenancy.current_organization_id()
+            rows = _filtered(select(Team.id).where(in_organization), **where)
             between = Between("created", Team.created_at, after, before, rows)
         total = counters.total(TEAMS, where, between=between)
     return paginate(statement, request, sorts=_SORTS, unique=Team.id, total=total)
@@ -148,8 +148,8 @@ def _filtered(
             Team.parent_id.is_(None) if root else Team.parent_id.is_not(None)
         )
     if member is not None:
-        of_them = select(TeamMember.team_id).where(TeamMember.user_id == member)
-        statement = statement.where(Team.id.in_(of_them))
+        teams_of_member = select(TeamMember.team_id).where(TeamMember.user_id == member)
+        statement = statement.where(Team.id.in_(teams_of_member))
     if skill is not None:
         statement = statement.where(literal(skill) == any_(Team.skill_keys))
     statement = statement.where(*within(Team.created_at, created_after, created_before))
@@ -158,13 +158,13 @@ def _filtered(
     return statement
 
 
-def existing(team_ids: list[UUID]) -> set[UUID]:
+def lock_existing(team_ids: list[UUID]) -> set[UUID]:
     """Return which of `team_ids` exist, and lock them against deletion in this transaction."""
     statement = select(Team.id).where(Team.id.in_(team_ids))
     return set(db.session().scalars(statement.with_for_update(read=True, key_share=True)))
 
 
-def of_users(user_ids: list[UUID]) -> list[Row[Any]]:
+def list_of_users(user_ids: list[UUID]) -> list[Row[Any]]:
     """Return (user_id, id, name) of every team of each user, sorted by team name."""
     statement = (
         select(TeamMember.user_id, Team.id, Team.name)

@@ -14,7 +14,7 @@ from app.kit import db, tenancy
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
 # A path is never longer than the maximum depth of the tree; the bound of 1000 levels ends the
 # recursion if the data contains a cycle.
-_WAY_UP = text(
+_ANCESTORS = text(
     """
     WITH RECURSIVE way (id, parent_id, level) AS (
         SELECT id, parent_id, 1 FROM teams WHERE organization_id = :org AND id = :team_id
@@ -38,7 +38,7 @@ _HEIGHT = text(
     SELECT coalesce(max(level), 0) FROM below
     """
 )
-_NAMESAKES = text(
+_CONFLICTING_NAMES = text(
     """
     SELECT child.name FROM teams child
     JOIN teams other ON other.organization_id = :org AND lower(other.name) = lower(child.name)
@@ -103,23 +103,23 @@ def lock() -> None:
     db.session().execute(_LOCK, {"key": f"{tenancy.current_organization_id()}/teams"})
 
 
-def way_up(team_id: UUID) -> list[UUID]:
+def list_ancestors(team_id: UUID) -> list[UUID]:
     """Return the ids of a team and all its ancestors, up to the root.
 
     The list is empty if the team does not exist.
     """
-    return list(db.session().scalars(_WAY_UP, _values(team_id=team_id)))
+    return list(db.session().scalars(_ANCESTORS, _values(team_id=team_id)))
 
 
-def height(team_id: UUID) -> int:
+def get_height(team_id: UUID) -> int:
     """Return the number of levels in a team's subtree; 0 if the team does not exist."""
     return int(db.session().scalars(_HEIGHT, _values(team_id=team_id)).one())
 
 
-def namesakes(team_id: UUID, parent_id: UUID | None) -> list[str]:
+def list_conflicting_names(team_id: UUID, parent_id: UUID | None) -> list[str]:
     """Return the names of a team's children that a child of `parent_id` already has."""
     values = _values(team_id=team_id, parent_id=parent_id)
-    return list(db.session().scalars(_NAMESAKES, values))
+    return list(db.session().scalars(_CONFLICTING_NAMES, values))
 
 
 def remove(team_id: UUID, parent_id: UUID | None) -> None:

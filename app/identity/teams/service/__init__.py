@@ -3,9 +3,9 @@
 from app.identity.teams.service.chart import org_chart
 from app.identity.teams.service.members import (
     add_members,
-    existing,
     join,
-    of_users,
+    list_of_users,
+    lock_existing,
     remove_member,
 )
 from app.identity.teams.service.records import create, delete, get, list_teams, update
@@ -18,11 +18,11 @@ __all__ = [
     "create",
     "delete",
     "distinct",
-    "existing",
     "get",
     "join",
+    "list_of_users",
     "list_teams",
-    "of_users",
+    "lock_existing",
     "org_chart",
     "remove_member",
     "update",

@@ -27,7 +27,7 @@ def org_chart(
     team_count, seats = (rows[0].team_count, int(rows[0].seats)) if rows else (0, 0)
     if team_count > BOUNDS.teams or (members and seats > BOUNDS.members):
         raise errors.invalid(
-            "The chart is too large. Ask for a part of it by team_id or depth, or without members.",
+            "The chart is too large. Limit it with `team_id` or `depth`, or set `members=false`.",
             "depth",
             teams=team_count,
             members=seats,
@@ -37,14 +37,14 @@ def org_chart(
 
 
 def _nodes(rows: list[Any], team_id: UUID | None) -> list[dict[str, Any]]:
-    below: dict[UUID | None, list[dict[str, Any]]] = defaultdict(list)
+    children: dict[UUID | None, list[dict[str, Any]]] = defaultdict(list)
     nodes = {}
     for row in rows:
         nodes[row.id] = _node(row)
-        below[None if row.id == team_id else row.parent_id].append(nodes[row.id])
+        children[None if row.id == team_id else row.parent_id].append(nodes[row.id])
     for node in nodes.values():
-        node["children"] = below.get(node["id"], [])
-    return below[None]
+        node["children"] = children.get(node["id"], [])
+    return children[None]
 
 
 def _node(row: Any) -> dict[str, Any]:

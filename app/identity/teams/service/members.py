@@ -30,9 +30,9 @@ def add_members(
     """
     if not reading.exists(team_id):
         raise errors.not_found()
-    asked = _asked(members or [], user_ids or [])
-    roles = _roles(asked)
-    _check_known(asked)
+    requested = _parse_requested(members or [], user_ids or [])
+    roles = _roles(requested)
+    _check_members(requested)
     team = lock(team_id, None)
     _add([team_id], roles)
     lead = next((user_id for user_id, role in roles.items() if role == "lead"), None)
@@ -60,9 +60,9 @@ def remove_member(team_id: UUID, user_id: UUID) -> None:
     events.emit("team.member_removed", {"team_id": team_id, "user_id": user_id})
 
 
-def existing(team_ids: Iterable[UUID]) -> set[UUID]:
+def lock_existing(team_ids: Iterable[UUID]) -> set[UUID]:
     """Return which of `team_ids` exist, and lock them against deletion in this transaction."""
-    return reading.existing(sorted(set(team_ids)))
+    return reading.lock_existing(sorted(set(team_ids)))
 
 
 def join(user_id: UUID, team_ids: Iterable[UUID]) -> None:
@@ -70,55 +70,57 @@ def join(user_id: UUID, team_ids: Iterable[UUID]) -> None:
 
     Teams that no longer exist, and teams that the user is already in, are skipped.
     """
-    _add(sorted(existing(team_ids)), [user_id])
+    _add(sorted(lock_existing(team_ids)), [user_id])
 
 
-def of_users(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
+def list_of_users(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
     """Return the teams of each user, sorted by name: {user id: [{id, name}]}.
 
     Users who are in no team are omitted.
     """
-    found: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
-    for row in reading.of_users(list(user_ids)):
-        found[row.user_id].append({"id": row.id, "name": row.name})
-    return dict(found)
+    teams: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
+    for row in reading.list_of_users(list(user_ids)):
+        teams[row.user_id].append({"id": row.id, "name": row.name})
+    return dict(teams)
 
 
 def _add(team_ids: list[UUID], user_ids: Iterable[UUID]) -> None:
     members.add(team_ids, sorted(user_ids))
 
 
-Asked = list[tuple[str, UUID, str | None]]
+RequestedMembers = list[tuple[str, UUID, str | None]]
 """For each requested user: the path in the request body, the id, and the role or None."""
 
 
-def _asked(members: list[dict[str, Any]], user_ids: list[UUID]) -> Asked:
-    found: Asked = [
-        (f"members.{index}.user_id", one["user_id"], one.get("role"))
-        for index, one in enumerate(members)
+def _parse_requested(members: list[dict[str, Any]], user_ids: list[UUID]) -> RequestedMembers:
+    requested: RequestedMembers = [
+        (f"members.{index}.user_id", member["user_id"], member.get("role"))
+        for index, member in enumerate(members)
     ]
-    found += [(f"user_ids.{index}", user_id, None) for index, user_id in enumerate(user_ids)]
-    if not found:
-        raise errors.invalid("Name somebody, in members or in user_ids.", "members")
-    if len(found) > MAX_ADDED:
-        raise errors.invalid(f"At most {MAX_ADDED} at once.", "members")
-    return found
+    requested += [(f"user_ids.{index}", user_id, None) for index, user_id in enumerate(user_ids)]
+    if not requested:
+        raise errors.invalid(
+            "At least one user is required, in `members` or `user_ids`.", "members"
+        )
+    if len(requested) > MAX_ADDED:
+        raise errors.invalid(f"At most {MAX_ADDED} users can be added at once.", "members")
+    return requested
 
 
-def _roles(asked: Asked) -> dict[UUID, str | None]:
+def _roles(requested: RequestedMembers) -> dict[UUID, str | None]:
     roles: dict[UUID, str | None] = {}
-    for path, user_id, role in asked:
+    for path, user_id, role in requested:
         if role is not None and roles.get(user_id) not in (None, role):
-            raise errors.invalid("Named twice, with two roles.", path)
+            raise errors.invalid("This user is listed twice, with different roles.", path)
         roles[user_id] = role or roles.get(user_id)
     if list(roles.values()).count("lead") > 1:
-        raise errors.invalid("A team has one lead.", "members")
+        raise errors.invalid("A team can have only one lead.", "members")
     return roles
 
 
-def _check_known(asked: Asked) -> None:
-    known = members.of_organization({user_id for _, user_id, _ in asked})
-    unknown = [(path, user_id) for path, user_id, _ in asked if user_id not in known]
+def _check_members(requested: RequestedMembers) -> None:
+    member_ids = members.lock_memberships({user_id for _, user_id, _ in requested})
+    unknown = [(path, user_id) for path, user_id, _ in requested if user_id not in member_ids]
     if unknown:
         raise errors.invalid(
             "Must be members of the organization.",

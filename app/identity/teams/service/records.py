@@ -7,7 +7,7 @@ from sqlalchemy import Row
 
 from app.identity.teams.models import MAX_DEPTH, Team
 from app.identity.teams.queries import members, reading, tree
-from app.identity.teams.service import skills as skilled
+from app.identity.teams.service import skills as normalization
 from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
 
@@ -18,13 +18,13 @@ def list_teams(page: PageRequest, *, skill: str | None = None, **filters: Any) -
     `filters` may have q, parent_id, root, lead_id, member, created_after and created_before.
     """
     if skill is not None:
-        filters["skill"] = skilled.key(skill)
+        filters["skill"] = normalization.key(skill)
     return reading.page(page, filters)
 
 
 def get(team_id: UUID) -> Row[Any]:
     """Return a team with its members. Raises 404."""
-    row = reading.shown(team_id)
+    row = reading.get_with_members(team_id)
     if row is None:
         raise errors.not_found()
     return row
@@ -45,7 +45,7 @@ def create(
     """
     if parent_id is not None:
         tree.lock()
-        _check_place(parent_id, "parent_id", height=1)
+        _check_parent(parent_id, "parent_id", height=1)
     check_lead(lead_id)
     team = Team(name=name, parent_id=parent_id, description=description)
     _set_skills(team, skills or [])
@@ -53,7 +53,7 @@ def create(
     db.session().flush()
     if lead_id is not None:
         members.add([team.id], [lead_id])
-        members.appoint(team.id, lead_id)
+        members.set_lead(team.id, lead_id)
     return get(team.id)
 
 
@@ -92,16 +92,21 @@ def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
     tree.lock()
     members.lock(team_id)
     team = lock(team_id, revision)
-    twice = tree.namesakes(team_id, team.parent_id)
-    if twice:
+    conflicting_names = tree.list_conflicting_names(team_id, team.parent_id)
+    if conflicting_names:
         raise errors.conflict(
-            "Teams under it would stand beside others of the same name. Rename them first.",
-            names=twice,
+            "Child teams have the same names as other teams under the parent. Rename them first.",
+            names=conflicting_names,
         )
-    told = {"team_id": team_id, "name": team.name, "parent_id": team.parent_id}
+    payload = {
+        "team_id": team_id,
+        "name": team.name,
+        "parent_id": team.parent_id,
+        "deleted_by": deleted_by,
+    }
     db.session().expunge(team)
     tree.remove(team_id, team.parent_id)
-    events.emit("team.deleted", {**told, "deleted_by": deleted_by})
+    events.emit("team.deleted", payload)
 
 
 def lock(team_id: UUID, revision: int | None) -> Team:
@@ -109,7 +114,7 @@ def lock(team_id: UUID, revision: int | None) -> Team:
 
     Raises 404, or 409 if `revision` is given and is not the current one.
     """
-    team = reading.locked(team_id)
+    team = reading.lock(team_id)
     if team is None:
         raise errors.not_found()
     if revision is not None and revision != team.revision:
@@ -123,25 +128,25 @@ def check_lead(user_id: UUID | None) -> None:
     Call this before locking the team: when a user leaves the organization, the membership is locked
     first and the teams after it.
     """
-    if user_id is not None and not members.of_organization([user_id]):
+    if user_id is not None and not members.lock_memberships([user_id]):
         raise errors.invalid("Must be a member of the organization.", "lead_id")
 
 
 def _check_move(team_id: UUID, parent_id: UUID) -> None:
-    _check_place(parent_id, "parent_id", height=tree.height(team_id), moving=team_id)
+    _check_parent(parent_id, "parent_id", height=tree.get_height(team_id), moving=team_id)
 
 
-def _check_place(parent_id: UUID, field: str, *, height: int, moving: UUID | None = None) -> None:
-    way = tree.way_up(parent_id)
-    if not way:
+def _check_parent(parent_id: UUID, field: str, *, height: int, moving: UUID | None = None) -> None:
+    ancestors = tree.list_ancestors(parent_id)
+    if not ancestors:
         raise errors.invalid("There is no such team.", field)
-    if moving in way:
-        raise errors.invalid("A team cannot stand under itself or under one of its own.", field)
-    if len(way) + height > MAX_DEPTH:
+    if moving in ancestors:
+        raise errors.invalid("A team cannot be moved under itself or its descendants.", field)
+    if len(ancestors) + height > MAX_DEPTH:
         raise errors.invalid(f"The tree has at most {MAX_DEPTH} levels.", field)
 
 
 def _set_skills(team: Team, skills: list[str]) -> None:
-    found = skilled.distinct(skills)
-    if list(found.values()) != team.skills:
-        team.skills, team.skill_keys = list(found.values()), list(found)
+    skills_by_key = normalization.distinct(skills)
+    if list(skills_by_key.values()) != team.skills:
+        team.skills, team.skill_keys = list(skills_by_key.values()), list(skills_by_key)

@@ -8,14 +8,14 @@ MAX_SKILL = 64
 """Maximum length of a skill in characters, as it was written."""
 
 
-def tidy(skill: str) -> str:
+def normalize(skill: str) -> str:
     """Return a skill in the form to store: NFC, trimmed, with single spaces."""
     return " ".join(unicodedata.normalize("NFC", skill).split())
 
 
 def key(skill: str) -> str:
     """Return the comparison key of a skill: in NFKC form and case-folded."""
-    return tidy(unicodedata.normalize("NFKC", skill)).casefold()
+    return normalize(unicodedata.normalize("NFKC", skill)).casefold()
 
 
 def distinct(skills: Iterable[str]) -> dict[str, str]:
@@ -23,7 +23,7 @@ def distinct(skills: Iterable[str]) -> dict[str, str]:
 
     The first spelling of each skill is kept, and the order does not change.
     """
-    found: dict[str, str] = {}
+    skills_by_key: dict[str, str] = {}
     for skill in skills:
-        found.setdefault(key(skill), tidy(skill))
-    return found
+        skills_by_key.setdefault(key(skill), normalize(skill))
+    return skills_by_key

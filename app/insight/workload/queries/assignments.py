@@ -14,13 +14,13 @@ from app.kit import db, tenancy
 from app.kit.counters import Span
 from app.kit.counters.sql import Statement
 from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
-from app.workflow.tag_sets.service.decisions import RANK_STEP
+from app.workflow.tag_sets.review_ranks import LEVEL, RANK_STEP, TIME
 
-# By priority, the most urgent first, then by time, then by id. Each part is read in the order of an
+# By urgency, then by time, then by id. Each part is read in the order of an
 # index, and no further than a page goes.
 _ORDER = {"rank": int, "at": datetime, "id": UUID}
 _OWN = """
-    SELECT 'label' AS kind, 100 - own.priority AS rank, own.at, own.artifact_id AS id,
+    SELECT 'label' AS kind, 100 - own.urgency AS rank, own.at, own.artifact_id AS id,
            own.artifact_id
     FROM own WHERE {own_filters}
 """
@@ -54,8 +54,7 @@ _DUE = """
          AND work.due_at > :until AND work.due_at < :due_before
     ) AS due ON due.assignee_id = reach.assignee_id AND due.schema_id = able.schema_id
 """
-_RANK = f"CAST(item.review_rank / {RANK_STEP} AS int)"
-_AT = f"to_timestamp(CAST(item.review_rank % {RANK_STEP} AS float8) / 1000)"
+_RANK, _AT = LEVEL.format(of="item."), TIME.format(of="item.")
 _ITEMS = f"""
     SELECT 'review' AS kind, {_RANK} AS rank, {_AT} AS at, item.id, item.artifact_id
     FROM (
@@ -142,7 +141,7 @@ def _sql(edge: Edge, kinds: Kinds, due: str) -> str:
     order = "rank DESC, at DESC, id DESC" if down else "rank, at, id"
     parts = []
     if kinds.label:
-        beyond = _from_edge(edge, "100 - own.priority", "own.at", "own.artifact_id")
+        beyond = _from_edge(edge, "100 - own.urgency", "own.at", "own.artifact_id")
         parts.append(_OWN.format(own_filters=f"{todo.OWN_FILTERS} {beyond}"))
         beyond = _from_edge(edge, "100 - work.priority", "work.urgent_at", "work.artifact_id")
         if beyond:

@@ -29,6 +29,7 @@ from app.kit.counters.spans import DAY, round_down
 from app.kit.counters.sql import Query, Statement
 from app.workflow.tag_sets.counters import REVIEWS
 from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM reach")
 """Whose cells are read, by a common table of `todo`."""
@@ -146,7 +147,7 @@ def _claimed(wanted: Wanted, whose: Any, sign: int, *, self_review: bool) -> Sel
 def _items(wanted: Wanted, *columns: Any) -> Select[Any]:
     rows = select(*columns).where(
         TagSet.organization_id == tenancy.current_organization_id(),
-        TagSet.status == "submitted",
+        TagSet.status == TagSetStatus.SUBMITTED,
         ~TagSet.artifact_archived,
     )
     return rows if wanted.schema_id is None else rows.where(TagSet.schema_id == wanted.schema_id)

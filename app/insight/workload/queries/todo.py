@@ -7,7 +7,7 @@ by one. What they could begin may be as long as a team's backlog: it is counted 
 `OFFERED`, less what is looked at.
 """
 
-from app.documents.artifacts.models import URGENT_AT
+from app.documents.artifacts.models import URGENCY, URGENT_AT
 
 PEOPLE = """
 people AS MATERIALIZED (
@@ -67,7 +67,8 @@ begun AS MATERIALIZED (
     SELECT begun.user_id, document.id AS artifact_id, begun.tag_set_id,
            CASE WHEN offer.named IS NOT TRUE THEN offer.team_id END AS team_id,
            coalesce(begun.schema_id, document.schema_id) AS schema_id,
-           document.priority, document.due_at, {URGENT_AT.format(of="document.")} AS at
+           {URGENCY.format(of="document.")} AS urgency, document.due_at,
+           {URGENT_AT.format(of="document.")} AS at
     FROM begun
     JOIN artifacts document ON document.organization_id = :org
      AND document.id = begun.artifact_id AND NOT document.archived

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
+    Integer,
     Select,
     String,
     Table,
@@ -18,6 +19,7 @@ from sqlalchemy import (
     distinct,
     func,
     literal,
+    literal_column,
     or_,
     select,
     text,
@@ -26,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from app.documents.artifacts.models import DUE_LEAD, Artifact, ArtifactSkip
+from app.documents.artifacts.models import URGENCY, URGENT_AT, Artifact, ArtifactSkip
 from app.identity.members.eligibility import eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
@@ -35,8 +37,9 @@ LISTED = 1000
 """Maximum number of artifact ids that a result lists."""
 
 CLOSED = ("done", "failed")
-_URGENT_AT = func.least(Artifact.due_at - DUE_LEAD, Artifact.created_at)
-URGENCY: tuple[ColumnElement[Any], ...] = (-Artifact.priority, _URGENT_AT)
+_URGENCY: ColumnElement[int] = literal_column(URGENCY.format(of="artifacts."), Integer)
+_URGENT_AT: ColumnElement[Any] = literal_column(URGENT_AT.format(of="artifacts."))
+ORDER_OF_WORK: tuple[ColumnElement[Any], ...] = (-_URGENCY, _URGENT_AT)
 """Order in which artifacts are assigned, most urgent first."""
 
 _DOCUMENTS = cast_type("Table", Artifact.__table__)
@@ -203,7 +206,7 @@ def _locked(chosen: Select[Any]) -> Any:
             d.id,
             or_(d.status.in_(CLOSED), d.archived).label("shut"),
             case((d.archived, literal("archived")), else_=d.status).label("state"),
-            d.priority,
+            _URGENCY.label("urgency"),
             _URGENT_AT.label("urgent_at"),
             d.assignees,
         )
@@ -245,7 +248,7 @@ def _values(
 ) -> tuple[dict[str, Any], Any]:
     if assignees is not None:
         return {"assignees": assignees}, select(locked.c.id).where(wanted).cte("target")
-    order = (locked.c.priority.desc(), locked.c.urgent_at, locked.c.id)
+    order = (locked.c.urgency.desc(), locked.c.urgent_at, locked.c.id)
     turn = func.row_number().over(order_by=order).label("turn")
     target = select(locked.c.id, turn).where(wanted).cte("target")
     turns = select(_TURNS.subquery().c.people).scalar_subquery()

@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import Label
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
-from app.documents.artifacts.models import ARTIFACT_COLUMNS, URGENT_AT
+from app.documents.artifacts.models import ARTIFACT_COLUMNS, URGENCY, URGENT_AT
 from app.kit import tenancy
 from app.kit.prepared import Prepared
 
@@ -28,8 +28,8 @@ LEFTOVER_WIDTH = 2000
 It is more than a bulk request by ids can lock.
 """
 
-_URGENT = URGENT_AT.format(of="d.")
-_ORDER = f"d.priority DESC, {_URGENT}, d.id"
+_URGENCY, _URGENT_AT = URGENCY.format(of="d."), URGENT_AT.format(of="d.")
+_ORDER = f"{_URGENCY} DESC, {_URGENT_AT}, d.id"
 _OPEN = "d.status IN ('ready', 'in_progress') AND NOT d.archived"
 _FREE = "(d.claim_user_id IS NULL OR d.claim_expires_at <= now())"
 _FITS = "($4 IS NULL OR d.language = $4) AND d.id <> ALL ($6)"
@@ -41,19 +41,17 @@ _WANTED = """
 """
 _NOT_SKIPPED = """
     NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = $1
-        AND skip.user_id = $2 AND skip.artifact_id = d.id {only_skips})
+        AND skip.user_id = $2 AND skip.artifact_id = d.id)
 """
-# An artifact whose tag set by the caller was rejected is offered only if nothing else is found.
-_PASSED_OVER_TOO = "AND NOT skip.rejected"
 _MINE = """
     EXISTS (SELECT FROM artifact_assignees work JOIN reach USING (assignee_id)
         WHERE work.organization_id = $1 AND work.artifact_id = d.id)
 """
-_CANDIDATE = f"d.id, d.priority, {_URGENT} AS urgent_at, d.updated_at"
+_CANDIDATE = f"d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at, d.updated_at"
 # One query per schema, so that artifacts of other schemas are never scanned. The conditions match
 # those of the index, so that PostgreSQL needs to read the index only.
 _POOL = f"""
-    SELECT 4 AS rank, d.id, d.priority, {_URGENT} AS urgent_at
+    SELECT 4 AS rank, d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at
     FROM artifacts d
     WHERE d.organization_id = $1 AND d.schema_id = kind.id AND d.schema_id IS NOT NULL
       AND {_OPEN} AND d.claim_user_id IS NULL AND d.assignees = '[]'
@@ -130,17 +128,17 @@ WITH teams_in AS MATERIALIZED (
     FROM (
         SELECT found.* FROM kind CROSS JOIN LATERAL ({_POOL}) AS found
         WHERE $5 IS NULL AND kind.skilled
-        ORDER BY priority DESC, urgent_at, id LIMIT {{width}}
+        ORDER BY urgency DESC, urgent_at, id LIMIT {{width}}
     ) AS found
     JOIN artifacts d ON d.organization_id = $1 AND d.id = found.id
 ), first AS MATERIALIZED (
-    SELECT * FROM candidates ORDER BY rank, priority DESC, urgent_at, id LIMIT {{width}}
+    SELECT * FROM candidates ORDER BY rank, urgency DESC, urgent_at, id LIMIT {{width}}
 ), drawn AS (
     -- Once locked, a row is looked at again: what changed since is somebody else's doing, but for
     -- saves, which move the claim alone.
     SELECT d.id FROM first JOIN artifacts d ON d.organization_id = $1 AND d.id = first.id
     WHERE d.updated_at = first.updated_at AND ({_FREE} OR d.claim_user_id = $2)
-    ORDER BY rank, first.priority DESC, first.urgent_at, first.id LIMIT 1
+    ORDER BY rank, first.urgency DESC, first.urgent_at, first.id LIMIT 1
     FOR NO KEY UPDATE OF d SKIP LOCKED
 )
 UPDATE artifacts SET
@@ -160,18 +158,11 @@ def _written(column: Any) -> str:
 
 
 _SHOWN = ", ".join(_written(column) for column in ARTIFACT_COLUMNS)
-_NEXT = Prepared(
-    "draw_artifact", _TYPES, _CLAIM_NEXT.format(left="", width=WIDTH, columns=_SHOWN, only_skips="")
-)
+_NEXT = Prepared("draw_artifact", _TYPES, _CLAIM_NEXT.format(left="", width=WIDTH, columns=_SHOWN))
 _REST = Prepared(
     "draw_leftover",
     _TYPES,
-    _CLAIM_NEXT.format(
-        left=f"UNION ALL {_LEFT.format(only_skips=_PASSED_OVER_TOO)}",
-        width=LEFTOVER_WIDTH,
-        columns=_SHOWN,
-        only_skips=_PASSED_OVER_TOO,
-    ),
+    _CLAIM_NEXT.format(left=f"UNION ALL {_LEFT}", width=LEFTOVER_WIDTH, columns=_SHOWN),
 )
 _Claimed = NamedTuple("_Claimed", [(str(column.key), Any) for column in ARTIFACT_COLUMNS])  # type: ignore[misc]
 _NEXT.shape = _REST.shape = _Claimed._make
@@ -190,8 +181,8 @@ class ClaimCriteria(NamedTuple):
 def claim_next(user_id: UUID, criteria: ClaimCriteria, *, minutes: int, leftover: bool) -> Any:
     """Claim the next artifact for a user and return a named tuple of `ARTIFACT_COLUMNS`, or None.
 
-    `leftover` includes artifacts whose expired claim is not cleared yet, artifacts for which a
-    reviewer rejected the user's tag set, and artifacts behind many that other users have locked.
+    `leftover` includes artifacts whose expired claim is not cleared yet, and artifacts behind many
+    that other users have locked.
     """
     values = (
         str(tenancy.current_organization_id()),

@@ -1,5 +1,6 @@
 """Public functions of assignment, which other features call."""
 
+from app.workflow.assignment.queries.nearly_due import mark as mark_nearly_due
 from app.workflow.assignment.service.assignees import (
     Assigned,
     assign_many,
@@ -18,6 +19,7 @@ __all__ = [
     "claim",
     "claim_next",
     "expire_claims",
+    "mark_nearly_due",
     "release",
     "release_member",
     "unassign",

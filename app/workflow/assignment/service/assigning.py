@@ -67,8 +67,8 @@ def bulk_assign(
     giving = Giving(by=by, strategy=strategy, user_ids=user_ids, team_id=team_id, due=due)
     if filter is None:
         ids = artifact_ids or ()
-        return bulk.by_id(ids, giving.give(ids))
+        return bulk.build_result(ids, giving.give(ids))
     giving.hold()
-    order = queries.URGENCY if giving.spread else ()
+    order = queries.ORDER_OF_WORK if giving.spread else ()
     found = bulk.find(artifacts.selected_ids(filter), *order, expected=expected_count)
     return bulk.in_batches(found, lambda ids: giving.give(ids, filter))

@@ -55,7 +55,7 @@ class Giving:
         Raises 400 on `user_ids.N` or `team_id`.
         """
         if self._team_id is not None:
-            if not teams.existing([self._team_id]):
+            if not teams.lock_existing([self._team_id]):
                 raise errors.invalid("There is no such team.", "team_id")
             return
         known = lock_eligible(self._user_ids, Role.labeler)
@@ -74,7 +74,7 @@ class Giving:
         given = self.write(artifacts.by_ids(artifact_ids, filters), len(artifact_ids))
         self.tell(given)
         shut = {} if self.closed_too else {UUID(one): closed(state) for one, state in given.closed}
-        missed = bulk.missing(artifact_ids, [*map(UUID, given.given), *shut])
+        missed = bulk.find_missing(artifact_ids, [*map(UUID, given.given), *shut])
         return shut | (missed if filters is None else artifacts.changed_since(missed))
 
     def write(self, chosen: Select[Any], limit: int = 1) -> Given:

@@ -37,7 +37,7 @@ def claim_next(
     requires, and the caller must not have skipped the artifact.
     """
     criteria = ClaimCriteria(schema_ids, language, team_id, exclude, skip_held)
-    minutes = organizations.claim_minutes(caller.org.settings)
+    minutes = organizations.get_claim_minutes(caller.org.settings)
     # The second query also finds artifacts whose expired claim is not cleared yet, and artifacts
     # beyond many locked ones. It is slower, so it runs only if the first query finds nothing.
     claimed = queries.claim_next(caller.user_id, criteria, minutes=minutes, leftover=False)

@@ -7,15 +7,11 @@ from uuid import UUID
 
 from sqlalchemy import Row, select, text
 
-from app.documents.artifacts.models import URGENT_AT
 from app.identity.members.eligibility import lock_eligible
 from app.identity.teams.models import TeamMember
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.workflow.tag_sets.models import MAKERS
-
-_URGENT_AT = URGENT_AT.format(of="").replace("due_at", "CAST(:due_at AS timestamptz)")
-_URGENT_AT = _URGENT_AT.replace("created_at", "item.submitted_at")
 
 _LOCK = text(
     f"""
@@ -27,22 +23,19 @@ _LOCK = text(
     ORDER BY id FOR NO KEY UPDATE
     """  # noqa: S608 - made of constants
 )
-# A null `due_at` leaves the due time and the position in the queue unchanged. A claim is kept if it
-# belongs to the new assignee.
+# A null `due_at` leaves the due time unchanged; a trigger keeps the position in the queue. A claim
+# is kept if it belongs to the new assignee.
 _ASSIGN = text(
-    f"""
+    """
     UPDATE tag_sets item SET
         assignee_id = given.user_id, assignee_team_id = :team_id,
         review_due_at = coalesce(CAST(:due_at AS timestamptz), item.review_due_at),
-        review_rank = CASE WHEN CAST(:due_at AS timestamptz) IS NULL THEN item.review_rank ELSE
-            review_rank_of(document.priority, {_URGENT_AT}) END,
         claim_user_id = CASE WHEN given.keeps THEN item.claim_user_id END,
         claim_expires_at = CASE WHEN given.keeps THEN item.claim_expires_at END
     FROM unnest(CAST(:ids AS uuid[]), CAST(:user_ids AS uuid[]), CAST(:keeps AS boolean[]))
-        AS given (id, user_id, keeps), artifacts document
+        AS given (id, user_id, keeps)
     WHERE item.organization_id = :org AND item.id = given.id
-      AND document.organization_id = :org AND document.id = item.artifact_id
-    """  # noqa: S608 - made of constants
+    """
 )
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import ARRAY, Row, Uuid, case, func, literal_column, select, tex
 
 from app.kit import db
 from app.workflow.tag_sets.models import MAKERS, TagSet
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 _DIRECT = {"synchronize_session": False}
 _BATCH = 1000
@@ -25,7 +26,7 @@ _LOCKED = (
         TagSet.assignee_team_id,
         TagSet.escalated,
     )
-    .where(TagSet.status == "submitted")
+    .where(TagSet.status == TagSetStatus.SUBMITTED)
     .with_for_update(key_share=True)
 )
 

@@ -17,6 +17,7 @@ from app.kit.prepared_lists import PreparedList
 from app.workflow.review_queue.queries.reading import CLAIMED, ITEMS, is_listed
 from app.workflow.tag_sets.counters import REVIEWS, having_flag
 from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 _SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
 _PERIOD = ("created_after", "created_before")
@@ -27,7 +28,7 @@ _MOST_URGENT = PreparedList(
     "list_reviews",
     ITEMS.where(
         TagSet.organization_id == bindparam("organization_id"),
-        TagSet.status == "submitted",
+        TagSet.status == TagSetStatus.SUBMITTED,
         ~TagSet.artifact_archived,
     ),
     counters.prepared_total(REVIEWS, {"archived": False}),

@@ -23,6 +23,7 @@ from app.kit import bulk, db, tenancy
 from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 _RANK: ColumnElement[int] = TagSet.review_rank.expression
 _OF_DOCUMENT = and_(
@@ -63,12 +64,12 @@ ITEMS = (
 
 
 # Prepared because every claim of a next item runs this query.
-_SHOWN = Prepared.of(
+_SHOWN = Prepared.from_select(
     "show_review_item",
     ITEMS.where(
         TagSet.organization_id == bindparam("organization_id"),
         TagSet.id == bindparam("item_id"),
-        TagSet.status == "submitted",
+        TagSet.status == TagSetStatus.SUBMITTED,
     ),
     organization_id="uuid",
     item_id="uuid",
@@ -82,7 +83,9 @@ def shown(item_id: UUID) -> Any:
 
 def waits(item_id: UUID) -> bool:
     """Return True if the tag set is pending review."""
-    statement = select(TagSet.id).where(TagSet.id == item_id, TagSet.status == "submitted")
+    statement = select(TagSet.id).where(
+        TagSet.id == item_id, TagSet.status == TagSetStatus.SUBMITTED
+    )
     return db.session().execute(statement).first() is not None
 
 
@@ -97,7 +100,7 @@ def prediction(artifact_id: UUID) -> UUID | None:
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def find(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bulk.Found:
+def find(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bulk.MatchedIds:
     """Find all items that match `filters`, most urgent first.
 
     Raises 409 `conflict` with `details.count` if the number differs from `expected`.
@@ -121,7 +124,7 @@ CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func
 def is_listed(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
     """Return the condition that a tag set is in the queue and matches `filters`."""
     found: list[ColumnElement[bool]] = [
-        TagSet.status == "submitted",
+        TagSet.status == TagSetStatus.SUBMITTED,
         ~TagSet.artifact_archived,
     ]
     for name, value in filters.items():

@@ -27,6 +27,7 @@ from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.review_queue.queries.reading import CLAIMED
 from app.workflow.tag_sets.counters import REVIEWS
 from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 _COUNTS = ("depth", "unassigned", "escalated", "overdue", "claimed")
 
@@ -76,7 +77,7 @@ def _where(schema_id: UUID | None) -> dict[str, Any]:
 def _rows(schema_id: UUID | None, *columns: Any) -> Select[Any]:
     rows = select(*columns).where(
         TagSet.organization_id == tenancy.current_organization_id(),
-        TagSet.status == "submitted",
+        TagSet.status == TagSetStatus.SUBMITTED,
         ~TagSet.artifact_archived,
     )
     return rows if schema_id is None else rows.where(TagSet.schema_id == schema_id)

@@ -1,5 +1,6 @@
 """Public functions of the review queue: listing, claiming, assignment and statistics."""
 
+from app.workflow.review_queue.queries.nearly_due import move as move_nearly_due
 from app.workflow.review_queue.service.assigning import assign_many, escalate
 from app.workflow.review_queue.service.bulk import accept_many, reject_many
 from app.workflow.review_queue.service.claiming import (
@@ -26,6 +27,7 @@ __all__ = [
     "expire_claims",
     "get",
     "list_items",
+    "move_nearly_due",
     "reject_many",
     "release",
     "release_demoted",

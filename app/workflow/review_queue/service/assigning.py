@@ -9,7 +9,7 @@ from uuid import UUID
 from app.identity.members.eligibility import lock_eligible
 from app.identity.teams import service as teams
 from app.kit import bulk, errors, events
-from app.kit.bulk import Failures, Unfit
+from app.kit.bulk import Failures, FindUnfit
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
@@ -100,14 +100,14 @@ class _Giving:
             raise errors.invalid("Nobody in the team reviews.", "team_id")
         self._shares.able = able
 
-    def give(self, item_ids: Sequence[UUID], unfit: Unfit | None) -> Failures:
+    def give(self, item_ids: Sequence[UUID], unfit: FindUnfit | None) -> Failures:
         """Assign the items that are not unfit, emit the events, and return the errors by item id.
 
         Members and teams are locked before tag sets. Raises the same errors as `hold`.
         """
         self.hold()
         held = assigning.lock(item_ids)
-        failures = bulk.missing(item_ids, {row.id for row in held})
+        failures = bulk.find_missing(item_ids, {row.id for row in held})
         if unfit is not None:
             failures.update(unfit(item_ids))
         given, refused = self._deal([row for row in held if row.id not in failures])
@@ -177,7 +177,7 @@ class _Shares:
 
 def _check_recipients(user_ids: Sequence[UUID], field: str, team_id: UUID | None) -> None:
     if team_id is not None:
-        if not teams.existing([team_id]):
+        if not teams.lock_existing([team_id]):
             raise errors.invalid("There is no such team.", "team_id")
         return
     known = lock_eligible(user_ids, Role.reviewer)

@@ -5,19 +5,19 @@ from typing import Any
 from uuid import UUID
 
 from app.kit import bulk, errors
-from app.kit.bulk import Failures, Unfit
+from app.kit.bulk import Failures, FindUnfit
 from app.kit.principal import Caller
 from app.workflow.review_queue.queries import reading
 from app.workflow.tag_sets import service as tag_sets
 
-Act = Callable[[Sequence[UUID], Unfit | None], Failures]
+Act = Callable[[Sequence[UUID], FindUnfit | None], Failures]
 """Function that changes items and returns the errors of items that were not changed."""
 
 
 def accept_many(*, caller: Caller, note: str | None = None, **selection: Any) -> dict[str, Any]:
     """Accept items as `tag_sets.accept_many`, by id or by filter (`for_each`)."""
 
-    def act(ids: Sequence[UUID], unfit: Unfit | None) -> Failures:
+    def act(ids: Sequence[UUID], unfit: FindUnfit | None) -> Failures:
         return tag_sets.accept_many(ids, caller=caller, note=note, unfit=unfit)
 
     return for_each(act, caller=caller, **selection)
@@ -26,7 +26,7 @@ def accept_many(*, caller: Caller, note: str | None = None, **selection: Any) ->
 def reject_many(*, caller: Caller, reason: str, send_to: str, **selection: Any) -> dict[str, Any]:
     """Reject items as `tag_sets.reject_many`, by id or by filter (`for_each`)."""
 
-    def act(ids: Sequence[UUID], unfit: Unfit | None) -> Failures:
+    def act(ids: Sequence[UUID], unfit: FindUnfit | None) -> Failures:
         return tag_sets.reject_many(ids, caller=caller, reason=reason, send_to=send_to, unfit=unfit)
 
     return for_each(act, caller=caller, **selection)
@@ -48,13 +48,13 @@ def for_each(
     `details.count` if the filter does not match `expected_count` items.
     """
     if filter is None:
-        return bulk.by_id(tag_set_ids, act(tag_set_ids, None))
+        return bulk.build_result(tag_set_ids, act(tag_set_ids, None))
     found = reading.find(filter, user_id=caller.user_id, expected=expected_count)
 
     def unfit(ids: Sequence[UUID]) -> Failures:
         there = reading.still(ids, filter, user_id=caller.user_id)
         changed = errors.conflict("The label set has changed: the filter finds it no more.")
         left = dict.fromkeys((one for one, fits in there.items() if not fits), changed)
-        return bulk.missing(ids, there) | left
+        return bulk.find_missing(ids, there) | left
 
     return bulk.in_batches(found, lambda ids: act(ids, unfit))

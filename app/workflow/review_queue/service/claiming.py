@@ -30,7 +30,7 @@ def claim_next(
     """
     drawn = drawing.draw(
         caller.user_id,
-        minutes=organizations.claim_minutes(caller.org.settings),
+        minutes=organizations.get_claim_minutes(caller.org.settings),
         own_too=_own_too(caller),
         any_skill=caller.has(Role.admin),
         schema_id=schema_id,
@@ -50,7 +50,7 @@ def claim(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     """
     held = lock(item_id)
     tag_sets.check_review(caller, held, take_over=True)
-    minutes = organizations.claim_minutes(caller.org.settings)
+    minutes = organizations.get_claim_minutes(caller.org.settings)
     holding.claim(item_id, caller.user_id, minutes=minutes)
     return shown(item_id)
 

@@ -137,7 +137,7 @@ def _in_force() -> list[Rule]:
     """Return the enabled rules whose teams exist, with the teams locked."""
     rules = [ready.of_record(record) for record in records.in_order() if record.enabled]
     named = {rule.team_id for rule in rules if rule.team_id is not None}
-    there = teams.existing(named) if named else set()
+    there = teams.lock_existing(named) if named else set()
     return [rule for rule in rules if rule.team_id is None or rule.team_id in there]
 
 

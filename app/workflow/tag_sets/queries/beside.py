@@ -23,6 +23,7 @@ from app.kit import db
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import REQUIRED_LABELS, TagSet, TagSetRevision
 from app.workflow.tag_sets.queries.reading import build_person
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 _DIRECT = {"synchronize_session": False}
 _labeler = aliased(User)
@@ -52,7 +53,7 @@ def list_of_artifact(artifact_id: UUID) -> list[Row[Any]]:
             & (SchemaVersion.id == TagSet.schema_version_id),
         )
         .outerjoin(_labeler, _labeler.id == TagSet.labeler_id)
-        .where(TagSet.artifact_id == artifact_id, TagSet.status != "draft")
+        .where(TagSet.artifact_id == artifact_id, TagSet.status != TagSetStatus.DRAFT)
         .order_by(TagSet.id)
     )
     return list(db.session().execute(statement))
@@ -120,8 +121,8 @@ def supersede(
 
     Only sources that are submitted, or that another merge superseded before, are changed.
     """
-    submitted = TagSet.status == "submitted"
-    superseded = and_(TagSet.status == "rejected", TagSet.superseded_by.is_not(None))
+    submitted = TagSet.status == TagSetStatus.SUBMITTED
+    superseded = and_(TagSet.status == TagSetStatus.REJECTED, TagSet.superseded_by.is_not(None))
     statement = (
         update(TagSet)
         .where(TagSet.id.in_(tag_set_ids), or_(submitted, superseded))

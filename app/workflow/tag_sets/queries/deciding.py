@@ -28,6 +28,7 @@ from app.kit import db, tenancy
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import MAKERS, REQUIRED_LABELS, TagSet
 from app.workflow.tag_sets.queries import recording
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 _DIRECT = {"synchronize_session": False}
 
@@ -45,7 +46,7 @@ _RETRIED = exists().where(
     _earlier.artifact_id == TagSet.artifact_id,
     _earlier.schema_id == TagSet.schema_id,
     _earlier.labeler_id == TagSet.labeler_id,
-    _earlier.status == "rejected",
+    _earlier.status == TagSetStatus.REJECTED,
     _earlier.id != TagSet.id,
 )
 
@@ -78,8 +79,6 @@ _LOCKED = (
         Artifact.text_length,
         Artifact.page_count,
         Artifact.updated_at.label("artifact_updated_at"),
-        Artifact.priority,
-        Artifact.due_at,
         Artifact.schema_id.label("schema_of_artifact"),
     )
     .join(
@@ -122,7 +121,9 @@ def lock_with_sources(tag_set_id: UUID) -> list[Row[Any]]:
 
 def lock_document(artifact_id: UUID) -> list[Row[Any]]:
     """Lock all tag sets of an artifact except drafts and return them ordered by id."""
-    statement = _LOCKED.where(TagSet.artifact_id == artifact_id, TagSet.status != "draft")
+    statement = _LOCKED.where(
+        TagSet.artifact_id == artifact_id, TagSet.status != TagSetStatus.DRAFT
+    )
     return list(db.session().execute(statement.order_by(TagSet.id)))
 
 
@@ -227,7 +228,7 @@ def release_reviews(user_id: UUID) -> None:
     """Release every review that a user has claimed."""
     db.session().execute(
         update(TagSet)
-        .where(TagSet.status == "submitted", TagSet.claim_user_id == user_id)
+        .where(TagSet.status == TagSetStatus.SUBMITTED, TagSet.claim_user_id == user_id)
         .values(claim_user_id=null(), claim_expires_at=null(), updated_at=TagSet.updated_at)
         .execution_options(**_DIRECT)
     )

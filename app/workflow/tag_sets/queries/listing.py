@@ -34,10 +34,11 @@ from app.workflow.tag_sets.queries.reading import (
     listed_columns,
     with_people,
 )
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
 _PERIOD = ("created_after", "created_before")
-_STATUSES = ("draft", "submitted", "accepted", "rejected")
+_STATUSES = tuple(TagSetStatus)
 _KEYS: Any = select(TagSet.created_at, TagSet.id)
 Versions = Sequence[UUID]
 _NEWEST = PreparedList(
@@ -84,13 +85,19 @@ def _find_visible(filters: dict[str, Any], reader: Reader) -> tuple[ColumnElemen
     Readers see their own drafts, and submitted tag sets unless they must label these blind.
     """
     statuses = filters.get("status") or _STATUSES
-    submitted = {**filters, "status": [status for status in statuses if status != "draft"]}
+    submitted = {
+        **filters,
+        "status": [status for status in statuses if status != TagSetStatus.DRAFT],
+    }
     total: ColumnElement[int] = cast(0, BigInteger)
     keys = list[Keys]()
     if submitted["status"]:
         total, keys = _find_submitted(submitted, reader)
-    if "draft" in statuses and filters.get("labeler_id", reader.user_id) == reader.user_id:
-        own = {**filters, "status": ["draft"], "labeler_id": reader.user_id}
+    if (
+        TagSetStatus.DRAFT in statuses
+        and filters.get("labeler_id", reader.user_id) == reader.user_id
+    ):
+        own = {**filters, "status": [TagSetStatus.DRAFT], "labeler_id": reader.user_id}
         total = total + _count(own)
         keys.append(Keys(_KEYS.where(*_build_conditions(own))))
     # Only others' drafts match the filters, and these are never visible.

@@ -29,11 +29,11 @@ from app.kit.permissions import Role
 from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 PAGE_BYTES = 8 * 1024 * 1024
 """The maximum size of all tags on a page of a list; each tag set has an equal share."""
 
-_DRAFT = "draft"
 _labeler = aliased(User)
 _reviewer = aliased(User)
 
@@ -100,7 +100,7 @@ def get(tag_set_id: UUID) -> Row[Any] | None:
     return db.session().execute(_ONE.where(TagSet.id == tag_set_id)).one_or_none()
 
 
-_PREPARED = Prepared.of(
+_PREPARED = Prepared.from_select(
     "show_tag_set",
     _ONE.where(
         TagSet.organization_id == bindparam("organization_id"),
@@ -127,7 +127,7 @@ def is_visible_to(reader: Reader) -> ColumnElement[bool]:
     """Return the condition of the tag sets that a reader may see; others' drafts are hidden."""
     if reader.blind:
         return is_visible_to_labeler(reader.user_id)
-    return or_(TagSet.labeler_id == reader.user_id, TagSet.status != _DRAFT)
+    return or_(TagSet.labeler_id == reader.user_id, TagSet.status != TagSetStatus.DRAFT)
 
 
 def is_visible_to_labeler(user_id: Any) -> ColumnElement[bool]:
@@ -158,7 +158,8 @@ def is_visible_to_labeler(user_id: Any) -> ColumnElement[bool]:
         TagSet.schema_version_id.not_in(overlapping), TagSet.schema_id.not_in(overlapping_now)
     )
     return or_(
-        TagSet.labeler_id == user_id, and_(TagSet.status != _DRAFT, or_(not_blind, submitted))
+        TagSet.labeler_id == user_id,
+        and_(TagSet.status != TagSetStatus.DRAFT, or_(not_blind, submitted)),
     )
 
 
@@ -171,7 +172,7 @@ def is_visible(tag_set_id: UUID, reader: Reader) -> bool:
 def find_viewers(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) -> set[UUID]:
     """Return those of the users who may see a tag set; labelers only with `labelers`."""
     is_reviewer = Membership.role.in_([role.name for role in Role if role >= Role.reviewer])
-    is_viewer = and_(Membership.role == Role.viewer.name, TagSet.status != _DRAFT)
+    is_viewer = and_(Membership.role == Role.viewer.name, TagSet.status != TagSetStatus.DRAFT)
     is_own = TagSet.labeler_id == Membership.user_id
     others = or_(is_reviewer, is_viewer, is_own) if labelers else or_(is_reviewer, is_viewer)
     is_labeler = and_(

@@ -1,4 +1,4 @@
-"""SQL of artifacts that are reserved for a draft, or offered last to a labeler."""
+"""SQL of artifacts that are reserved for a draft, or not offered to a labeler any more."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -55,7 +55,7 @@ _END_EXPIRED = text(
     """
 )
 # The users are unassigned, because assigned artifacts would be offered to them first.
-_DEFER_ARTIFACTS = text(
+_SKIP_REJECTED = text(
     """
     WITH rejected AS (
         SELECT CAST(key AS uuid) AS id, CAST(value AS uuid) AS user_id
@@ -104,12 +104,12 @@ def end_expired() -> list[UUID]:
     return sorted(set(db.session().scalars(_END_EXPIRED, values)))
 
 
-def defer_artifacts(labelers: Mapping[UUID, UUID], reason: str) -> None:
-    """Offer locked artifacts last to one user each, {artifact_id: user_id}, and unassign them."""
+def skip_rejected(labelers: Mapping[UUID, UUID], reason: str) -> None:
+    """Skip locked artifacts for one user each, {artifact_id: user_id}, and unassign them."""
     if labelers:
         user_ids = {str(artifact_id): str(user_id) for artifact_id, user_id in labelers.items()}
         db.session().execute(
-            _DEFER_ARTIFACTS, {"labelers": user_ids, "reason": reason, **_bind_organization()}
+            _SKIP_REJECTED, {"labelers": user_ids, "reason": reason, **_bind_organization()}
         )
 
 

@@ -45,7 +45,7 @@ _SAVE = Prepared(
         UPDATE tag_sets SET tags = $3, seconds_spent = COALESCE($4, seconds_spent),
                             revision = revision + 1, updated_at = now(),
                             reserved_until = CASE WHEN $3 = '[]' THEN reserved_until
-                                             ELSE now() + make_interval(hours => $9) END
+                                             ELSE now() + make_interval(hours => $9, mins => $8) END
         WHERE organization_id = $1 AND id = $2
         RETURNING revision, tags, tag_count, tags_bytes, seconds_spent, updated_at
     ), noted AS (
@@ -134,7 +134,7 @@ def save(
     """Save the tags and a revision of them, and renew the claim of the draft's labeler.
 
     A claim by somebody else is not changed. A draft with tags reserves its artifact for
-    `draft_hours`, whether claimed or not.
+    `draft_hours` after the claim ends.
     """
     row = _SAVE.first(
         str(tenancy.current_organization_id()),

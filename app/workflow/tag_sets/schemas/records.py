@@ -2,8 +2,9 @@
 
 from app.kit.api.fields import Any_, Int, List, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
 from app.workflow.tag_sets.schemas.tags import Tag
+from app.workflow.tag_sets.transitions import TagSetStatus
 
-STATES = ("draft", "submitted", "accepted", "rejected")
+STATES = tuple(TagSetStatus)
 SOURCES = ("human", "model", "import", "merge")
 
 

@@ -28,7 +28,7 @@ from app.workflow.tag_sets.service.reservations import (
     release_reservations,
 )
 from app.workflow.tag_sets.service.reviewing import check_review
-from app.workflow.tag_sets.service.skips import create_skip, defer_artifacts, delete_skip
+from app.workflow.tag_sets.service.skips import create_skip, delete_skip, skip_rejected
 from app.workflow.tag_sets.service.statuses import (
     unarchive,
     update_status,
@@ -48,7 +48,6 @@ __all__ = [
     "count_reserved_for_others",
     "create",
     "create_skip",
-    "defer_artifacts",
     "delete",
     "delete_skip",
     "end_expired_reservations",
@@ -74,6 +73,7 @@ __all__ = [
     "select_actions",
     "show",
     "shown",
+    "skip_rejected",
     "submit",
     "unarchive",
     "update_status",

@@ -12,6 +12,7 @@ from app.kit import container
 from app.kit.principal import Caller
 from app.workflow.tag_sets.queries import beside, deciding, revisions
 from app.workflow.tag_sets.service import rules, sources
+from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
 SAMPLING, CONFIDENCE, AGREEMENT = "sampling", "confidence", "agreement"
 """Reasons of an automatic acceptance, as the revision notes them."""
@@ -98,11 +99,11 @@ def apply_agreement(tag_set: Any, terms: rules.Terms) -> list[Any]:
     group = [
         row
         for row in deciding.lock_document(tag_set.artifact_id)
-        if row.status in ("submitted", "accepted") and row.source not in NOT_INDEPENDENT
+        if row.status in COMPLETED and row.source not in NOT_INDEPENDENT
     ]
     if len(group) < tag_set.required_labels:
         return []
-    submitted = [row for row in group if row.status == "submitted"]
+    submitted = [row for row in group if row.status == TagSetStatus.SUBMITTED]
     lineup = line_up([row.tags for row in group], terms.shapes)
     disagree = not agrees(lineup.sets, terms.shapes, limit)
     beside.mark_disagreement([row.id for row in submitted], disagree=disagree)

@@ -20,6 +20,7 @@ from app.workflow.tag_sets.service import rules, skips, statuses
 from app.workflow.tag_sets.service.decisions import DECIDED, check_can_label
 from app.workflow.tag_sets.service.drafts import build_payload
 from app.workflow.tag_sets.service.reviewing import check_review
+from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
 
 def _max_rejections(tag_set: Any) -> int | None:
@@ -32,12 +33,17 @@ class _Batch:
     """The locked tag sets of a request and the related ones; decisions are checked against it."""
 
     def __init__(
-        self, tag_set_ids: Sequence[UUID], caller: Caller, unfit: bulk.Unfit | None
+        self,
+        action: Action,
+        tag_set_ids: Sequence[UUID],
+        caller: Caller,
+        unfit: bulk.FindUnfit | None,
     ) -> None:
+        self.action = action
         self.ids = list(dict.fromkeys(tag_set_ids))
         self.caller = caller
         locked = {row.id: row for row in queries.lock(self.ids)}
-        self.failures: dict[UUID, ApiError] = bulk.missing(self.ids, locked)
+        self.failures: dict[UUID, ApiError] = bulk.find_missing(self.ids, locked)
         if unfit is not None:
             self.failures.update(unfit(self.ids))
         self.tag_sets = {
@@ -65,7 +71,7 @@ class _Batch:
         for tag_set in (self.tag_sets[key] for key in self.ids if key in self.tag_sets):
             try:
                 rules.check_reviewer(self.caller, tag_set)
-                rules.check_state(tag_set, "submitted", None)
+                rules.check_state(tag_set, self.action, None)
                 check_review(self.caller, tag_set, teams=self.teams)
                 status = check(tag_set)
             except ApiError as failure:
@@ -82,7 +88,7 @@ class _Batch:
     def count_accepted(self, tag_set: Any) -> int:
         """Return how many tag sets of the same artifact are accepted."""
         siblings = self.siblings[tag_set.artifact_id]
-        return sum(status == "accepted" for _, status in siblings.values())
+        return sum(status == TagSetStatus.ACCEPTED for _, status in siblings.values())
 
     def has_other(self, tag_set: Any, blocking: Sequence[str]) -> bool:
         """Return whether the labeler has another tag set of the artifact in one of `blocking`."""
@@ -97,7 +103,7 @@ def accept_many(
     *,
     caller: Caller,
     note: str | None = None,
-    unfit: bulk.Unfit | None = None,
+    unfit: bulk.FindUnfit | None = None,
 ) -> bulk.Failures:
     """Accept submitted tag sets except those that are `unfit`; return the failures.
 
@@ -106,7 +112,7 @@ def accept_many(
     tag sets, those of this call included, as its schema requires. Emits `tag_set.accepted` for each
     accepted tag set.
     """
-    batch = _Batch(tag_set_ids, caller, unfit)
+    batch = _Batch(Action.ACCEPT, tag_set_ids, caller, unfit)
 
     def check(tag_set: Any) -> str:
         if tag_set.source == "merge":
@@ -118,12 +124,17 @@ def accept_many(
             raise errors.conflict(
                 "This artifact already has as many accepted tag sets as its schema requires."
             )
-        return "accepted"
+        return TagSetStatus.ACCEPTED
 
     decided = batch.decide(check)
     if not decided:
         return batch.failures
-    values = {**DECIDED, "status": "accepted", "reviewer_id": caller.user_id, "reason": note}
+    values = {
+        **DECIDED,
+        "status": TagSetStatus.ACCEPTED,
+        "reviewer_id": caller.user_id,
+        "reason": note,
+    }
     _change(decided, values, kind="accept", caller=caller)
     _finish(event_names.ACCEPTED, decided, reviewer_id=caller.user_id, corrected=False)
     return batch.failures
@@ -135,7 +146,7 @@ def reject_many(
     caller: Caller,
     reason: str,
     send_to: str,
-    unfit: bulk.Unfit | None = None,
+    unfit: bulk.FindUnfit | None = None,
 ) -> bulk.Failures:
     """Reject submitted tag sets for one reason, except those that are `unfit`; return the failures.
 
@@ -145,40 +156,40 @@ def reject_many(
     validation_error if there is no labeler or they do not label any more. Emits `tag_set.rejected`
     for each rejected tag set.
     """
-    batch = _Batch(tag_set_ids, caller, unfit)
+    batch = _Batch(Action.REJECT, tag_set_ids, caller, unfit)
     to_labeler = send_to == "labeler"
     labelers = lock_eligible(batch.get_labelers(), Role.labeler) if to_labeler else set()
 
     def check(tag_set: Any) -> str:
         if not to_labeler:
-            return "rejected"
+            return TagSetStatus.REJECTED
         _check_return(batch, tag_set, labelers)
-        return "draft"
+        return TagSetStatus.DRAFT
 
     decided = batch.decide(check)
     if not decided:
         return batch.failures
     decision = {"reviewer_id": caller.user_id, "reason": reason}
-    status = "draft" if to_labeler else "rejected"
+    status = TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED
     values = {**DECIDED, **decision, "status": status, "rejections": TagSet.rejections + 1}
     _change(decided, values, kind="reject", caller=caller)
     if to_labeler:
         _claim_for_labelers(decided, caller)
     else:
-        _defer_artifacts(decided, reason)
+        _skip_rejected(decided, reason)
     _finish(event_names.REJECTED, decided, **decision, send_to=send_to, draft_id=None)
     return batch.failures
 
 
-def _defer_artifacts(rejected: list[Any], reason: str) -> None:
-    """Offer the artifacts last to the labelers whose tag sets of them were rejected."""
+def _skip_rejected(rejected: list[Any], reason: str) -> None:
+    """Skip the artifacts for the labelers whose tag sets of them were rejected."""
     labelers: dict[UUID, list[UUID]] = {}
     for tag_set in rejected:
         if tag_set.labeler_id is not None:
             labelers.setdefault(tag_set.artifact_id, []).append(tag_set.labeler_id)
-    # Each pass defers an artifact for one labeler; more passes are rare.
+    # Each pass skips an artifact for one labeler; more passes are rare.
     while labelers:
-        skips.defer_artifacts(
+        skips.skip_rejected(
             {artifact_id: users.pop() for artifact_id, users in labelers.items()}, reason
         )
         labelers = {artifact_id: users for artifact_id, users in labelers.items() if users}

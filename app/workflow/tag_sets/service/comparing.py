@@ -26,6 +26,7 @@ from app.workflow.tag_sets.queries import beside, revisions
 from app.workflow.tag_sets.queries.reading import PAGE_BYTES
 from app.workflow.tag_sets.service import automatic, reading, rules
 from app.workflow.tag_sets.service.changes import limit_size, summarize_changes
+from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
 
 class _Side(NamedTuple):
@@ -216,12 +217,12 @@ def render_ballot(ballot: Ballot, tag_set_ids: Sequence[UUID], lineup: Lineup) -
 
 
 def _is_counted(row: Any) -> bool:
-    decided = row.status in ("submitted", "accepted") or row.superseded_by is not None
+    decided = row.status in COMPLETED or row.superseded_by is not None
     return decided and row.source not in automatic.NOT_INDEPENDENT
 
 
 def _find_reference(rows: Sequence[Any]) -> Any:
-    accepted = [row for row in rows if row.status == "accepted"]
+    accepted = [row for row in rows if row.status == TagSetStatus.ACCEPTED]
     return min(accepted, key=lambda row: (row.source != "merge", row.id), default=None)
 
 

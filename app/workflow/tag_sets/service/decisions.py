@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -16,26 +15,14 @@ from app.workflow.tag_sets.queries import beside, deciding, reading
 from app.workflow.tag_sets.service import provenance, rules, skips, sources, statuses
 from app.workflow.tag_sets.service.drafts import emit_event
 from app.workflow.tag_sets.service.reviewing import check_review
+from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
-RANK_STEP = 10**13
-"""More milliseconds than any due time, so that time only decides between equal priorities."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DECIDED: dict[str, Any] = {
     **dict.fromkeys(("claim_user_id", "claim_expires_at", "assignee_id", "assignee_team_id")),
     **dict.fromkeys(("review_due_at", "escalated_by", "escalated_at", "escalation_reason")),
     "escalated": False,
 }
 """The columns of the review, which every decision resets."""
-
-
-def review_rank(priority: int, at: datetime) -> int:
-    """Return the position in the review queue, least first: by priority (0 to 100), then by time.
-
-    The SQL function `review_rank_of` does the same when the urgency of an artifact changes.
-    """
-    milliseconds = (at - _EPOCH) // timedelta(milliseconds=1)
-    return (100 - priority) * RANK_STEP + min(max(milliseconds, 0), RANK_STEP - 1)
 
 
 def accept(
@@ -54,7 +41,7 @@ def accept(
     `check_sources` says); `accepted`, the ids, when the schema requires no more tag sets.
     """
     tag_set, sources = _lock_with_sources(tag_set_id)
-    _check_decision(tag_set, caller, revision)
+    _check_decision(Action.ACCEPT, tag_set, caller, revision)
     check_sources(caller, sources)
     terms = rules.get_terms(tag_set.schema_version_id)
     _check_quorum(tag_set)
@@ -111,10 +98,10 @@ def find_quorum(tag_set: Any) -> list[UUID]:
 
     An accepted merge reaches the quorum alone; a merge may be accepted besides other tag sets.
     """
-    merged = beside.list_merges(tag_set.artifact_id, ("accepted",))
+    merged = beside.list_merges(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
     if merged or tag_set.source == "merge":
         return merged
-    accepted = deciding.list_by_status(tag_set.artifact_id, ("accepted",))
+    accepted = deciding.list_by_status(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
     return accepted if len(accepted) >= tag_set.required_labels else []
 
 
@@ -138,7 +125,7 @@ def mark_accepted(
     values = {
         **DECIDED,
         **changes,
-        "status": "accepted",
+        "status": TagSetStatus.ACCEPTED,
         "reviewer_id": reviewer_id,
         "decided_at": db.utc_now(),
         # Only reviewers give a reason.
@@ -158,7 +145,11 @@ def accept_automatically(tag_set: Any, exemption: str) -> None:
 
 def _supersede(merge: Any, reviewer_id: UUID | None) -> None:
     sources = [UUID(source_id) for source_id in merge.merged_from]
-    decision = {"status": "rejected", "reviewer_id": reviewer_id, "decided_at": db.utc_now()}
+    decision = {
+        "status": TagSetStatus.REJECTED,
+        "reviewer_id": reviewer_id,
+        "decided_at": db.utc_now(),
+    }
     beside.supersede(sources, merge.id, {**DECIDED, **decision}, author_id=reviewer_id)
 
 
@@ -177,7 +168,7 @@ def reject(
     schema's limit of rejections is reached.
     """
     tag_set = lock(tag_set_id)
-    _check_decision(tag_set, caller, revision)
+    _check_decision(Action.REJECT, tag_set, caller, revision)
     next_labeler = _find_next_labeler(tag_set, send_to)
     to_labeler = next_labeler is not None and next_labeler == tag_set.labeler_id
     if to_labeler:
@@ -186,7 +177,7 @@ def reject(
         check_no_other_tag_set(tag_set, next_labeler)
     values = {
         **DECIDED,
-        "status": "draft" if to_labeler else "rejected",
+        "status": TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED,
         "reviewer_id": caller.user_id,
         "decided_at": db.utc_now(),
         "reason": reason,
@@ -206,7 +197,7 @@ def _send_to_next_labeler(
     """Claim the artifact for its next labeler, with a draft; return the draft's id if it is new."""
     if next_labeler is None:
         if tag_set.labeler_id is not None:
-            skips.defer_artifacts({tag_set.artifact_id: tag_set.labeler_id}, reason)
+            skips.skip_rejected({tag_set.artifact_id: tag_set.labeler_id}, reason)
         return None
     draft_id = None
     if next_labeler != tag_set.labeler_id:
@@ -286,9 +277,9 @@ def lock(tag_set_id: UUID) -> Any:
     return tag_set
 
 
-def _check_decision(tag_set: Any, caller: Caller, revision: int | None) -> None:
+def _check_decision(action: Action, tag_set: Any, caller: Caller, revision: int | None) -> None:
     rules.check_reviewer(caller, tag_set)
-    rules.check_state(tag_set, "submitted", revision)
+    rules.check_state(tag_set, action, revision)
     check_review(caller, tag_set)
 
 

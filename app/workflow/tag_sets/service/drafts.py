@@ -16,6 +16,7 @@ from app.workflow.tag_sets import event_names
 from app.workflow.tag_sets.queries import beside, deciding, reading, revisions, saving
 from app.workflow.tag_sets.service import actions, reservations, rules, sources, statuses
 from app.workflow.tag_sets.service.changes import summarize_changes
+from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
 
 OPEN_FOR_LABELS = ("ready", "in_progress", "in_review")
 
@@ -72,13 +73,15 @@ def _check_can_create(artifact: Any, caller: Caller, terms: rules.Terms) -> None
     claim = artifact.claim
     if claim is not None and claim["user_id"] != str(caller.user_id) and not terms.overlapping:
         raise errors.conflict("Another user has claimed this artifact.", claim=claim)
-    standing = deciding.list_by_status(artifact.id, ("submitted", "accepted"))
+    standing = deciding.list_by_status(artifact.id, COMPLETED)
     reserved = reservations.count_reserved_for_others(artifact.id, caller.user_id)
     if reserved and len(standing) + reserved >= terms.labels_per_artifact:
         raise errors.conflict(
             "This artifact is reserved for a labeler who has started a draft.", reserved=True
         )
-    if len(standing) >= terms.labels_per_artifact or beside.list_merges(artifact.id, ("accepted",)):
+    if len(standing) >= terms.labels_per_artifact or beside.list_merges(
+        artifact.id, (TagSetStatus.ACCEPTED,)
+    ):
         raise errors.conflict(
             "This artifact already has as many tag sets as its schema requires.",
             state=artifact.status,
@@ -149,7 +152,7 @@ def replace_tags(
         raise errors.not_found()
     rules.check_labeler(caller, draft)
     terms = rules.get_terms(draft.schema_version_id)
-    rules.check_state(draft, "draft", None)
+    rules.check_state(draft, Action.SAVE, None)
     if revision is not None and revision != draft.revision:
         raise _build_stale_error(draft, revision, terms)
     checked = rules.check_tags(terms, tags, draft)
@@ -161,7 +164,7 @@ def replace_tags(
         author_id=caller.user_id,
         seconds_spent=seconds_spent,
         claim_minutes=rules.claim_minutes(caller),
-        draft_hours=organizations.draft_hours(caller.org.settings),
+        draft_hours=organizations.get_draft_hours(caller.org.settings),
     )
     result = {**draft._asdict(), **saved._asdict(), "tags": checked, **_EMPTY_MERGE_COLUMNS}
     emit_event(
@@ -197,7 +200,7 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
     if draft is None:
         raise errors.not_found()
     rules.check_labeler(caller, draft)
-    rules.check_state(draft, "draft", revision)
+    rules.check_state(draft, Action.DELETE, revision)
     if draft.submitted_at is not None and not caller.has(Role.admin):
         raise errors.conflict(
             "A tag set that was sent back cannot be deleted. Release the artifact instead.",

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.models import urgent_at
 from app.engines.agreement import (
     Ballot,
     Lineup,
@@ -25,6 +24,7 @@ from app.workflow.tag_sets.service import sources as sources_of_tags
 from app.workflow.tag_sets.service.changes import MAX_BYTES, limit_size
 from app.workflow.tag_sets.service.comparing import render_ballot
 from app.workflow.tag_sets.service.drafts import emit_event
+from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
 MAX_UNDECIDED = 100
 _Cells: TypeAlias = dict[UUID, dict[Place, list[Any]]]
@@ -152,12 +152,11 @@ def _insert(
         "schema_version_id": newest.schema_version_id,
         "labeler_id": None,
         "source": "merge",
-        "status": "submitted",
+        "status": TagSetStatus.SUBMITTED,
         "submitted_at": now,
         "tags": checked,
         "merged_from": [str(source_id) for source_id in ids],
         "provenance": merged.build_provenance(checked, sources),
-        "review_rank": decisions.review_rank(newest.priority, urgent_at(newest.due_at, now)),
     }
     merge_id = deciding.insert_tag_set(values, author_id=caller.user_id, kind="merge", note=note)
     emit_event(event_names.MERGED, merge_id, values, merged_from=ids, author_id=caller.user_id)
@@ -192,7 +191,7 @@ def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) ->
             raise errors.invalid("Must not be a merge itself.", f"tag_set_ids.{position}")
         rules.check_reviewer(caller, tag_set)
         sources.append(tag_set)
-    for merge_id in beside.list_merges(artifact_id, ("submitted", "accepted")):
+    for merge_id in beside.list_merges(artifact_id, COMPLETED):
         raise errors.conflict("This artifact already has a merge.", tag_set_id=merge_id)
     if any(source.schema_id != source.schema_of_artifact for source in sources):
         raise errors.invalid("Must be tag sets of the artifact's current schema.", "tag_set_ids")

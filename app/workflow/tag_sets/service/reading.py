@@ -9,6 +9,7 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
 from app.workflow.tag_sets.queries import history, listing, reading
 from app.workflow.tag_sets.service import rules
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 
 def get(tag_set_id: UUID, *, caller: Caller) -> Any:
@@ -40,7 +41,7 @@ def find(tag_set_id: UUID, *, caller: Caller) -> Any | None:
 def _may_see(row: Any, caller: Caller) -> bool:
     if row.labeler_id == caller.user_id or rules.can_see_all(caller):
         return True
-    if row.status == "draft":
+    if row.status == TagSetStatus.DRAFT:
         return False
     # Only labelers may have to label blind.
     return not rules.is_labeler(caller) or reading.is_visible(row.id, rules.build_reader(caller))

@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts.models import urgent_at
 from app.identity.members.eligibility import lock_eligible
 from app.kit import errors
 from app.kit.permissions import Role
@@ -12,6 +11,7 @@ from app.workflow.tag_sets import event_names
 from app.workflow.tag_sets.queries import beside, deciding, reading
 from app.workflow.tag_sets.service import decisions, rules, skips, statuses
 from app.workflow.tag_sets.service.drafts import emit_event
+from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
 
 _UNDECIDED = {**decisions.DECIDED, "decided_at": None, "superseded_by": None, "reopened": True}
 
@@ -30,7 +30,7 @@ def reopen(tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: st
     """
     tag_set = decisions.lock(tag_set_id)
     rules.check_reviewer(caller, tag_set)
-    rules.check_state(tag_set, ("accepted", "rejected"), revision)
+    rules.check_state(tag_set, Action.REOPEN, revision)
     _check_can_reopen(tag_set)
     to_labeler = to == "labeler"
     if to_labeler:
@@ -54,16 +54,14 @@ def reopen(tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: st
 
 
 def _draft_values(caller: Caller) -> dict[str, Any]:
-    return {"status": "draft", "reviewer_id": caller.user_id}
+    return {"status": TagSetStatus.DRAFT, "reviewer_id": caller.user_id}
 
 
 def _review_values(tag_set: Any) -> dict[str, Any]:
-    since = urgent_at(tag_set.due_at, tag_set.submitted_at)
     flags = [flag for flag in tag_set.flags if flag != "resubmitted"]
     return {
-        "status": "submitted",
+        "status": TagSetStatus.SUBMITTED,
         "reviewer_id": None,
-        "review_rank": decisions.review_rank(tag_set.priority, since),
         "flags": [*flags, "resubmitted"],
     }
 
@@ -76,7 +74,7 @@ def _check_can_reopen(tag_set: Any) -> None:
         )
     merged = [
         merge_id
-        for merge_id in beside.list_merges(tag_set.artifact_id, ("accepted",))
+        for merge_id in beside.list_merges(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
         if merge_id != tag_set.id
     ]
     if merged:
@@ -84,15 +82,15 @@ def _check_can_reopen(tag_set: Any) -> None:
             "A merge is accepted for this artifact. Reopen the merge first.", accepted=merged
         )
     if tag_set.source == "merge":
-        for merge_id in beside.list_merges(tag_set.artifact_id, ("submitted",)):
+        for merge_id in beside.list_merges(tag_set.artifact_id, (TagSetStatus.SUBMITTED,)):
             raise errors.conflict(
                 "This artifact has another merge that waits for review; decide on that one first.",
                 tag_set_id=merge_id,
             )
-    if tag_set.status == "accepted" or tag_set.source == "merge":
+    if tag_set.status == TagSetStatus.ACCEPTED or tag_set.source == "merge":
         return
     # Other tag sets may have replaced the rejected one.
-    standing = deciding.list_by_status(tag_set.artifact_id, ("submitted", "accepted"))
+    standing = deciding.list_by_status(tag_set.artifact_id, COMPLETED)
     if len(standing) >= tag_set.required_labels:
         raise errors.conflict(
             "This artifact already has as many tag sets as its schema requires.",

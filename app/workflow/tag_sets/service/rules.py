@@ -17,6 +17,7 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets.queries import reading
+from app.workflow.tag_sets.transitions import COMPLETED, TRANSITIONS, Action, TagSetStatus
 
 _TERMS_KEPT = 256
 
@@ -62,7 +63,7 @@ class Terms:
 def blocking_statuses(required_labels: int) -> tuple[str, ...]:
     """Return the statuses of a user's tag set that block another one of the same artifact."""
     # Independent tag sets must be made by different people.
-    return ("draft", "submitted", "accepted") if required_labels > 1 else ("draft",)
+    return (TagSetStatus.DRAFT, *COMPLETED) if required_labels > 1 else (TagSetStatus.DRAFT,)
 
 
 @lru_cache(maxsize=_TERMS_KEPT)
@@ -191,11 +192,10 @@ def _allows_self_review(caller: Caller) -> bool:
     return caller.org.settings.get("allow_self_review") is True
 
 
-def check_state(
-    tag_set: LockedTagSet, expected: str | tuple[str, ...], revision: int | None
-) -> None:
-    """Raise 409: `conflict` with `details.state`, or `stale_precondition`."""
-    allowed = (expected,) if isinstance(expected, str) else expected
+def check_state(tag_set: LockedTagSet, action: Action, revision: int | None) -> None:
+    """Raise 409 `conflict` with `details.state` if the action is not allowed in the tag set's
+    status, or 409 `stale_precondition`."""
+    allowed = TRANSITIONS[action].sources
     if tag_set.status not in allowed:
         raise errors.conflict(
             f"The tag set is {tag_set.status}; it must be {' or '.join(allowed)}.",
@@ -207,4 +207,4 @@ def check_state(
 
 def claim_minutes(caller: Caller) -> int:
     """Return for how many minutes the caller's organization grants claims."""
-    return organizations.claim_minutes(caller.org.settings)
+    return organizations.get_claim_minutes(caller.org.settings)

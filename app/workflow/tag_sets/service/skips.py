@@ -1,4 +1,4 @@
-"""Artifacts that a labeler skipped, or that are offered to them last after a rejection."""
+"""Artifacts that labelers do not get again: they skipped them, or their work was rejected."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -23,10 +23,10 @@ def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
     return deleted
 
 
-def defer_artifacts(labelers: Mapping[UUID, UUID], reason: str) -> None:
-    """Offer artifacts last to the labelers whose work on them was rejected.
+def skip_rejected(labelers: Mapping[UUID, UUID], reason: str) -> None:
+    """Skip artifacts for the labelers whose work on them was rejected to the pool.
 
     `labelers` is {artifact_id: user_id}; the artifacts are locked. The users are also removed from
     the artifacts' assignees.
     """
-    reservations.defer_artifacts(labelers, reason)
+    reservations.skip_rejected(labelers, reason)

@@ -3,13 +3,13 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts.models import urgent_at
 from app.kit import db
 from app.kit.principal import Caller
 from app.workflow.tag_sets import event_names
 from app.workflow.tag_sets.queries import deciding, reading
 from app.workflow.tag_sets.service import automatic, decisions, rules, statuses
 from app.workflow.tag_sets.service.drafts import emit_event
+from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
 LOW_CONFIDENCE = 0.5
 """The limit of the flag `low_confidence`, unless the schema sets another one."""
@@ -25,17 +25,16 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
     """
     tag_set = decisions.lock(tag_set_id)
     rules.check_labeler(caller, tag_set)
-    rules.check_state(tag_set, "draft", revision)
+    rules.check_state(tag_set, Action.SUBMIT, revision)
     terms = rules.get_terms(tag_set.schema_version_id)
     decisions.check_complete_tags(terms, tag_set, tag_set.tags)
     now = db.utc_now()
     values = {
-        "status": "submitted",
+        "status": TagSetStatus.SUBMITTED,
         "submitted_at": now,
         "decided_at": None,
         "reviewer_id": None,
         "reason": None,
-        "review_rank": decisions.review_rank(tag_set.priority, urgent_at(tag_set.due_at, now)),
         "flags": _flags(tag_set, terms),
     }
     deciding.change(tag_set_id, values, kind="submit", author_id=caller.user_id)

@@ -1,4 +1,4 @@
-"""A real SAML provider on loopback, one of our own to bend, and browsers that sign in at both."""
+"""Fixtures with a real SAML provider, one that tests control, and browsers that sign in."""
 
 import base64
 import json
@@ -42,7 +42,7 @@ Form = dict[str, str]
 
 @dataclass
 class Provider:
-    """npm's samlp and @boxyhq/saml20, running; both are told of services and who signs in there."""
+    """A process with npm's samlp and @boxyhq/saml20; tests configure its services and users."""
 
     url: str
     session: requests.Session = field(default_factory=requests.Session)
@@ -56,7 +56,7 @@ class Provider:
         return f"{self.url}/boxy/metadata"
 
     def register(self, org: Org, user: dict[str, Any], **options: Any) -> None:
-        """Read the service's metadata, as an administrator would, and let `user` sign in there."""
+        """Register the service by its metadata, and set the `user` who signs in."""
         path = f"{PREFIX}/auth/sso/{org.slug}/saml/metadata"
         root = etree.fromstring(org.app.test_client().get(path).data)
         acs = root.find("{*}SPSSODescriptor/{*}AssertionConsumerService").get("Location")
@@ -65,7 +65,7 @@ class Provider:
         assert answer.status_code == 204, answer.text
 
     def sign_in(self, url: str) -> Form:
-        """Follow the service's redirect; the form that the browser is made to post."""
+        """Follow the service's redirect, and return the form that the browser must post."""
         answer = self.session.get(url, timeout=60)
         assert answer.status_code == 200, answer.text
         form = {name: unescape(value) for name, value in _INPUT.findall(answer.text)}
@@ -75,7 +75,7 @@ class Provider:
 
 
 def private_pem(name: str) -> str:
-    """A key as Node.js reads it."""
+    """Return a private key in the format that Node.js reads."""
     return key(name).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
 
@@ -118,7 +118,7 @@ class Browser:
         self.client = self.app.test_client()
 
     def start(self, org: Org, **body: Any) -> str:
-        """Begin a sign-in; where the provider is."""
+        """Begin a sign-in, and return the provider's URL."""
         body = {"org_slug": org.slug, **body}
         answer = self.client.post(f"{PREFIX}/auth/sso/start", json=body)
         check(self.app, answer)
@@ -127,7 +127,7 @@ class Browser:
         return url
 
     def post(self, org: Org, form: Form, **changes: str | None) -> TestResponse:
-        """Post the provider's form; `changes` bend it."""
+        """Post the provider's form; `changes` modify it."""
         members = {k: v for k, v in {**form, **changes}.items() if v is not None}
         members.pop("action", None)
         answer = self.client.post(f"{PREFIX}/auth/sso/{org.slug}/saml/acs", data=members)
@@ -151,7 +151,7 @@ def other_browser(app: Flask) -> Browser:
 
 
 def person(**members: Any) -> dict[str, Any]:
-    """Somebody new at the provider."""
+    """Create a person at the provider."""
     name = f"p{uuid7().hex[-12:]}"
     user = {"id": name, "email": f"{name}@people.example", "name": "Pat Example", "groups": []}
     return {**user, **members}
@@ -162,7 +162,7 @@ Configure = Callable[..., TestResponse]
 
 @pytest.fixture
 def configure() -> Configure:
-    """Give an organization SAML; `saml` are its settings."""
+    """Return a function that configures SAML for an organization; `saml` are its settings."""
 
     def act(org: Org, saml: dict[str, Any], **members: Any) -> TestResponse:
         body = {"kind": "saml", "saml": saml, **members}
@@ -172,7 +172,7 @@ def configure() -> Configure:
 
 
 def asked(url: str) -> tuple[etree._Element, str]:
-    """The request in a redirect to a provider, and its RelayState."""
+    """Return the request in a redirect to a provider, and its RelayState."""
     query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
     request = zlib.decompress(base64.b64decode(query["SAMLRequest"]), wbits=-15)
     return etree.fromstring(request), query["RelayState"]
@@ -180,13 +180,13 @@ def asked(url: str) -> tuple[etree._Element, str]:
 
 @dataclass
 class Forger:
-    """A provider of our own: answers that fit a request, or all but fit it."""
+    """A provider that tests control: its responses match a request, or almost match it."""
 
     org: Org
     subject: str = field(default_factory=lambda: f"p{uuid7().hex[-12:]}")
 
     def fitting(self, url: str) -> tuple[Forge, str]:
-        """What makes an answer to the request in `url`, and its RelayState."""
+        """Return a `Forge` for the request in `url`, and its RelayState."""
         root, relay_state = asked(url)
         forge = Forge(
             subject=self.subject,
@@ -199,14 +199,14 @@ class Forger:
         return forge, relay_state
 
     def form(self, root: etree._Element, relay_state: str) -> Form:
-        """The form with an answer."""
+        """Return the form with a response."""
         answer = base64.b64encode(etree.tostring(root)).decode()
         return {"SAMLResponse": answer, "RelayState": relay_state}
 
 
 @pytest.fixture
 def forger(org: Org, configure: Configure) -> Forger:
-    """`org` trusts this one."""
+    """Configure `org` to trust this provider."""
     answer = configure(org, {"metadata_xml": metadata().decode()})
     assert answer.status_code == 200, answer.json
     return Forger(org)
@@ -217,7 +217,7 @@ TABLES = ("sso_assertions", "sso_codes", "sso_identities", "memberships")
 
 @pytest.fixture
 def traces(app: Flask) -> Callable[[Org], dict[str, int]]:
-    """How many rows of what a sign-in writes an organization has."""
+    """Count an organization's rows in the tables that a sign-in writes."""
 
     def count(org: Org) -> dict[str, int]:
         with app.app_context(), tenancy.organization(org.id):

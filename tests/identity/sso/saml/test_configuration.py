@@ -1,4 +1,4 @@
-"""Metadata as it is configured: given, or fetched through the one door, and looked at again."""
+"""SAML metadata in the configuration: sent or fetched, and checked again every hour."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -58,7 +58,7 @@ def refused(answer: Any, field_name: str) -> str:
     return message
 
 
-def test_what_is_configured_is_shown(org: Org, configure: Configure) -> None:
+def test_the_configuration_is_returned(org: Org, configure: Configure) -> None:
     text = metadata().decode()
     answer = configure(org, {"metadata_xml": text, "name_id_format": EMAIL})
     assert answer.status_code == 200, answer.json
@@ -95,7 +95,7 @@ def test_what_is_configured_is_shown(org: Org, configure: Configure) -> None:
         ),
     ],
 )
-def test_what_cannot_be_used_is_named(
+def test_the_invalid_member_is_named(
     org: Org, configure: Configure, saml: dict[str, Any], member: str
 ) -> None:
     refused(configure(org, saml), f"saml.{member}")
@@ -112,7 +112,7 @@ def test_what_cannot_be_used_is_named(
         ({"body": b""}, "cannot be used"),
     ],
 )
-def test_fetched_metadata_is_bounded(
+def test_fetched_metadata_is_limited(
     org: Org, site: Site, configure: Configure, members: dict[str, Any], reason: str
 ) -> None:
     for name, value in members.items():
@@ -123,7 +123,7 @@ def test_fetched_metadata_is_bounded(
 
 @pytest.fixture
 def look(org: Org, work: Callable[[], None]) -> Callable[[], None]:
-    """What the worker does every hour."""
+    """Run the hourly job."""
 
     def act() -> None:
         with org.app.app_context(), tenancy.organization(org.id), db.transaction():
@@ -140,7 +140,7 @@ def _signs_in(org: Org, browser: Browser, key_name: str) -> int:
     return browser.post(org, forger.form(root, relay_state)).status_code
 
 
-def test_keys_are_fetched_anew(
+def test_keys_are_fetched_again(
     org: Org, site: Site, configure: Configure, browser: Browser, look: Callable[[], None]
 ) -> None:
     assert configure(org, {"metadata_url": site.url}).status_code == 200
@@ -162,7 +162,7 @@ def test_keys_are_fetched_anew(
     ],
     ids=["down", "garbage", "another-provider"],
 )
-def test_a_provider_that_is_down_or_another_changes_nothing(
+def test_a_failing_or_different_provider_changes_nothing(
     org: Org,
     site: Site,
     configure: Configure,
@@ -177,10 +177,10 @@ def test_a_provider_that_is_down_or_another_changes_nothing(
     assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 401]
 
 
-def test_the_keys_of_another_organization_are_not_its_own(
+def test_keys_of_another_organization_are_not_trusted(
     org: Org, other_org: Org, configure: Configure, browser: Browser
 ) -> None:
-    """Both configured a provider of the same name; each believes only what it was given."""
+    """Two organizations configured providers of the same name; each trusts only its own keys."""
     for one, key in ((org, "rsa"), (other_org, "other")):
         text = metadata(certificate(key)).decode()
         assert configure(one, {"metadata_xml": text}).status_code == 200

@@ -1,4 +1,4 @@
-"""Answers that all but fit, over HTTP: replayed, wrapped, forged, and with traps for parsers."""
+"""Invalid responses over HTTP: replayed, wrapped, forged, and with attacks on parsers."""
 
 import base64
 import socket
@@ -25,7 +25,7 @@ def refused(answer: TestResponse) -> str:
     return message
 
 
-def test_what_fits_comes_in(forger: Forger, browser: Browser, traces: Traces) -> None:
+def test_a_matching_response_is_accepted(forger: Forger, browser: Browser, traces: Traces) -> None:
     before = traces(forger.org)
     forge, relay_state = forger.fitting(browser.start(forger.org))
     arrived = browser.post(forger.org, forger.form(forge.make(), relay_state))
@@ -34,7 +34,7 @@ def test_what_fits_comes_in(forger: Forger, browser: Browser, traces: Traces) ->
 
 
 def _for_both(forger: Forger, browser: Browser) -> list[Form]:
-    """One assertion that confirms two requests, in two responses that are not signed."""
+    """Return two unsigned responses with one assertion that confirms two requests."""
     first, first_state = forger.fitting(browser.start(forger.org))
     second, second_state = forger.fitting(browser.start(forger.org))
 
@@ -58,7 +58,7 @@ def test_an_assertion_is_used_once(forger: Forger, browser: Browser, traces: Tra
     assert traces(forger.org) == before
 
 
-def test_an_assertion_is_used_once_by_two_at_once(forger: Forger, browser: Browser) -> None:
+def test_an_assertion_is_used_once_by_concurrent_requests(forger: Forger, browser: Browser) -> None:
     forms, answers = _for_both(forger, browser), []
     cookie = browser.client.get_cookie("sso")
     assert cookie is not None
@@ -78,8 +78,8 @@ def test_an_assertion_is_used_once_by_two_at_once(forger: Forger, browser: Brows
     assert sorted(answers) == [200, 401]
 
 
-def test_an_assertion_that_was_refused_may_come_again(forger: Forger, browser: Browser) -> None:
-    """The provider's answer is remembered with what it brought about, not without."""
+def test_a_refused_assertion_can_be_used_again(forger: Forger, browser: Browser) -> None:
+    """An assertion is recorded only together with the result of the sign-in."""
     first, second = _for_both(forger, browser)
     first["RelayState"], second["RelayState"] = second["RelayState"], first["RelayState"]
     refused(browser.post(forger.org, first))
@@ -135,7 +135,7 @@ def test_forgeries_are_refused(
     assert traces(forger.org) == before
 
 
-def test_nothing_is_fetched_for_a_document(forger: Forger, browser: Browser) -> None:
+def test_parsing_a_document_fetches_nothing(forger: Forger, browser: Browser) -> None:
     forge, relay_state = forger.fitting(browser.start(forger.org))
     with socket.create_server((HOST, 0)) as server:
         server.settimeout(0.2)
@@ -152,7 +152,7 @@ def test_nothing_is_fetched_for_a_document(forger: Forger, browser: Browser) -> 
             server.accept()
 
 
-def test_a_comment_cuts_no_name_short(forger: Forger, browser: Browser) -> None:
+def test_a_comment_does_not_truncate_a_name(forger: Forger, browser: Browser) -> None:
     forge, relay_state = forger.fitting(browser.start(forger.org))
     text = etree.tostring(forge.make()).decode()
     bent = text.replace(
@@ -161,15 +161,15 @@ def test_a_comment_cuts_no_name_short(forger: Forger, browser: Browser) -> None:
     assert bent != text
     form = {"SAMLResponse": base64.b64encode(bent.encode()).decode(), "RelayState": relay_state}
     assert browser.post(forger.org, form).status_code == 422
-    # What was sent first was no answer; the untouched one still is.
+    # The first request did not use the sign-in up, so the unmodified response is accepted.
     assert browser.post(forger.org, forger.form(forge.make(), relay_state)).status_code == 200
 
 
-def test_the_cookie_comes_along_from_the_provider_s_site(
+def test_the_cookie_is_sent_from_the_providers_site(
     forger: Forger, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Over TLS it is one that browsers send with a form that another site posts."""
-    monkeypatch.setattr(cookies, "_secure", lambda: True)
+    """Over TLS, the cookie is marked so that browsers send it with a cross-site POST."""
+    monkeypatch.setattr(cookies, "_is_secure", lambda: True)
     https = {"base_url": "https://localhost"}
     body = {"org_slug": forger.org.slug}
     started = browser.client.post("/api/v1/auth/sso/start", json=body, **https)
@@ -186,9 +186,12 @@ def test_the_cookie_comes_along_from_the_provider_s_site(
 def test_an_application_may_prove_itself_instead_of_the_browser(
     forger: Forger, browser: Browser, other_browser: Browser
 ) -> None:
-    """With a challenge the answer may come by another browser; the code is worth nothing to it."""
+    """With a challenge, the response may arrive in another browser.
+
+    That browser cannot redeem the code.
+    """
     verifier = "v" * 43
-    url = browser.start(forger.org, code_challenge=flows.s256(verifier))
+    url = browser.start(forger.org, code_challenge=flows.build_s256_challenge(verifier))
     forge, relay_state = forger.fitting(url)
     arrived = other_browser.post(forger.org, forger.form(forge.make(), relay_state))
     assert arrived.status_code == 200, arrived.json

@@ -1,4 +1,4 @@
-"""Sign-ins that are cut off between the provider's answer and the session."""
+"""Sign-ins that are interrupted between the provider's response and the session."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.identity.sso import arrivals, service
+from app.identity.sso import callbacks, service
 from app.kit import db, tenancy
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
@@ -24,10 +24,10 @@ Cut = Callable[[pytest.MonkeyPatch, Any, str, str], None]
 
 @pytest.fixture
 def cut(postgres: EmbeddedPostgres) -> Cut:
-    """Lose the connection before a step of the sign-in, or behind it and before the commit."""
+    """Lose the connection before a step of the sign-in, or after it and before the commit."""
 
     def lose_connection() -> None:
-        """End the request's connection to PostgreSQL, as the end of the process would."""
+        """Close the request's connection to PostgreSQL, as the end of the process would."""
         pid = db.session().execute(text("SELECT pg_backend_pid()")).scalar_one()
         with closing(psycopg2.connect(postgres.url)) as other, other.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
@@ -48,7 +48,7 @@ def cut(postgres: EmbeddedPostgres) -> Cut:
 
 
 def count_sessions(forger: Forger) -> int:
-    """The sessions of the person who signs in."""
+    """Count the sessions of the person who signs in."""
     statement = (
         "SELECT count(*) FROM sessions JOIN users ON users.id = sessions.user_id"
         " WHERE users.email = :email"
@@ -75,7 +75,7 @@ def check_interrupted(answer: TestResponse) -> None:
 
 
 @STEPS
-def test_an_arrival_that_is_cut_off_leaves_nothing_but_a_used_request(
+def test_an_interrupted_response_only_uses_the_flow_up(
     forger: Forger,
     browser: Browser,
     traces: Traces,
@@ -86,9 +86,9 @@ def test_an_arrival_that_is_cut_off_leaves_nothing_but_a_used_request(
     before = traces(forger.org)
     form = answer_of(forger, browser)
     with monkeypatch.context() as patch:
-        cut(patch, arrivals.sign_in, "sign_in", step)
+        cut(patch, callbacks.sign_in, "sign_in", step)
         check_interrupted(browser.post(forger.org, form))
-    # Not even the assertion is remembered: it is, with what it brought about.
+    # The assertion is not recorded either: it is recorded in the same transaction.
     assert traces(forger.org) == before
     again = browser.post(forger.org, form)
     assert (again.status_code, again.json["error"]["field"]) == (400, "RelayState")
@@ -99,7 +99,7 @@ def test_an_arrival_that_is_cut_off_leaves_nothing_but_a_used_request(
 
 
 @STEPS
-def test_an_exchange_that_is_cut_off_uses_the_code_up_and_opens_no_session(
+def test_an_interrupted_exchange_uses_the_code_up(
     forger: Forger, browser: Browser, monkeypatch: pytest.MonkeyPatch, cut: Cut, step: str
 ) -> None:
     code = get_code(forger, browser)
@@ -107,7 +107,7 @@ def test_an_exchange_that_is_cut_off_uses_the_code_up_and_opens_no_session(
         cut(patch, service.auth, "open_session", step)
         check_interrupted(browser.exchange(code))
     assert count_sessions(forger) == 0
-    # Whoever saw the code in the meantime has nothing of it either.
+    # Nobody else who saw the code can use it either.
     again = browser.exchange(code)
     assert (again.status_code, again.json["error"]["code"]) == (401, "invalid_credentials")
     assert count_sessions(forger) == 0
@@ -115,10 +115,10 @@ def test_an_exchange_that_is_cut_off_uses_the_code_up_and_opens_no_session(
     assert count_sessions(forger) == 1
 
 
-def test_a_wrong_proof_uses_the_code_up_though_the_exchange_fails(
+def test_a_wrong_proof_uses_the_code_up(
     forger: Forger, browser: Browser, other_browser: Browser
 ) -> None:
-    """What is refused commits as well: the one who shows a stolen code gets one try."""
+    """The use is committed although the exchange fails: a stolen code can be tried only once."""
     code = get_code(forger, browser)
     assert other_browser.exchange(code).status_code == 401
     assert browser.exchange(code).status_code == 401

@@ -1,4 +1,4 @@
-"""What providers' metadata must have, and our own against the schemas of the standard."""
+"""Parsing providers' metadata, and validating ours against the schemas of the standard."""
 
 import base64
 import zlib
@@ -12,7 +12,7 @@ from saml2.xml.schema import XMLSchemaError, validate
 
 from app.identity.sso.saml import metadata, request
 from app.identity.sso.saml.metadata import Provider
-from app.identity.sso.saml.xml import Malformed
+from app.identity.sso.saml.xml import InvalidDocument
 from tests.factories.saml import ACS, AUDIENCE, ISSUER, SSO_URL, base64_der, certificate
 from tests.factories.saml import metadata as written
 
@@ -24,16 +24,16 @@ def parse(document: bytes, **options: bool) -> Provider:
 
 
 def refused(document: bytes) -> str:
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(InvalidDocument) as caught:
         parse(document)
     return caught.value.reason
 
 
-def test_what_is_read() -> None:
+def test_metadata_is_parsed() -> None:
     found = parse(written(certificate("rsa"), certificate("ec")))
     assert (found.entity_id, found.sso_url) == (ISSUER, SSO_URL)
     expected = [certificate(name).public_bytes(Encoding.DER) for name in ("rsa", "ec")]
-    loaded = metadata.load(found.certificates)
+    loaded = metadata.load_certificates(found.certificates)
     assert [one.public_bytes(Encoding.DER) for one in loaded] == expected
 
 
@@ -47,13 +47,13 @@ def test_what_is_read() -> None:
         ("</ds:X509Certificate>", "\n</ds:X509Certificate>"),
     ],
 )
-def test_what_providers_write_otherwise(old: str, new: str) -> None:
+def test_variants_of_metadata_are_parsed(old: str, new: str) -> None:
     text = written().decode()
     assert old in text
     assert parse(text.replace(old, new).encode()).entity_id == ISSUER
 
 
-def test_one_provider_among_entities() -> None:
+def test_one_provider_among_several_entities() -> None:
     one = written().decode()
     service = '<md:EntityDescriptor entityID="https://sp.example"><md:SPSSODescriptor/></md:EntityDescriptor>'
     opening = '<md:EntitiesDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata">'
@@ -75,11 +75,11 @@ def test_one_provider_among_entities() -> None:
         ("IDPSSODescriptor", "SPSSODescriptor", "0 SAML 2.0"),
         ("<md:IDPSSODescriptor", '<md:IDPSSODescriptor validUntil="2026-11-21T12:00:00Z"', "expi"),
         ("<md:EntityDescriptor", '<md:EntityDescriptor validUntil="2001-01-01T00:00:00Z"', "expi"),
-        ("<md:EntityDescriptor", '<md:EntityDescriptor validUntil="soon"', "no time"),
+        ("<md:EntityDescriptor", '<md:EntityDescriptor validUntil="soon"', "not a time"),
         ("<md:EntityDescriptor", "<!DOCTYPE x><md:EntityDescriptor", "Document types"),
     ],
 )
-def test_what_is_missing_or_wrong_is_said(old: str, new: str, reason: str) -> None:
+def test_invalid_metadata_is_refused_with_a_reason(old: str, new: str, reason: str) -> None:
     text = written().decode()
     assert old in text
     assert reason in refused(text.replace(old, new).encode())
@@ -102,40 +102,40 @@ def test_what_is_missing_or_wrong_is_said(old: str, new: str, reason: str) -> No
         f"https://idp.example/{'a' * 2000}",
     ],
 )
-def test_the_address_that_browsers_are_sent_to_is_https(url: str) -> None:
+def test_the_sign_on_url_must_be_https(url: str) -> None:
     assert "https" in refused(written(sso_url=url))
 
 
-def test_http_is_for_closed_networks() -> None:
+def test_http_can_be_allowed() -> None:
     document = written(sso_url="http://idp.example/sso")
     assert parse(document, allow_http=True).sso_url == "http://idp.example/sso"
 
 
 @pytest.mark.parametrize("name", ["small", "weak-ec", "other-ec"])
-def test_weak_keys_sign_nothing(name: str) -> None:
+def test_weak_keys_are_refused(name: str) -> None:
     assert "2048" in refused(written(certificate(name)))
-    # Beside a strong one it is left out.
+    # If there is a strong certificate too, the weak one is ignored.
     assert len(parse(written(certificate(name), certificate("rsa"))).certificates) == 1
 
 
 @pytest.mark.parametrize("text", ["", "AAAA", "no base64", "\u00e9"])
-def test_certificates_that_are_none(text: str) -> None:
+def test_invalid_certificates(text: str) -> None:
     document = written().decode().replace(base64_der(certificate("rsa")), text)
     assert "certificate" in refused(document.encode())
 
 
-def test_certificates_are_counted() -> None:
+def test_the_number_of_certificates_is_limited() -> None:
     many = [certificate("rsa", days=100 + n) for n in range(11)]
     assert "more than 10" in refused(written(*many))
 
 
 @pytest.mark.parametrize("document", [b"", b"<x/>", b"hello", b"<html><body/></html>"])
-def test_what_is_no_metadata(document: bytes) -> None:
+def test_documents_that_are_not_metadata(document: bytes) -> None:
     assert refused(document).endswith(".")
 
 
-def test_our_metadata_fits_the_schema() -> None:
-    own = metadata.own(entity_id=AUDIENCE, acs_url=ACS)
+def test_our_metadata_matches_the_schema() -> None:
+    own = metadata.build(entity_id=AUDIENCE, acs_url=ACS)
     validate(own.decode())
     root = etree.fromstring(own)
     with pytest.raises(XMLSchemaError):
@@ -150,8 +150,8 @@ def test_our_metadata_fits_the_schema() -> None:
 
 @pytest.mark.parametrize("sso_url", [SSO_URL, SSO_URL + "?tenant=1"])
 @pytest.mark.parametrize("name_id_format", [None, "urn:oasis:names:tc:SAML:1.1:nameid-format:x"])
-def test_the_request_fits_the_schema(sso_url: str, name_id_format: str | None) -> None:
-    xml = request.authn_request(
+def test_the_request_matches_the_schema(sso_url: str, name_id_format: str | None) -> None:
+    xml = request.build_authn_request(
         request_id="_0123",
         sso_url=sso_url,
         issuer=AUDIENCE,
@@ -160,7 +160,7 @@ def test_the_request_fits_the_schema(sso_url: str, name_id_format: str | None) -
         now=NOW,
     )
     validate(xml.decode())
-    url = request.redirect_url(sso_url, xml, "a+/=&b")
+    url = request.build_redirect_url(sso_url, xml, "a+/=&b")
     assert url.startswith(sso_url)
     query = parse_qs(urlsplit(url).query, strict_parsing=True)
     assert query.pop("tenant", ["1"]) == ["1"]

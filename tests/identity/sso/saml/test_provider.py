@@ -1,4 +1,4 @@
-"""Signing in at a real SAML provider (npm's samlp), from the start to the token."""
+"""Signing in with a real SAML provider (npm's samlp), from the start to the access token."""
 
 import base64
 import threading
@@ -33,7 +33,7 @@ Traces = Callable[[Org], dict[str, int]]
 
 @pytest.fixture
 def trusting(org: Org, provider: Provider, configure: Configure) -> Org:
-    """An organization whose people sign in at the real provider."""
+    """Return an organization whose members sign in with the real provider."""
     answer = configure(org, {"metadata_url": provider.metadata_url}, default_role="labeler")
     assert answer.status_code == 200, answer.json
     return org
@@ -42,7 +42,7 @@ def trusting(org: Org, provider: Provider, configure: Configure) -> Org:
 def answered(
     provider: Provider, org: Org, url: str, user: dict[str, Any] | None = None, **options: Any
 ) -> Form:
-    """The form with which the provider answers the request in `url`."""
+    """Return the form with the provider's response to the request in `url`."""
     provider.register(org, user or person(), **options)
     return provider.sign_in(url)
 
@@ -65,7 +65,7 @@ def refused(answer: TestResponse, status: int, code: str) -> str:
     ],
     ids=lambda options: "+".join(options) or "plain",
 )
-def test_a_new_person_comes_in(
+def test_a_new_person_signs_in(
     trusting: Org, provider: Provider, browser: Browser, options: dict[str, Any]
 ) -> None:
     who = person()
@@ -82,10 +82,10 @@ def test_a_new_person_comes_in(
     assert api.get("/schemas").status_code == 200
 
 
-def test_a_person_comes_in_from_another_make_of_provider(
+def test_a_person_signs_in_with_another_provider_product(
     org: Org, provider: Provider, browser: Browser, configure: Configure
 ) -> None:
-    """One that signs assertion and response, and says that it wants requests to be signed."""
+    """This provider signs assertion and response, and asks for signed requests."""
     assert configure(org, {"metadata_url": provider.other_metadata_url}).status_code == 200
     who = person()
     form = answered(provider, org, browser.start(org), who)
@@ -120,7 +120,7 @@ def test_groups_give_roles(
     assert [found["role"] for found in login["organizations"]] == ["reviewer"]
 
 
-def test_an_application_gets_the_code_at_its_address(
+def test_an_application_gets_the_code_by_redirect(
     trusting: Org, provider: Provider, browser: Browser
 ) -> None:
     back = {"redirect_uri": "https://app.example/signed-in", "next": "/inbox"}
@@ -128,11 +128,11 @@ def test_an_application_gets_the_code_at_its_address(
     arrived = browser.post(trusting, form)
     assert arrived.status_code == 303
     assert arrived.headers["Location"].startswith("https://app.example/signed-in?code=")
-    # The same answer once more: nothing is left of the sign-in, so there is nowhere to go back to.
+    # The same response again: the sign-in is used up, so there is no URL to redirect to.
     refused(browser.post(trusting, form), 400, "validation_error")
 
 
-def test_what_the_request_asks_for(
+def test_the_content_of_the_request(
     org: Org, provider: Provider, browser: Browser, configure: Configure
 ) -> None:
     settings = {"metadata_url": provider.metadata_url, "name_id_format": PERSISTENT}
@@ -156,11 +156,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "signature algorithm",
     ),
     "audience": ({"audience": "https://other.example/metadata"}, "audience"),
-    "recipient": ({"recipient": "https://other.example/acs"}, "no confirmation"),
+    "recipient": ({"recipient": "https://other.example/acs"}, "no valid confirmation"),
     "destination": ({"destination": "https://other.example/acs"}, "destination"),
     "issuer": ({"issuer": "https://other.example/metadata"}, "issuer"),
     "other-request": ({"inResponseTo": "_other"}, "another request"),
-    "expired": ({"lifetimeInSeconds": -120}, "no confirmation"),
+    "expired": ({"lifetimeInSeconds": -120}, "no valid confirmation"),
     "transient": (
         {"nameIdentifierFormat": "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"},
         "transient",
@@ -186,7 +186,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_the_provider_must_not_send(
+def test_invalid_responses_are_refused(
     name: str, trusting: Org, provider: Provider, browser: Browser, traces: Traces
 ) -> None:
     options, reason = REFUSED[name]
@@ -195,11 +195,11 @@ def test_what_the_provider_must_not_send(
     message = refused(browser.post(trusting, form), 401, "invalid_credentials")
     assert reason in message
     assert traces(trusting) == before
-    # The sign-in is used up: nobody tries one after another.
+    # The sign-in is used up, so an attacker has only one try.
     refused(browser.post(trusting, form), 400, "validation_error")
 
 
-def test_a_refusal_goes_back_to_the_application(
+def test_an_error_is_returned_to_the_application(
     trusting: Org, provider: Provider, browser: Browser
 ) -> None:
     url = browser.start(trusting, redirect_uri="https://app.example/signed-in")
@@ -209,17 +209,19 @@ def test_a_refusal_goes_back_to_the_application(
     assert "error=invalid_credentials" in arrived.headers["Location"]
 
 
-def test_a_provider_that_says_no(trusting: Org, provider: Provider, browser: Browser) -> None:
+def test_a_provider_that_refuses_the_sign_in(
+    trusting: Org, provider: Provider, browser: Browser
+) -> None:
     declined = "urn:oasis:names:tc:SAML:2.0:status:Responder"
     form = answered(provider, trusting, browser.start(trusting), samlStatusCode=declined)
     message = refused(browser.post(trusting, form), 403, "permission_denied")
     assert message.startswith("The identity provider refused the sign-in")
 
 
-def test_an_answer_belongs_to_the_browser_that_asked(
+def test_a_response_is_bound_to_the_browser(
     trusting: Org, provider: Provider, browser: Browser, other_browser: Browser, traces: Traces
 ) -> None:
-    """Login fixation: somebody else's answer, posted by the victim's browser."""
+    """Login fixation: the victim's browser posts somebody else's response."""
     form = answered(provider, trusting, browser.start(trusting))
     other_browser.start(trusting)
     before = traces(trusting)
@@ -227,11 +229,11 @@ def test_an_answer_belongs_to_the_browser_that_asked(
     refused(answer, 400, "validation_error")
     assert answer.json["error"]["field"] == "RelayState"
     assert traces(trusting) == before
-    # Nor did that use it up for who asked.
+    # The browser that began the sign-in can still use it.
     assert browser.post(trusting, form).status_code == 200
 
 
-def test_an_answer_belongs_to_its_request(
+def test_a_response_is_bound_to_its_request(
     trusting: Org, provider: Provider, browser: Browser, traces: Traces
 ) -> None:
     first = answered(provider, trusting, browser.start(trusting))
@@ -243,7 +245,7 @@ def test_an_answer_belongs_to_its_request(
 
 
 @pytest.mark.parametrize("relay_state", [None, "", "x", "\u00e9" * 50, "a" * 43])
-def test_answers_that_nobody_asked_for(
+def test_unsolicited_responses(
     trusting: Org, provider: Provider, browser: Browser, relay_state: str | None
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting))
@@ -252,7 +254,7 @@ def test_answers_that_nobody_asked_for(
     assert answer.json["error"]["field"] == "RelayState"
 
 
-def test_of_two_at_once_one_comes_in(
+def test_only_one_of_two_concurrent_posts_succeeds(
     trusting: Org, provider: Provider, browser: Browser, traces: Traces
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting))
@@ -276,7 +278,7 @@ def test_of_two_at_once_one_comes_in(
     assert {k: v - before[k] for k, v in traces(trusting).items()} == dict.fromkeys(before, 1)
 
 
-def test_an_answer_for_another_organization(
+def test_a_response_for_another_organization(
     trusting: Org,
     other_org: Org,
     provider: Provider,
@@ -284,12 +286,12 @@ def test_an_answer_for_another_organization(
     configure: Configure,
     traces: Traces,
 ) -> None:
-    """Both trust the same provider, and one is not the other."""
+    """Two organizations trust the same provider, but are separate audiences."""
     assert configure(other_org, {"metadata_url": provider.metadata_url}).status_code == 200
     before = traces(trusting), traces(other_org)
     form = answered(provider, trusting, browser.start(trusting))
     refused(browser.post(other_org, form), 403, "permission_denied")
-    # Asked for by the other organization, and answered to the first.
+    # The other organization sent the request, and the first one gets the response.
     form = answered(provider, trusting, browser.start(trusting))
     _, relay_state = asked(browser.start(other_org))
     message = refused(
@@ -299,7 +301,7 @@ def test_an_answer_for_another_organization(
     assert (traces(trusting), traces(other_org)) == before
 
 
-def test_an_organization_without_saml_answers_like_none(
+def test_an_organization_without_saml_is_like_an_unknown_one(
     org: Org, other_org: Org, trusting: Org, provider: Provider, browser: Browser
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting))
@@ -312,7 +314,7 @@ def test_an_organization_without_saml_answers_like_none(
     assert len({answer.data for answer in answers}) == 1
 
 
-def test_a_change_of_the_configuration_ends_what_is_under_way(
+def test_a_configuration_change_ends_open_sign_ins(
     trusting: Org, provider: Provider, browser: Browser, configure: Configure
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting))
@@ -333,23 +335,23 @@ def test_a_change_of_the_configuration_ends_what_is_under_way(
         base64.b64encode(b"<x>" * 1000).decode(),
     ],
 )
-def test_garbage_is_no_answer(
+def test_garbage_is_not_a_response(
     trusting: Org, provider: Provider, browser: Browser, response: str
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting))
     answer = browser.post(trusting, form, SAMLResponse=response)
     refused(answer, 422, "unprocessable")
     assert answer.json["error"]["field"] == "SAMLResponse"
-    # It was not an answer, so the sign-in goes on.
+    # It was not a response, so the sign-in is still valid.
     assert browser.post(trusting, form).status_code == 200
 
 
-def test_large_answers_are_bounded(trusting: Org, browser: Browser) -> None:
+def test_large_responses_are_refused(trusting: Org, browser: Browser) -> None:
     form = {"SAMLResponse": "A" * 300_000, "RelayState": "x"}
     refused(browser.post(trusting, form), 413, "payload_too_large")
 
 
-def test_the_form_may_have_more_members(
+def test_the_form_may_have_additional_members(
     trusting: Org, provider: Provider, browser: Browser
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting))
@@ -374,7 +376,7 @@ def test_the_metadata_is_the_same_for_every_slug(org: Org, trusting: Org) -> Non
         assert org.anonymous().get(f"/auth/sso/{slug}/saml/metadata").status_code == 404
 
 
-def test_accepted_assertions_are_remembered_and_forgotten(
+def test_accepted_assertions_are_recorded_and_deleted(
     trusting: Org, provider: Provider, browser: Browser
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting), lifetimeInSeconds=300)

@@ -1,4 +1,4 @@
-"""Every rule of an answer, broken one at a time."""
+"""Every rule for a response, broken one at a time."""
 
 import contextlib
 from collections.abc import Callable
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from app.identity.sso.saml import response
-from app.identity.sso.saml.assertion import SKEW, Asserted, Expected, Refused
-from app.identity.sso.saml.xml import Malformed
+from app.identity.sso.saml.assertion import SKEW, AssertedIdentity, ExpectedValues, ResponseRefused
+from app.identity.sso.saml.xml import InvalidDocument
 from tests.factories.saml import (
     AUDIENCE,
     ISSUER,
@@ -30,12 +30,12 @@ TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 Change = Callable[[etree._Element], Any]
 
 
-def check(root: etree._Element, expected: Expected) -> Asserted:
-    return response.check(response.parse(etree.tostring(root)), expected)
+def check(root: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
+    return response.verify(response.parse(etree.tostring(root)), expected)
 
 
-def refused(root: etree._Element, expected: Expected) -> str:
-    with pytest.raises(Refused) as caught:
+def refused(root: etree._Element, expected: ExpectedValues) -> str:
+    with pytest.raises(ResponseRefused) as caught:
         check(root, expected)
     return caught.value.reason
 
@@ -49,7 +49,7 @@ def forge() -> Forge:
 @pytest.mark.parametrize(
     "sign", [("assertion",), ("response",), ("assertion", "response")], ids="+".join
 )
-def test_a_signed_answer_names_the_person(sign: tuple[str, ...], key_name: str) -> None:
+def test_a_signed_response_identifies_the_person(sign: tuple[str, ...], key_name: str) -> None:
     forge = Forge(sign=sign, key_name=key_name, attributes={"mail": ["a@x.example"], "cn": ["A"]})
     found = check(forge.make(), forge.expected())
     assert (found.issuer, found.subject, found.name_id_format) == (ISSUER, "ada", PERSISTENT)
@@ -171,7 +171,7 @@ BROKEN: dict[str, Change] = {
 @pytest.mark.parametrize("sign", ["assertion", "response"])
 def test_a_broken_rule_is_refused(name: str, sign: str, forge: Forge) -> None:
     signed = forge.but(sign=(sign,))
-    # The same without the change is taken, so that it is the change that is refused.
+    # Without the change the response is accepted, so the change is what is refused.
     check(signed.make(), signed.expected())
     if name == "no-assertion" and sign == "assertion":
         signed = signed.but(sign=())
@@ -197,16 +197,16 @@ FINE: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("name", FINE)
-def test_what_providers_leave_out_or_add_is_taken(name: str, forge: Forge) -> None:
+def test_optional_parts_may_be_missing_or_added(name: str, forge: Forge) -> None:
     assert check(forge.make(FINE[name]), forge.expected()).subject == "ada"
 
 
-def test_a_signed_response_names_its_destination(forge: Forge) -> None:
+def test_a_signed_response_needs_a_destination(forge: Forge) -> None:
     signed = forge.but(sign=("response",))
     assert "destination" in refused(signed.make(FINE["no-destination"]), signed.expected())
 
 
-def test_one_of_several_audiences_and_confirmations_is_enough(forge: Forge) -> None:
+def test_one_valid_audience_and_confirmation_is_sufficient(forge: Forge) -> None:
     def change(root: etree._Element) -> None:
         first = etree.fromstring(etree.tostring(find(root, "saml:SubjectConfirmation")))
         find(first, DATA).set("Recipient", "https://other.example")
@@ -217,7 +217,7 @@ def test_one_of_several_audiences_and_confirmations_is_enough(forge: Forge) -> N
 
 
 @pytest.mark.parametrize("sign", [(), ("assertion",), ("response",)])
-def test_an_assertion_that_nothing_signed_covers_is_refused(
+def test_an_assertion_without_a_covering_signature_is_refused(
     sign: tuple[str, ...], forge: Forge
 ) -> None:
     root = forge.but(sign=sign).make()
@@ -226,37 +226,37 @@ def test_an_assertion_that_nothing_signed_covers_is_refused(
     assert "Signature" in refused(root, forge.expected())
 
 
-def test_an_unsigned_response_may_not_bring_another_assertion(forge: Forge) -> None:
-    """The response is signed, then its assertion is exchanged for an unsigned one."""
+def test_an_assertion_replaced_after_signing_is_refused(forge: Forge) -> None:
+    """The response is signed, then its assertion is replaced by an unsigned one."""
     root = forge.but(sign=("response",)).make()
     other = assertion(forge.but(subject="eve").tree())
     root.replace(assertion(root), other)
-    assert refused(root, forge.expected()) == "no configured key made this signature"
+    assert refused(root, forge.expected()) == "no configured key created this signature"
 
 
 @pytest.mark.parametrize("broken", ["assertion", "response"])
-def test_where_both_are_signed_both_must_be_good(broken: str, forge: Forge) -> None:
+def test_both_signatures_must_be_valid(broken: str, forge: Forge) -> None:
     root = forge.but(sign=("assertion", "response")).make()
     value = find(assertion(root) if broken == "assertion" else root, "ds:SignatureValue")
     value.text = value.text.replace(value.text[:8], "AAAAAAAA", 1)
-    assert refused(root, forge.expected()) == "no configured key made this signature"
+    assert refused(root, forge.expected()) == "no configured key created this signature"
 
 
 @pytest.mark.parametrize("changed", ["saml:NameID", "saml:AttributeValue", "saml:Audience"])
 def test_a_change_after_signing_is_refused(changed: str, forge: Forge) -> None:
     root = forge.make()
     find(root, changed).text += "x"
-    assert refused(root, forge.expected()) == "no configured key made this signature"
+    assert refused(root, forge.expected()) == "no configured key created this signature"
 
 
-def test_the_clocks_may_differ_a_little(forge: Forge) -> None:
+def test_a_small_clock_difference_is_tolerated(forge: Forge) -> None:
     root, second = forge.make(), timedelta(seconds=1)
     end = forge.now + forge.lifetime
     for now in (forge.now - SKEW, end + SKEW - second):
         assert check(root, forge.expected(now=now)).subject == "ada"
     for now in (forge.now - SKEW - second, end + SKEW + second):
         assert refused(root, forge.expected(now=now))
-    # Made before it was asked for: it belongs to another sign-in.
+    # It was issued before the request, so it belongs to another sign-in.
     late = forge.expected(asked_at=forge.now + SKEW + second)
     assert "issued" in refused(root, late)
 
@@ -267,13 +267,13 @@ def test_encrypted_assertions_are_refused_clearly(sign: str, forge: Forge) -> No
     assert "encrypted" in refused(root, forge.expected())
 
 
-def test_the_format_that_was_asked_for_is_required(forge: Forge) -> None:
+def test_the_requested_format_is_required(forge: Forge) -> None:
     root = forge.make()
     assert check(root, forge.expected(name_id_format=PERSISTENT)).subject == "ada"
     assert "format" in refused(root, forge.expected(name_id_format=EMAIL))
 
 
-def test_an_address_may_be_the_name(forge: Forge) -> None:
+def test_the_name_id_may_be_the_email_address(forge: Forge) -> None:
     named = forge.but(format=EMAIL, subject="ada@x.example", attributes={})
     found = check(named.make(), named.expected())
     assert (found.subject, found.email, found.name) == ("ada@x.example", "ada@x.example", None)
@@ -309,7 +309,7 @@ def test_an_address_may_be_the_name(forge: Forge) -> None:
         ),
     ],
 )
-def test_attributes_are_known_by_their_usual_names(
+def test_common_attribute_names_are_known(
     attributes: dict[str, list[str]], email: str | None, name: str | None, groups: tuple[str, ...]
 ) -> None:
     forge = Forge(attributes=attributes)
@@ -319,8 +319,8 @@ def test_attributes_are_known_by_their_usual_names(
 
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
-def test_whatever_is_moved_the_person_stays_the_same(data: st.DataObject) -> None:
-    """Elements of a signed answer moved, copied, dropped and renamed at random."""
+def test_moving_elements_never_changes_the_person(data: st.DataObject) -> None:
+    """Elements of a signed response are moved, copied, dropped and renamed at random."""
     forge = Forge(sign=data.draw(st.sampled_from([("assertion",), ("response",)])))
     root = forge.make()
     untouched = check(root, forge.expected())
@@ -344,12 +344,12 @@ def test_whatever_is_moved_the_person_stays_the_same(data: st.DataObject) -> Non
             case "text":
                 target.text = "eve"
     found = untouched
-    with contextlib.suppress(Refused, Malformed):
-        found = response.check(response.parse(etree.tostring(root)), forge.expected())
+    with contextlib.suppress(ResponseRefused, InvalidDocument):
+        found = response.verify(response.parse(etree.tostring(root)), forge.expected())
     assert found == untouched
 
 
-def test_groups_are_bounded(forge: Forge) -> None:
+def test_the_number_of_groups_is_limited(forge: Forge) -> None:
     many = forge.but(attributes={"groups": [f"g{n}" for n in range(1001)]})
     assert "groups" in refused(many.make(), many.expected())
 

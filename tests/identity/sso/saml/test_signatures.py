@@ -1,4 +1,4 @@
-"""What a signature may be made with, what it may be of, and whose key counts."""
+"""Accepted and refused signatures: algorithms, forms and keys."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,28 +9,28 @@ from lxml import etree
 from signxml import XMLSigner
 
 from app.identity.sso.saml import response
-from app.identity.sso.saml.assertion import Refused
+from app.identity.sso.saml.assertion import ResponseRefused
 from tests.factories import saml
 from tests.factories.saml import NS, Forge, assertion, certificate, find
 
 MORE = "http://www.w3.org/2001/04/xmldsig-more#"
-NO_KEY = "no configured key made this signature"
+NO_KEY = "no configured key created this signature"
 
 
 class OldSigner(XMLSigner):
-    """Signs with what signxml has given up."""
+    """Signs with algorithms that signxml no longer supports."""
 
     def check_deprecated_methods(self) -> None:
         pass
 
 
 def subject(root: etree._Element, forge: Forge, **expected: Any) -> str:
-    found = response.check(response.parse(etree.tostring(root)), forge.expected(**expected))
+    found = response.verify(response.parse(etree.tostring(root)), forge.expected(**expected))
     return found.subject
 
 
 def refused(root: etree._Element, forge: Forge, **expected: Any) -> str:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ResponseRefused) as caught:
         subject(root, forge, **expected)
     return caught.value.reason
 
@@ -40,13 +40,13 @@ def refused(root: etree._Element, forge: Forge, **expected: Any) -> str:
     "method",
     ["rsa-sha256", "rsa-sha384", "rsa-sha512", "sha256-rsa-MGF1", "sha512-rsa-MGF1"],
 )
-def test_rsa_with_sha2_is_taken(method: str, digest: str) -> None:
+def test_rsa_with_sha2_is_accepted(method: str, digest: str) -> None:
     forge = Forge(signer={"signature_algorithm": method, "digest_algorithm": digest})
     assert subject(forge.make(), forge) == "ada"
 
 
 @pytest.mark.parametrize("method", ["ecdsa-sha256", "ecdsa-sha384", "ecdsa-sha512"])
-def test_ecdsa_with_sha2_is_taken(method: str) -> None:
+def test_ecdsa_with_sha2_is_accepted(method: str) -> None:
     forge = Forge(key_name="ec", signer={"signature_algorithm": method})
     assert subject(forge.make(), forge) == "ada"
 
@@ -76,10 +76,10 @@ def test_other_algorithms_are_refused(
 
 
 @pytest.mark.parametrize("encoding", [Encoding.PEM, Encoding.DER])
-def test_the_certificate_is_no_shared_secret(
+def test_the_certificate_is_not_a_shared_secret(
     encoding: Encoding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HMAC with the public certificate as its key: anybody can make that."""
+    """An HMAC with the public certificate as its key, which anybody can create."""
     secret = certificate("rsa").public_bytes(encoding)
     monkeypatch.setattr(saml, "key", lambda _: secret)
     monkeypatch.setattr(saml, "certificate", lambda _: None)
@@ -94,8 +94,8 @@ def _without_certificate(sign: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args, **kwargs: sign(*args, **{**kwargs, "cert": None})
 
 
-def test_the_certificate_in_the_message_does_not_count() -> None:
-    """Rightly signed by a stranger, who sends the certificate along."""
+def test_a_certificate_in_the_message_is_ignored() -> None:
+    """A valid signature of a stranger, who includes the certificate."""
     stranger = Forge(key_name="other")
     root = stranger.make()
     assert find(root, "ds:X509Certificate").text
@@ -103,7 +103,7 @@ def test_the_certificate_in_the_message_does_not_count() -> None:
     assert refused(root, stranger, certificates=(certificate("rsa"),)) == NO_KEY
 
 
-def test_a_key_in_the_message_does_not_count() -> None:
+def test_a_key_in_the_message_is_ignored() -> None:
     stranger = Forge(key_name="other", signer={})
     root = stranger.make()
     info = find(root, "ds:KeyInfo")
@@ -118,7 +118,7 @@ def test_a_key_in_the_message_does_not_count() -> None:
 
 
 @pytest.mark.parametrize("text", [None, "", "no base64", "AAAA"])
-def test_what_the_message_says_of_its_key_is_not_read(text: str | None) -> None:
+def test_key_info_in_the_message_is_ignored(text: str | None) -> None:
     forge = Forge()
     root = forge.make()
     if text is None:
@@ -129,7 +129,7 @@ def test_what_the_message_says_of_its_key_is_not_read(text: str | None) -> None:
     assert subject(root, forge) == "ada"
 
 
-def test_an_ec_key_makes_no_rsa_signature() -> None:
+def test_an_ec_key_does_not_verify_an_rsa_signature() -> None:
     forge = Forge()
     assert refused(forge.make(), forge, certificates=(certificate("ec"),)) == NO_KEY
 
@@ -185,12 +185,12 @@ FORMS: dict[str, tuple[Callable[[etree._Element], None], str]] = {
     "none": (_algorithm("ds:SignatureMethod", "none"), "signature algorithm"),
     "dsa": (_algorithm("ds:SignatureMethod", NS["ds"] + "dsa-sha1"), "signature algorithm"),
     "md5": (_algorithm("ds:DigestMethod", MORE + "md5"), "digest algorithm"),
-    "whole-document": (_uri(""), "does not name"),
-    "no-uri": (_uri(None), "does not name"),
-    "other-id": (_uri("#_response"), "does not name"),
-    "xpointer": (_uri("#xpointer(id('_assertion'))"), "does not name"),
-    "http": (_uri("http://127.0.0.1:1/x#_assertion"), "does not name"),
-    "file": (_uri("file:///etc/passwd"), "does not name"),
+    "whole-document": (_uri(""), "does not refer"),
+    "no-uri": (_uri(None), "does not refer"),
+    "other-id": (_uri("#_response"), "does not refer"),
+    "xpointer": (_uri("#xpointer(id('_assertion'))"), "does not refer"),
+    "http": (_uri("http://127.0.0.1:1/x#_assertion"), "does not refer"),
+    "file": (_uri("file:///etc/passwd"), "does not refer"),
     "xpath": (
         _transform("http://www.w3.org/TR/1999/REC-xpath-19991116", "<x>not(//x)</x>"),
         "transforms",
@@ -200,11 +200,11 @@ FORMS: dict[str, tuple[Callable[[etree._Element], None], str]] = {
     "base64": (_transform(NS["ds"] + "base64"), "transforms"),
     "twice-exclusive": (_transform("http://www.w3.org/2001/10/xml-exc-c14n#"), "transforms"),
     "one-transform": (_remove("ds:Transform"), "transforms"),
-    "no-transforms": (_remove("ds:Transforms"), "0 elements Transforms"),
-    "two-references": (_repeat("ds:Reference"), "2 elements Reference"),
-    "no-reference": (_remove("ds:Reference"), "0 elements Reference"),
-    "two-infos": (_repeat("ds:SignedInfo"), "2 elements SignedInfo"),
-    "two-signatures": (_repeat("ds:Signature"), "2 elements Signature"),
+    "no-transforms": (_remove("ds:Transforms"), "0 Transforms elements"),
+    "two-references": (_repeat("ds:Reference"), "2 Reference elements"),
+    "no-reference": (_remove("ds:Reference"), "0 Reference elements"),
+    "two-infos": (_repeat("ds:SignedInfo"), "2 SignedInfo elements"),
+    "two-signatures": (_repeat("ds:Signature"), "2 Signature elements"),
     "object": (_object, "object"),
     "no-value": (_remove("ds:SignatureValue"), NO_KEY),
     "no-digest": (_remove("ds:DigestValue"), NO_KEY),
@@ -222,17 +222,17 @@ def test_other_forms_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("value", ["", "AAAA", "no base64!", "A" * 5000])
 @pytest.mark.parametrize("name", ["ds:SignatureValue", "ds:DigestValue"])
-def test_values_that_are_none_are_refused(name: str, value: str) -> None:
+def test_invalid_values_are_refused(name: str, value: str) -> None:
     forge = Forge()
     root = forge.make()
     find(root, name).text = value
     assert refused(root, forge) == NO_KEY
 
 
-def test_what_is_not_signed_is_not_read() -> None:
+def test_unsigned_content_is_not_read() -> None:
     """A signature elsewhere in the assertion does not sign the assertion."""
     forge = Forge()
     root = forge.make()
     signature = find(assertion(root), "ds:Signature")
     find(root, "saml:Subject").append(signature)
-    assert "0 elements Signature" in refused(root, forge)
+    assert "0 Signature elements" in refused(root, forge)

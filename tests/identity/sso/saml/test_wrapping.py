@@ -1,8 +1,8 @@
-"""Signature wrapping: a good signature is kept, and what is read is moved elsewhere.
+"""Signature wrapping: a valid signature is kept, and the content is placed elsewhere.
 
-XSW 1 to 8 as Somorovsky et al. name them (On Breaking SAML: Be Whoever You Want to Be, USENIX
-Security 2012), and as SAML Raider makes them. Each is tried against both locks: the one assertion
-that a response may hold, and, with that taken away, reading only what was signed.
+XSW 1 to 8 as named by Somorovsky et al. (On Breaking SAML: Be Whoever You Want to Be, USENIX
+Security 2012) and created by SAML Raider. Each attack is tried against both defenses: only one
+assertion may be in a response; and, with that check turned off, only signed content is read.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ import pytest
 from lxml import etree
 
 from app.identity.sso.saml import response
-from app.identity.sso.saml.assertion import Refused
+from app.identity.sso.saml.assertion import ResponseRefused
 from tests.factories.saml import NS, Forge, assertion, find
 
 EVIL = "eve"
@@ -28,7 +28,7 @@ def _unsigned(element: etree._Element) -> etree._Element:
 
 
 def _evil(element: etree._Element, identifier: str | None) -> etree._Element:
-    """A copy that names somebody else; under another id, unless `identifier` is None."""
+    """Return a copy that names another person, with another id unless `identifier` is None."""
     copied = _copy(element)
     find(copied, "saml:NameID").text = EVIL
     if identifier is not None:
@@ -37,28 +37,28 @@ def _evil(element: etree._Element, identifier: str | None) -> etree._Element:
 
 
 def xsw1(root: etree._Element, identifier: str | None) -> etree._Element:
-    """The signed response moves into its own signature, which an evil response carries."""
+    """Move the signed response into its own signature, inside a forged response."""
     evil = _evil(root, identifier)
     find(evil, "ds:Signature").append(_unsigned(root))
     return evil
 
 
 def xsw2(root: etree._Element, identifier: str | None) -> etree._Element:
-    """The signed response stands before a detached signature, in an evil response."""
+    """Put the signed response before a detached signature, inside a forged response."""
     evil = _evil(root, identifier)
     find(evil, "ds:Signature").addprevious(_unsigned(root))
     return evil
 
 
 def xsw3(root: etree._Element, identifier: str | None) -> etree._Element:
-    """An evil assertion stands before the signed one."""
+    """Put a forged assertion before the signed one."""
     evil = _unsigned(_evil(assertion(root), identifier))
     assertion(root).addprevious(evil)
     return root
 
 
 def xsw4(root: etree._Element, identifier: str | None) -> etree._Element:
-    """The signed assertion lies in an evil one."""
+    """Put the signed assertion into a forged one."""
     original = assertion(root)
     evil = _unsigned(_evil(original, identifier))
     root.replace(original, evil)
@@ -67,7 +67,7 @@ def xsw4(root: etree._Element, identifier: str | None) -> etree._Element:
 
 
 def xsw5(root: etree._Element, identifier: str | None) -> etree._Element:
-    """The evil assertion has the signature; the one it signs stands at the end."""
+    """Give the signature to a forged assertion, and put the signed one at the end."""
     original = assertion(root)
     evil = _evil(original, identifier)
     root.replace(original, evil)
@@ -76,7 +76,7 @@ def xsw5(root: etree._Element, identifier: str | None) -> etree._Element:
 
 
 def xsw6(root: etree._Element, identifier: str | None) -> etree._Element:
-    """The evil assertion has the signature, and in it lies the one it signs."""
+    """Give the signature to a forged assertion, and put the signed one into the signature."""
     original = assertion(root)
     evil = _evil(original, identifier)
     root.replace(original, evil)
@@ -85,7 +85,7 @@ def xsw6(root: etree._Element, identifier: str | None) -> etree._Element:
 
 
 def xsw7(root: etree._Element, identifier: str | None) -> etree._Element:
-    """An evil assertion stands in extensions, which hold anything."""
+    """Put a forged assertion into extensions, which may contain anything."""
     evil = _unsigned(_evil(assertion(root), identifier))
     extensions = etree.Element(f"{{{NS['samlp']}}}Extensions")
     extensions.append(evil)
@@ -94,7 +94,7 @@ def xsw7(root: etree._Element, identifier: str | None) -> etree._Element:
 
 
 def xsw8(root: etree._Element, identifier: str | None) -> etree._Element:
-    """The evil assertion has the signature, with the signed one in an object of it."""
+    """Give the signature to a forged assertion, and put the signed one into an object of it."""
     original = assertion(root)
     evil = _evil(original, identifier)
     root.replace(original, evil)
@@ -104,7 +104,7 @@ def xsw8(root: etree._Element, identifier: str | None) -> etree._Element:
 
 
 def in_attribute(root: etree._Element, identifier: str | None) -> etree._Element:
-    """The evil assertion has the signature; the signed one is the value of an attribute."""
+    """Give the signature to a forged assertion; put the signed one into an attribute value."""
     original = assertion(root)
     evil = _evil(original, identifier)
     root.replace(original, evil)
@@ -113,7 +113,7 @@ def in_attribute(root: etree._Element, identifier: str | None) -> etree._Element
 
 
 def other_id(root: etree._Element, identifier: str | None) -> etree._Element:
-    """The signed element is found by an attribute that some libraries ask first."""
+    """Give the signed element another id attribute, which some libraries read first."""
     original = assertion(root)
     evil = _evil(original, None)
     hidden = _unsigned(original)
@@ -155,18 +155,18 @@ def test_a_wrapped_signature_is_refused(
     subject = None
     try:
         parsed = response.parse(etree.tostring(root))
-        subject = response.check(parsed, forge.expected()).subject
-    except Refused:
+        subject = response.verify(parsed, forge.expected()).subject
+    except ResponseRefused:
         pass
-    # Without the first lock an attack may leave the signed assertion in its place, and that one is
-    # read: which is no harm.
+    # Without the first defense, an attack may leave the signed assertion in its place. Reading that
+    # one does no harm.
     assert subject != EVIL
     if shape:
         assert subject is None
 
 
 @pytest.mark.parametrize("sign", ["assertion", "response"])
-def test_a_second_assertion_is_refused_though_it_is_signed_too(sign: str) -> None:
+def test_a_second_signed_assertion_is_refused(sign: str) -> None:
     forge = Forge()
     second = assertion(forge.but(assertion_id="_second", subject="bob").make())
     root = forge.make()
@@ -174,13 +174,13 @@ def test_a_second_assertion_is_refused_though_it_is_signed_too(sign: str) -> Non
     if sign == "response":
         root = forge.signed(root, "response")
     parsed = response.parse(etree.tostring(root))
-    with pytest.raises(Refused, match="2 assertions"):
-        response.check(parsed, forge.expected())
+    with pytest.raises(ResponseRefused, match="2 assertions"):
+        response.verify(parsed, forge.expected())
 
 
 def test_ids_are_unique() -> None:
     forge = Forge()
     root = forge.make()
     find(root, "samlp:StatusCode").set("Id", "_assertion")
-    with pytest.raises(Refused, match="not unique"):
-        response.check(response.parse(etree.tostring(root)), forge.expected())
+    with pytest.raises(ResponseRefused, match="not unique"):
+        response.verify(response.parse(etree.tostring(root)), forge.expected())

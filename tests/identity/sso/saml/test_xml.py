@@ -1,4 +1,4 @@
-"""Documents that are more than they seem: each is refused while it is read, and soon."""
+"""Malicious XML documents; each must be refused quickly while it is parsed."""
 
 import contextlib
 import time
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from app.identity.sso.saml import response, xml
-from app.identity.sso.saml.assertion import Refused
-from app.identity.sso.saml.xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS, Malformed
+from app.identity.sso.saml.assertion import ResponseRefused
+from app.identity.sso.saml.xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS, InvalidDocument
 from tests.factories.saml import Forge
 
 LAUGHS = "<!DOCTYPE x [<!ENTITY a0 'ha'>{}]>".format(
@@ -54,26 +54,26 @@ DOCUMENTS = {
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_documents_are_refused(name: str) -> None:
     began = time.thread_time()
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(InvalidDocument) as caught:
         xml.parse(DOCUMENTS[name].encode())
     assert caught.value.reason.endswith(".")
     assert time.thread_time() - began < 1
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "cp037", "utf-7"])
-def test_a_document_type_hides_in_no_other_encoding(encoding: str) -> None:
+def test_a_document_type_in_another_encoding_is_refused(encoding: str) -> None:
     document = f"<?xml version='1.0' encoding='{encoding}'?>{DOCUMENTS['external-file']}"
-    with pytest.raises(Malformed):
+    with pytest.raises(InvalidDocument):
         xml.parse(document.encode(encoding))
 
 
-def test_the_declared_encoding_is_not_believed() -> None:
-    """In UTF-7 this would be a document type; it is read as the UTF-8 that it is."""
+def test_the_declared_encoding_is_ignored() -> None:
+    """As UTF-7 this would be a document type; it is read as UTF-8."""
     root = xml.parse(b"<?xml version='1.0' encoding='utf-7'?><x>+ADw-y/+AD4-</x>")
     assert (root.text, len(root)) == ("+ADw-y/+AD4-", 0)
 
 
-def test_what_is_taken() -> None:
+def test_valid_documents_are_accepted() -> None:
     assert xml.parse(b"\xef\xbb\xbf<?xml version='1.0' encoding='UTF-8'?>\n<x/>\n").tag == "x"
     assert xml.parse(b"<x>a<!-- b -->c<y/></x>", comments=True).text == "ac"
     siblings = "<y xmlns:xs='a' xmlns:xsi='b'/>" * 1_000
@@ -85,35 +85,36 @@ def test_what_is_taken() -> None:
 @given(
     st.binary(max_size=300) | st.text(alphabet="<>/!?-[]&;# xa='\"", max_size=60).map(str.encode)
 )
-def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+def test_any_bytes_are_parsed_or_refused(data: bytes) -> None:
     refusal = None
     try:
         root = xml.parse(data)
-    except Malformed as found:
+    except InvalidDocument as found:
         refusal = found.reason
     assert refusal or isinstance(root.tag, str)
 
 
 @pytest.mark.parametrize("sign", ["assertion", "response"])
 @pytest.mark.parametrize("comment", ["<!---->", "<!-- x -->", "<?x?>", "<![CDATA[]]>"])
-def test_a_name_is_not_cut_off_at_a_comment(comment: str, sign: str) -> None:
-    """Signed without comments, so that one may be put in: some parsers then see half a name.
+def test_a_comment_does_not_truncate_a_name(comment: str, sign: str) -> None:
+    """A comment can be added after signing, and some parsers then read only half of a name.
 
-    CVE-2017-11427 and its kin. Here it is refused, and what is read would be the whole name.
+    See CVE-2017-11427 and similar ones. Such a document is refused here, and a parsed one would
+    have the whole name.
     """
     forge = Forge(subject="ada@example.com.evil.example", sign=(sign,))
     text = etree.tostring(forge.make()).decode()
     bent = text.replace("example.com.evil", f"example.com{comment}.evil")
     assert bent != text
-    with pytest.raises(Malformed):
+    with pytest.raises(InvalidDocument):
         response.parse(bent.encode())
-    # Were it let through, it would be the whole name or none.
-    with contextlib.suppress(Refused):
-        found = response.check(etree.fromstring(bent), forge.expected())
+    # If it were accepted, the result would be the whole name or none.
+    with contextlib.suppress(ResponseRefused):
+        found = response.verify(etree.fromstring(bent), forge.expected())
         assert found.subject == "ada@example.com.evil.example"
 
 
-def test_only_a_response_is_one() -> None:
+def test_other_documents_are_not_responses() -> None:
     for document in (b"<x/>", b"<Response/>", b'<a:Response xmlns:a="urn:x"/>'):
-        with pytest.raises(Malformed, match="not a SAML response"):
+        with pytest.raises(InvalidDocument, match="not a SAML response"):
             response.parse(document)

@@ -1,8 +1,8 @@
-"""The words of letters: one TOML file per language, and which file a reader gets.
+"""Templates of emails: one TOML file per language, and the selection of the reader's language.
 
-A letter is a table: `subject` (one line), `text` (paragraphs, apart by an empty line) and, where
-there is something to open, `action`, the label of the button that leads to the value `link`.
-`{name}` stands for a value. Values are put in as they are and never read for placeholders.
+An email is a table: `subject` (one line), `text` (paragraphs, separated by empty lines) and, if
+there is a page to open, `action`, the label of the button that leads to the value `link`. `{name}`
+is a placeholder. Values are inserted unchanged; placeholders in them are not replaced.
 """
 
 import re
@@ -20,33 +20,33 @@ _RIGHT_TO_LEFT = {"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"}
 _RIGHT_TO_LEFT_SCRIPTS = {"arab", "hebr", "nkoo", "syrc", "thaa"}
 
 
-class WordingError(ValueError):
-    """A file of letters is not usable, or a letter is asked for that there is none of."""
+class TemplateError(ValueError):
+    """A file of templates is invalid, or a requested template does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of a phrase: words as they are, or the value of a name."""
+    """A part of a phrase: literal text, or the name of a placeholder if `value` is true."""
 
     text: str
     value: bool = False
 
 
-def phrase(text: str) -> tuple[Part, ...]:
-    """Split a template at its placeholders. Raises WordingError on a stray brace."""
+def parse_phrase(text: str) -> tuple[Part, ...]:
+    """Split a text at its placeholders. Raises TemplateError on a stray brace."""
     found, end = [], 0
     for match in _PLACEHOLDER.finditer(text):
         found += [Part(text[end : match.start()]), Part(match[1], value=True)]
         end = match.end()
     found.append(Part(text[end:]))
     if any("{" in part.text or "}" in part.text for part in found if not part.value):
-        raise WordingError(f"a brace that belongs to no placeholder: {text!r}")
+        raise TemplateError(f"brace outside a placeholder: {text!r}")
     return tuple(part for part in found if part.text)
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """One letter in one language."""
+class TextTemplate:
+    """The template of an email in one language."""
 
     language: str
     subject: tuple[Part, ...]
@@ -55,7 +55,7 @@ class Wording:
 
     @property
     def names(self) -> frozenset[str]:
-        """The values that it shows; `link` is one where there is an action."""
+        """Return the names of the required values, including `link` if there is an action."""
         phrases = (self.subject, *self.paragraphs)
         shown = {part.text for parts in phrases for part in parts if part.value}
         return frozenset(shown | ({"link"} if self.action else set()))
@@ -63,18 +63,20 @@ class Wording:
 
 def _paragraphs(text: str | list[str]) -> tuple[tuple[Part, ...], ...]:
     blocks = re.split(r"\n\s*\n", text.strip()) if isinstance(text, str) else text
-    return tuple(phrase(" ".join(block.split())) for block in blocks)
+    return tuple(parse_phrase(" ".join(block.split())) for block in blocks)
 
 
-def _wording(language: str, name: str, table: Mapping[str, Any]) -> Wording:
+def _parse_template(language: str, name: str, table: Mapping[str, Any]) -> TextTemplate:
     if not {"subject", "text"} <= set(table) <= _MEMBERS:
-        raise WordingError(f"{language}: {name} has subject, text and perhaps action, nothing else")
+        raise TemplateError(f"{language}: {name} must have subject and text, and may have action")
     subject = " ".join(table["subject"].split())
-    return Wording(language, phrase(subject), _paragraphs(table["text"]), table.get("action"))
+    return TextTemplate(
+        language, parse_phrase(subject), _paragraphs(table["text"]), table.get("action")
+    )
 
 
-class Wordings:
-    """All letters of a folder, in every language that it has a file of.
+class TextTemplates:
+    """All templates in a folder, in all its languages.
 
     Files are named by language tag: `en.toml`, `de.toml`, `pt-BR.toml`.
     """
@@ -83,38 +85,44 @@ class Wordings:
         self.folder = folder
 
     @cached_property
-    def languages(self) -> dict[str, dict[str, Wording]]:
-        """Letters by language tag in lower case, then by name. Raises WordingError."""
-        found: dict[str, dict[str, Wording]] = {}
+    def languages(self) -> dict[str, dict[str, TextTemplate]]:
+        """Return the templates by language tag in lower case, then by name.
+
+        Raises TemplateError.
+        """
+        found: dict[str, dict[str, TextTemplate]] = {}
         for path in sorted(self.folder.glob("*.toml")):
             try:
                 tables = tomllib.loads(path.read_text(encoding="utf-8"))
             except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-                raise WordingError(f"{path.name}: {error}") from None
+                raise TemplateError(f"{path.name}: {error}") from None
             found[path.stem.lower()] = {
-                name: _wording(path.stem, name, table) for name, table in tables.items()
+                name: _parse_template(path.stem, name, table) for name, table in tables.items()
             }
         if DEFAULT_LANGUAGE not in found:
-            raise WordingError(f"{self.folder} has no {DEFAULT_LANGUAGE}.toml")
+            raise TemplateError(f"{self.folder} has no {DEFAULT_LANGUAGE}.toml")
         return found
 
-    def find(self, name: str, locale: str) -> Wording:
-        """The letter for a reader of `locale`. Raises WordingError when it is in no language."""
-        for language in candidates(locale):
+    def find(self, name: str, locale: str) -> TextTemplate:
+        """Return the template for a reader of `locale`. Raises TemplateError if there is none."""
+        for language in fallback_languages(locale):
             found = self.languages.get(language, {}).get(name)
             if found is not None:
                 return found
-        raise WordingError(f"{self.folder} has no letter {name}")
+        raise TemplateError(f"{self.folder} has no template {name}")
 
 
-def candidates(locale: str) -> list[str]:
-    """Where to look: the tag shortened part by part (RFC 4647, section 3.4), then English."""
+def fallback_languages(locale: str) -> list[str]:
+    """Return the language tags to look up, in order of preference; the last one is English.
+
+    The tag of the locale is shortened part by part (RFC 4647, section 3.4).
+    """
     parts = re.split(r"[-_]", locale.lower())
     return [*("-".join(parts[:end]) for end in range(len(parts), 0, -1)), DEFAULT_LANGUAGE]
 
 
-def direction(language: str) -> str:
-    """`rtl` or `ltr`, for the attribute `dir`."""
+def text_direction(language: str) -> str:
+    """Return the text direction of a language, `rtl` or `ltr`, for the attribute `dir`."""
     first, *rest = language.lower().split("-")
     scripts = [part for part in rest if len(part) == 4]  # noqa: PLR2004 - ISO 15924
     if scripts:

@@ -1,20 +1,26 @@
-"""Phrases of web pages: one file per language, as for emails, found by table and name."""
+"""Texts of web pages: one file per language, as for emails, found by table and name."""
 
 import tomllib
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-from app.kit.letters.wording import DEFAULT_LANGUAGE, Part, WordingError, candidates, phrase
+from app.kit.emails.templates import (
+    DEFAULT_LANGUAGE,
+    Part,
+    TemplateError,
+    fallback_languages,
+    parse_phrase,
+)
 
 _MAX_TAG = 35
-"""Longest language tag that is worth looking at (RFC 5646, section 4.4.1)."""
+"""The longest language tag that is looked up (RFC 5646, section 4.4.1)."""
 
 
 class Phrases:
-    """All phrases of a folder: `Phrases(Path(__file__).parent / "words")`.
+    """All phrases in a folder: `Phrases(Path(__file__).parent / "words")`.
 
-    Files are named by language tag (`en.toml`, `pt-BR.toml`). `{name}` stands for a value.
+    Files are named by language tag (`en.toml`, `pt-BR.toml`). `{name}` is a placeholder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -22,38 +28,41 @@ class Phrases:
 
     @cached_property
     def languages(self) -> dict[str, dict[str, tuple[Part, ...]]]:
-        """Phrases by language tag in lower case, then by `table.name`. Raises WordingError."""
+        """Return the phrases by language tag in lower case, then by `table.name`.
+
+        Raises TemplateError.
+        """
         return {path.stem.lower(): _read(path) for path in sorted(self.folder.glob("*.toml"))}
 
     @cached_property
     def tags(self) -> dict[str, str]:
-        """The tags as the files spell them, by the tag in lower case."""
+        """Return the language tags as spelled in the file names, by the tag in lower case."""
         return {path.stem.lower(): path.stem for path in self.folder.glob("*.toml")}
 
     def choose_language(self, wanted: Iterable[str]) -> str:
-        """Return the tag of the first wanted language that there is a file for, else English's."""
+        """Return the tag of the first wanted language that has a file, else of English."""
         for locale in wanted:
             if len(locale) > _MAX_TAG:
                 continue
-            # The last candidate is English, which nobody asked for here.
-            for language in candidates(locale)[:-1]:
+            # The last candidate is English, which was not asked for.
+            for language in fallback_languages(locale)[:-1]:
                 if language in self.tags:
                     return self.tags[language]
         return DEFAULT_LANGUAGE
 
     def find(self, key: str, locale: str) -> tuple[Part, ...]:
-        """Return the phrase `table.name` in the closest language. Raises WordingError."""
-        for language in candidates(locale):
+        """Return the phrase `table.name` in the closest language. Raises TemplateError."""
+        for language in fallback_languages(locale):
             found = self.languages.get(language, {}).get(key)
             if found is not None:
                 return found
-        raise WordingError(f"{self.folder} has no phrase {key}")
+        raise TemplateError(f"{self.folder} has no phrase {key}")
 
 
 def _read(path: Path) -> dict[str, tuple[Part, ...]]:
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
     return {
-        f"{table}.{name}": phrase(" ".join(text.split()))
+        f"{table}.{name}": parse_phrase(" ".join(text.split()))
         for table, phrases in tables.items()
         for name, text in phrases.items()
     }

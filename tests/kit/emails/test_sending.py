@@ -1,4 +1,4 @@
-"""Letters through a worker, to a real mail server."""
+"""Emails through a worker, to a real mail server."""
 
 import signal
 import ssl
@@ -18,8 +18,8 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.kit import container, db, tenancy
-from app.kit.letters import Letters
-from app.kit.letters.wording import WordingError
+from app.kit.emails import Emails
+from app.kit.emails.templates import TemplateError
 from app.kit.mail import Mailer
 from tests.factories import Org
 from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, inbox_server
@@ -40,8 +40,8 @@ def wait_until(done: Callable[[], object], seconds: float = 90.0) -> None:
 
 
 @pytest.fixture
-def letters() -> Letters:
-    return Letters(ROOT / "app" / "delivery" / "notifications" / "letters")
+def letters() -> Emails:
+    return Emails(ROOT / "app" / "delivery" / "notifications" / "letters")
 
 
 @pytest.fixture
@@ -65,12 +65,12 @@ def serve(inbox: Inbox) -> Iterator[Callable[..., int]]:
         controller.stop()
 
 
-def post(app: Flask, letters: Letters, *, to: str = "anna@example.com") -> str:
+def enqueue(app: Flask, letters: Emails, *, to: str = "anna@example.com") -> str:
     """Queue a letter; its message id."""
     message_id = f"test-{uuid4()}"
     values = {"organization": "Åre", "title": "Look", "body": "s3cret\nbody", "link": "/x?token=t0"}
     with app.app_context(), db.transaction():
-        letters.post("notification", to=to, locale="en", values=values, message_id=message_id)
+        letters.enqueue("notification", to=to, locale="en", values=values, message_id=message_id)
     return message_id
 
 
@@ -100,9 +100,9 @@ def mail_server(
 
 @pytest.mark.usefixtures("mail_server")
 def test_a_letter_is_text_and_html(
-    app: Flask, letters: Letters, inbox: Inbox, work: Callable[[], None]
+    app: Flask, letters: Emails, inbox: Inbox, work: Callable[[], None]
 ) -> None:
-    message_id = post(app, letters)
+    message_id = enqueue(app, letters)
     work()
     (message,) = sendings(inbox, message_id)
     assert message["Subject"] == "[Åre] Look"
@@ -114,9 +114,9 @@ def test_a_letter_is_text_and_html(
 
 @pytest.mark.usefixtures("mail_server")
 def test_what_waits_and_what_was_sent_shows_no_secret(
-    app: Flask, letters: Letters, work: Callable[[], None]
+    app: Flask, letters: Emails, work: Callable[[], None]
 ) -> None:
-    message_id = post(app, letters)
+    message_id = enqueue(app, letters)
     (waiting,) = rows(app, message_id)
     for secret in ("s3cret", "t0", "anna@example.com", "Look"):
         assert secret not in str({**waiting["args"], "sealed": ""})  # type: ignore[dict-item]
@@ -138,7 +138,7 @@ def test_what_waits_and_what_was_sent_shows_no_secret(
 )
 def test_refused_for_good_or_for_now(
     app: Flask,
-    letters: Letters,
+    letters: Emails,
     inbox: Inbox,
     work: Callable[[], None],
     answer: str,
@@ -147,7 +147,7 @@ def test_refused_for_good_or_for_now(
     error: str | None,
 ) -> None:
     inbox.answer_recipient = answer
-    message_id = post(app, letters)
+    message_id = enqueue(app, letters)
     work()
     (row,) = rows(app, message_id)
     assert (row["status"], row["error"], "sealed" in str(row["args"])) == (status, error, kept)
@@ -161,35 +161,35 @@ def test_refused_for_good_or_for_now(
 
 @pytest.mark.usefixtures("mail_server")
 def test_who_is_no_address_is_given_up(
-    app: Flask, letters: Letters, inbox: Inbox, work: Callable[[], None]
+    app: Flask, letters: Emails, inbox: Inbox, work: Callable[[], None]
 ) -> None:
-    message_id = post(app, letters, to="a@b.c, d@e.f")
+    message_id = enqueue(app, letters, to="a@b.c, d@e.f")
     work()
     assert [row["status"] for row in rows(app, message_id)] == ["completed"]
     assert ids(inbox, message_id) == []
 
 
-def test_what_is_rolled_back_is_not_sent(app: Flask, letters: Letters) -> None:
+def test_what_is_rolled_back_is_not_sent(app: Flask, letters: Emails) -> None:
     with app.app_context():
         values = {"organization": "o", "title": "t", "body": "b", "link": None}
-        letters.post("notification", to="a@b.c", locale="en", values=values, message_id="undone")
+        letters.enqueue("notification", to="a@b.c", locale="en", values=values, message_id="undone")
         db.session().rollback()
     assert rows(app, "undone") == []
 
 
-def test_a_missing_value_or_letter_is_noticed_at_once(app: Flask, letters: Letters) -> None:
+def test_a_missing_value_or_letter_is_noticed_at_once(app: Flask, letters: Emails) -> None:
     with app.app_context():
-        with pytest.raises(WordingError, match="body, link, title"):
-            letters.post("notification", to="a@b.c", locale="en", values={"organization": "o"})
-        with pytest.raises(WordingError, match="no letter nothing"):
-            letters.post("nothing", to="a@b.c", locale="en", values={})
+        with pytest.raises(TemplateError, match="body, link, title"):
+            letters.enqueue("notification", to="a@b.c", locale="en", values={"organization": "o"})
+        with pytest.raises(TemplateError, match="no template nothing"):
+            letters.enqueue("nothing", to="a@b.c", locale="en", values={})
 
 
-def test_letters_of_an_erased_organization_are_gone(app: Flask, org: Org, letters: Letters) -> None:
+def test_letters_of_an_erased_organization_are_gone(app: Flask, org: Org, letters: Emails) -> None:
     values = {"organization": "o", "title": "t", "body": "b", "link": None}
     message_id = f"test-{uuid4()}"
     with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        letters.post(
+        letters.enqueue(
             "notification",
             to="a@b.c",
             locale="en",
@@ -231,7 +231,7 @@ def _expire(app: Flask, message_id: str) -> None:
 def test_a_worker_killed_while_it_sends(
     app: Flask,
     environ: dict[str, str],
-    letters: Letters,
+    letters: Emails,
     inbox: Inbox,
     serve: Callable[..., int],
     tmp_path: Path,
@@ -242,7 +242,7 @@ def test_a_worker_killed_while_it_sends(
     authority.issue_cert("127.0.0.1").configure_cert(context)
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
     port = serve(tls_context=context, require_starttls=True, auth_required=True)
-    message_id = inbox.hold = post(app, letters)
+    message_id = inbox.hold = enqueue(app, letters)
     url = f"smtp://user:{URL_PASSWORD}@127.0.0.1:{port}?starttls=1"
     own = {"SMTP_URL": url, "SSL_CERT_FILE": str(tmp_path / "authority.pem"), "JOB_WORKERS": "1"}
     process = subprocess.Popen([sys.executable, "worker.py"], cwd=ROOT, env={**environ, **own})

@@ -106,7 +106,7 @@ def test_suspended_and_reinstated(org: Org, work: Callable[[], None]) -> None:
     suspended, reinstated = mails(org.email("owner"))
     assert suspended["Subject"] == "Test was suspended"
     assert "Not paid" in suspended.get_body(("plain",)).get_content()
-    assert reinstated["Subject"] == "Test is open again"
+    assert reinstated["Subject"] == "Test is no longer suspended"
     assert mails(org.email("admin")) == []
 
 

@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 from lxml import html as lxml_html
 
-from app.kit.letters import FOLDERS
-from app.kit.letters.layout import render, surroundings
-from app.kit.letters.wording import Wording, phrase
+from app.kit.emails import FOLDERS
+from app.kit.emails.layout import load_layout_texts, render
+from app.kit.emails.templates import TextTemplate, parse_phrase
 
 ROOT = Path(__file__).parents[3] / "app"
 ON_DISK = {p.parent.relative_to(ROOT).as_posix() for p in ROOT.rglob("letters/*.toml")}
@@ -29,12 +29,12 @@ _import_all()
 LETTERS = [
     pytest.param(folder, language, name, id=f"{folder}/{language}/{name}")
     for folder, letters in sorted(FOLDERS.items())
-    for language, found in letters.wordings.languages.items()
+    for language, found in letters.templates.languages.items()
     for name in found
 ]
 
 
-def _values(wording: Wording) -> dict[str, str]:
+def _values(wording: TextTemplate) -> dict[str, str]:
     # Words that occur nowhere else, so that what is lost is noticed.
     found = {name: f"zq{name}zq" for name in wording.names}
     return {**found, "token": "zqtokenzq", "link": "https://zq.example/open?token=zqtokenzq"}
@@ -51,24 +51,24 @@ def test_every_folder_of_letters_is_known() -> None:
 
 @pytest.mark.parametrize("folder", sorted(FOLDERS))
 def test_every_language_has_every_letter_with_the_same_values(folder: str) -> None:
-    languages = FOLDERS[folder].wordings.languages
-    assert set(languages) == set(surroundings()) >= {"en", "de"}
+    languages = FOLDERS[folder].templates.languages
+    assert set(languages) == set(load_layout_texts()) >= {"en", "de"}
     english = {name: letter.names for name, letter in languages["en"].items()}
     for language, letters in languages.items():
         assert {n: found.names for n, found in letters.items()} == english, language
-        assert language in surroundings(), f"app/kit/letters/base has no {language}"
+        assert language in load_layout_texts(), f"app/kit/emails/base has no {language}"
 
 
 @pytest.mark.parametrize(("folder", "language", "name"), LETTERS)
 def test_the_text_carries_all_that_the_html_does(
     app: Flask, folder: str, language: str, name: str
 ) -> None:
-    wording = FOLDERS[folder].wordings.languages[language][name]
+    wording = FOLDERS[folder].templates.languages[language][name]
     letter = render(wording, _values(wording), public_url="https://zq.example", service="Labels")
     page = lxml_html.document_fromstring(letter.html)
     paragraphs = {p.text_content() for p in page.xpath("//main/p")}
     # In the text the address stands by itself: there is no button that could fail.
-    shown = paragraphs - {surroundings()[language]["link"]}
+    shown = paragraphs - {load_layout_texts()[language]["link"]}
     words = {word.rstrip(":") for word in _words(letter.text)}
     for paragraph in shown:
         assert {word.rstrip(":") for word in _words(paragraph)} <= words, paragraph
@@ -81,11 +81,13 @@ def test_the_text_carries_all_that_the_html_does(
 
 
 def test_the_surroundings_are_the_same_in_every_language() -> None:
-    expected = {key: {p.text for p in phrase(text) if p.value} for key, text in _english().items()}
-    for language, words in surroundings().items():
-        found = {key: {p.text for p in phrase(t) if p.value} for key, t in words.items()}
+    expected = {
+        key: {p.text for p in parse_phrase(text) if p.value} for key, text in _english().items()
+    }
+    for language, words in load_layout_texts().items():
+        found = {key: {p.text for p in parse_phrase(t) if p.value} for key, t in words.items()}
         assert found == expected, language
 
 
 def _english() -> dict[str, str]:
-    return surroundings()["en"]
+    return load_layout_texts()["en"]

@@ -5,20 +5,20 @@ from pathlib import Path
 import pytest
 from lxml import html as lxml_html
 
-from app.kit.letters.layout import Rendered, render
-from app.kit.letters.wording import Wording, Wordings
+from app.kit.emails.layout import Rendered, render
+from app.kit.emails.templates import TextTemplate, TextTemplates
 
 LETTER = '[x]\nsubject = "For {name}"\ntext = "Hello {name}.\\n\\nUntil {date}."\naction = "Open"\n'
 URL = "https://labels.example"
 
 
-def _wording(folder: Path, text: str = LETTER, language: str = "en") -> Wording:
+def _wording(folder: Path, text: str = LETTER, language: str = "en") -> TextTemplate:
     (folder / "en.toml").write_text(text, encoding="utf-8")
     (folder / f"{language}.toml").write_text(text, encoding="utf-8")
-    return Wordings(folder).find("x", language)
+    return TextTemplates(folder).find("x", language)
 
 
-def _render(wording: Wording, **values: str | int | None) -> Rendered:
+def _render(wording: TextTemplate, **values: str | int | None) -> Rendered:
     given = {"name": "Anna", "date": "2026-11-28", "link": "/reset-password?token=abc", **values}
     return render(wording, given, public_url=URL, service="Labels")
 

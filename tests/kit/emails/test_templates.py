@@ -4,22 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from app.kit.letters.wording import (
+from app.kit.emails.templates import (
     Part,
-    WordingError,
-    Wordings,
-    candidates,
-    direction,
-    phrase,
+    TemplateError,
+    TextTemplates,
+    fallback_languages,
+    parse_phrase,
+    text_direction,
 )
 
 HELLO = '[hello]\nsubject = "Hello"\ntext = "Hello {name}."\n'
 
 
-def _folder(path: Path, **files: str) -> Wordings:
+def _folder(path: Path, **files: str) -> TextTemplates:
     for language, text in files.items():
         (path / f"{language.replace('_', '-')}.toml").write_text(text, encoding="utf-8")
-    return Wordings(path)
+    return TextTemplates(path)
 
 
 def test_region_then_language_then_english(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_any_locale_leads_to_a_letter(tmp_path: Path, locale: str) -> None:
 
 
 def test_a_letter_that_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(WordingError, match="no letter bye"):
+    with pytest.raises(TemplateError, match="no template bye"):
         _folder(tmp_path, en=HELLO).find("bye", "en")
 
 
@@ -53,12 +53,12 @@ def test_a_letter_that_does_not_exist(tmp_path: Path) -> None:
 )
 def test_files_that_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "en.toml").write_text(text, encoding="utf-8", errors="surrogateescape")
-    with pytest.raises(WordingError):
-        _ = Wordings(tmp_path).languages
+    with pytest.raises(TemplateError):
+        _ = TextTemplates(tmp_path).languages
 
 
 def test_english_is_never_missing(tmp_path: Path) -> None:
-    with pytest.raises(WordingError, match=r"no en\.toml"):
+    with pytest.raises(TemplateError, match=r"no en\.toml"):
         _ = _folder(tmp_path, de=HELLO).languages
 
 
@@ -68,8 +68,8 @@ def test_paragraphs_names_and_candidates(tmp_path: Path) -> None:
     assert found.paragraphs[0] == (Part("One line."),)
     assert found.paragraphs[1] == (Part("Two: "), Part("what", value=True), Part("."))
     assert found.names == {"who", "what", "link"}
-    assert phrase("") == ()
-    assert candidates("zh-Hant_TW") == ["zh-hant-tw", "zh-hant", "zh", "en"]
+    assert parse_phrase("") == ()
+    assert fallback_languages("zh-Hant_TW") == ["zh-hant-tw", "zh-hant", "zh", "en"]
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_paragraphs_names_and_candidates(tmp_path: Path) -> None:
     [("en", "ltr"), ("ar", "rtl"), ("he-IL", "rtl"), ("uz-Arab", "rtl"), ("ar-Latn-EG", "ltr")],
 )
 def test_direction(language: str, expected: str) -> None:
-    assert direction(language) == expected
+    assert text_direction(language) == expected

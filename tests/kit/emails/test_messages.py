@@ -9,8 +9,8 @@ from babel import Locale
 
 from app.delivery.notifications.service import telling
 from app.delivery.notifications.service.collecting import SORTS
-from app.kit.letters import Messages
-from app.kit.letters.wording import WordingError
+from app.kit.emails import Messages
+from app.kit.emails.templates import TemplateError
 
 EN = """
 [files_one]
@@ -50,7 +50,7 @@ def messages(tmp_path: Path) -> Messages:
 
 def _write(messages: Messages, count: int, locale: str = "en", **values: Any) -> Any:
     given = {**NOTHING, **values}
-    return messages.write(
+    return messages.render(
         "files", locale=locale, time_zone="Europe/Vienna", values=given, count=count
     )
 
@@ -92,15 +92,15 @@ def test_values_are_no_templates_and_a_title_is_one_line(messages: Messages) -> 
 
 
 def test_what_is_missing_is_noticed(messages: Messages) -> None:
-    with pytest.raises(WordingError):
-        messages.write("nope", locale="en", time_zone="UTC", values={})
+    with pytest.raises(TemplateError):
+        messages.render("nope", locale="en", time_zone="UTC", values={})
     with pytest.raises(KeyError):
-        messages.write("files", locale="en", time_zone="UTC", values={}, count=2)
+        messages.render("files", locale="en", time_zone="UTC", values={}, count=2)
 
 
 def test_every_language_of_the_notifications_has_every_message() -> None:
     """With the plural forms of its own, and values that the English one shows."""
-    languages = telling.messages.wordings.languages
+    languages = telling.messages.templates.languages
     assert {"en", "de"} <= set(languages)
     for language, found in languages.items():
         forms = Locale.parse(language, sep="-").plural_form.tags | {"other"}
@@ -126,7 +126,7 @@ def test_every_sort_of_news_has_words_in_every_language(
     due = {"due_at": datetime(2026, 7, 1, 12, 30, tzinfo=UTC)}
     for name, number in ((sort, count), (SORTS[sort].one, None)):
         if name is not None:
-            said = telling.messages.write(
+            said = telling.messages.render(
                 name, locale=language, time_zone="UTC", values={**values, **due}, count=number
             )
             assert said.title

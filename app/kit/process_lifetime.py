@@ -1,6 +1,6 @@
-"""Processes that end with the one that started them (Linux).
+"""Signals that end a process together with the process that started it (Linux).
 
-Only the standard library is imported here: the supervisor stays small.
+This module imports only the standard library, to keep the supervisor small.
 """
 
 import ctypes
@@ -18,9 +18,10 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 def die_with_parent(parent: int, signal_number: int = signal.SIGKILL) -> None:
     """Have the kernel send `signal_number` to this process when process `parent` ends.
 
-    Called in the child, after any change of user (which clears the setting). prctl(2),
-    PR_SET_PDEATHSIG: the signal follows the parent's *thread*, so a parent must start its children
-    from a thread that lives as long as it does. A parent already gone ends this process now.
+    Call this in the child, after any change of user (which clears the setting). It uses prctl(2),
+    PR_SET_PDEATHSIG: the signal is sent when the parent's *thread* ends, so a parent must start its
+    children from a thread that lives as long as the process. If the parent has ended already, this
+    process ends now.
     """
     _prctl(_PR_SET_PDEATHSIG, signal_number)
     if os.getppid() != parent:
@@ -28,12 +29,12 @@ def die_with_parent(parent: int, signal_number: int = signal.SIGKILL) -> None:
 
 
 def die_with_pipe(descriptor: int, signal_number: int = signal.SIGKILL) -> None:
-    """Have the kernel send `signal_number` to this process when a pipe's last writer is gone.
+    """Have the kernel send `signal_number` to this process when the last writer of a pipe is gone.
 
-    `descriptor` is the reading end; nothing may ever be written to the pipe. Unlike a parent's
-    death, which a process may outlive, this holds whoever the parent is. fcntl(2), F_SETSIG: owner
-    and signal belong to an open file, so each process opens the pipe anew. A pipe that nobody can
-    write to any more ends this process now.
+    `descriptor` is the reading end; nothing may ever be written to the pipe. Unlike
+    `die_with_parent`, this does not depend on which process is the parent. It uses fcntl(2),
+    F_SETSIG: owner and signal belong to an open file, so each process opens the pipe again for
+    itself. If the pipe has no writer any more, this process ends now.
     """
     lifeline = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
@@ -46,9 +47,10 @@ def die_with_pipe(descriptor: int, signal_number: int = signal.SIGKILL) -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every descendant that loses its own: prctl(2), PR_SET_CHILD_SUBREAPER.
+    """Become the parent of every descendant process whose own parent has ended.
 
-    The caller must collect them with waitpid when they end.
+    This uses prctl(2), PR_SET_CHILD_SUBREAPER. The caller must reap them with waitpid when they
+    end.
     """
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 

@@ -1,0 +1,97 @@
+"""How many documents a search finds, counted again only after something searched has changed."""
+
+from threading import Lock
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from cachetools import LRUCache
+from sqlalchemy import Select, Subquery, Text, func, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by
+
+from app.documents.artifacts.counters import SEARCHED
+from app.documents.artifacts.queries.reading import timed
+from app.documents.artifacts.queries.searching import Asked, found_by
+from app.kit import counters, db, tenancy
+from app.kit.prepared import Prepared
+
+_Key = tuple[UUID, str, str]
+
+
+class Total(NamedTuple):
+    """How many of the searched documents are hits, as of a version of what is searched."""
+
+    version: str
+    hits: int
+    searched: int
+
+
+_NOTHING = Total("", 0, 0)
+_totals: LRUCache[_Key, Total] = LRUCache(maxsize=1000)
+_lock = Lock()
+
+
+def get_last_total(asked: Asked, bounds: dict[str, Any]) -> Total:
+    """Return the last count, which may be outdated, or zeros where nothing was counted."""
+    key = _get_key(asked, bounds)
+    with _lock:
+        return _NOTHING if key is None else _totals.get(key, _NOTHING)
+
+
+def count_hits(asked: Asked, bounds: dict[str, Any]) -> int:
+    """Return how many documents within `bounds` a search finds.
+
+    Counting takes as long as there are hits, so a count is kept until something searched changes.
+    """
+    key = _get_key(asked, bounds)
+    if key is None:
+        return int(db.session().execute(select(_hits(asked, bounds))).scalar_one())
+    with _lock:
+        last = _totals.get(key)
+    if last is not None and last.version == _read_version():
+        return last.hits
+    # One statement, hence one snapshot: the version is exactly that of the count.
+    version = _select_version(counters.cells(SEARCHED, ("archived",), {})).scalar_subquery()
+    searched = counters.total(SEARCHED, {})
+    total = Total(*db.session().execute(select(version, _hits(asked, bounds), searched)).one())
+    with _lock:
+        _totals[key] = total
+    return total.hits
+
+
+def _get_key(asked: Asked, bounds: dict[str, Any]) -> _Key | None:
+    """Return the key of a total, or None where it is not kept."""
+    if asked.backlog or asked.tsquery is None or not {"archived"}.issuperset(bounds):
+        return None
+    return tenancy.current_organization_id(), asked.tsquery, bounds.get("archived", "false")
+
+
+def _hits(asked: Asked, bounds: dict[str, Any]) -> Any:
+    found = found_by(asked).c
+    return counters.count(timed(select(found.id), found, **bounds))
+
+
+def _select_version(cells: Subquery) -> Select[Any]:
+    """Return a SELECT of a text that differs after every change of what is searched."""
+    summed = (
+        select(
+            cells.c.archived,
+            func.concat_ws(" ", cells.c.archived, func.sum(cells.c.n), func.sum(cells.c.total))
+            .cast(Text)
+            .label("state"),
+        )
+        .group_by(cells.c.archived)
+        .subquery()
+    )
+    states = func.array_agg(aggregate_order_by(summed.c.state, summed.c.archived))
+    return select(func.coalesce(func.array_to_string(states, ","), "").label("version"))
+
+
+_VERSION = Prepared.from_select(
+    "search_version",
+    _select_version(counters.prepared_cells(SEARCHED, ("archived",))),
+    organization_id="uuid",
+)
+
+
+def _read_version() -> str:
+    return str(_VERSION.first(str(tenancy.current_organization_id())).version)

@@ -1,0 +1,149 @@
+"""Service with which the operator manages user accounts and their sessions."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from app.identity.api_keys import service as api_keys
+from app.identity.auth import links, recovery
+from app.identity.auth import queries as auth_queries
+from app.identity.auth import sessions as user_sessions
+from app.identity.control_plane import queries
+from app.identity.control_plane.service.changing import letters
+from app.identity.control_plane.service.provisioning import LINK_LIFETIME
+from app.identity.invitations import service as invitations
+from app.identity.users import queries as user_queries
+from app.identity.users import service as users
+from app.identity.users.models import User
+from app.kit import container, db, errors, tenancy
+from app.kit.errors import ApiError
+from app.kit.locales import check_locale
+
+
+def create_user(
+    *, email: str, name: str, password: str | None, locale: str = "en", verified: bool = False
+) -> dict[str, Any]:
+    """Create an account; without a password, the user is emailed a link to choose one.
+
+    Raises 400 `validation_error`, and 409 `conflict` if the mailbox already has an account.
+    """
+    user = users.create(
+        email=email,
+        name=name,
+        password=password,
+        locale=check_locale(locale, "locale"),
+        verified=verified,
+    )
+    if password is None:
+        link = links.issue(user, links.RESET, user.email, LINK_LIFETIME)
+        values: dict[str, str | int | None] = {
+            "name": user.name,
+            "email": user.email,
+            "days": LINK_LIFETIME.days,
+            "address": container.settings().public_url,
+        }
+        values |= link
+        letters.enqueue("account", to=user.email, locale=user.locale, values=values)
+    return _render(user)
+
+
+def list_users(
+    *, slug: str | None = None, disabled: bool | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield all accounts, or the members of an organization. Raises 404 on an unknown slug."""
+    organization_id = None
+    with tenancy.across_organizations(reason="the operator sees every account"):
+        if slug is not None:
+            organization = queries.find_by_slug(slug)
+            if organization is None:
+                raise errors.not_found()
+            organization_id = organization.id
+        yield from queries.list_users(organization_id=organization_id, disabled=disabled)
+
+
+def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
+    """Disable an account and end its sessions: {..., revoked, sole_owner_of, api_keys}.
+
+    API keys that the user created belong to their organizations and keep working, unless
+    `revoke_keys` is true. `api_keys` is the number of those that still work; the owners are
+    notified of them. Emits `member.disabled` in each of the user's organizations, whose subscribers
+    release the user's work. Revokes the user's pending invitations. Raises 404, and 409 if the
+    account is already disabled.
+    """
+    user = _lock(email)
+    if user.disabled_at is not None:
+        raise errors.conflict("The account is already disabled.")
+    with tenancy.across_organizations(
+        reason="finds the organizations that would be left without an owner"
+    ):
+        sole_owner_of = queries.list_solely_owned_slugs(user.id)
+    user_queries.set_security(user, disabled_at=db.utc_now())
+    with tenancy.across_organizations(
+        reason="releases the user's work in each of their organizations"
+    ):
+        queries.emit_member_disabled(user.id)
+        invitations.revoke_by_inviter(user.id, role=None)
+        if revoke_keys:
+            api_keys.revoke_by_creator(user.id)
+        key_count = api_keys.count_live_by_creator(user.id)
+    links.invalidate_all(user.id)
+    revoked = user_sessions.end_all(user)
+    return {
+        **_render(user),
+        "revoked": revoked,
+        "sole_owner_of": sole_owner_of,
+        "api_keys": key_count,
+    }
+
+
+def enable_user(email: str) -> dict[str, Any]:
+    """Enable a disabled account; its revoked sessions stay revoked.
+
+    Raises 404, and 409 if the account is not disabled.
+    """
+    user = _lock(email)
+    if user.disabled_at is None:
+        raise errors.conflict("The account is not disabled.")
+    user_queries.set_security(user, disabled_at=None)
+    return _render(user)
+
+
+def set_password(email: str, password: str) -> dict[str, Any]:
+    """Set the password of an account and end its sessions. Raises 404 and 400."""
+    user = _lock(email)
+    recovery.set_password(user, password)
+    return _render(user)
+
+
+def list_sessions(email: str) -> list[dict[str, Any]]:
+    """Return the active sessions of an account. Raises 404."""
+    return auth_queries.list_all_active_sessions(_find(email).id)
+
+
+def revoke_sessions(email: str) -> int:
+    """Revoke all sessions of an account, and return how many there were. Raises 404."""
+    return user_sessions.end_all(_lock(email))
+
+
+def _find(email: str) -> User:
+    user = users.find_by_email(email)
+    if user is None:
+        raise ApiError("not_found", "No account has this email address.", field="email")
+    return user
+
+
+def _lock(email: str) -> User:
+    user = user_queries.lock(_find(email).id)
+    if user is None:
+        raise errors.not_found()
+    return user
+
+
+def _render(user: User) -> dict[str, Any]:
+    return {
+        "id": user.id,
+        "email": user.email,
+        "name": user.name,
+        "email_verified": user.email_verified_at is not None,
+        "disabled": user.disabled_at is not None,
+        "created_at": user.created_at,
+    }

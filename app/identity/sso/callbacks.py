@@ -1,0 +1,90 @@
+"""Handle a provider's response, whatever the protocol.
+
+The flow is marked as used, the response is read, and the person is signed in.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from app.identity.organizations.models import Organization
+from app.identity.sso import codes, flows, links, queries, sign_in
+from app.identity.sso.external import ExternalIdentity
+from app.identity.sso.models import Configuration, Flow
+from app.kit import db, errors, tenancy
+from app.kit.api.responses import Redirect
+from app.kit.errors import ApiError
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
+
+IdentityReader = Callable[[Configuration, Flow, str], ExternalIdentity]
+"""Turns a response into an identity: (configuration, flow, slug). Raises `ApiError` to refuse it.
+"""
+
+
+def complete_sign_in(
+    kind: str, *, state: str, browser: str | None, read: IdentityReader, slug: str | None = None
+) -> dict[str, Any] | Redirect:
+    """Finish the sign-in that `state` identifies.
+
+    The application gets a one-time code: in a redirect if the flow has a redirect URI, otherwise in
+    the response body. Errors are returned the same way. `slug` is the organization in the path of
+    the request, if the path has one.
+
+    Raises 400 on `state` (see `flows.finish`). If the flow has no redirect URI, it also raises what
+    `read` and the organization's policy raise.
+    """
+    flow = flows.finish(kind, state=state, browser=browser)
+    # The flow stays used even if the sign-in fails, and the provider is called outside of a
+    # transaction.
+    db.checkpoint()
+    with tenancy.organization(flow.organization_id):
+        try:
+            return _build_response(flow, _sign_in(flow, slug, read))
+        except ApiError as refusal:
+            log.info("sso.refused", kind=kind, code=refusal.code, reason=refusal.message)
+            return_url = links.build_return_url(
+                flow, error=refusal.code, error_description=refusal.message
+            )
+            if return_url is None:
+                raise
+            db.discard()
+            return Redirect(return_url)
+
+
+def _sign_in(flow: Flow, slug: str | None, read: IdentityReader) -> sign_in.Outcome:
+    organization, configuration = _current_configuration(flow)
+    if slug not in (None, organization.slug):
+        raise errors.denied("The response belongs to another organization.")
+    db.checkpoint()
+    identity = read(configuration, flow, organization.slug)
+    # Read again with a lock, so that two concurrent first sign-ins of a person create one account.
+    organization, configuration = _current_configuration(flow, lock=True)
+    return sign_in.sign_in(organization, configuration, identity, flow)
+
+
+def _current_configuration(flow: Flow, *, lock: bool = False) -> tuple[Organization, Configuration]:
+    """Return the organization and its configuration as they are now.
+
+    Raises 403 `permission_denied` if the protocol or the issuer changed after the flow began.
+    """
+    current = queries.get_available(flow.organization_id, lock=lock)
+    if current is None or (current[1].kind, current[1].provider["issuer"]) != (
+        flow.kind,
+        flow.issuer,
+    ):
+        raise errors.denied("The single sign-on configuration has changed. Begin again.")
+    return current
+
+
+def _build_response(flow: Flow, outcome: sign_in.Outcome) -> dict[str, Any] | Redirect:
+    parameters = {"code": outcome.code} if outcome.code else {"error": "confirmation_required"}
+    return_url = links.build_return_url(flow, **parameters)
+    if return_url is not None:
+        return Redirect(return_url)
+    return {
+        "code": outcome.code,
+        "expires_in": int(codes.LIFETIME.total_seconds()) if outcome.code else None,
+        "confirmation": None if outcome.code else "email",
+        "next": flow.next,
+    }

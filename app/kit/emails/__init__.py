@@ -1,0 +1,11 @@
+"""Emails from templates in one file per language, queued in the transaction of their cause.
+
+`templates` reads the templates, `layout` renders an email as text and HTML, and `sending` queues
+and sends emails. `messages` renders notifications, and `phrases` the texts of web pages.
+"""
+
+from app.kit.emails.layout import Rendered
+from app.kit.emails.messages import Message, Messages
+from app.kit.emails.sending import FOLDERS, Email, Emails
+
+__all__ = ["FOLDERS", "Email", "Emails", "Message", "Messages", "Rendered"]

@@ -1,0 +1,97 @@
+"""Short messages with a title and a body in the language of their reader, stored as text.
+
+Their templates have the same file format as those of emails. If the text depends on a number, a
+message has one table for each plural category of its language (CLDR): `assigned_one`,
+`assigned_other`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from babel import Locale
+
+from app.kit.emails.layout import render_text
+from app.kit.emails.templates import (
+    Part,
+    TemplateError,
+    TextTemplate,
+    TextTemplates,
+    fallback_languages,
+)
+from app.kit.locales import format_timestamp
+
+Value = str | int | datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A rendered message; the paragraphs of `body` are separated by empty lines."""
+
+    title: str
+    body: str
+
+
+class Messages:
+    """The messages in a folder: `Messages(Path(__file__).parent / "messages")`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.templates = TextTemplates(folder)
+
+    def render(
+        self,
+        name: str,
+        *,
+        locale: str,
+        time_zone: str,
+        values: Mapping[str, Value],
+        count: int | None = None,
+    ) -> Message:
+        """Return the message `name` for a reader with this locale and time zone.
+
+        Timestamps in `values` are formatted for the reader; paragraphs that contain a None value
+        are left out. `count` selects the plural form and is also the value named `count`.
+
+        Raises:
+            TemplateError: the message does not exist.
+            KeyError: a value is missing.
+        """
+        template = self._find(name, locale, count)
+        all_values = {**values, **({} if count is None else {"count": count})}
+        paragraphs = [
+            parts
+            for parts in template.paragraphs
+            if all(_has_value(part, all_values) for part in parts)
+        ]
+        texts = {
+            key: _format_value(value, template.language, time_zone)
+            for key, value in all_values.items()
+        }
+        title, blocks = render_text(replace(template, paragraphs=tuple(paragraphs)), texts)
+        return Message(title, "\n\n".join(blocks))
+
+    def _find(self, name: str, locale: str, count: int | None) -> TextTemplate:
+        for language in fallback_languages(locale):
+            known = self.templates.languages.get(language, {})
+            for key in _list_keys(name, language, count):
+                if key in known:
+                    return known[key]
+        raise TemplateError(f"{self.templates.folder} has no message {name}")
+
+
+def _list_keys(name: str, language: str, count: int | None) -> list[str]:
+    if count is None:
+        return [name]
+    category = Locale.parse(language, sep="-").plural_form(count)
+    return [f"{name}_{category}", f"{name}_other"]
+
+
+def _has_value(part: Part, values: Mapping[str, Value]) -> bool:
+    return not part.value or values[part.text] is not None
+
+
+def _format_value(value: Value, language: str, time_zone: str) -> str:
+    if isinstance(value, datetime):
+        return format_timestamp(value, language, time_zone)
+    return "" if value is None else str(value)

@@ -1,0 +1,173 @@
+"""Queueing of emails in the transaction of their cause, and the job that sends them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import orjson
+from sqlalchemy import text
+
+from app.kit import container, db, jobs, tenancy
+from app.kit.emails.layout import Rendered, Values, render
+from app.kit.emails.templates import DEFAULT_LANGUAGE, TemplateError, TextTemplate, TextTemplates
+from app.kit.ids import uuid7
+from app.kit.jobs import Job
+from app.kit.jobs.queues import QUEUES
+from app.kit.logging import get_logger
+from app.kit.mail import MailFailed, MailRefused
+
+log = get_logger(__name__)
+
+SEND = "letters.send"
+ATTEMPTS = 30
+"""With the back-off of jobs, this is about four and a half hours."""
+_APP = Path(__file__).parents[2]
+
+FOLDERS: dict[str, "Emails"] = {}
+"""All folders of email templates by their path in the application, which jobs refer to."""
+
+# Runs with the outcome, so that addresses and tokens are not kept longer than necessary.
+_REMOVE_SECRETS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Email:
+    """An email to be queued; its members are the arguments of `Emails.enqueue`."""
+
+    name: str
+    to: str
+    locale: str
+    values: Mapping[str, str | int | None]
+    organization_id: UUID | None = None
+    message_id: str | None = None
+
+
+class Emails:
+    """The emails of a feature: `Emails(Path(__file__).parent / "letters")`, created at import.
+
+    `folder` is a folder of the application with `en.toml` and a file for each other language. Use
+    the queue `bulk_mail` for emails that a user can cause in large numbers, so that emails that a
+    person is waiting for are sent first.
+    """
+
+    def __init__(self, folder: Path, *, queue: str = "mail") -> None:
+        assert queue in QUEUES, f"unknown queue {queue}"
+        self.queue = queue
+        self.name = folder.resolve().relative_to(_APP).as_posix()
+        self.templates = TextTemplates(folder)
+        FOLDERS[self.name] = self
+
+    def enqueue(
+        self,
+        name: str,
+        *,
+        to: str,
+        locale: str,
+        values: Mapping[str, str | int | None],
+        organization_id: UUID | None = None,
+        message_id: str | None = None,
+    ) -> None:
+        """Queue the email `name` in the running transaction; a worker sends it.
+
+        Args:
+            name: the name of the template.
+            to: the recipient's address.
+            locale: the reader's locale; English is used if the template lacks the language.
+            values: the values of all placeholders. `link` is a URL, a path that `app.kit.links`
+                built, or None if there is no page to open. `token` is shown to users of the API.
+            organization_id: the organization of the email; if the organization is erased first,
+                the email is not sent.
+            message_id: the message id, for emails that have an id of their own.
+
+        Raises:
+            TemplateError: the template does not exist, or a value is missing (a programming error).
+        """
+        email = Email(
+            name=name,
+            to=to,
+            locale=locale,
+            values=values,
+            organization_id=organization_id,
+            message_id=message_id,
+        )
+        self.enqueue_many([email])
+
+    def enqueue_many(self, emails: Sequence[Email]) -> None:
+        """Queue all `emails` in a single statement (see `enqueue`)."""
+        work = [(email.organization_id, self._build_args(email)) for email in emails]
+        with tenancy.across_organizations(reason="an email may belong to no organization"):
+            jobs.enqueue_many(SEND, work, queue=self.queue)
+
+    def _build_args(self, email: Email) -> dict[str, str]:
+        self._check_values(email.name, email.values)
+        sealed = {"to": email.to, "locale": email.locale, "values": dict(email.values)}
+        return {
+            "folder": self.name,
+            "name": email.name,
+            "message_id": email.message_id or f"letter-{uuid7()}",
+            "sealed": container.keyring().encrypt(orjson.dumps(sealed)),
+        }
+
+    def _check_values(self, name: str, values: Values) -> TextTemplate:
+        template = self.templates.find(name, DEFAULT_LANGUAGE)
+        missing = template.names - set(values)
+        if missing:
+            raise TemplateError(f"{name} requires values for {', '.join(sorted(missing))}")
+        return template
+
+    def render(self, name: str, locale: str, values: Values) -> Rendered:
+        """Return the email rendered for a reader of `locale`. Raises TemplateError."""
+        self._check_values(name, values)
+        settings = container.settings()
+        return render(
+            self.templates.find(name, locale),
+            values,
+            public_url=settings.public_url,
+            pages_url=settings.pages_url,
+            service=settings.service_name,
+        )
+
+    def send(
+        self, name: str, *, to: str, locale: str, values: Values, message_id: str | None = None
+    ) -> None:
+        """Send an email now, without queueing it. Raises MailRefused and MailFailed."""
+        email = self.render(name, locale, values)
+        container.current().mailer.send(
+            to,
+            email.subject,
+            email.text,
+            email.html,
+            message_id=message_id,
+            language=email.language,
+        )
+
+
+def _handle_failure(job: Job, _error: str) -> None:
+    log.error("letter.given_up", letter=_get_email_name(job), attempts=job.attempt)
+    db.session().execute(_REMOVE_SECRETS, {"id": job.id})
+
+
+def _get_email_name(job: Job) -> str:
+    return f"{job.args['folder']}/{job.args['name']}"
+
+
+@jobs.handler(
+    SEND, queue="mail", max_attempts=ATTEMPTS, on_failure=_handle_failure, retryable=False
+)
+def send(job: Job) -> None:
+    """Send a queued email; a repeated run, after a crash, sends the same message id again."""
+    email = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
+    job.checkpoint()
+    try:
+        FOLDERS[job.args["folder"]].send(
+            job.args["name"], **email, message_id=job.args["message_id"]
+        )
+    except MailRefused as refusal:
+        log.warning("letter.refused", letter=_get_email_name(job), reason=str(refusal))
+    except MailFailed as failure:
+        if not failure.permanent:
+            log.warning("letter.delayed", letter=_get_email_name(job), reason=str(failure))
+            raise jobs.Retry(str(failure)) from failure
+        log.warning("letter.refused", letter=_get_email_name(job), reason=str(failure))
+    db.session().execute(_REMOVE_SECRETS, {"id": job.id})

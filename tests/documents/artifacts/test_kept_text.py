@@ -1,0 +1,48 @@
+"""Documents keep their text and offsets until they are reprocessed, and tag sets prevent that."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.documents.artifacts.conftest import make_pdf, upload
+from tests.factories import Org
+from tests.factories.desk import Desk
+
+OLD = "1,234.56\nTotal due\x07 cafe\u0301"
+"""As an earlier release read it: values before labels, control characters, no composed accents."""
+
+
+def test_text_of_an_earlier_release_stays_until_it_is_read_again(
+    org: Org, work: Callable[[], None]
+) -> None:
+    api = org.api("admin")
+    path = f"/artifacts/{upload(api, make_pdf('Total due 1,234.56'), 'a.pdf').json['data']['id']}"
+    work()
+    Desk(org).sql(
+        "UPDATE artifact_texts SET text = :text WHERE artifact_id = :id",
+        text=OLD,
+        id=path.rpartition("/")[2],
+    )
+    assert api.patch(path, {"name": "b.pdf", "priority": 90}).status_code == 200
+    work()
+    assert api.get(f"{path}/text").json["data"]["text"] == OLD
+    assert api.post(f"{path}/reprocess").status_code == 202
+    work()
+    assert api.get(f"{path}/text").json["data"]["text"] == "Total due 1,234.56"
+
+
+@pytest.mark.parametrize("end", [None, "accept", "reject"])
+def test_a_tag_set_of_every_status_keeps_the_text(org: Org, end: str | None) -> None:
+    desk = Desk(org)
+    sent = desk.submitted()
+    if end is not None:
+        body = {"reason": "No.", "send_to": "pool"} if end == "reject" else {}
+        answer = org.api("reviewer").post(f"/tag-sets/{sent['id']}/{end}", body)
+        assert answer.status_code == 200, answer.json
+    before = org.api("reviewer").get(f"/tag-sets/{sent['id']}").json
+    text = org.api("viewer").get(f"/artifacts/{sent['artifact_id']}/text").json
+    refused = org.api("admin").post(f"/artifacts/{sent['artifact_id']}/reprocess")
+    assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
+    assert refused.json["error"]["details"] == {"tag_sets": [sent["id"]]}
+    assert org.api("reviewer").get(f"/tag-sets/{sent['id']}").json == before
+    assert org.api("viewer").get(f"/artifacts/{sent['artifact_id']}/text").json == text

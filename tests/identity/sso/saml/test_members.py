@@ -1,0 +1,53 @@
+"""Owners and removed members who sign in by SAML, whose provider an administrator chooses."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from werkzeug.test import TestResponse
+
+from app.kit.ids import uuid7
+from tests.identity.sso.saml.conftest import Browser, Forger
+from tests.identity.sso.saml.test_interrupted import answer_of, get_code
+from tests.identity.sso.test_sign_in import _denied, _mailed, _role
+
+
+def _sign_in(forger: Forger, browser: Browser) -> TestResponse:
+    return browser.post(forger.org, answer_of(forger, browser))
+
+
+def _link(forger: Forger, browser: Browser) -> str:
+    """Sign in as somebody new, who becomes a viewer. Return the path of the membership."""
+    answer = browser.exchange(get_code(forger, browser))
+    assert answer.status_code == 200, answer.json
+    user_id = answer.json["data"]["user"]["id"]
+    return f"/organizations/{forger.org.slug}/members/{user_id}"
+
+
+def _email(forger: Forger) -> str:
+    return f"{forger.subject}@people.example"
+
+
+def test_a_link_from_before_the_promotion_is_confirmed_first(
+    forger: Forger, browser: Browser, work: Callable[[], None]
+) -> None:
+    path = _link(forger, browser)
+    promoted = forger.org.api("owner").patch(path, json={"role": "owner"})
+    assert promoted.status_code == 200, promoted.json
+    arrived = _sign_in(forger, browser)
+    assert arrived.status_code == 200, arrived.json
+    assert (arrived.json["data"]["code"], arrived.json["data"]["confirmation"]) == (None, "email")
+    confirmed = browser.exchange(_mailed(_email(forger), work))
+    assert confirmed.status_code == 200, confirmed.json
+    assert _sign_in(forger, browser).json["data"]["code"] is not None
+
+
+def test_a_removed_member_is_refused_with_another_name_identifier_too(
+    forger: Forger, browser: Browser
+) -> None:
+    path = _link(forger, browser)
+    assert forger.org.api("admin").delete(path).status_code == 204
+    _denied(_sign_in(forger, browser), "removed")
+    forge, relay_state = forger.fitting(browser.start(forger.org))
+    other = replace(forge, subject=f"{forger.subject}-2", assertion_id=f"_{uuid7().hex}")
+    _denied(browser.post(forger.org, forger.form(other.make(), relay_state)), "invit")
+    assert _role(forger.org, _email(forger)) is None

@@ -1,0 +1,91 @@
+"""Every action in every status does what the table of transitions says."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.workflow.tag_sets.transitions import TRANSITIONS, Action, TagSetStatus
+from tests.factories.desk import Desk, tag
+
+GUIDE = Path(__file__).parents[3] / "docs/integrators/label-sets.md"
+
+
+def _create(desk: Desk, status: TagSetStatus) -> dict[str, Any]:
+    if status is TagSetStatus.DRAFT:
+        return desk.saved()
+    tag_set = desk.submitted()
+    if status is TagSetStatus.SUBMITTED:
+        return tag_set
+    action = Action.ACCEPT if status is TagSetStatus.ACCEPTED else Action.REJECT
+    return dict(_act(desk, action, tag_set, send_to="pool").json["data"])
+
+
+def _act(desk: Desk, action: Action, tag_set: dict[str, Any], *, send_to: str = "labeler") -> Any:
+    labeler, reviewer = desk.org.api("labeler"), desk.org.api("reviewer")
+    path = f"/tag-sets/{tag_set['id']}"
+    match action:
+        case Action.SAVE:
+            return desk.save(tag_set, [tag("number", "B-2")])
+        case Action.DELETE:
+            return labeler.delete(path)
+        case Action.SUBMIT:
+            return labeler.post(f"{path}/submit")
+        case Action.ACCEPT:
+            return reviewer.post(f"{path}/accept", json={})
+        case Action.REJECT:
+            body = {"reason": "Wrong.", "send_to": send_to}
+            return reviewer.post(f"{path}/reject", json=body)
+        case Action.REOPEN:
+            return reviewer.post(f"{path}/reopen", json={"reason": "Again.", "to": "review"})
+
+
+@pytest.mark.parametrize("status", TagSetStatus)
+@pytest.mark.parametrize("action", Action)
+def test_only_the_actions_of_the_table_change_a_tag_set(
+    desk: Desk, action: Action, status: TagSetStatus
+) -> None:
+    tag_set = _create(desk, status)
+    assert tag_set["status"] == status
+    answer = _act(desk, action, tag_set)
+    left = desk.sql("SELECT status FROM tag_sets WHERE id = :id", id=tag_set["id"])
+    sources, targets = TRANSITIONS[action]
+    if status not in sources:
+        assert answer.status_code == 409, answer.json
+        assert answer.json["error"]["details"] == {"state": status}
+        assert [row.status for row in left] == [status]
+    elif targets:
+        assert answer.status_code == 200, answer.json
+        assert left[0].status in targets
+    else:
+        assert (answer.status_code, left) == (204, [])
+
+
+@pytest.mark.parametrize(
+    ("action", "body", "target"),
+    [
+        (Action.REJECT, {"send_to": "pool"}, TagSetStatus.REJECTED),
+        (Action.REJECT, {"send_to": "labeler"}, TagSetStatus.DRAFT),
+        (Action.REOPEN, {"to": "review"}, TagSetStatus.SUBMITTED),
+        (Action.REOPEN, {"to": "labeler"}, TagSetStatus.DRAFT),
+    ],
+)
+def test_the_reviewer_chooses_between_two_targets(
+    desk: Desk, action: Action, body: dict[str, str], target: TagSetStatus
+) -> None:
+    status = TRANSITIONS[action].sources[0]
+    path = f"/tag-sets/{_create(desk, status)['id']}/{action}"
+    answer = desk.org.api("reviewer").post(path, json={"reason": "Because.", **body})
+    assert answer.json["data"]["status"] == target
+    assert target in TRANSITIONS[action].targets
+
+
+def test_the_guide_shows_the_same_table() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \|$", GUIDE.read_text(), re.MULTILINE)
+    shown = {
+        action: tuple(tuple(re.findall(r"`(\w+)`", cell)) for cell in cells)
+        for action, *cells in rows
+        if action in tuple(Action)
+    }
+    assert shown == TRANSITIONS
