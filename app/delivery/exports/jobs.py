@@ -66,7 +66,7 @@ def _wait_for_period(job: Job, export: Export) -> None:
     try:
         watermarks.wait_for_commits(job.checkpoint)
     except watermarks.StillCommitting:
-        raise Retry("transactions of the period have been committing for minutes") from None
+        raise Retry("transactions of the export period have not ended for minutes") from None
 
 
 def _report(job: Job, export_id: UUID, done: int, total: int) -> None:

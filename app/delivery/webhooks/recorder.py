@@ -79,10 +79,10 @@ def _count(counters: Counters, result: Result) -> None:
     counters.failures = 0 if result.ok else counters.failures + 1
     counters.pause = pause_after(counters.failures)
     if counters.failures >= DEACTIVATE_AT:
-        last = result.error or f"the receiver answered {result.status_code}"
+        last = result.error or f"the endpoint responded with status {result.status_code}"
         counters.active, counters.deactivated, counters.pause = False, True, 0.0
         counters.disabled_reason = (
-            f"Deactivated after {DEACTIVATE_AT} failed attempts in a row. The last one: {last}"
+            f"Deactivated after {DEACTIVATE_AT} failed attempts in a row. Last failure: {last}"
         )
 
 

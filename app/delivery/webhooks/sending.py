@@ -20,7 +20,7 @@ MAX_RESPONSE_BYTES = 16 * 1024
 EXCERPT_LENGTH = 1000
 USER_AGENT = "Labeling-Webhooks/1"
 _UNREADABLE = "The signing secret cannot be decrypted with the keys that the service has."
-_REDIRECTED = "The receiver redirects; redirects are not followed."
+_REDIRECTED = "The endpoint responded with a redirect; redirects are not followed."
 
 
 def build_headers(attempt: Attempt, now: int) -> dict[str, str]:

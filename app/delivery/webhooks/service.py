@@ -67,7 +67,9 @@ def _with_secret(webhook: Webhook, secret: str) -> dict[str, Any]:
 
 def _check_events(names: list[str]) -> None:
     if not names:
-        raise errors.invalid("Name at least one event.", "events", supported=list(SUBSCRIBABLE))
+        raise errors.invalid(
+            "`events` must contain at least one event.", "events", supported=list(SUBSCRIBABLE)
+        )
     unknown = [name for name in names if name not in SUBSCRIBABLE]
     if unknown:
         raise errors.invalid(
@@ -76,7 +78,7 @@ def _check_events(names: list[str]) -> None:
             supported=list(SUBSCRIBABLE),
         )
     if len(set(names)) < len(names):
-        raise errors.invalid("An event is named twice.", "events")
+        raise errors.invalid("`events` must not contain duplicates.", "events")
 
 
 def _check_url(url: str) -> None:
@@ -247,7 +249,7 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     is_current = delivery.generation == webhook.generation
     is_pending = delivery.status == DeliveryStatus.PENDING and is_current
     if is_pending and (is_leased or not delivery.attempts_in_round):
-        raise errors.conflict("The delivery is on its way already.", state="pending")
+        raise errors.conflict("The delivery is already being sent.", state="pending")
     delivery.status = DeliveryStatus.PENDING.value
     delivery.generation = webhook.generation
     delivery.round += 1

@@ -79,7 +79,9 @@ def _include(format_: Format, where: Mapping[str, Any], given: Mapping[str, Any]
     """
     for name in ("evidence", "text", "history"):
         if given.get(name) and name not in format_.keeps:
-            raise errors.invalid(f"The format {format_.id} keeps no {name}.", f"include.{name}")
+            raise errors.invalid(
+                f"The format {format_.id} cannot include `{name}`.", f"include.{name}"
+            )
     return {
         # With `statuses` alone, export those statuses: `accepted` would silently drop all others.
         "tags": given.get("tags") or ("all" if "statuses" in where else "accepted"),
@@ -112,10 +114,14 @@ def _end_period(where: Mapping[str, Any], name: str) -> datetime | None:
     if start is None and wanted is None:
         return None
     if start is not None and wanted is not None and start >= wanted:
-        raise errors.invalid("The period ends before it begins.", f"filter.{name}_before")
+        raise errors.invalid(
+            "The end of the period must be after its start.", f"filter.{name}_before"
+        )
     end = watermarks.raise_to(wanted)
     if start is not None and start > end:
-        raise errors.invalid("The period begins in the future.", f"filter.{name}_after")
+        raise errors.invalid(
+            "The start of the period must not be in the future.", f"filter.{name}_after"
+        )
     return end
 
 
@@ -128,7 +134,7 @@ def _check_references(where: Mapping[str, Any]) -> None:
     artifact_ids = set(where.get("artifact_ids") or ())
     missing = len(artifact_ids) - records.count_artifacts(artifact_ids) if artifact_ids else 0
     if missing:
-        raise errors.invalid(f"{missing} of them do not exist.", "filter.artifact_ids")
+        raise errors.invalid(f"{missing} of these artifacts do not exist.", "filter.artifact_ids")
 
 
 def _json(value: Any) -> Any:

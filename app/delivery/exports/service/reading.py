@@ -105,7 +105,7 @@ def record_download(export_id: UUID, *, user_id: UUID, actor_id: UUID, is_range:
     `export.downloaded`.
     """
     found = records.locked(export_id)
-    assert found is not None, "the request has read it"
+    assert found is not None, "the request handler has already read the export"
     if is_range:
         entries = audit.select_entries("exports", export_id)
         if records.was_downloaded(entries, actor_id, lately=RANGES_TOGETHER):
@@ -151,7 +151,9 @@ def _progress(export: Any) -> dict[str, Any]:
 
 
 def _expired() -> ApiError:
-    return errors.conflict("The file was kept for a time and is gone.", state="expired")
+    return errors.conflict(
+        "The file of this export has expired. Create a new export.", state="expired"
+    )
 
 
 @contextmanager
@@ -161,7 +163,9 @@ def _as_answers() -> Iterator[None]:
     except NotStored:
         raise _expired() from None
     except StorageUnavailable:
-        raise ApiError("service_unavailable", "The file storage does not answer.") from None
+        raise ApiError(
+            "service_unavailable", "The file storage is not available. Try again later."
+        ) from None
 
 
 def _reader(key: str) -> Callable[[int, int], Iterator[bytes]]:

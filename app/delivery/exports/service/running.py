@@ -19,9 +19,9 @@ GRACE = timedelta(hours=1)
 """How much longer a file is kept, for downloads that began before it expired."""
 
 _BATCH = 100
-_STORAGE = ("service_unavailable", "The file storage did not take it.")
+_STORAGE = ("service_unavailable", "The file could not be stored.")
 _FAILURES = {"StorageUnavailable": _STORAGE, "StorageFull": _STORAGE}
-_UNKNOWN = ("internal_error", "The export could not be made, however often it was tried.")
+_UNKNOWN = ("internal_error", "The export failed after several attempts.")
 
 
 def start(export_id: UUID) -> Export | None:

@@ -155,7 +155,7 @@ _BEGIN = text(
             AS previous_secret
     """  # noqa: S608 - made of constants
 )
-_INTERRUPTED = "The worker ended before the outcome of this attempt was known."
+_INTERRUPTED = "The worker stopped before the outcome of this attempt was known."
 
 _HELD = """
     SELECT d.organization_id, d.id
