@@ -43,7 +43,7 @@ def test_three_labelers_get_one_letter_each_whoever_is_killed(place: Site) -> No
     _done(place, "notifications.tag_set_rejected")
     told = "SELECT user_id, count AS number, title FROM notifications WHERE organization_id = :org"
     assert sorted((row.user_id, row.number, row.title) for row in place.sql(told)) == sorted(
-        (one, 100, "100 of your label sets were sent back") for one in people
+        (one, 100, "100 of your tag sets were sent back") for one in people
     )
     letters = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
     assert place.one(letters) == 0

@@ -1,4 +1,4 @@
-"""The formats as rows, so that they are paged by what pages everything else."""
+"""SQL that lists the export formats, so that they use the same pagination as stored rows."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from app.kit.pagination import Page, PageRequest, paginate
 
 
 def page(request: PageRequest, formats: Iterable[tuple[str, str]]) -> Page:
-    """A page of (id, name)."""
+    """Return a page of rows with the id and name of each format."""
     table = values(column("id", String), column("name", String), name="formats").data(list(formats))
     sorts = {"id": table.c.id, "name": table.c.name}
     return paginate(select(table.c.id, table.c.name), request, sorts=sorts, unique=table.c.id)

@@ -1,4 +1,4 @@
-"""export-formats: what exports can be written in."""
+"""Routes of export formats."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from app.delivery.export_formats.schemas import ExportFormat, ExportFormatDetail
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.principal import Caller
 
-blueprint = Blueprint("export-formats", description="The formats that exports are written in.")
+blueprint = Blueprint("export-formats", description="The file formats of exports.")
 
 
 @blueprint.get(
@@ -17,7 +17,11 @@ blueprint = Blueprint("export-formats", description="The formats that exports ar
     returns=ExportFormat,
 )
 def list_export_formats(caller: Caller, query: dict[str, Any]) -> Any:
-    """List the formats: media type, extension, options, and what each keeps."""
+    """List export formats.
+
+    Returns the media type, file extension and options of each format, and which parts of a tag set
+    it keeps.
+    """
     return service.list_formats(**query)
 
 
@@ -28,5 +32,8 @@ def list_export_formats(caller: Caller, query: dict[str, Any]) -> Any:
     text_ids=("format_id",),
 )
 def get_export_format(caller: Caller, format_id: str) -> Any:
-    """Read one format with the JSON Schema of its options and a sample."""
+    """Get an export format.
+
+    Returns one format with the JSON Schema of its options and a sample file.
+    """
     return service.get(format_id)

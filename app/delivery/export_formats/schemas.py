@@ -1,13 +1,13 @@
-"""Answers of export formats."""
+"""Response schemas of export formats."""
 
 from app.engines.formats import KEEPS
 from app.kit.api.fields import JsonObject, List, OneOf, Schema, Str
 
-_KEEPS = "What of a label set survives in the file."
+_KEEPS = "The parts of a tag set that the file keeps."
 
 
 class ExportFormat(Schema):
-    """A format that exports can be written in."""
+    """A file format of exports."""
 
     id = Str(required=True)
     name = Str(required=True)
@@ -21,6 +21,6 @@ class ExportFormat(Schema):
 
 
 class ExportFormatDetail(ExportFormat):
-    """A format with an example of it."""
+    """A file format of exports with a sample file."""
 
-    sample = Str(required=True, metadata={"description": "A file of one made-up label set."})
+    sample = Str(required=True, metadata={"description": "A file with one invented tag set."})

@@ -1,4 +1,4 @@
-"""Export formats, as the engine has them."""
+"""Service functions of export formats, which the format engine defines."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,13 +10,13 @@ from app.kit.pagination import Page, PageRequest
 
 
 def list_formats(*, page: PageRequest) -> Page:
-    """A page of formats, without their samples."""
+    """Return a page of formats, without their samples."""
     found = queries.page(page, ((format_.id, format_.name) for format_ in FORMATS.values()))
     return replace(found, items=[_shown(FORMATS[row.id]) for row in found.items])
 
 
 def get(format_id: str) -> dict[str, Any]:
-    """A format with its sample. Raises 404."""
+    """Return one format with its sample. Raises 404."""
     format_ = FORMATS.get(format_id)
     if format_ is None:
         raise errors.not_found()

@@ -1,4 +1,4 @@
-"""The run of an export, and the end of its file."""
+"""Jobs that write export files and delete expired ones."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -17,8 +17,8 @@ REPORT_SECONDS = 1.0
 EXPIRE_EVERY = 600
 
 
-class _Ended(Exception):  # noqa: N818 - a signal, not a fault
-    """Somebody else ended the export while it ran."""
+class _Ended(Exception):  # noqa: N818 - a signal, not an error
+    """Signals that the export was ended by something else while it ran."""
 
 
 def _export_id(job: Job) -> UUID:
@@ -41,7 +41,10 @@ def _reopen(args: dict[str, Any]) -> None:
     on_retry=_reopen,
 )
 def run(job: Job) -> None:
-    """Write an export's file. A run that is repeated begins anew; one too many does nothing."""
+    """Write an export's file.
+
+    A repeated run starts again from the beginning. Does nothing when the export is already over.
+    """
     container.current().reserve.check()
     export = service.start(_export_id(job))
     if export is None:
@@ -57,13 +60,13 @@ def run(job: Job) -> None:
 
 
 def _wait_for_period(job: Job, export: Export) -> None:
-    """Wait for the transactions that may still add to the export's period."""
+    """Wait for open transactions that may still add tag sets to the export's period."""
     if export.filter["created_before"] is None and export.filter["decided_before"] is None:
         return
     try:
         watermarks.wait_for_commits(job.checkpoint)
     except watermarks.StillCommitting:
-        raise Retry("transactions of the period have been committing for minutes") from None
+        raise Retry("transactions of the export period have not ended for minutes") from None
 
 
 def _report(job: Job, export_id: UUID, done: int, total: int) -> None:
@@ -73,10 +76,13 @@ def _report(job: Job, export_id: UUID, done: int, total: int) -> None:
 
 
 def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -> int:
-    """Write every row; how many there are. `report` hears of it at most once a second."""
+    """Write every row to the staged file and return the number of rows.
+
+    Calls `report` with the progress at most once per `REPORT_SECONDS`.
+    """
     with rows.snapshot(export.filter, export.include) as snapshot:
         fields = union_fields([version.fields for version in snapshot.versions])
-        # Writers only write; what is staged is not a whole file object.
+        # Writers only call `write`; a staged file does not implement the rest of BinaryIO.
         writer = FORMATS[export.format].writer(cast("BinaryIO", staged), fields, export.options)
         report(0, snapshot.total)
         due = monotonic() + REPORT_SECONDS
@@ -95,7 +101,7 @@ def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -
 
 @jobs.handler("exports.expire", queue="maintenance", resumable=True)
 def expire(job: Job) -> None:
-    """Delete files whose time is over."""
+    """Delete expired export files."""
     while service.expire():
         job.checkpoint()
 

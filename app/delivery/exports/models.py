@@ -1,4 +1,4 @@
-"""Export jobs, and the file each made."""
+"""Models of export jobs and their files."""
 
 from datetime import datetime
 from typing import Any
@@ -12,8 +12,11 @@ from app.kit.tenancy import TenantModel
 
 
 class Export(TenantModel, db.Record, db.Base):
-    """An export. `status`: queued, running, completed, failed or cancelled; its file is in the
-    storage under `storage_key` until `expires_at`."""
+    """An export job.
+
+    `status` is queued, running, completed, failed or cancelled. The file is in the storage under
+    `storage_key` and can be downloaded until `expires_at`.
+    """
 
     __tablename__ = "exports"
     __table_args__ = (

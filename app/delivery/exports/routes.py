@@ -1,4 +1,4 @@
-"""exports: label sets as files."""
+"""Routes of exports."""
 
 from typing import Any
 from uuid import UUID
@@ -10,7 +10,7 @@ from app.kit.api.blueprint import Blueprint, File, Listing
 from app.kit.api.responses import Download
 from app.kit.principal import Caller
 
-blueprint = Blueprint("exports", description="Exports of label sets into files.")
+blueprint = Blueprint("exports", description="Exports of tag sets to files.")
 
 _FILE = File(tuple(sorted({format_.media_type for format_ in FORMATS.values()})))
 
@@ -22,7 +22,10 @@ _FILE = File(tuple(sorted({format_.media_type for format_ in FORMATS.values()}))
     returns=Export,
 )
 def list_exports(caller: Caller, query: dict[str, Any]) -> Any:
-    """List export jobs, by status and format."""
+    """List exports.
+
+    Returns export jobs, optionally filtered by status, format and time of creation.
+    """
     return service.list_exports(**query)
 
 
@@ -35,13 +38,22 @@ def list_exports(caller: Caller, query: dict[str, Any]) -> Any:
     status=202,
 )
 def create_export(caller: Caller, body: dict[str, Any]) -> Any:
-    """Start an export: a format with its options, which label sets, and what of each."""
+    """Create an export.
+
+    Queues a job that writes the selected tag sets to a file in the given format. `filter` selects
+    the tag sets, `include` which of them per document and which parts of each, `options` the
+    options of the format.
+    """
     return service.create(**body, created_by=caller.user_id)
 
 
 @blueprint.get("/exports/{job_id}", permission="exports:read", returns=Export)
 def get_export(caller: Caller, job_id: UUID) -> Any:
-    """Read an export job: its state, progress, row count, size, checksum and expiry."""
+    """Get an export.
+
+    Returns one export job with its status and progress, and, once it is completed, the row count,
+    size, checksum and expiry of its file.
+    """
     return service.get(job_id)
 
 
@@ -49,10 +61,12 @@ def get_export(caller: Caller, job_id: UUID) -> Any:
     "/exports/{job_id}/download", permission="exports:download", returns=_FILE, writes=True
 )
 def download_export(caller: Caller, job_id: UUID) -> Any:
-    """Download the file of a completed export, whole or a range of it.
+    """Download an export.
 
-    The audit log gets an entry for each download. Ranges of one file by one caller within an hour
-    are one download.
+    Returns the file of a completed export, or a range of it. Responds with 409 `conflict` if there
+    is no file (yet, or any more); `details.state` is the status of the export, or `expired`. Each
+    download adds an entry to the audit log. Ranges of one file that one caller requests within an
+    hour count as one download.
     """
     file = service.download(job_id)
     return Download(

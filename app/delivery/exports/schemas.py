@@ -1,4 +1,4 @@
-"""Bodies and answers of exports."""
+"""Request and response schemas of exports."""
 
 from marshmallow.validate import Length
 
@@ -24,31 +24,36 @@ MAX_ARTIFACT_IDS = 1000
 _LONG = 2**63 - 1
 
 _WHICH = (
-    "Of the tag sets that the filter selects: `accepted` takes the accepted ones; `final` those"
-    " that stand for their document, one each: the accepted merge, else the one accepted last;"
-    " `latest` the newest of each document in any status; `all` every one."
+    "Which of the selected tag sets are exported. `accepted`: the accepted ones. `final`: one"
+    " final tag set per document, which is the accepted merge, else the one accepted last."
+    " `latest`: the newest tag set of each document, in any status. `all`: every tag set."
 )
 _HALF_OPEN = (
-    "A period includes its start and excludes its end. One without an end, or with an end in the"
-    " future, ends now; the response shows that end. Begin the next export where this one ended:"
-    " together they hold each tag set once, whatever is being saved meanwhile."
+    "A period includes its start and excludes its end. A period without an end, or with an end in"
+    " the future, ends now; the response shows that end. If the next export begins where this one"
+    " ended, each tag set is in exactly one of them, even while tag sets are being saved."
 )
-_APPLIED_END = "The end that was applied: never in the future. Null where there is no period."
+_APPLIED_END = "The end that was applied, never in the future. Null if there is no period."
 
 
 class ExportFilter(Schema):
-    """Which label sets; each member narrows it further."""
+    """The filter that selects tag sets; a tag set must match every member."""
 
     schema_id = Uuid()
     statuses = List(
         Str(validate=OneOf(TAG_SET_STATUSES)),
         validate=Length(min=1, max=16),
-        metadata={"description": "Only `accepted` unless `include.tags` says otherwise."},
+        metadata={
+            "description": "By default `accepted`, or every status if `include.tags` is `latest` or"
+            " `all`."
+        },
     )
-    created_after = UtcDateTime(metadata={"description": f"Of the label set. {_HALF_OPEN}"})
+    created_after = UtcDateTime(
+        metadata={"description": f"When the tag set was created. {_HALF_OPEN}"}
+    )
     created_before = UtcDateTime()
     decided_after = UtcDateTime(
-        metadata={"description": f"When it was accepted or rejected. {_HALF_OPEN}"}
+        metadata={"description": f"When the tag set was accepted or rejected. {_HALF_OPEN}"}
     )
     decided_before = UtcDateTime()
     artifact_ids = List(Uuid(), validate=Length(min=1, max=MAX_ARTIFACT_IDS))
@@ -56,32 +61,32 @@ class ExportFilter(Schema):
 
 
 class ExportInclude(Schema):
-    """Which label sets of a document, and what of each."""
+    """Which tag sets of a document are exported, and which parts of each."""
 
     tags = Str(validate=OneOf(WHICH_TAG_SETS), metadata={"description": _WHICH})
     evidence = Bool(
-        metadata={"description": "Each tag with its evidence. On where the format keeps it."}
+        metadata={"description": "Evidence of each tag. On by default if the format keeps it."}
     )
     text = Bool(metadata={"description": "The document's text. Off by default."})
     history = Bool(metadata={"description": "Every saved revision of the tags. Off by default."})
 
 
 class CreateExport(Schema):
-    """A new export."""
+    """A request for an export."""
 
     format_id = Str(
         data_key="format",
         required=True,
         max_length=64,
-        metadata={"description": "One of /export-formats."},
+        metadata={"description": "The id of an export format, see `/export-formats`."},
     )
     where = Nested(ExportFilter, data_key="filter", load_default=dict)
-    options = JsonObject(load_default=dict, metadata={"description": "As the format takes them."})
+    options = JsonObject(load_default=dict, metadata={"description": "Options of the format."})
     include = Nested(ExportInclude, load_default=dict)
 
 
 class AppliedFilter(Schema):
-    """The filter as it is applied; null where it was left out."""
+    """The filter as it was applied; null if a member was omitted."""
 
     schema_id = Uuid(required=True, allow_none=True)
     statuses = List(Str(), required=True)
@@ -98,7 +103,7 @@ class AppliedFilter(Schema):
 
 
 class AppliedInclude(Schema):
-    """What each row holds."""
+    """What was selected for each row, with defaults filled in."""
 
     tags = Str(required=True)
     evidence = Bool(required=True)
@@ -107,16 +112,16 @@ class AppliedInclude(Schema):
 
 
 class ExportProgress(Schema):
-    """How far it is; written about once a second while it runs."""
+    """The progress of an export, updated about once a second while it runs."""
 
-    done = Int(required=True, metadata={"description": "Label sets."})
+    done = Int(required=True, metadata={"description": "Exported tag sets."})
     total = Int(required=True, allow_none=True)
     rate_per_second = Float(required=True, allow_none=True)
     eta_seconds = Int(required=True, allow_none=True)
 
 
 class ExportError(Schema):
-    """Why it failed."""
+    """The reason why an export failed."""
 
     code = Str(required=True)
     message = Str(required=True)
@@ -132,11 +137,11 @@ class Export(Schema):
     include = Nested(AppliedInclude, required=True)
     status = Str(required=True, validate=OneOf(STATUSES))
     progress = Nested(ExportProgress, required=True)
-    row_count = Int(required=True, allow_none=True, metadata={"description": "Label sets."})
+    row_count = Int(required=True, allow_none=True, metadata={"description": "Tag sets."})
     size_bytes = Int(required=True, allow_none=True, maximum=_LONG)
-    sha256 = Str(required=True, allow_none=True, metadata={"description": "Of the whole file."})
+    sha256 = Str(required=True, allow_none=True, metadata={"description": "SHA-256 of the file."})
     expires_at = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": "From then on the file is gone."}
+        required=True, allow_none=True, metadata={"description": "When the file expires."}
     )
     download_path = Str(required=True, allow_none=True)
     error = Nested(ExportError, required=True, allow_none=True)
@@ -149,7 +154,7 @@ class Export(Schema):
 
 
 class ExportFilters(Schema):
-    """Filters of the list."""
+    """Filters of the list of exports."""
 
     status = Str(validate=OneOf(STATUSES))
     format_id = Str(data_key="format", max_length=64)

@@ -1,6 +1,6 @@
-"""Notifications of what happened, and their e-mail.
+"""Jobs that create notifications of events and queue their emails.
 
-What comes in numbers is told of in batches, and counted together.
+Events that occur in large numbers are handled in batches and counted together.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from app.kit.jobs import Job
 
 @jobs.handler("notifications.email", queue="notifications", listens=(service.CREATED,))
 def email(job: Job) -> None:
-    """Post a notification's letter, in the transaction that says that it was done."""
+    """Queue the email of a notification, in the transaction that marks the job as done."""
     service.post_mail(UUID(job.args["data"]["notification_id"]))
 
 
@@ -25,7 +25,7 @@ def email(job: Job) -> None:
     batch=True,
 )
 def artifacts_assigned(told: Sequence[Job]) -> None:
-    """Tell people of documents that were assigned to them."""
+    """Notify users of documents that were assigned to them."""
     service.documents_assigned([_event(job) for job in told])
 
 
@@ -36,7 +36,7 @@ def artifacts_assigned(told: Sequence[Job]) -> None:
     batch=True,
 )
 def reviews_assigned(told: Sequence[Job]) -> None:
-    """Tell reviewers of label sets that were assigned or escalated to them."""
+    """Notify reviewers of tag sets that were assigned or escalated to them."""
     service.reviews_assigned([_event(job) for job in told])
 
 
@@ -47,7 +47,7 @@ def reviews_assigned(told: Sequence[Job]) -> None:
     batch=True,
 )
 def reviews_returned(told: Sequence[Job]) -> None:
-    """Tell admins of escalated reviews that nobody is there to decide."""
+    """Notify admins of escalated reviews whose assignee can no longer decide them."""
     service.reviews_returned([_event(job) for job in told])
 
 
@@ -55,7 +55,7 @@ def reviews_returned(told: Sequence[Job]) -> None:
     "notifications.tag_set_commented", queue="notifications", listens=("tag_set.commented",)
 )
 def tag_set_commented(job: Job) -> None:
-    """Tell people that somebody mentioned them."""
+    """Notify users that a comment mentions them."""
     service.comment_written(_event(job))
 
 
@@ -66,7 +66,7 @@ def tag_set_commented(job: Job) -> None:
     batch=True,
 )
 def tag_set_rejected(told: Sequence[Job]) -> None:
-    """Tell labelers that their label sets were rejected, and who labels now."""
+    """Notify labelers of rejected tag sets, and the users to whom documents were transferred."""
     service.label_sets_rejected([_event(job) for job in told])
 
 
@@ -77,7 +77,7 @@ def tag_set_rejected(told: Sequence[Job]) -> None:
     batch=True,
 )
 def tag_set_reopened(told: Sequence[Job]) -> None:
-    """Tell labelers that what was decided is theirs again."""
+    """Notify labelers of decided tag sets that are their drafts again."""
     service.label_sets_reopened([_event(job) for job in told])
 
 
@@ -103,13 +103,13 @@ def api_key_creator_demoted(job: Job) -> None:
 
 @jobs.handler("notifications.post_due", queue="notifications", resumable=True)
 def post_due(job: Job) -> None:
-    """Post the letters of notifications that collected long enough."""
+    """Close notifications whose collection window has ended and queue their emails."""
     service.post_due(job.checkpoint)
 
 
 @jobs.handler("notifications.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
-    """Delete the marks of notified events, once no job could notify of them again."""
+    """Delete the records of handled events whose jobs can no longer run again."""
     service.purge(job.checkpoint)
 
 

@@ -1,4 +1,4 @@
-"""Notifications: what a user is told, inside the application and by e-mail."""
+"""Models of notifications, which users get in the application and by email."""
 
 from datetime import datetime
 from typing import Any
@@ -14,12 +14,14 @@ _OPEN = text("open_until IS NOT NULL")
 
 
 class Notification(TenantModel, db.Record, db.Base):
-    """One message to one user. `unique_key` keeps a cause from telling it twice.
+    """One message to one user.
 
-    `in_app`: it is shown in the application; one that is not is there for its letter alone. One
-    with `open_until` collects: until it is closed then, or read, more of the same `message` is
-    counted in, and title and body are written anew from `gathered`. `by_mail`: its letter goes when
-    it is closed, and then only.
+    `unique_key` prevents a second notification of the same cause. Without `in_app`, the
+    notification exists only for its email and is not shown in the application.
+
+    A notification with `open_until` is open: until that time, or until it is read, events with the
+    same `message` are added to its `count`, and title and body are written again from `gathered`.
+    `by_mail` means that its email is sent when it is closed.
     """
 
     __tablename__ = "notifications"
@@ -53,8 +55,11 @@ class Notification(TenantModel, db.Record, db.Base):
 
 
 class NotificationCause(TenantModel, db.Base):
-    """That people were told of an event, by its id: whatever happens to the job, they are not told
-    again. Kept a little longer than the jobs that could."""
+    """An event, by its id, of which users were notified.
+
+    It prevents a second notification when the job runs again, and is kept a little longer than such
+    jobs are.
+    """
 
     __tablename__ = "notification_causes"
     __table_args__ = (Index("ix_notification_causes_created_at", "created_at"),)

@@ -1,10 +1,9 @@
-"""Abandons the pending deliveries of webhooks that were deactivated, and deletes those of deleted
-ones, in batches.
+"""Abandon deliveries of deactivated webhooks, and delete those of deleted ones, in batches.
 
-Whoever deactivates a webhook begins a new generation of it: from the commit on, what was pending is
-outdated and nobody attempts it. The first batch is abandoned in the same transaction, the rest by a
-job. Activating the webhook again changes nothing about that: what comes then is of the new
-generation. Deliveries that become outdated unnoticed are found by the relay (`jobs.claim`).
+Deactivating a webhook begins a new generation of it: from the commit on, pending deliveries are
+outdated and are not attempted. The first batch is abandoned in the same transaction, the rest by a
+job. Activating the webhook again does not change that: later deliveries belong to the new
+generation. The relay finds deliveries that became outdated unnoticed (`jobs.claim`).
 """
 
 from collections.abc import Callable
@@ -20,16 +19,16 @@ log = get_logger(__name__)
 ABANDON = "webhooks.abandon"
 PURGE = "webhooks.purge"
 FIRST_BATCH = 1_000
-"""So many deliveries are abandoned, or deleted, in the transaction that makes it necessary."""
+"""How many deliveries the transaction of a deactivation or deletion changes at most."""
 
 Checkpoint = Callable[[], None]
 
 
 def begin(organization_id: UUID, webhook_id: UUID, *, limit: int = FIRST_BATCH) -> int:
-    """Abandon up to `limit` outdated deliveries of a webhook, and have a job abandon the rest.
+    """Abandon up to `limit` outdated deliveries of a webhook, and enqueue a job for the rest.
 
     Returns:
-        How many were abandoned.
+        The number of abandoned deliveries.
     """
     abandoned = 0
     if limit > 0:
@@ -42,17 +41,17 @@ def begin(organization_id: UUID, webhook_id: UUID, *, limit: int = FIRST_BATCH) 
 
 
 def enqueue(organization_id: UUID) -> None:
-    """Have a job abandon the outdated deliveries of an organization, unless there is such a job."""
+    """Enqueue the job that abandons an organization's outdated deliveries, unless it is queued."""
     key = f"{ABANDON}:{organization_id}"
     jobs.enqueue(ABANDON, {}, organization_id=organization_id, unique_key=key)
 
 
 def run(organization_id: UUID, checkpoint: Checkpoint) -> None:
-    """Abandon all outdated deliveries of an organization; `checkpoint` commits a batch."""
+    """Abandon all outdated deliveries of an organization; `checkpoint` commits each batch."""
     while found := backlog.list_outdated(organization_id):
         abandoned = sum(_abandon(webhook, checkpoint) for webhook in found)
         if not abandoned:
-            # Others have the rest locked; the relay will see what is left of it.
+            # Other transactions have locked the rest; the relay will find what is still outdated.
             return
 
 
@@ -76,10 +75,10 @@ def _abandon(webhook: OutdatedWebhook, checkpoint: Checkpoint) -> int:
 
 
 def delete_or_enqueue(organization_id: UUID, webhook_id: UUID) -> bool:
-    """Delete the deliveries of a webhook if they are few, else have a job delete them.
+    """Delete the deliveries of a webhook if they are few, else enqueue a job that deletes them.
 
     Returns:
-        Whether they are deleted.
+        Whether the deliveries were deleted.
     """
     if backlog.delete_batch(organization_id, webhook_id, FIRST_BATCH) < FIRST_BATCH:
         return True
@@ -88,14 +87,14 @@ def delete_or_enqueue(organization_id: UUID, webhook_id: UUID) -> bool:
 
 
 def enqueue_purge(organization_id: UUID, webhook_id: UUID) -> None:
-    """Have a job delete a webhook that users have deleted, with its deliveries."""
+    """Enqueue the job that purges a webhook deleted by users, with its deliveries."""
     args = {"webhook_id": str(webhook_id)}
     key = f"{PURGE}:{webhook_id}"
     jobs.enqueue(PURGE, args, organization_id=organization_id, unique_key=key)
 
 
 def purge(organization_id: UUID, webhook_id: UUID, checkpoint: Checkpoint) -> None:
-    """Delete the deliveries of a deleted webhook in batches, then its row."""
+    """Delete the deliveries of a deleted webhook in batches, then the webhook's row."""
     deleted = 0
     try:
         count = backlog.BATCH

@@ -1,11 +1,11 @@
-"""The events that a webhook can hear: what each means, its body's JSON Schema, and a sample."""
+"""The catalogue of webhook events: their descriptions, JSON Schemas and samples."""
 
 from dataclasses import dataclass
 from typing import Any
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TEST = "test"
-TEST_MESSAGE = "This is a test delivery. It was asked for by hand and stands for no event."
+TEST_MESSAGE = "This is a test delivery, requested by a user. It does not represent an event."
 
 _ID = "0199a3f0-7c1e-7b54-9d0a-3f7c5a1e8b2d"
 _ORG = "acme"
@@ -13,7 +13,7 @@ _ORG = "acme"
 
 @dataclass(frozen=True)
 class EventType:
-    """One kind of event. `schema` describes the whole body, `sample` is one that fits it."""
+    """An event type; `schema` is the JSON Schema of the whole body, `sample` a valid body."""
 
     event: str
     description: str
@@ -52,7 +52,7 @@ _SHA256 = {"pattern": "^[0-9a-f]{64}$"}
 def _make(
     event: str, description: str, members: dict[str, tuple[dict[str, Any], Any]]
 ) -> EventType:
-    """`members` of `data`: name → (JSON Schema, value in the sample)."""
+    """Build an event type; `members` maps each member of `data` to its JSON Schema and sample."""
     schema = {
         "$schema": DRAFT,
         "title": event,
@@ -85,21 +85,24 @@ _EXPORT_COMPLETED = _make(
     {
         "job_id": (_id("The export job."), _ID),
         "format": (_text("The file's format."), "jsonl"),
-        "row_count": (_count("Rows in the file."), 1250),
-        "size_bytes": (_count("Size of the file."), 884736),
+        "row_count": (_count("The number of rows in the file."), 1250),
+        "size_bytes": (_count("The size of the file in bytes."), 884736),
         "sha256": (_text("SHA-256 of the file.", **_SHA256), "5f" * 32),
-        "scheduled_export_id": (_id_or_null("The schedule that started it, if one did."), None),
+        "scheduled_export_id": (
+            _id_or_null("The schedule that started the export; null if none did."),
+            None,
+        ),
         "download_path": (
-            _text("Path of the download, under the address of the API."),
+            _text("Path of the download, relative to the address of the API."),
             f"/api/v1/exports/{_ID}/download",
         ),
     },
 )
 _TAG_SET_ACCEPTED = _make(
     "tag_set.accepted",
-    "A reviewer has accepted a label set of an artifact.",
+    "A tag set of an artifact was accepted.",
     {
-        "tag_set_id": (_id("The label set."), _ID),
+        "tag_set_id": (_id("The tag set."), _ID),
         "artifact_id": (_id("Its artifact."), "0199a3e1-04b2-7f6a-8a53-b1d2c9e07f41"),
         "schema_id": (_id("Its schema."), "0199a2c4-5d90-7c11-b7e6-20f4a86d3c55"),
         "schema_version_id": (
@@ -107,34 +110,37 @@ _TAG_SET_ACCEPTED = _make(
             "0199a2c4-8f3b-70ae-9c02-6de15b7a4f90",
         ),
         "labeler_id": (
-            _id_or_null("Who labeled it; null when no person did."),
+            _id_or_null("The labeler; null if no person labeled it."),
             "0199a1aa-3e6f-7d08-a4b9-95c0e27f1d63",
         ),
         "reviewer_id": (
-            _id_or_null("Who accepted it; null when a rule did."),
+            _id_or_null("The reviewer; null if a rule accepted it."),
             "0199a1ab-90d4-7e25-8f17-4ab36c2d5e80",
         ),
         "corrected": (
-            {"type": "boolean", "description": "Whether the reviewer changed labels."},
+            {"type": "boolean", "description": "Whether the reviewer corrected the labels."},
             False,
         ),
     },
 )
 _ARTIFACT_INGESTED = _make(
     "artifact.ingested",
-    "A new artifact has been read and is ready for labeling.",
+    "A new artifact was ingested and is ready for labeling.",
     {
         "artifact_id": (_id("The artifact."), _ID),
         "name": (_text("Its name."), "invoice-0042.pdf"),
         "media_type": (_text("Its media type."), "application/pdf"),
         "sha256": (_text("SHA-256 of its content.", **_SHA256), "9a" * 32),
-        "page_count": (_count("Its pages; null where it has none.", null=True), 3),
+        "page_count": (_count("The number of pages; null if it has none.", null=True), 3),
         "schema_id": (
-            _id_or_null("The schema it is to be labeled with."),
+            _id_or_null("The schema for labeling it; null if it has none."),
             "0199a2c4-5d90-7c11-b7e6-20f4a86d3c55",
         ),
-        "connector_id": (_id_or_null("The connector that brought it in."), None),
-        "ingestion_job_id": (_id_or_null("The run that brought it in."), None),
+        "connector_id": (_id_or_null("The connector that imported it; null if none did."), None),
+        "ingestion_job_id": (
+            _id_or_null("The ingestion job that created it; null if none did."),
+            None,
+        ),
     },
 )
 _CONNECTOR_ALERT = _make(
@@ -143,10 +149,10 @@ _CONNECTOR_ALERT = _make(
     {
         "alert_id": (_id("The alert."), _ID),
         "connector_id": (_id("The connector."), "0199a2f7-62c8-7a39-b0d5-e8173f4c9a26"),
-        "kind": (_text("What kind of alert it is."), "crawl_failed"),
+        "kind": (_text("The kind of alert."), "crawl_failed"),
         "message": (_text("What happened."), "The bucket does not exist."),
         "ingestion_job_id": (
-            _id_or_null("The run in which it happened."),
+            _id_or_null("The ingestion job in which it happened; null if none."),
             "0199a3ef-d471-7b8c-96e2-53a0c7f81d9b",
         ),
     },
@@ -158,19 +164,25 @@ _DRIFT_DETECTED = _make(
         "report_id": (_id("The drift report."), _ID),
         "schema_id": (_id("The schema."), "0199a2c4-5d90-7c11-b7e6-20f4a86d3c55"),
         "subject": (
-            {"enum": ["model", "labeling"], "description": "Whose behaviour changed."},
+            {
+                "enum": ["model", "labeling"],
+                "description": "Whether the behaviour of the model or of the labeling changed.",
+            },
             "model",
         ),
         "field": (_text_or_null("The field; null for the schema as a whole."), "total_amount"),
-        "metric": (_text("What was measured."), "accuracy"),
-        "baseline": (_number_or_null("Its value before."), 0.97),
-        "current": (_number_or_null("Its value now."), 0.88),
-        "p_value": (_number_or_null("How likely chance alone is."), 0.0004),
+        "metric": (_text("The name of the metric."), "accuracy"),
+        "baseline": (_number_or_null("The value of the metric before the change."), 0.97),
+        "current": (_number_or_null("The current value of the metric."), 0.88),
+        "p_value": (
+            _number_or_null("The p-value: how likely such a difference is by chance alone."),
+            0.0004,
+        ),
     },
 )
 _TEST = _make(
     TEST,
-    "Asked for by hand, to try a webhook out. No webhook subscribes to it.",
+    "A test delivery requested by a user. Webhooks cannot subscribe to it.",
     {"message": (_text("A fixed text."), TEST_MESSAGE)},
 )
 
@@ -185,7 +197,7 @@ CATALOGUE: dict[str, EventType] = {
         _TEST,
     )
 }
-"""Every kind of event by its identifier, in the order of the documentation."""
+"""All event types by identifier, in the order of the documentation."""
 
 SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in CATALOGUE if name != TEST)
-"""What a webhook may subscribe to."""
+"""The events that a webhook may subscribe to."""

@@ -1,4 +1,4 @@
-"""How deliveries are counted."""
+"""The counters of deliveries, which replace counting rows."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH

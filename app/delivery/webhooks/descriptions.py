@@ -1,4 +1,4 @@
-"""Deliveries as the API's description has them, made of the catalogue of events."""
+"""OpenAPI descriptions of deliveries, built from the catalogue of events."""
 
 from app.delivery.webhooks.catalogue import CATALOGUE, EventType
 from app.kit.api.documentation import Webhook, header
@@ -8,25 +8,30 @@ _HEADERS = (
     header("X-Service-Event", "The event's identifier, as in the body.", required=True),
     header(
         "X-Service-Signature",
-        "HMAC-SHA-256 of the body's bytes by the signing secret.",
+        "HMAC-SHA-256 of the body's bytes with the signing secret.",
         required=True,
         pattern=f"^sha256={_HEX}$",
     ),
     header(
         "X-Service-Delivery",
-        "The delivery, the same in every attempt and redelivery.",
+        "The delivery id, the same in every attempt and redelivery.",
         required=True,
         format="uuid",
     ),
-    header("X-Service-Attempt", "The attempt, from 1.", required=True, pattern="^[1-9][0-9]*$"),
-    header("webhook-id", "The delivery, as Standard Webhooks name it.", required=True),
+    header(
+        "X-Service-Attempt",
+        "The number of the attempt, from 1.",
+        required=True,
+        pattern="^[1-9][0-9]*$",
+    ),
+    header("webhook-id", "The delivery id, as Standard Webhooks define it.", required=True),
     header(
         "webhook-timestamp",
         "When the attempt was made, in seconds since 1970.",
         required=True,
         pattern="^[0-9]+$",
     ),
-    header("webhook-signature", "The signatures of Standard Webhooks.", required=True),
+    header("webhook-signature", "The signatures, as Standard Webhooks define them.", required=True),
 )
 
 
@@ -41,5 +46,5 @@ def _describe_event(event: EventType) -> Webhook:
 
 
 def describe() -> dict[str, Webhook]:
-    """Return the webhook of every event by the event's identifier."""
+    """Return the OpenAPI webhook of each event by the event's identifier."""
     return {name: _describe_event(event) for name, event in CATALOGUE.items()}

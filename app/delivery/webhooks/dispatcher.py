@@ -1,8 +1,8 @@
-"""Sends deliveries with many threads. `quotas` says what begins and which is sent next.
+"""The dispatcher of deliveries, which sends them with many threads.
 
 One thread looks for webhooks with due deliveries, begins attempts in batches, and renews leases;
-the threads of a pool send; one thread records outcomes. No transaction is open while anything is
-sent.
+the threads of a pool send; one thread records outcomes. `quotas` decides which attempts begin and
+which is sent next. No transaction is open during a request.
 """
 
 import random
@@ -29,18 +29,18 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 QUEUE = "webhooks"
-"""The queue whose messages wake deliverers, and its name in the metrics."""
+"""The queue whose messages wake dispatchers; also the label of their metrics."""
 THREADS = 256
 BEGIN_BATCH = 64
 RENEW_SECONDS = 8.0
 STALLED_SECONDS = sending.DEADLINE_SECONDS + 5.0
-"""Sending takes so long only when the process stands still."""
+"""An attempt takes longer than this only if the whole process was stopped meanwhile."""
 MARGIN_SECONDS = 12.0
-"""An attempt whose lease ends within so long is not sent any more: it might outlast its lease."""
+"""An attempt is not sent if its lease ends sooner than this, as it might outlast the lease."""
 
 
 class Dispatcher:
-    """Begins, sends and records. Its public methods may be called from any thread."""
+    """Begins, sends and records attempts. Its public methods may be called from any thread."""
 
     def __init__(
         self,
@@ -70,20 +70,20 @@ class Dispatcher:
         self._thread.start()
 
     def wake(self) -> None:
-        """Look for due deliveries soon."""
+        """Make the dispatcher look for due deliveries."""
         with self._changed:
             self._is_woken = True
             self._changed.notify_all()
 
     def release(self, claimed: Sequence[Lease]) -> None:
-        """Give back what the relay of the release before has leased, and look for it."""
+        """Release deliveries leased by the relay of the previous release, and look for them."""
         with self._changed:
             self._released += claimed
             self._is_woken = True
             self._changed.notify_all()
 
     def settle(self, timeout: float) -> bool:
-        """Wait until nothing is due, under way or unwritten; return whether that came in time."""
+        """Wait until nothing is due, under way or unwritten; return False on a timeout."""
         with self._changed:
             return self._changed.wait_for(self._is_idle, timeout)
 
@@ -92,7 +92,7 @@ class Dispatcher:
         return not (looking or self._leases or self._released) and self._quotas.is_idle
 
     def stop(self, timeout: float) -> None:
-        """Begin nothing more, let attempts end, record them, and give the rest back."""
+        """Stop: begin no more attempts, let running ones end, record them and requeue the rest."""
         deadline = time.monotonic() + timeout
         with self._changed:
             self._stopping = True
@@ -109,14 +109,14 @@ class Dispatcher:
             with self._changed:
                 self._changed.wait_for(self._has_work, self._next_renewal - time.monotonic())
             try:
-                # First what is held: whoever stood still must not begin the same attempts again.
+                # Renew first: after a stall, the same attempts must not be begun again.
                 self._renew()
                 self._give_back()
                 self._look()
                 self._begin()
             except SQLAlchemyError as failure:
                 log.warning("webhook.dispatcher_waits", error=type(failure).__name__)
-                # An outage: what somebody else waits for too.
+                # Probably an outage, in which other processes wait too, so wait a random time.
                 time.sleep(random.uniform(0.05, 0.5))  # noqa: S311 - no secret
             except Exception:
                 log.exception("webhook.dispatcher_failed")
@@ -143,14 +143,14 @@ class Dispatcher:
         self._next_renewal = now + RENEW_SECONDS
 
     def _look(self) -> None:
-        """Find the webhooks with due deliveries, when somebody said that there are some."""
+        """Find the webhooks with due deliveries, if `wake` was called."""
         with self._changed:
             if self._stopping or not self._is_woken or not self._quotas.threads.free:
                 return
             self._is_woken, self._is_looking = False, True
         try:
             with self._database():
-                # The relay has found something, perhaps in another place.
+                # The relay has found something, but perhaps not where this finder looks first.
                 found = self._finder.find_any()
         except BaseException:
             with self._changed:
@@ -162,7 +162,7 @@ class Dispatcher:
             self._changed.notify_all()
 
     def _begin(self) -> None:
-        """Begin the attempts whose turn it is, and send as many as there are threads for."""
+        """Begin the attempts that `quotas` picks, and send as many as there are free threads."""
         with self._changed:
             picked = [] if self._stopping else self._quotas.pick(BEGIN_BATCH)
         if not picked:
@@ -191,12 +191,12 @@ class Dispatcher:
             return leases.begin([one.room for one in picked], attempts=attempts, failing=failing)
 
     def _launch(self) -> None:
-        """Give threads to the attempts whose turn it is. The caller holds the lock."""
+        """Submit the next attempts to the thread pool. The caller must hold the lock."""
         while not self._stopping and (attempt := self._quotas.start_next()) is not None:
             self._pool.submit(self._attempt, attempt)
 
     def _attempt(self, first: Attempt) -> None:
-        """Send an attempt, and go on with the next one."""
+        """Send an attempt, then the next ones until there are none."""
         attempt: Attempt | None = first
         while attempt is not None:
             is_lost = self._is_lost(attempt)
@@ -218,8 +218,8 @@ class Dispatcher:
     def _send_unstalled(self, attempt: Attempt) -> Result | None:
         """Send an attempt and return its result.
 
-        Returns None for a failure while this process stood still: that says nothing of the
-        receiver. Whoever attempts the delivery next records this attempt as interrupted.
+        Returns None for a failure while this process was stalled, which says nothing about the
+        receiver. The next attempt at the delivery records this one as interrupted.
         """
         began_at = time.monotonic()
         result = self._send(attempt)
@@ -227,7 +227,7 @@ class Dispatcher:
         return None if stalled and not result.ok else result
 
     def _is_lost(self, attempt: Attempt) -> bool:
-        """Return whether another deliverer may have the delivery: this process stood still."""
+        """Return whether another dispatcher may have the delivery, because this process stalled."""
         assert attempt.lease_token is not None
         with self._changed:
             held = self._leases.get(attempt.lease_token)
@@ -242,7 +242,7 @@ class Dispatcher:
             self._changed.notify_all()
 
     def _give_back(self) -> None:
-        """Give back what is not to be sent now: it costs no attempt."""
+        """Requeue attempts that must not be sent now, without counting them; release deliveries."""
         with self._changed:
             attempts = list(self._quotas.requeue)
             released = list(self._released)
@@ -260,7 +260,7 @@ class Dispatcher:
             self._changed.notify_all()
 
     def _leave(self) -> None:
-        """Give back what is not sent, so that another deliverer need not wait for its lease."""
+        """Requeue unsent attempts, so that other dispatchers need not wait for their leases."""
         with self._changed:
             attempts = [*self._quotas.requeue, *self._quotas.drop_prefetched()]
         try:
@@ -285,7 +285,7 @@ def _lease(attempt: Attempt) -> Lease:
 
 
 def _count(attempts: Sequence[Attempt]) -> None:
-    """Count what needed no attempt any more, and what another deliverer did not finish."""
+    """Count deliveries that needed no attempt any more, and leases that expired."""
     metrics.LEASE_EXPIRIES.labels(QUEUE).inc(sum(attempt.expired for attempt in attempts))
     for attempt in attempts:
         if attempt.lease_token is None:

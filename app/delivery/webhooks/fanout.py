@@ -1,4 +1,4 @@
-"""Creates deliveries: of an event, one for each webhook that subscribes to it."""
+"""Create the deliveries of an event, one for each webhook that subscribes to it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from app.kit.ids import uuid7
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of the bound organization. `at`: when the transaction that wrote it began."""
+    """An event of the bound organization; `at` is when the transaction that emitted it began."""
 
     id: str
     name: str
@@ -26,9 +26,9 @@ class Event:
 
 
 def fan_out(events: Sequence[Event]) -> None:
-    """Create the deliveries of events; done twice, it changes nothing.
+    """Create the deliveries of events; repeating the call changes nothing.
 
-    A webhook gets the events from its registration on, and none from before it.
+    A webhook gets the events since its registration, and none from before it.
     """
     pairs = [
         (subscriber, event)
@@ -44,7 +44,7 @@ def fan_out(events: Sequence[Event]) -> None:
 
 
 def create_test(webhook_id: UUID, request_id: str | None) -> UUID:
-    """Create a test delivery; return its id."""
+    """Create a test delivery and return its id."""
     now = db.utc_now()
     event = Event(str(uuid7()), TEST, {"message": TEST_MESSAGE}, request_id, now)
     generation = fanout.get_generation(webhook_id)
@@ -57,7 +57,7 @@ def create_test(webhook_id: UUID, request_id: str | None) -> UUID:
 def _row(
     webhook_id: UUID, generation: int, event: Event, slug: str, now: datetime
 ) -> dict[str, Any]:
-    """Return a delivery. Its body is fixed here, so that each attempt sends the same bytes."""
+    """Return the row of a delivery, whose body is fixed so that every attempt sends it."""
     body = {
         "event": event.name,
         "timestamp": now.isoformat().replace("+00:00", "Z"),

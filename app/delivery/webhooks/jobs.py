@@ -1,4 +1,4 @@
-"""The jobs of webhooks, and the deliverer's place among the background processes."""
+"""Jobs of webhooks, and the registration of the dispatcher with the background processes."""
 
 from collections.abc import Sequence
 from threading import Lock
@@ -25,12 +25,12 @@ _dispatcher: Dispatcher | None = None
 _finder = due.Finder()
 
 
-# An event is never dropped: however often this fails, it is tried again.
+# Without a maximum of attempts, because an event must never be dropped.
 @jobs.handler(
     "webhooks.fan_out", queue="fanout", listens=SUBSCRIBABLE, batch=True, max_attempts=None
 )
 def fan_out(batch: Sequence[Job]) -> None:
-    """Create deliveries of events of one organization for the webhooks that subscribe to them."""
+    """Create the deliveries of events of one organization for their subscribers."""
     fanout.fan_out(
         [
             fanout.Event(
@@ -47,7 +47,7 @@ def fan_out(batch: Sequence[Job]) -> None:
 
 @jobs.handler("webhooks.end", queue="bulk", listens=("organization.closed",))
 def end(job: Job) -> None:
-    """Outdate the pending deliveries of an organization that was closed."""
+    """Make the pending deliveries of a closed organization outdated."""
     assert job.organization_id is not None
     if backlog.begin_generation(job.organization_id):
         abandoning.enqueue(job.organization_id)
@@ -62,14 +62,14 @@ def abandon(job: Job) -> None:
 
 @jobs.handler(abandoning.PURGE, queue="bulk", resumable=True)
 def purge(job: Job) -> None:
-    """Delete a webhook that users have deleted, with its deliveries."""
+    """Purge a webhook that users have deleted, with its deliveries."""
     assert job.organization_id is not None
     abandoning.purge(job.organization_id, UUID(job.args["webhook_id"]), job.checkpoint)
 
 
 @jobs.handler("webhooks.tidy", queue="maintenance", resumable=True)
 def tidy(job: Job) -> None:
-    """Delete old deliveries and secrets; encrypt again what an older key has encrypted."""
+    """Delete old deliveries and secrets, and re-encrypt secrets of older keys."""
     upkeep.delete_expired_secrets()
     for organization_id, webhook_id in backlog.list_deleted():
         abandoning.enqueue_purge(organization_id, webhook_id)
@@ -83,7 +83,7 @@ def tidy(job: Job) -> None:
 
 
 def _encrypt_again(webhooks: Sequence[upkeep.EncryptedSecrets]) -> None:
-    """Encrypt secrets with the first key where another one has encrypted them."""
+    """Re-encrypt with the first key the secrets that another key has encrypted."""
     keyring = container.keyring()
     for webhook in webhooks:
         for token in (webhook.secret, webhook.previous_secret):
@@ -98,10 +98,10 @@ jobs.periodic("webhooks.tidy", every=_DAY_SECONDS)
 
 
 def claim() -> handlers.Claims:
-    """Return one empty batch, the message that wakes a deliverer, when it has something to do.
+    """Return one empty batch, the message that wakes a dispatcher, if any delivery is due.
 
-    Also enqueues the abandoning of deliveries that are outdated and still pending. A delivery can
-    become so unnoticed: its event was fanned out while its webhook was deactivated.
+    Also enqueues jobs that abandon deliveries that are outdated and still pending. A delivery can
+    become outdated unnoticed when its event is fanned out while its webhook is deactivated.
     """
     found = _finder.find()
     for organization_id in {webhook.organization_id for webhook in found if webhook.outdated}:
@@ -110,10 +110,10 @@ def claim() -> handlers.Claims:
 
 
 def accept(batch: list[list[Any]]) -> None:
-    """Wake this process's deliverer. RQ calls this by name.
+    """Wake this process's dispatcher. RQ calls this function by its name.
 
-    `batch` is empty; in messages of the release before it holds leased deliveries, as organization,
-    webhook, failures, delivery and token.
+    `batch` is empty. In messages of the previous release it holds leased deliveries as lists of
+    organization, webhook, failures, delivery and token.
     """
     app: Any = current_app
     dispatcher = start(app._get_current_object())  # noqa: SLF001 - Flask's documented way
@@ -124,7 +124,7 @@ def accept(batch: list[list[Any]]) -> None:
 
 
 def start(app: Flask) -> Dispatcher:
-    """Return this process's deliverer; the first call makes it."""
+    """Return this process's dispatcher; the first call creates and starts it."""
     global _dispatcher  # noqa: PLW0603 - one per process
     with _lock:
         if _dispatcher is None:
@@ -134,7 +134,7 @@ def start(app: Flask) -> Dispatcher:
 
 
 def stop(timeout: float) -> None:
-    """Stop this process's deliverer within `timeout` seconds; a later `start` makes a new one."""
+    """Stop this process's dispatcher within `timeout` seconds; `start` then creates a new one."""
     global _dispatcher
     with _lock:
         ending, _dispatcher = _dispatcher, None
@@ -143,7 +143,7 @@ def stop(timeout: float) -> None:
 
 
 def drain(timeout: float) -> bool:
-    """Wait until all that is due is sent and recorded; return False when out of time."""
+    """Wait until all due deliveries are sent and recorded; return False on a timeout."""
     return _dispatcher is None or _dispatcher.settle(timeout)
 
 

@@ -1,4 +1,4 @@
-"""How many attempts organizations and webhooks may have under way."""
+"""Limits on the attempts that organizations and webhooks may have under way."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from app.delivery.webhooks.states import OrganizationState, Pace, WebhookState
 
 MAX_UNWRITTEN = 256
-"""An organization with so many outcomes to be written starts nothing more."""
+"""An organization with this many unwritten outcomes starts no more attempts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many attempts an organization may have under way, given what the others have.
+    """The maximum numbers of attempts that an organization may have under way.
 
-    `not_quick` is for webhooks that are slow or not known yet, `slow` for those that are slow.
+    `total` is for all its webhooks, `not_quick` for those that are slow or of unknown pace, `slow`
+    for the slow ones.
     """
 
     total: int
@@ -22,11 +23,14 @@ class Limits:
 
     @classmethod
     def of(cls, available: int) -> "Limits":
-        """Return the limits where others leave so many threads."""
+        """Return the limits of an organization to which others leave `available` threads."""
         return cls(max(1, available // 2), max(1, available // 4), max(1, available // 8))
 
     def room(self, pace: Pace, used: Callable[[Pace], int]) -> int:
-        """Return how many more attempts at webhooks of a pace may be under way."""
+        """Return how many more attempts at webhooks of a pace may be under way.
+
+        `used` returns the number of those under way by pace.
+        """
         slow, unknown, quick = used(Pace.SLOW), used(Pace.UNKNOWN), used(Pace.QUICK)
         room = self.total - slow - unknown - quick
         if pace is not Pace.QUICK:
@@ -36,8 +40,8 @@ class Limits:
     def at_once(self, webhook: WebhookState, room: int) -> int:
         """Return how many attempts at a webhook may be under way, with `room` for its pace.
 
-        One that is not quick gets more than one only while half of its organization's are free. So
-        those that are there leave room for one that comes later.
+        A webhook that is not quick gets more than one only while half of its organization's quota
+        is free, which leaves room for webhooks that become due later.
         """
         if webhook.pace is Pace.QUICK:
             return min(webhook.at_once, max(1, (room + webhook.in_hand) // 2))
@@ -46,7 +50,7 @@ class Limits:
 
 
 class Threads:
-    """The threads of a deliverer. The last ones are kept for organizations that have none."""
+    """The threads of a dispatcher; the last ones are reserved for organizations that have none."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -55,30 +59,30 @@ class Threads:
 
     @property
     def free(self) -> int:
-        """How many send nothing."""
+        """The number of idle threads."""
         return self.number - self.used
 
     @property
     def are_scarce(self) -> bool:
-        """Whether only those are free that are kept."""
+        """Whether only reserved threads are free."""
         return self.free <= self._kept
 
     def limits_of(self, organization: OrganizationState) -> Limits:
-        """Return how many an organization may have, given what the others have."""
+        """Return the limits of an organization, given the threads that the others use."""
         return Limits.of(self.free + organization.sending)
 
     def has_room(self, organization: OrganizationState) -> bool:
-        """Return whether an organization may have one more."""
+        """Return whether an organization may use one more thread."""
         if not self.free or (organization.sending and self.are_scarce):
             return False
         in_time = organization.unwritten < MAX_UNWRITTEN
         return in_time and organization.sending < self.limits_of(organization).total
 
     def is_kept_out(self, webhook: WebhookState) -> bool:
-        """Return whether the very last ones are for others: webhooks that are not slow."""
+        """Return whether a webhook may not use the last free threads, because it is slow."""
         return webhook.pace is Pace.SLOW and self.free <= self._kept // 2
 
     def may_start(self, organization: OrganizationState, webhook: WebhookState) -> bool:
-        """Return whether an attempt at a webhook may start, where its organization has room."""
+        """Return whether an attempt at a webhook may start, if its organization has room."""
         room = self.limits_of(organization).room(webhook.pace, organization.threads.__getitem__)
         return room > 0 and webhook.sending < webhook.at_once and not self.is_kept_out(webhook)

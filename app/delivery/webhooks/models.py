@@ -1,4 +1,4 @@
-"""Webhooks, their deliveries, and every attempt at one."""
+"""Models of webhooks, their deliveries, and the attempts at each delivery."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -15,11 +15,12 @@ from app.kit.tenancy import TenantModel
 
 
 class DeliveryStatus(StrEnum):
-    """The states of a delivery.
+    """The statuses of a delivery.
 
-    PENDING: attempts follow, and only then `next_attempt_at` is set. DELIVERED: an attempt was
-    answered 2xx. FAILED: the service itself could not make the attempt. ABANDONED: the last attempt
-    failed, or the webhook was deactivated. SKIPPED: a retry came due after the delivery succeeded.
+    PENDING: attempts follow; `next_attempt_at` is set only in this status. DELIVERED: the response
+    to an attempt was 2xx. FAILED: the service itself could not make the attempt. ABANDONED: the
+    last attempt failed, or the webhook was deactivated. SKIPPED: a retry came due after the
+    delivery had succeeded.
     """
 
     PENDING = "pending"
@@ -32,10 +33,10 @@ class DeliveryStatus(StrEnum):
 class Webhook(TenantModel, db.Revised, db.Base):
     """An endpoint to send events to.
 
-    Secrets are encrypted; a rotated one signs too until it expires. Until `paused_until` no first
-    attempt of a delivery is made: the endpoint failed. `generation` counts deactivations: pending
-    deliveries of an earlier generation are abandoned. A webhook with `deleted_at` no longer exists
-    for users; its deliveries are being deleted.
+    Secrets are encrypted; a rotated secret also signs until it expires. Until `paused_until` no
+    first attempts are made, because the endpoint has failed. `generation` counts deactivations:
+    pending deliveries of an earlier generation are abandoned. A webhook with `deleted_at` no longer
+    exists for users; its deliveries are being deleted.
     """
 
     __tablename__ = "webhooks"
@@ -70,11 +71,11 @@ _LEASED = text("leased_until IS NOT NULL")
 class Delivery(TenantModel, db.Base):
     """One event to one webhook.
 
-    `body` is sent byte for byte at every attempt. `round` counts redeliveries; the attempts of a
-    round are limited, not those of a delivery. `attempt_count` and `attempted_at` are written when
-    an attempt begins, so that one whose worker died counts too. `generation` is that of the webhook
-    when the delivery was created or last redelivered (null is never stored: a trigger fills it in
-    for instances of the release before).
+    Every attempt sends the same bytes, `body`. `round` counts redeliveries; the attempts of a round
+    are limited, not those of a delivery. `attempt_count` and `attempted_at` are written when an
+    attempt begins, so that an attempt whose worker died counts too. `generation` is that of the
+    webhook when the delivery was created or last redelivered (it is never null: a trigger sets it
+    for instances of the previous release).
     """
 
     __tablename__ = "webhook_deliveries"
@@ -101,7 +102,7 @@ class Delivery(TenantModel, db.Base):
             "created_at",
             "id",
         ),
-        # Which organization and webhook has pending deliveries, and the order within a webhook.
+        # For finding organizations and webhooks with pending deliveries, in order within a webhook.
         Index(
             "ix_webhook_deliveries_turns",
             "organization_id",
@@ -127,7 +128,7 @@ class Delivery(TenantModel, db.Base):
             "ix_webhook_deliveries_leased", "webhook_id", "leased_until", postgresql_where=_LEASED
         ),
         Index("ix_webhook_deliveries_ended", "updated_at", postgresql_where=_ENDED),
-        # Only instances of the release before read this one.
+        # Used only by instances of the previous release.
         Index(
             "ix_webhook_deliveries_due", "webhook_id", "next_attempt_at", postgresql_where=_PENDING
         ),
@@ -155,7 +156,7 @@ class Delivery(TenantModel, db.Base):
 
 
 class DeliveryAttempt(TenantModel, db.Base):
-    """One attempt at a delivery: the answer, or why there is none."""
+    """One attempt at a delivery: the response, or the reason why there is none."""
 
     __tablename__ = "webhook_attempts"
     __table_args__ = (

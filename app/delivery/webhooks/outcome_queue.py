@@ -1,4 +1,4 @@
-"""Results that wait to be recorded, taken in turns by organization."""
+"""A queue of results to be recorded, which is fair to organizations."""
 
 import time
 from collections import OrderedDict, deque
@@ -9,11 +9,11 @@ from uuid import UUID
 from app.delivery.webhooks.queries.outcomes import Result
 
 GATHER_SECONDS = 0.02
-"""So long more results are waited for: many in one transaction cost less."""
+"""How long to wait for more results, because many in one transaction cost less."""
 
 
 class OutcomeQueue:
-    """Keeps the order of an organization's results. Safe for threads."""
+    """A thread-safe queue that keeps the order of each organization's results."""
 
     def __init__(self) -> None:
         self._changed = Condition()
@@ -32,7 +32,7 @@ class OutcomeQueue:
             self._changed.notify()
 
     def put_back(self, results: Sequence[Result], delay: float) -> None:
-        """Add results at the front again; those of their organizations wait for `delay` seconds."""
+        """Put results back at the front; their organizations' results wait for `delay` seconds."""
         with self._changed:
             for result in reversed(results):
                 self._waiting.setdefault(result.organization_id, deque()).appendleft(result)
@@ -40,9 +40,10 @@ class OutcomeQueue:
                 self._size += 1
 
     def get(self, limit: int, timeout: float, *, organizations: int | None = None) -> list[Result]:
-        """Return up to `limit` results, a fair share of each organization's.
+        """Remove and return up to `limit` results, divided fairly among organizations.
 
-        Waits up to `timeout` seconds for the first one. `organizations` is of how many at most.
+        Waits up to `timeout` seconds for the first result. `organizations` is the maximum number of
+        organizations, None for all.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: self._size, timeout):

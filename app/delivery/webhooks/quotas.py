@@ -1,11 +1,12 @@
-"""Which attempts begin and which is sent next, so that no organization or webhook delays another.
+"""Quotas, which decide what begins and what is sent next, so that no organization delays another.
 
-Organizations take turns, and within one its webhooks do. An organization has at most half of the
-threads that others leave. Of these, webhooks that are slow get an eighth of what others leave,
-together with those not known yet a quarter. The last threads are for organizations that have none.
-So however many receivers hang, the next organization finds a thread.
+Organizations are served in rotation, and so are the webhooks within an organization. An
+organization may use at most half of the threads that the others leave free. Its slow webhooks may
+use an eighth of them, and its slow and unknown webhooks together a quarter. The last threads are
+reserved for organizations that have none. So however many receivers hang, there is a thread for the
+next organization.
 
-Nothing here is safe for threads; the dispatcher holds its lock around it.
+Nothing here is thread-safe; the dispatcher calls it under its lock.
 """
 
 import time
@@ -28,13 +29,14 @@ from app.delivery.webhooks.states import (
 )
 
 MAX_DUE = 256
-"""So many webhooks of an organization are kept in mind as due; later looks find the others."""
+"""How many due webhooks of an organization are remembered; later searches find the others."""
 
 
 class Picked(NamedTuple):
     """A webhook, and how many attempts at it should begin.
 
-    `ended` is how many ended so far, `is_failing` whether the latest of them failed.
+    `ended` is the number of attempts that had ended by then, `is_failing` whether the latest of
+    them failed.
     """
 
     room: Room
@@ -43,9 +45,9 @@ class Picked(NamedTuple):
 
 
 class Quotas:
-    """The organizations and webhooks that a deliverer serves with `threads` threads.
+    """The organizations and webhooks that a dispatcher serves with `threads` threads.
 
-    `requeue` holds the attempts that are to be given back to the database.
+    `requeue` holds the attempts to requeue in the database.
     """
 
     def __init__(self, threads: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -59,12 +61,12 @@ class Quotas:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is due, under way or unwritten here, or is to be given back."""
+        """Whether nothing is due, under way, unwritten or to be requeued."""
         return not (self.requeue or self._states.organizations)
 
     @property
     def may_pick(self) -> bool:
-        """Whether `pick` might return something that it did not the last time."""
+        """Whether `pick` might return more than the last time."""
         return self._changed and bool(self._due) and self.threads.free > 0
 
     def note_due(self, found: Iterable[DueWebhook]) -> None:
@@ -76,7 +78,7 @@ class Quotas:
             self._mark_due(webhook)
 
     def pick(self, limit: int) -> list[Picked]:
-        """Return for which webhooks how many attempts should begin now, `limit` in all."""
+        """Return the webhooks at which attempts should begin now, `limit` attempts in all."""
         picked: list[Picked] = []
         left = limit
         share = max(1, limit // max(1, len(self._due)))
@@ -91,15 +93,15 @@ class Quotas:
         return picked
 
     def cancel(self, picked: Iterable[Picked]) -> None:
-        """Note that nothing of what was picked has begun."""
+        """Record that none of the picked attempts have begun."""
         for room, _, _ in picked:
             self._states.webhook(room.organization_id, room.webhook_id).beginning = 0
         self._changed = True
 
     def begin(self, picked: Sequence[Picked], attempts: Iterable[Attempt]) -> None:
-        """Take in the attempts that have begun of what was picked.
+        """Record the attempts that have begun of those that were picked.
 
-        One that begun without knowledge of a failure that came meanwhile is given back.
+        An attempt that began before a failure became known is requeued.
         """
         by_webhook: dict[UUID, list[Attempt]] = {one.room.webhook_id: [] for one in picked}
         for attempt in attempts:
@@ -114,7 +116,7 @@ class Quotas:
         self._changed = True
 
     def start_next(self) -> Attempt | None:
-        """Return the next attempt to send, and count it as under way; None when none may be."""
+        """Return the next attempt to send and count it as under way; None if none may be sent."""
         now = self._clock()
         for _ in range(len(self._ready) if self.threads.free > 0 else 0):
             organization = next(iter(self._ready.values()))
@@ -128,7 +130,7 @@ class Quotas:
         return None
 
     def end(self, attempt: Attempt, result: Result) -> None:
-        """Take in the result of an attempt that was under way."""
+        """Record the result of an attempt that was under way."""
         webhook, organization = self._stop(attempt)
         webhook.ended += 1
         webhook.unwritten += 1
@@ -140,18 +142,18 @@ class Quotas:
         self._requeue(webhook, webhook.drop_surplus())
 
     def give_up(self, attempt: Attempt) -> None:
-        """Give an attempt back that was to be sent and was not."""
+        """Requeue an attempt that was counted as under way and was not sent."""
         _, organization = self._stop(attempt)
         self.requeue.append(attempt)
         self._states.forget_idle(organization)
 
     def forget(self, attempt: Attempt) -> None:
-        """Take note that an attempt that was under way ended without a result."""
+        """Record that an attempt that was under way ended without a result."""
         _, organization = self._stop(attempt)
         self._states.forget_idle(organization)
 
     def note_written(self, results: Iterable[Result]) -> None:
-        """Note that outcomes are in the database, which decides when failing webhooks go on."""
+        """Record that outcomes are in the database, which paces the failing webhooks."""
         for result in results:
             webhook = self._states.webhook(result.organization_id, result.webhook_id)
             organization = self._states.organization(result.organization_id)
@@ -163,7 +165,7 @@ class Quotas:
         self._changed = True
 
     def drop_prefetched(self) -> list[Attempt]:
-        """Remove and return every attempt that has begun and is not sent."""
+        """Remove and return all attempts that have begun and are not sent."""
         dropped: list[Attempt] = []
         for organization in list(self._ready.values()):
             for webhook in list(organization.ready.values()):
@@ -189,9 +191,9 @@ class Quotas:
             self._states.forget_idle(organization)
 
     def _pick_of(self, organization: OrganizationState, limit: int) -> list[Picked]:
-        """Return for which webhooks of an organization attempts should begin.
+        """Return the webhooks of an organization at which attempts should begin.
 
-        First each gets one attempt, then the others that it may have.
+        Each webhook first gets one attempt, then as many more as it may have.
         """
         organization.reclassify(self._clock())
         begun: Counter[Pace] = Counter()
@@ -199,7 +201,7 @@ class Quotas:
             begun[webhook.pace] += len(webhook.prefetched)
         if self.threads.are_scarce:
             limit = 0 if organization.sending + begun.total() else 1
-        # What is prefetched for quick webhooks takes no thread yet.
+        # Twice the total, because prefetched attempts at quick webhooks use no thread yet.
         limits = self.threads.limits_of(organization)
         limits = replace(limits, total=2 * limits.total)
         for is_first in (True, False):
@@ -231,7 +233,10 @@ class Quotas:
         limits: Limits,
         begun: Counter[Pace],
     ) -> int:
-        """Return how many attempts at a webhook should begin, with `begun` not under way yet."""
+        """Return how many attempts at a webhook should begin.
+
+        `begun` counts attempts by pace that have begun and are not under way yet.
+        """
         threads = organization.threads
         room = limits.room(webhook.pace, lambda pace: threads[pace] + begun[pace])
         if room <= 0 or self.threads.is_kept_out(webhook):
@@ -256,7 +261,7 @@ class Quotas:
         return webhook, organization
 
     def _prefetch(self, webhook: WebhookState, begun: list[Attempt], *, is_current: bool) -> None:
-        """Keep attempts that have begun. `is_current`: none ended since they were picked."""
+        """Keep attempts that have begun; `is_current` if none has ended since they were picked."""
         if begun and is_current and not webhook.unwritten:
             webhook.failures = begun[0].failures
         for attempt in begun:

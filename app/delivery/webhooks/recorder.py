@@ -1,4 +1,4 @@
-"""Records how attempts ended: many outcomes in one transaction, by one thread."""
+"""The recorder of outcomes: one thread that writes many of them in one transaction."""
 
 import random
 import time
@@ -29,23 +29,23 @@ _WAIT_SECONDS = 0.2
 
 
 def pause_after(failures: int) -> float:
-    """Return how many seconds no first attempt is made after so many failures in a row.
+    """Return for how many seconds no first attempt is made after `failures` in a row.
 
-    The pauses up to the tenth failure take a minute: a receiver that restarts is back by then, and
-    one that is gone is deactivated soon enough.
+    The pauses up to the tenth failure add up to a minute: a receiver that restarts is back by then,
+    and one that is gone is deactivated soon enough.
     """
     return min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE) if failures else 0.0
 
 
 def write(results: Sequence[Result]) -> list[Result]:
-    """Write outcomes, in the order in which they came, into the running transaction.
+    """Write outcomes in their order, in the running transaction.
 
-    Deliveries get their status, webhooks their counters. A webhook that reaches its tenth failure
-    in a row is deactivated here, once: whoever writes has locked its row.
+    Updates the status of deliveries and the counters of webhooks. Deactivates a webhook at its
+    tenth failure in a row; as its row is locked, this happens only once.
 
     Returns:
-        The outcomes that were not written, as somebody else has their webhooks or deliveries
-        locked.
+        The outcomes that were not written because another transaction has locked their webhooks or
+        deliveries.
     """
     counters, busy = outcomes.lock(list({r.webhook for r in results}))
     postponed = [r for r in results if r.webhook in busy]
@@ -68,8 +68,8 @@ def write(results: Sequence[Result]) -> list[Result]:
 def _count(counters: Counters, result: Result) -> None:
     """Count an outcome.
 
-    Test deliveries do not count, nor does what ends after the webhook was deactivated. But a test
-    that succeeds shows that the receiver is back: what waits need not wait for the end of a pause.
+    Test deliveries do not count, and neither do attempts that end after the webhook was
+    deactivated. But a successful test shows that the receiver is back, and ends the pause.
     """
     counters.status_code = result.status_code
     if result.ok:
@@ -79,15 +79,15 @@ def _count(counters: Counters, result: Result) -> None:
     counters.failures = 0 if result.ok else counters.failures + 1
     counters.pause = pause_after(counters.failures)
     if counters.failures >= DEACTIVATE_AT:
-        last = result.error or f"the receiver answered {result.status_code}"
+        last = result.error or f"the endpoint responded with status {result.status_code}"
         counters.active, counters.deactivated, counters.pause = False, True, 0.0
         counters.disabled_reason = (
-            f"Deactivated after {DEACTIVATE_AT} failed attempts in a row. The last one: {last}"
+            f"Deactivated after {DEACTIVATE_AT} failed attempts in a row. Last failure: {last}"
         )
 
 
 def _deactivate(deactivated: dict[outcomes.Key, Counters]) -> None:
-    """Abandon what waits for webhooks that were deactivated, and notify the owners."""
+    """Abandon the pending deliveries of deactivated webhooks, and notify the owners."""
     limit = abandoning.FIRST_BATCH
     for (organization_id, webhook_id), counters in deactivated.items():
         with tenancy.organization(organization_id):
@@ -103,7 +103,7 @@ def _deactivate(deactivated: dict[outcomes.Key, Counters]) -> None:
 
 
 class Recorder:
-    """The thread that writes. `done` is called with results once they are committed or given up."""
+    """The thread that writes outcomes; it calls `done` with results that are written or lost."""
 
     def __init__(self, app: Flask, done: Callable[[Sequence[Result]], None]) -> None:
         self._app = app
@@ -118,14 +118,14 @@ class Recorder:
         self._thread.start()
 
     def put(self, result: Result) -> None:
-        """Have an outcome written soon."""
+        """Queue an outcome to be written soon."""
         self._queue.put(result)
 
     def stop(self, timeout: float) -> None:
-        """Write what was put, and end.
+        """Write all queued outcomes and stop the thread.
 
-        What the database does not take in time is lost: its deliveries are attempted again when
-        their leases run out.
+        Outcomes that cannot be written in time are lost; their deliveries are attempted again when
+        the leases expire.
         """
         self._ending.set()
         self._thread.join(timeout)
@@ -141,7 +141,7 @@ class Recorder:
                 time.sleep(_BUSY_SECONDS)
 
     def _write(self, batch: list[Result]) -> None:
-        """Write a batch; what could not be written is tried again later."""
+        """Write a batch; outcomes that cannot be written now are retried later."""
         try:
             postponed = self._commit(batch)
         except SQLAlchemyError as failure:
@@ -155,21 +155,21 @@ class Recorder:
         self._done([result for result in batch if result.lease_token not in tokens])
 
     def _retry(self, batch: list[Result], failure: SQLAlchemyError) -> list[Result] | None:
-        """Write a batch that failed one by one; return what to postpone.
+        """Retry a failed batch one by one, and return the outcomes to postpone.
 
-        Returns None when the whole batch waits, as the database does not answer.
+        Returns None if the database does not respond; the whole batch is then retried later.
         """
         if not _is_transient(failure):
             return self._write_singly(batch)
         log.warning("webhook.outcomes_wait", error=type(failure).__name__)
-        # A deadlock or an outage: what somebody else waits for too. If it is because of one
-        # organization's rows, the others get theirs written meanwhile.
+        # A deadlock or an outage, in which other processes wait too. Next, one organization is
+        # written at a time: if the rows of one are the cause, the outcomes of others get through.
         self._single = len({result.organization_id for result in batch})
         self._queue.put_back(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
         return None
 
     def _write_singly(self, batch: list[Result]) -> list[Result]:
-        """Write outcomes one by one: one that cannot be written must not take the others along."""
+        """Write outcomes one by one, so that one that cannot be written does not stop others."""
         postponed: list[Result] = []
         for result in batch:
             try:
@@ -197,14 +197,14 @@ class Recorder:
 
 
 def _is_transient(failure: SQLAlchemyError) -> bool:
-    """Return whether the same statements may succeed later: the database did not answer."""
+    """Return whether the statements may succeed later, because the database did not respond."""
     if isinstance(failure, OperationalError | InterfaceError | PoolTimeoutError):
         return True
     return isinstance(failure, DBAPIError) and failure.connection_invalidated
 
 
 def _report(result: Result) -> None:
-    """Count an outcome, and log a failure."""
+    """Update the metrics, and log a failure."""
     metrics.DELIVERIES.labels("delivered" if result.ok else "failed").inc()
     if not result.ok:
         log.info(

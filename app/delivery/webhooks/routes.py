@@ -1,4 +1,4 @@
-"""webhooks: outbound endpoints, their deliveries, and the catalogue of events."""
+"""Routes of webhooks, their deliveries, and the catalogue of events."""
 
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ from app.delivery.webhooks.schemas import (
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.principal import Caller
 
-blueprint = Blueprint("webhooks", description="Outbound endpoints that are told of events.")
+blueprint = Blueprint("webhooks", description="Endpoints to which events are sent.")
 _MANAGE = "webhooks:manage"
 
 
@@ -28,7 +28,10 @@ _MANAGE = "webhooks:manage"
     returns=Webhook,
 )
 def list_webhooks(caller: Caller, query: dict[str, Any]) -> Any:
-    """List webhooks with state, failure count, last status code and time."""
+    """List webhooks.
+
+    Each webhook includes its failures in a row and the time and status code of its latest attempt.
+    """
     return service.list_webhooks(**query)
 
 
@@ -36,13 +39,16 @@ def list_webhooks(caller: Caller, query: dict[str, Any]) -> Any:
     "/webhooks", permission=_MANAGE, body=CreateWebhook, returns=WebhookWithSecret, status=201
 )
 def create_webhook(caller: Caller, body: dict[str, Any]) -> Any:
-    """Register an endpoint; the signing secret is in this response only."""
+    """Create a webhook.
+
+    Registers an endpoint for the given events. The signing secret is in this response only.
+    """
     return service.create(**body)
 
 
 @blueprint.get("/webhooks/{webhook_id}", permission=_MANAGE, returns=Webhook)
 def get_webhook(caller: Caller, webhook_id: UUID) -> Any:
-    """Read one webhook."""
+    """Get a webhook."""
     return service.get(webhook_id)
 
 
@@ -56,19 +62,30 @@ def get_webhook(caller: Caller, webhook_id: UUID) -> Any:
 def update_webhook(
     caller: Caller, webhook_id: UUID, body: dict[str, Any], revision: int | None
 ) -> Any:
-    """Change URL, events or description; the secret stays."""
+    """Update a webhook.
+
+    Changes the URL, events or description. The signing secret stays the same. Pending deliveries
+    are sent to the new URL.
+    """
     return service.update(webhook_id, revision=revision, **body)
 
 
 @blueprint.delete("/webhooks/{webhook_id}", permission=_MANAGE, revision="optional")
 def delete_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> None:
-    """Delete a webhook and its deliveries."""
+    """Delete a webhook.
+
+    Deletes the webhook with all its deliveries. Pending deliveries are not sent.
+    """
     service.delete(webhook_id, revision=revision)
 
 
 @blueprint.post("/webhooks/{webhook_id}/test", permission=_MANAGE, returns=Delivery, status=202)
 def test_webhook(caller: Caller, webhook_id: UUID) -> Any:
-    """Dispatch one test delivery; success means that it is queued, not that it was accepted."""
+    """Test a webhook.
+
+    Queues one test delivery, even if the webhook is deactivated. The response does not say whether
+    the endpoint accepted it; get the delivery to see the outcome.
+    """
     return service.test(webhook_id)
 
 
@@ -76,7 +93,11 @@ def test_webhook(caller: Caller, webhook_id: UUID) -> Any:
     "/webhooks/{webhook_id}/activate", permission=_MANAGE, returns=Webhook, revision="optional"
 )
 def activate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> Any:
-    """Activate a webhook again; its failure count starts at 0."""
+    """Activate a webhook.
+
+    Events are delivered again from now on, and the failure count is reset to 0. Deliveries that
+    were abandoned stay abandoned.
+    """
     return service.activate(webhook_id, revision=revision)
 
 
@@ -84,7 +105,11 @@ def activate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> 
     "/webhooks/{webhook_id}/deactivate", permission=_MANAGE, returns=Webhook, revision="optional"
 )
 def deactivate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> Any:
-    """Stop a webhook's deliveries; those that wait are abandoned and can be redelivered later."""
+    """Deactivate a webhook.
+
+    Stops its deliveries. Pending deliveries are abandoned; they can be redelivered after the
+    webhook is activated again.
+    """
     return service.deactivate(webhook_id, revision=revision)
 
 
@@ -93,11 +118,15 @@ def deactivate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -
     permission=_MANAGE,
     returns=WebhookWithSecret,
     revision="optional",
-    # Repeated without one, a rotation would lose the secret that the receiver still knows.
+    # Without an idempotency key, a repeated request would discard the secret the receiver uses.
     idempotent=True,
 )
 def rotate_webhook_secret(caller: Caller, webhook_id: UUID, revision: int | None) -> Any:
-    """Issue a new signing secret, shown once; the old one signs too for 24 hours."""
+    """Rotate a webhook's signing secret.
+
+    The new secret is in this response only. For 24 hours, deliveries are also signed with the
+    previous secret.
+    """
     return service.rotate_secret(webhook_id, revision=revision)
 
 
@@ -108,7 +137,11 @@ def rotate_webhook_secret(caller: Caller, webhook_id: UUID, revision: int | None
     returns=Delivery,
 )
 def list_webhook_deliveries(caller: Caller, webhook_id: UUID, query: dict[str, Any]) -> Any:
-    """List a webhook's deliveries with every attempt, by status and event."""
+    """List deliveries of a webhook.
+
+    Returns the deliveries with all their attempts, optionally filtered by status, event and time of
+    creation.
+    """
     return service.list_deliveries(webhook_id, **query)
 
 
@@ -116,7 +149,11 @@ def list_webhook_deliveries(caller: Caller, webhook_id: UUID, query: dict[str, A
     "/webhooks/{webhook_id}/deliveries/{delivery_id}", permission=_MANAGE, returns=Delivery
 )
 def get_webhook_delivery(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> Any:
-    """Read one delivery: body, attempts, status codes, response excerpts, timings."""
+    """Get a delivery of a webhook.
+
+    Returns one delivery with its body and, for each attempt, the time, duration, status code and an
+    excerpt of the response.
+    """
     return service.get_delivery(webhook_id, delivery_id)
 
 
@@ -127,7 +164,12 @@ def get_webhook_delivery(caller: Caller, webhook_id: UUID, delivery_id: UUID) ->
     status=202,
 )
 def redeliver_webhook(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> Any:
-    """Send a past delivery again: the same body under the same delivery id."""
+    """Redeliver a delivery.
+
+    Begins a new round of attempts with the same body and the same delivery id, whatever the status
+    of the delivery. Responds with 409 `conflict` if the webhook is deactivated or the delivery is
+    already being sent.
+    """
     return service.redeliver(webhook_id, delivery_id)
 
 
@@ -139,5 +181,8 @@ def redeliver_webhook(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> An
     returns=WebhookEvent,
 )
 def list_webhook_events(caller: Caller, query: dict[str, Any]) -> Any:
-    """List the kinds of events, each with the JSON Schema of its body and a sample."""
+    """List webhook events.
+
+    Returns the event types, each with the JSON Schema of its body and a sample.
+    """
     return service.list_events(**query)

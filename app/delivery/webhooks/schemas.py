@@ -1,4 +1,4 @@
-"""Bodies and answers of webhooks."""
+"""Request and response schemas of webhooks."""
 
 from collections.abc import Collection
 
@@ -28,12 +28,12 @@ _EVENTS = {
 
 
 def _event(events: Collection[str]) -> Str:
-    """Return an event's identifier, described as one of `events`; another one is 400, not 422."""
+    """Return a field described as one of `events`; the service rejects others with 400, not 422."""
     return Str(max_length=100, metadata={"enum": list(events)})
 
 
 class CreateWebhook(Schema):
-    """An endpoint to be registered."""
+    """A request to register an endpoint."""
 
     url = Str(required=True, max_length=_URL_LENGTH)
     events = List(_event(SUBSCRIBABLE), required=True, metadata=_EVENTS)
@@ -41,7 +41,7 @@ class CreateWebhook(Schema):
 
 
 class UpdateWebhook(Schema):
-    """What is to change of a webhook."""
+    """The changes to a webhook."""
 
     url = Str(max_length=_URL_LENGTH)
     events = List(_event(SUBSCRIBABLE), metadata=_EVENTS)
@@ -77,7 +77,7 @@ class Webhook(Schema):
 
 
 class WebhookWithSecret(Webhook):
-    """A registered endpoint with its new signing secret, which is shown this once."""
+    """A registered endpoint with its new signing secret, which is shown only once."""
 
     secret = ShownOnce("64 hexadecimal characters.")
 
@@ -104,15 +104,17 @@ class DeliveryAttempt(Schema):
 
 
 class Delivery(Schema):
-    """One event to one webhook, with every attempt."""
+    """The delivery of one event to one webhook, with all attempts."""
 
     id = Uuid(required=True)
     webhook_id = Uuid(required=True)
     event = Str(required=True, validate=OneOf(CATALOGUE))
     status = Str(required=True, validate=OneOf(_STATUSES))
     test = Bool(required=True)
-    round = Int(required=True, metadata={"description": "1, and one more with each redelivery."})
-    body = JsonObject(required=True, metadata={"description": "What is sent, byte for byte."})
+    round = Int(
+        required=True, metadata={"description": "1 at first; increases by 1 with each redelivery."}
+    )
+    body = JsonObject(required=True, metadata={"description": "The exact bytes that are sent."})
     attempts = List(Nested(DeliveryAttempt), required=True)
     next_attempt_at = UtcDateTime(required=True, allow_none=True)
     delivered_at = UtcDateTime(required=True, allow_none=True)
@@ -122,9 +124,9 @@ class Delivery(Schema):
 
 
 class WebhookEvent(Schema):
-    """A kind of event."""
+    """An event type."""
 
     event = Str(required=True, validate=OneOf(CATALOGUE))
     description = Str(required=True)
     schema = JsonObject(required=True, metadata={"description": "JSON Schema of the body."})
-    sample = JsonObject(required=True, metadata={"description": "A body that fits it."})
+    sample = JsonObject(required=True, metadata={"description": "A sample body."})

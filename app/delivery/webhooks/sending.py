@@ -1,4 +1,4 @@
-"""One attempt: the request as it goes out, and the outcome as it is written down."""
+"""Sending of one attempt: the HTTP request and its result."""
 
 import time
 from functools import lru_cache
@@ -15,12 +15,12 @@ log = get_logger(__name__)
 
 DEADLINE_SECONDS = 10.0
 BODY_SECONDS = 1.0
-"""So long the body of a success is read: it is one without it."""
+"""How long the body of a successful response is read; the body does not affect success."""
 MAX_RESPONSE_BYTES = 16 * 1024
 EXCERPT_LENGTH = 1000
 USER_AGENT = "Labeling-Webhooks/1"
 _UNREADABLE = "The signing secret cannot be decrypted with the keys that the service has."
-_REDIRECTED = "The receiver redirects; redirects are not followed."
+_REDIRECTED = "The endpoint responded with a redirect; redirects are not followed."
 
 
 def build_headers(attempt: Attempt, now: int) -> dict[str, str]:
@@ -50,7 +50,7 @@ def build_headers(attempt: Attempt, now: int) -> dict[str, str]:
 
 
 def send(attempt: Attempt) -> Result:
-    """Make an attempt and return its result. Never raises: whatever happens is a result."""
+    """Make an attempt and return its result; never raises, as every failure is a result."""
     try:
         outcome = container.current().egress.request(
             "POST",
@@ -72,7 +72,7 @@ def send(attempt: Attempt) -> Result:
 
 
 def _evaluate(attempt: Attempt, outcome: Outcome) -> Result:
-    """Return the result of an exchange. A status of 2xx is a success, whatever the body did."""
+    """Return the result of a request. A 2xx status is a success even if the body was not read."""
     if outcome.is_success:
         return _result(
             attempt,
@@ -127,7 +127,7 @@ def _result(
 
 
 def _excerpt(body: bytes) -> str | None:
-    """Return the beginning of an answer as text that PostgreSQL can hold; None when it is empty."""
+    """Return the start of a response as text that PostgreSQL can store; None if it is empty."""
     text = body[: 4 * EXCERPT_LENGTH].decode("utf-8", "replace").replace("\x00", "\ufffd")
     return text[:EXCERPT_LENGTH] or None
 

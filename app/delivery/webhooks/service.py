@@ -1,4 +1,4 @@
-"""Webhooks and their deliveries, as users manage them. Sending is the dispatcher's."""
+"""Service functions of webhooks and deliveries; the dispatcher sends them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ def list_webhooks(
 
 
 def create(*, url: str, events: list[str], description: str = "") -> dict[str, Any]:
-    """Register an endpoint; return it with its `secret`, which is shown only here.
+    """Register an endpoint and return it with its `secret`, which is shown only here.
 
     Raises 400 `validation_error` on `url` or `events`.
     """
@@ -52,7 +52,7 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
         events=events,
         description=description,
         secret=container.keyring().encrypt(secret),
-        # By the clock that dates events: it gets those from now on.
+        # By the database's clock, as for events: the webhook gets all events from now on.
         created_at=func.now(),
     )
     db.session().add(webhook)
@@ -67,7 +67,9 @@ def _with_secret(webhook: Webhook, secret: str) -> dict[str, Any]:
 
 def _check_events(names: list[str]) -> None:
     if not names:
-        raise errors.invalid("Name at least one event.", "events", supported=list(SUBSCRIBABLE))
+        raise errors.invalid(
+            "`events` must contain at least one event.", "events", supported=list(SUBSCRIBABLE)
+        )
     unknown = [name for name in names if name not in SUBSCRIBABLE]
     if unknown:
         raise errors.invalid(
@@ -76,7 +78,7 @@ def _check_events(names: list[str]) -> None:
             supported=list(SUBSCRIBABLE),
         )
     if len(set(names)) < len(names):
-        raise errors.invalid("An event is named twice.", "events")
+        raise errors.invalid("`events` must not contain duplicates.", "events")
 
 
 def _check_url(url: str) -> None:
@@ -112,7 +114,9 @@ def update(
     events: list[str] | None = None,
     description: str | None = None,
 ) -> Webhook:
-    """Change the given members. Pending deliveries go to a new URL too, without a pause.
+    """Change the given members of a webhook.
+
+    A new URL also applies to pending deliveries, and ends a pause.
 
     Raises 400, 404, 409.
     """
@@ -124,7 +128,7 @@ def update(
     webhook = _lock(webhook_id, revision)
     if url is not None and url != webhook.url:
         webhook.url = url
-        # The failures were another address's, but only a success or activating forgets them.
+        # The failures were those of the old URL, but only a success or an activation resets them.
         webhook.paused_until = None
     if events is not None:
         webhook.events = events
@@ -149,7 +153,7 @@ def delete(webhook_id: UUID, *, revision: int | None) -> None:
 
 
 def activate(webhook_id: UUID, *, revision: int | None) -> Webhook:
-    """Let a webhook get events again, with its failures forgotten. Raises 404, 409."""
+    """Activate a webhook and reset its failures. Raises 404, 409."""
     webhook = _lock(webhook_id, revision)
     webhook.active = True
     webhook.consecutive_failures = 0
@@ -160,7 +164,7 @@ def activate(webhook_id: UUID, *, revision: int | None) -> Webhook:
 
 
 def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
-    """Stop a webhook's deliveries; the pending ones are abandoned. Raises 404, 409."""
+    """Deactivate a webhook and abandon its pending deliveries. Raises 404, 409."""
     webhook = _lock(webhook_id, revision)
     if webhook.active:
         webhook.active = False
@@ -172,7 +176,7 @@ def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
 
 
 def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
-    """Issue a new secret; the one before signs beside it for a day. Raises 404, 409."""
+    """Issue a new secret; the previous one also signs for a day. Raises 404, 409."""
     webhook = _lock(webhook_id, revision)
     secret = secrets.random_hex(32)
     webhook.previous_secret = webhook.secret
@@ -183,7 +187,7 @@ def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
 
 
 def test(webhook_id: UUID) -> dict[str, Any]:
-    """Queue one test delivery, of a deactivated webhook too. Raises 404."""
+    """Queue one test delivery, even if the webhook is deactivated. Raises 404."""
     get(webhook_id)
     return _read_delivery(webhook_id, fanout.create_test(webhook_id, events.request_id()))
 
@@ -225,14 +229,14 @@ def _read_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 
 
 def _shown(row: Any, attempts: Sequence[Any]) -> dict[str, Any]:
-    # The very bytes that are sent, not an equal object.
+    # The exact bytes that are sent, not an equivalent object.
     return {**row._mapping, "body": orjson.Fragment(row.body), "attempts": attempts}  # noqa: SLF001
 
 
 def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
-    """Begin another round of the same delivery, whatever became of it before.
+    """Begin another round of the same delivery, whatever its status.
 
-    Raises 404, and 409 when the webhook is deactivated or the delivery is under way already.
+    Raises 404, and 409 if the webhook is deactivated or the delivery is already under way.
     """
     webhook = _lock(webhook_id)
     found = records.lock_delivery(webhook_id, delivery_id)
@@ -241,11 +245,11 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     delivery, is_leased = found
     if not webhook.active:
         raise errors.conflict("The webhook is deactivated. Activate it first.", state="deactivated")
-    # What was pending when the webhook was deactivated is abandoned, even if not yet marked so.
+    # A delivery that was pending at the deactivation is abandoned, even if not yet marked so.
     is_current = delivery.generation == webhook.generation
     is_pending = delivery.status == DeliveryStatus.PENDING and is_current
     if is_pending and (is_leased or not delivery.attempts_in_round):
-        raise errors.conflict("The delivery is on its way already.", state="pending")
+        raise errors.conflict("The delivery is already being sent.", state="pending")
     delivery.status = DeliveryStatus.PENDING.value
     delivery.generation = webhook.generation
     delivery.round += 1

@@ -1,8 +1,8 @@
-"""The signatures of a delivery.
+"""Signatures of deliveries.
 
-`X-Service-Signature` is `sha256=` and the hexadecimal HMAC-SHA-256 (RFC 2104) of the body. Beside
-it stand the three headers of Standard Webhooks (https://www.standardwebhooks.com), whose HMAC
-covers `{id}.{timestamp}.{body}`. The key of both is the secret's 64 ASCII characters.
+`X-Service-Signature` is `sha256=` and the hexadecimal HMAC-SHA-256 (RFC 2104) of the body. In
+addition there are the three headers of Standard Webhooks (https://www.standardwebhooks.com), whose
+HMAC covers `{id}.{timestamp}.{body}`. The key of both is the secret's 64 ASCII characters.
 """
 
 import base64

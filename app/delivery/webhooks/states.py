@@ -1,4 +1,4 @@
-"""What a deliverer knows of the webhooks and organizations that it serves."""
+"""The state that a dispatcher keeps of the webhooks and organizations that it serves."""
 
 from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass, field
@@ -9,20 +9,21 @@ from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.pacing import MAX_FAILING
 
 AT_ONCE = 8
-"""So many attempts at a webhook that answers quickly are under way at a time."""
+"""How many attempts at a quick webhook may be under way at a time."""
 AT_ONCE_NOT_QUICK = 2
 PREFETCHED = 8
-"""So many more of a quick webhook have begun and wait for their turn, so that none of its senders
-waits for the database."""
+"""How many more attempts at a quick webhook may have begun and wait to be sent, so that its senders
+never wait for the database."""
 BEGIN_AT_LEAST = 4
-"""Fewer attempts at a quick webhook are not worth a statement while others are under way."""
+"""The minimum number of attempts at a quick webhook to begin while others are under way; fewer are
+not worth a statement."""
 SLOW_SECONDS = 2.0
 KNOWN_WEBHOOKS = 10_000
-"""The pace of so many webhooks is remembered."""
+"""The number of webhooks whose pace is remembered."""
 
 
 class Pace(Enum):
-    """How quickly a webhook answers. UNKNOWN: it has not answered this deliverer yet."""
+    """How quickly a webhook responds; UNKNOWN if it has not responded to this dispatcher yet."""
 
     QUICK = "quick"
     UNKNOWN = "unknown"
@@ -31,15 +32,15 @@ class Pace(Enum):
 
 @dataclass(slots=True)
 class WebhookState:
-    """A webhook, and the attempts at it that have begun here.
+    """A webhook, and the attempts at it that this dispatcher has begun.
 
     Attributes:
-        failures: failed attempts in a row, with those that are not in the database yet.
+        failures: failed attempts in a row, including those not in the database yet.
         prefetched: attempts that have begun and are not sent yet.
-        beginning: how many a running statement may begin.
+        beginning: attempts that a running statement may begin.
         sending: attempts under way.
         unwritten: attempts that ended and whose outcomes are not in the database yet.
-        ended: counts the attempts that ended.
+        ended: the number of attempts that have ended.
     """
 
     organization_id: UUID
@@ -54,27 +55,27 @@ class WebhookState:
 
     @property
     def in_hand(self) -> int:
-        """How many attempts have begun, or are about to, and have not ended."""
+        """The number of attempts that have begun or are about to begin, and have not ended."""
         return self.beginning + len(self.prefetched) + self.sending
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing of it is here."""
+        """Whether the webhook has no attempts and no unwritten outcomes."""
         return not (self.in_hand or self.unwritten)
 
     @property
     def at_once(self) -> int:
-        """Return how many attempts the webhook's own limit lets be under way.
+        """The webhook's own limit on attempts under way.
 
-        When those of a failing one begin is decided in the database, which knows of the failures
-        that other deliverers saw.
+        When attempts at a failing webhook begin is decided in the database, which knows the
+        failures that other dispatchers saw.
         """
         if self.failures:
             return MAX_FAILING
         return AT_ONCE if self.pace is Pace.QUICK else AT_ONCE_NOT_QUICK
 
     def begin_room(self, at_once: int) -> int:
-        """Return how many attempts should begin now, with `at_once` under way at most."""
+        """Return how many attempts should begin now if at most `at_once` may be under way."""
         if self.failures and self.unwritten:
             return 0
         if self.failures or self.pace is not Pace.QUICK:
@@ -85,8 +86,8 @@ class WebhookState:
     def drop_surplus(self) -> list[Attempt]:
         """Remove and return the prefetched attempts that must not be sent now.
 
-        Those are all of a failing webhook, and of a slow one what exceeds its number. Tests stay:
-        they count towards nothing.
+        Those are all attempts at a failing webhook, and those that exceed the limit of a slow one.
+        Tests stay, as they count towards nothing.
         """
         if self.failures:
             keep = 0
@@ -103,14 +104,15 @@ class WebhookState:
 
 @dataclass(slots=True)
 class OrganizationState:
-    """An organization, and what its webhooks have here.
+    """An organization, and the state of its webhooks.
 
     Attributes:
         due: its webhooks that may have deliveries to attempt.
         ready: its webhooks with prefetched attempts.
-        threads: attempts under way, by the pace of their webhooks. One that takes long is slow
-            before it has ended.
-        young: attempts under way that have not taken long yet: since when, and what they count as.
+        threads: attempts under way, by the pace of their webhooks. An attempt that takes long
+            counts as slow before it has ended.
+        young: attempts under way that have not taken long yet, each with its start, the pace that
+            it counts as, and its webhook.
     """
 
     id: UUID
@@ -124,12 +126,12 @@ class OrganizationState:
 
     @property
     def sending(self) -> int:
-        """How many attempts are under way."""
+        """The number of attempts under way."""
         return self.threads.total()
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing of it is here."""
+        """Whether the organization has no due webhooks, attempts or unwritten outcomes."""
         return not (self.due or self.ready or self.sending or self.unwritten)
 
     def start(self, webhook: WebhookState, token: UUID, now: float) -> None:
@@ -145,7 +147,7 @@ class OrganizationState:
         self.threads[pace] -= 1
 
     def reclassify(self, now: float) -> None:
-        """Count attempts that take long as slow, and their webhooks too."""
+        """Count attempts that take long as slow, and mark their webhooks as slow."""
         while self.young:
             token, (began, pace, webhook) = next(iter(self.young.items()))
             if began > now - SLOW_SECONDS:
@@ -157,14 +159,14 @@ class OrganizationState:
 
 
 class States:
-    """The organizations that have something here, and the webhooks heard of lately."""
+    """The organizations that are not idle, and the webhooks used most recently."""
 
     def __init__(self) -> None:
         self.organizations: dict[UUID, OrganizationState] = {}
         self._webhooks: OrderedDict[UUID, WebhookState] = OrderedDict()
 
     def webhook(self, organization_id: UUID, webhook_id: UUID) -> WebhookState:
-        """Return a webhook, which is a new one if it was not known."""
+        """Return the state of a webhook, creating it if necessary."""
         found = self._webhooks.get(webhook_id)
         if found is None:
             if len(self._webhooks) >= KNOWN_WEBHOOKS:
@@ -174,19 +176,19 @@ class States:
         return found
 
     def organization(self, organization_id: UUID) -> OrganizationState:
-        """Return an organization, which is a new one if it had nothing here."""
+        """Return the state of an organization, creating it if necessary."""
         found = self.organizations.get(organization_id)
         if found is None:
             found = self.organizations[organization_id] = OrganizationState(organization_id)
         return found
 
     def forget_idle(self, organization: OrganizationState) -> None:
-        """Forget an organization that has nothing here."""
+        """Remove an organization if it is idle."""
         if organization.is_idle:
             self.organizations.pop(organization.id, None)
 
     def _forget_webhooks(self) -> None:
-        """Forget idle ones among those that were not heard of for longest."""
+        """Remove idle webhooks among those that were not used for the longest time."""
         for webhook in list(self._webhooks.values())[: KNOWN_WEBHOOKS // 10]:
             organization = self.organizations.get(webhook.organization_id)
             is_due = organization is not None and webhook.id in organization.due

@@ -23,7 +23,7 @@ def test_of_three_hundred_rejections_three_labelers_get_one_letter_each(
         desk.org.add_user(name, "labeler")
     inbox.reject(submitted(desk, 300, *names))
     work()
-    title = "100 of your label sets were sent back"
+    title = "100 of your tag sets were sent back"
     assert Counter(inbox.told()) == {(name, title, 100): 1 for name in names}
     assert [inbox.letters(name) for name in names] == [[], [], []]
     post()
@@ -48,7 +48,7 @@ def test_a_queue_worked_through_one_by_one_is_one_notification(
     for number, one in enumerate(ids):
         inbox.reject([one], send_to="pool", why=f"Reason {number}")
         work()
-    assert inbox.told() == [("labeler", "4 of your label sets were rejected", 4)]
+    assert inbox.told() == [("labeler", "4 of your tag sets were rejected", 4)]
     (row,) = desk.sql("SELECT body, link FROM notifications")
     # They have no reason in common.
     assert "Reason" not in row.body
@@ -111,14 +111,14 @@ def test_all_of_a_kind_goes_in_one_letter(desk: Desk, inbox: Inbox, work: Work, 
     inbox.post_due()
     work()
     (letter,) = letters_to(desk.org.email("labeler"))
-    sent_back = "2 of your label sets were sent back"
+    sent_back = "2 of your tag sets were sent back"
     assert letter.subject == f"[Test] {sent_back}, and 1 more notification"
     said = letter.text.replace("\r\n", "\n")
     assert said.startswith(f"{sent_back}\nNo total\n\nCorrect them")
     address = container.settings().public_url
     page = f"{address}/open/{desk.org.slug}/users/me/assignments?kind=label&lang=en"
     assert f"{page}\n" in said
-    assert "2 of your label sets were rejected\nNot a bill\n\n" in said
+    assert "2 of your tag sets were rejected\nNot a bill\n\n" in said
     post()
     assert len(inbox.letters("labeler")) == 1
 

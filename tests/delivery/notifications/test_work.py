@@ -198,7 +198,7 @@ def test_reviewers_are_told_of_what_they_should_decide(desk: Desk, work: Work) -
         "reviewer": [
             (
                 "assignment",
-                "2 label sets were assigned to you for review",
+                "2 tag sets were assigned to you for review",
                 "Admin assigned them to you.\n\ninvoice.txt, …",
                 "/api/v1/users/me/assignments?kind=review",
             )
@@ -261,7 +261,7 @@ def test_a_labeler_is_told_what_to_correct(desk: Desk, work: Work, by_name: bool
         "labeler": [
             (
                 "review_rejected",
-                "Your labels of invoice.txt were sent back",
+                "Your labels for invoice.txt were sent back",
                 "The total is wrong.\n\nCorrect them and submit them again.",
                 f"/api/v1/tag-sets/{sent['id']}",
             )
@@ -283,7 +283,7 @@ def test_both_are_told_where_another_labels_on(desk: Desk, work: Work) -> None:
         "second": [
             (
                 "assignment",
-                "invoice.txt was handed to you",
+                "invoice.txt was transferred to you",
                 "Its labels were rejected:\n\nThe total is wrong.",
                 f"/api/v1/tag-sets/{draft.id}",
             )

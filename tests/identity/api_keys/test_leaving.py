@@ -90,8 +90,8 @@ def test_every_owner_is_notified_and_nobody_else(org: Org, end: End, work: Work)
     told = _told(org)
     assert {row.user_id for row in told} == {org.users["owner"], second}
     assert {row.title for row in told} <= {
-        "An API key goes on without Admin",
-        "An API key may do more than Admin now",
+        "An API key created by Admin is still active",
+        "An API key now has a higher role than Admin",
     }
     assert f"Importer ({key.key[:15]}…, labeler)" in told[0].body
     mail = letters_to(org.email("owner"))[-1]

@@ -1,1 +1,1 @@
-"""SQL of exports: their records, and the rows that they hold."""
+"""SQL of exports: their records, and the rows of their files."""

@@ -41,7 +41,7 @@ _COLUMNS = (
 
 
 def record(export_id: UUID) -> Row[Any] | None:
-    """An export as it is shown."""
+    """Return the columns of an export that clients see, and its storage key."""
     return db.session().execute(select(*_COLUMNS).where(Export.id == export_id)).first()
 
 
@@ -53,7 +53,7 @@ def page(
     created_after: datetime | None,
     created_before: datetime | None,
 ) -> Page:
-    """A page of exports."""
+    """Return a page of exports."""
     conditions = [
         column == value
         for column, value in ((Export.status, status), (Export.format, format_id))
@@ -65,13 +65,16 @@ def page(
 
 
 def locked(export_id: UUID) -> Export | None:
-    """An export, held until the transaction ends."""
+    """Return an export, locked until the transaction ends."""
     statement = select(Export).where(Export.id == export_id).with_for_update()
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 
 
 def was_downloaded(about: Select[Any], actor_id: UUID, *, lately: timedelta) -> bool:
-    """Return whether somebody downloaded an export lately; `about` selects its audit entries."""
+    """Return whether an actor downloaded an export within the last `lately`.
+
+    `about` selects the audit entries of the export.
+    """
     entries = about.subquery()
     statement = select(entries.c.id).where(
         entries.c.action == "exports.download",
@@ -82,7 +85,7 @@ def was_downloaded(about: Select[Any], actor_id: UUID, *, lately: timedelta) -> 
 
 
 def count_download(export_id: UUID) -> None:
-    """Count a download; the trigger of the audit log writes its entry."""
+    """Count a download, which makes the audit trigger write an entry."""
     statement = (
         update(Export)
         .where(Export.id == export_id)
@@ -93,7 +96,7 @@ def count_download(export_id: UUID) -> None:
 
 
 def report(export_id: UUID, *, done: int, total: int) -> bool:
-    """Note how far a running export is. False when it no longer runs."""
+    """Record the progress of a running export; return False if it is no longer running."""
     statement = (
         update(Export)
         .where(Export.id == export_id, Export.status == "running")
@@ -104,31 +107,34 @@ def report(export_id: UUID, *, done: int, total: int) -> bool:
 
 
 def allow_slow_storage() -> None:
-    """Let the running transaction wait for as long as an object store takes."""
+    """Disable the idle timeout of the running transaction, since an object store may be slow."""
     db.session().execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
 
 
 def schema_exists(schema_id: UUID) -> bool:
-    """Whether the bound organization has the schema."""
+    """Return whether the bound organization has the schema."""
     found = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
     return db.session().execute(found).first() is not None
 
 
 def labeler_exists(user_id: UUID) -> bool:
-    """Whether somebody is a member of the bound organization, or has labeled in it."""
+    """Return whether a user is a member of the bound organization or has labeled in it."""
     member = exists(select(1).select_from(Membership).where(Membership.user_id == user_id))
     labeled = exists(select(1).select_from(TagSet).where(TagSet.labeler_id == user_id))
     return bool(db.session().execute(select(or_(member, labeled))).scalar())
 
 
 def count_artifacts(artifact_ids: Collection[UUID]) -> int:
-    """How many of these artifacts the bound organization has."""
+    """Count how many of these artifacts exist in the bound organization."""
     counted = select(func.count()).select_from(Artifact).where(Artifact.id.in_(artifact_ids))
     return int(db.session().execute(counted).scalar_one())
 
 
 def with_expired_file(grace: timedelta, limit: int) -> list[Export]:
-    """Exports of any organization whose file should be gone, held until the transaction ends."""
+    """Return exports of any organization whose file expired more than `grace` ago.
+
+    They are locked until the transaction ends.
+    """
     statement = (
         select(Export)
         .where(Export.storage_key.is_not(None), Export.expires_at < func.now() - grace)

@@ -1,12 +1,13 @@
-"""Label sets out of one snapshot of the database, as fast as PostgreSQL sends them.
+"""SQL that streams tag sets from one database snapshot with COPY.
 
-COPY carries three values a line: the row's JSON without its labels, the id of its schema version,
-and its tags. JSON has no raw control characters, so with one of them as the delimiter and another
-as the quote nothing is ever quoted, and the bytes go into the file as they came. Only the tags are
-read, to make the labels of them, while PostgreSQL works on the next rows.
+Each line of COPY has three values: the row's JSON without its labels, the id of its schema version,
+and its tags. JSON contains no raw control characters. With one of them as the delimiter and another
+as the quote character, nothing is ever quoted, and the bytes are written to the file unchanged.
+Only the tags are parsed, to build the labels, while PostgreSQL works on the next rows.
 
-With the history, a row is followed by a line for each of its revisions. They are passed on piece by
-piece: together they may be larger than a value of PostgreSQL (1 GB), or than the memory.
+If the history is included, a row is followed by one line for each of its revisions. They are passed
+on piece by piece, because together they may exceed the largest value of PostgreSQL (1 GB) or the
+memory.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,10 +24,10 @@ from app.kit import db, tenancy
 
 _DELIMITER = b"\x02"
 _ID = slice(len('{"tag_set_id":'), len('{"tag_set_id":""') + 36)
-"""Where a row has its id, as JSON."""
+"""The position of the tag set's id in a row, as a JSON string."""
 _COPY = "COPY ({}) TO STDOUT WITH (FORMAT csv, DELIMITER e'\\x02', QUOTE e'\\x01')"
 
-# As long as it takes, on one core: the others are for requests, and for this side of the COPY.
+# No time limit, and one core only: the others serve requests and this side of the COPY.
 _LONG_AND_ALONE = "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0"
 
 _CONDITIONS = {
@@ -45,8 +46,8 @@ _NEWEST = """(
         SELECT DISTINCT ON (n.artifact_id) n.* FROM tag_sets n WHERE {conditions}
         ORDER BY n.artifact_id, n.created_at DESC, n.id DESC
     ) t"""
-# The tag set that stands for its document: the merge, else the one accepted last. It is looked up
-# by the document, and never planned as a join (see below).
+# The final tag set of a document is the accepted merge, else the one accepted last. It is looked up
+# by document, so that it is never planned as a join (see below).
 _FINAL = """{t}.status = 'accepted' AND {t}.id = (
         SELECT o.id FROM tag_sets o
         WHERE o.organization_id = {t}.organization_id AND o.artifact_id = {t}.artifact_id
@@ -59,7 +60,7 @@ _TEXT = """(
     SELECT x.text FROM artifact_texts x
     WHERE x.organization_id = s.organization_id AND x.artifact_id = s.artifact_id
     ) AS text"""
-# Lines of their own, after the row's: without a version, and with the tag set's id for the tags.
+# Revisions are separate lines after the row: without a version, and with the tag set's id as tags.
 _HISTORY = """
     UNION ALL (
     SELECT row_to_json(h), NULL, to_jsonb(s.tag_set_id) FROM (
@@ -68,11 +69,11 @@ _HISTORY = """
         WHERE r.organization_id = s.organization_id AND r.tag_set_id = s.tag_set_id
         ORDER BY r.number) h)"""
 
-# Documents are looked up one by one, never joined, and by the organization as a column: to whoever
-# plans the statement that is any value. Of an organization that came an hour ago nobody has counted
-# the rows, and a plan for the handful that is guessed then is quadratic for thousands.
-# In the order of creation an index hands the label sets over as they are, so that the first row
-# comes at once, however many there are.
+# Documents are looked up one by one, never joined, and the organization is compared as a column, so
+# that the planner plans for any value. For an organization created an hour ago there are no
+# statistics; the planner would guess a handful of rows, and that plan is quadratic for thousands.
+# An index returns the tag sets in the order of creation without a sort, so the first row comes at
+# once, however many there are.
 _ROWS = """
 SELECT part.line, part.version_id, part.tags
 FROM (
@@ -104,15 +105,15 @@ ORDER BY v.published_at DESC, v.id DESC
 
 
 class Receive(Protocol):
-    """Takes a row piece by piece."""
+    """A callback that receives rows piece by piece."""
 
     def __call__(self, piece: bytes, /, *, is_last: bool) -> None:
-        """Take the next piece of a row; `is_last` ends the row."""
+        """Receive the next piece of a row; `is_last` ends the row."""
 
 
 @dataclass(frozen=True)
 class Version:
-    """A schema version that occurs, and how many of the label sets are of it."""
+    """A schema version of the exported tag sets, and how many of them use it."""
 
     id: str
     number: int
@@ -122,26 +123,26 @@ class Version:
     count: int
 
     def json(self) -> bytes:
-        """The row's member `schema`."""
+        """Return the member `schema` of a row as JSON."""
         about = {"id": self.schema_id, "name": self.schema_name}
         return orjson.dumps({**about, "version_id": self.id, "version": self.number})
 
 
 class Snapshot:
-    """What one export holds: nothing that is saved while it is written changes it."""
+    """The tag sets of one export, unaffected by what is saved while it is written."""
 
     def __init__(self, connection: Connection, wanted: "_Wanted") -> None:
         self._connection = connection
         self._wanted = wanted
         found = connection.exec_driver_sql(wanted.versions, wanted.values)
         self.versions = [Version(*row) for row in found]
-        """The newest first."""
+        """Newest first."""
         self.total = sum(version.count for version in self.versions)
 
     def copy(self, receive: Receive) -> None:
-        """Hand over every label set as JSON, in one piece or several (see `engines.formats`).
+        """Pass every tag set as JSON to `receive`, in one or more pieces (see `engines.formats`).
 
-        In the order of creation. What `receive` raises comes out of here.
+        The order is that of creation. Exceptions of `receive` are propagated.
         """
         wanted = self._wanted
         lines = _Lines(
@@ -156,9 +157,9 @@ class Snapshot:
 
 @contextmanager
 def snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[Snapshot]:
-    """A snapshot of the bound organization, on a connection of its own.
+    """Open a snapshot of the bound organization on a separate connection.
 
-    `where` has members of `_CONDITIONS`, ids and times as text, null where they narrow nothing;
+    `where` has members of `_CONDITIONS`, with ids and times as text; None means no condition.
     `include` has `tags` (accepted, final, latest or all), `evidence`, `text` and `history`.
     """
     wanted = _Wanted.of(tenancy.current_organization_id(), where, include)
@@ -171,7 +172,7 @@ def snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[S
         connection.exec_driver_sql(_LONG_AND_ALONE)
         yield Snapshot(connection, wanted)
     except BaseException:
-        # A COPY that was broken off leaves the connection in the middle of it.
+        # An aborted COPY leaves the connection in the middle of the protocol.
         connection.invalidate()
         raise
     finally:
@@ -179,7 +180,7 @@ def snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[S
 
 
 class _Lines:
-    """The file that COPY writes to; it gets whole lines."""
+    """The file object that COPY writes to; each write is one whole line."""
 
     def __init__(
         self,
@@ -192,7 +193,7 @@ class _Lines:
         self._receive = receive
         self._with_history = with_history
         self._open: bytes | None = None
-        """The tag set whose history is being passed on, as JSON."""
+        """The id of the tag set whose history is being passed on, as JSON."""
         self._separator = b""
         self._versions = {
             version.id.encode(): (b',"schema":%b,"labels":' % version.json(), version.fields)
@@ -201,7 +202,7 @@ class _Lines:
         self._with_tags = with_tags
 
     def write(self, data: bytes) -> None:
-        """Take a line of COPY."""
+        """Convert a line of COPY and pass it to `receive`."""
         head, version, tags = data[:-1].split(_DELIMITER)
         if not version:
             self._write_revision(head, tags)
@@ -243,7 +244,7 @@ class _Wanted:
     ) -> "_Wanted":
         values = {name: value for name, value in where.items() if value is not None}
         if len(values.get("statuses", ())) == 1:
-            # One status, by equality: then the index gives the order as well.
+            # With one status compared by equality, the index also provides the order.
             values["status"] = values.pop("statuses")[0]
         tag_sets = _tag_sets(values, include["tags"])
         history = _HISTORY.format(created_at=_TIME.format("r.created_at"))

@@ -1,4 +1,4 @@
-"""Export jobs: asking for one, reading it and its file, and the states that it goes through."""
+"""Service functions of exports: create, read, download, and change their status."""
 
 from app.delivery.exports.service.asking import create
 from app.delivery.exports.service.reading import download, get, list_exports, record_download

@@ -1,4 +1,4 @@
-"""Asking for an export: what was sent is checked, completed and kept."""
+"""Create export jobs: validate the request, fill in defaults and store the job."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -37,7 +37,7 @@ def create(
 ) -> dict[str, Any]:
     """Create an export job.
 
-    Raises 400 `validation_error` on what does not fit together, 503 while the disk is full.
+    Raises 400 `validation_error` if the request is invalid, 503 while the disk is full.
     """
     with capacity.guard("export"):
         return _create(format_id, where, options, include, created_by, scheduled_export_id)
@@ -73,12 +73,17 @@ def _create(
 
 
 def _include(format_: Format, where: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """All members of `include`. What the format cannot keep is refused, and not read by default."""
+    """Return `include` with all its members.
+
+    Raises 400 for a part that the format cannot keep. By default such a part is left out.
+    """
     for name in ("evidence", "text", "history"):
         if given.get(name) and name not in format_.keeps:
-            raise errors.invalid(f"The format {format_.id} keeps no {name}.", f"include.{name}")
+            raise errors.invalid(
+                f"The format {format_.id} cannot include `{name}`.", f"include.{name}"
+            )
     return {
-        # Whoever names states means them; nobody should get none for want of a second member.
+        # With `statuses` alone, export those statuses: `accepted` would silently drop all others.
         "tags": given.get("tags") or ("all" if "statuses" in where else "accepted"),
         "evidence": given.get("evidence", "evidence" in format_.keeps),
         "text": given.get("text", False),
@@ -87,7 +92,7 @@ def _include(format_: Format, where: Mapping[str, Any], given: Mapping[str, Any]
 
 
 def _filter(where: Mapping[str, Any], which: str) -> dict[str, Any]:
-    """All members of the filter as JSON, null where they do not narrow it."""
+    """Return the filter with all its members as JSON values, None for those without a condition."""
     _check_references(where)
     given = where.get("statuses")
     only_accepted = which in ("accepted", "final")
@@ -101,18 +106,22 @@ def _filter(where: Mapping[str, Any], which: str) -> dict[str, Any]:
 
 
 def _end_period(where: Mapping[str, Any], name: str) -> datetime | None:
-    """Return the end of a period that stays complete; None where no period was asked for.
+    """Return the end of a period, or None if no period was requested.
 
-    A period without an end, or with one in the future, ends now.
+    A period without an end, or with one in the future, ends now, so that it stays complete.
     """
     start, wanted = where.get(f"{name}_after"), where.get(f"{name}_before")
     if start is None and wanted is None:
         return None
     if start is not None and wanted is not None and start >= wanted:
-        raise errors.invalid("The period ends before it begins.", f"filter.{name}_before")
+        raise errors.invalid(
+            "The end of the period must be after its start.", f"filter.{name}_before"
+        )
     end = watermarks.raise_to(wanted)
     if start is not None and start > end:
-        raise errors.invalid("The period begins in the future.", f"filter.{name}_after")
+        raise errors.invalid(
+            "The start of the period must not be in the future.", f"filter.{name}_after"
+        )
     return end
 
 
@@ -125,7 +134,7 @@ def _check_references(where: Mapping[str, Any]) -> None:
     artifact_ids = set(where.get("artifact_ids") or ())
     missing = len(artifact_ids) - records.count_artifacts(artifact_ids) if artifact_ids else 0
     if missing:
-        raise errors.invalid(f"{missing} of them do not exist.", "filter.artifact_ids")
+        raise errors.invalid(f"{missing} of these artifacts do not exist.", "filter.artifact_ids")
 
 
 def _json(value: Any) -> Any:

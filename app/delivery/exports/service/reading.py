@@ -1,4 +1,4 @@
-"""Export jobs as they are shown, and their files."""
+"""Read export jobs and their files."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.storage import NotStored, StorageUnavailable
 
 RANGES_TOGETHER = timedelta(hours=1)
-"""Ranges of one file that one caller gets within this time are one download."""
+"""Ranges of one file that one caller requests within this time count as one download."""
 
 _SHOWN = (
     "id",
@@ -42,7 +42,7 @@ _SHOWN = (
 
 @dataclass(frozen=True)
 class File:
-    """A file to download: `read(start, end)` yields its bytes from `start` up to `end`."""
+    """A file to download; `read(start, end)` yields its bytes from `start` up to `end`."""
 
     read: Callable[[int, int], Iterator[bytes]]
     size: int
@@ -52,7 +52,7 @@ class File:
 
 
 def get(export_id: UUID) -> dict[str, Any]:
-    """An export. Raises 404."""
+    """Return an export. Raises 404."""
     return shown(_found(export_id))
 
 
@@ -64,7 +64,7 @@ def list_exports(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """A page of exports."""
+    """Return a page of exports."""
     found = records.page(
         page,
         status=status,
@@ -76,8 +76,11 @@ def list_exports(
 
 
 def download(export_id: UUID) -> File:
-    """The file of an export. Raises 404, and 409 with `details.state` while there is none: the
-    export's status, or `expired`."""
+    """Return the file of an export.
+
+    Raises 404, and 409 if there is no file; `details.state` is then the export's status, or
+    `expired`.
+    """
     found = _found(export_id)
     if found.status != "completed":
         raise errors.conflict(f"The export is {found.status}; it has no file.", state=found.status)
@@ -96,13 +99,13 @@ def download(export_id: UUID) -> File:
 
 
 def record_download(export_id: UUID, *, user_id: UUID, actor_id: UUID, is_range: bool) -> None:
-    """Record that somebody gets bytes of an export's file, which writes an audit entry.
+    """Record a download of an export's file, which writes an audit entry.
 
-    Of ranges, only the first within `RANGES_TOGETHER` is recorded: they are one download. Emits
+    Of several ranges within `RANGES_TOGETHER`, only the first is recorded. Emits
     `export.downloaded`.
     """
     found = records.locked(export_id)
-    assert found is not None, "the request has read it"
+    assert found is not None, "the request handler has already read the export"
     if is_range:
         entries = audit.select_entries("exports", export_id)
         if records.was_downloaded(entries, actor_id, lately=RANGES_TOGETHER):
@@ -115,12 +118,12 @@ def record_download(export_id: UUID, *, user_id: UUID, actor_id: UUID, is_range:
 
 
 def path_of(export_id: UUID) -> str:
-    """Where its file is downloaded, from the server's root."""
+    """Return the path of an export's download, from the server's root."""
     return f"/api/v1/exports/{export_id}/download"
 
 
 def shown(export: Any) -> dict[str, Any]:
-    """The members that clients see, of a record or a row of `records`."""
+    """Return the members that clients see, of an `Export` or a row of `records`."""
     members = {name: getattr(export, name) for name in _SHOWN}
     completed = export.status == "completed"
     members["progress"] = _progress(export)
@@ -139,7 +142,7 @@ def _progress(export: Any) -> dict[str, Any]:
     done, total = export.progress_done, export.progress_total
     rate = eta = None
     if export.status in ("running", "completed"):
-        # While it runs, `updated_at` is when it last said how far it is.
+        # While the export runs, `updated_at` is the time of its latest progress report.
         seconds = ((export.finished_at or export.updated_at) - export.started_at).total_seconds()
         if done and seconds > 0:
             rate = round(done / seconds, 1)
@@ -148,7 +151,9 @@ def _progress(export: Any) -> dict[str, Any]:
 
 
 def _expired() -> ApiError:
-    return errors.conflict("The file was kept for a time and is gone.", state="expired")
+    return errors.conflict(
+        "The file of this export has expired. Create a new export.", state="expired"
+    )
 
 
 @contextmanager
@@ -158,7 +163,9 @@ def _as_answers() -> Iterator[None]:
     except NotStored:
         raise _expired() from None
     except StorageUnavailable:
-        raise ApiError("service_unavailable", "The file storage does not answer.") from None
+        raise ApiError(
+            "service_unavailable", "The file storage is not available. Try again later."
+        ) from None
 
 
 def _reader(key: str) -> Callable[[int, int], Iterator[bytes]]:

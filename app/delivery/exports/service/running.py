@@ -1,4 +1,4 @@
-"""The states of a running export. Only the run that holds the job's lease ends it."""
+"""Change the status of exports. Only the run that holds the job's lease completes an export."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -16,16 +16,19 @@ KEPT = timedelta(days=7)
 """How long a file can be downloaded."""
 
 GRACE = timedelta(hours=1)
-"""How much longer it is kept, for downloads that began in time."""
+"""How much longer a file is kept, for downloads that began before it expired."""
 
 _BATCH = 100
-_STORAGE = ("service_unavailable", "The file storage did not take it.")
+_STORAGE = ("service_unavailable", "The file could not be stored.")
 _FAILURES = {"StorageUnavailable": _STORAGE, "StorageFull": _STORAGE}
-_UNKNOWN = ("internal_error", "The export could not be made, however often it was tried.")
+_UNKNOWN = ("internal_error", "The export failed after several attempts.")
 
 
 def start(export_id: UUID) -> Export | None:
-    """Take an export up, from its beginning also when a run before broke off. None: it is over."""
+    """Start an export from the beginning, even if an earlier run was interrupted.
+
+    Returns None if the export is already over.
+    """
     export = records.locked(export_id)
     if export is None or export.status not in ("queued", "running"):
         return None
@@ -37,14 +40,14 @@ def start(export_id: UUID) -> Export | None:
 
 
 def report(export_id: UUID, *, done: int, total: int) -> bool:
-    """Say how far it is. False when the export was ended by somebody else."""
+    """Record the progress of an export; return False if something else has ended it."""
     return records.report(export_id, done=done, total=total)
 
 
 def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
-    """Give the file its name and the export its end, and tell of it.
+    """Promote the file to its storage key, complete the export and emit `export.completed`.
 
-    The lease is held until the transaction ends, so that no other run can put its file there in
+    The lease is locked until the transaction ends, so that no other run can store its file in
     between. Raises LostLease.
     """
     records.allow_slow_storage()
@@ -78,7 +81,10 @@ def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
 
 
 def fail(export_id: UUID, cause: str) -> None:
-    """Give an export up. `cause` begins with the name of what was raised; clients do not see it."""
+    """Mark an export as failed.
+
+    `cause` begins with the name of the exception; clients do not see it.
+    """
     export = records.locked(export_id)
     if export is None or export.status not in ("queued", "running"):
         return
@@ -86,7 +92,7 @@ def fail(export_id: UUID, cause: str) -> None:
     export.status = "failed"
     export.error = {"code": code, "message": message}
     export.finished_at = db.utc_now()
-    # A run that died after it had named its file left it without a record.
+    # A run that died after it had promoted its file left a file that no record refers to.
     with suppress(StorageUnavailable):
         container.current().storage.delete(_key(export))
     events.emit(
@@ -102,14 +108,14 @@ def fail(export_id: UUID, cause: str) -> None:
 
 
 def reopen(export_id: UUID) -> None:
-    """Queue a failed export again, which its job then runs; others are left as they are."""
+    """Queue a failed export again, for a retry of its job; leave others unchanged."""
     export = records.locked(export_id)
     if export is not None and export.status == "failed":
         export.status, export.error, export.finished_at = "queued", None, None
 
 
 def expire() -> int:
-    """Delete a batch of files whose time is over, of any organization; how many."""
+    """Delete a batch of expired files of any organization and return how many."""
     batch = records.with_expired_file(GRACE, _BATCH)
     for export in batch:
         assert export.storage_key is not None

@@ -1,1 +1,1 @@
-"""SQL of notifications: who is told, what collects, and what is mailed."""
+"""SQL of notifications: recipients, open notifications, and emails."""

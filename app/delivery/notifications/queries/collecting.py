@@ -1,4 +1,4 @@
-"""SQL of notifications that collect: whom news reach, and the one notification they become."""
+"""SQL of open notifications, which count several events for one user in one notification."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -20,8 +20,8 @@ _FRESH = text(
     ON CONFLICT DO NOTHING RETURNING cause
     """
 )
-# A number of news for each person: a team of a thousand is told of a hundred news by a thousand
-# rows.
+# One row per user, with the numbers of all audiences that include the user. So a hundred news for a
+# team of a thousand return a thousand rows.
 _REACHED = text(
     """
     WITH terms AS (
@@ -50,7 +50,7 @@ _REACHED = text(
     GROUP BY users.id ORDER BY users.id
     """
 )
-# What was read is told: it takes nothing more, and its letter does not go.
+# A notification that was read is closed: nothing is added to it, and its email is not sent.
 _OPEN = text(
     """
     WITH read AS (
@@ -83,14 +83,16 @@ _WRITE = text(
 
 
 def lock() -> None:
-    """Wait until nobody else writes what collects in the organization: two who open one for the
-    same person would be two notifications."""
+    """Lock the organization's open notifications until the transaction ends.
+
+    Without the lock, two transactions could open two notifications for the same user.
+    """
     key = f"{tenancy.current_organization_id()}/notifications"
     db.session().execute(_LOCK, {"key": key})
 
 
 def fresh(causes: Iterable[UUID]) -> set[UUID]:
-    """Those of the events that nobody was told of; now they are told."""
+    """Record events as handled and return the ids of those that were not handled before."""
     values = {
         "org": tenancy.current_organization_id(),
         "causes": sorted(str(cause) for cause in causes),
@@ -99,8 +101,10 @@ def fresh(causes: Iterable[UUID]) -> set[UUID]:
 
 
 class Audience(NamedTuple):
-    """Members whom something is told: by name, in teams, or `everybody`; of these, those with at
-    least `least`, less `but`."""
+    """The members to notify: by id, by team, or `everybody`.
+
+    Only members with at least the role `least` are included, and never the user `but`.
+    """
 
     user_ids: Sequence[UUID]
     team_ids: Sequence[UUID]
@@ -110,7 +114,10 @@ class Audience(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """A person, and the places of what reaches them. `chosen`: preferences where they differ."""
+    """A user, and the indexes of the audiences that include the user.
+
+    `chosen` holds the preferences that differ from the defaults.
+    """
 
     id: UUID
     locale: str
@@ -120,7 +127,7 @@ class Reached(NamedTuple):
 
 
 def reached(audiences: Sequence[Audience]) -> list[Reached]:
-    """Who is in any of the audiences, and in which, in one statement."""
+    """Return the users in any of the audiences, each with the audiences, in one statement."""
     named = [(place, one) for place, a in enumerate(audiences) for one in set(a.user_ids)]
     teams = [(place, one) for place, a in enumerate(audiences) for one in set(a.team_ids)]
     values = {
@@ -139,7 +146,7 @@ def reached(audiences: Sequence[Audience]) -> list[Reached]:
 
 
 class Entry(NamedTuple):
-    """One notification that collects, as it is to stand."""
+    """An open notification as it is to be written."""
 
     id: UUID
     user_id: UUID
@@ -155,7 +162,7 @@ class Entry(NamedTuple):
 
 
 class Open(NamedTuple):
-    """What one has collected."""
+    """An open notification as it is stored."""
 
     id: UUID
     total: int
@@ -163,7 +170,7 @@ class Open(NamedTuple):
 
 
 def still_open(user_ids: Iterable[UUID], messages: Iterable[str]) -> dict[tuple[UUID, str], Open]:
-    """What collects for people now, locked, by person and message."""
+    """Lock and return the open notifications of users, by user and message."""
     values = {
         "org": tenancy.current_organization_id(),
         "user_ids": [str(one) for one in user_ids],
@@ -174,7 +181,7 @@ def still_open(user_ids: Iterable[UUID], messages: Iterable[str]) -> dict[tuple[
 
 
 def write(entries: Sequence[Entry], *, window: int) -> None:
-    """Write what collects, in one statement; what is new stays open for `window` seconds."""
+    """Insert or update open notifications; a new one stays open for `window` seconds."""
     if not entries:
         return
     ids, users, messages, kinds, counts, gathered, titles, bodies, links, in_app, by_mail = zip(
@@ -199,6 +206,6 @@ def write(entries: Sequence[Entry], *, window: int) -> None:
 
 
 def purge(checkpoint: Callable[[], None]) -> None:
-    """Delete the marks of events whose jobs are gone, a batch in a transaction."""
+    """Delete the records of handled events whose jobs are gone, one batch per transaction."""
     condition = "created_at < now() - interval '9 days'"
     purging.purge("notification_causes", condition, checkpoint)

@@ -1,4 +1,4 @@
-"""SQL of the letters of notifications that collected."""
+"""SQL that closes open notifications for their emails."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -8,10 +8,10 @@ from sqlalchemy import text
 from app.kit import db
 
 PEOPLE = 500
-"""How many letters at most are made at once."""
+"""The maximum number of emails that are built at once."""
 
-# Of somebody whose letter is due all of the same kind goes with it. What others write at this
-# moment waits for the next round; nobody waits for anybody.
+# If a user's email is due, all open notifications of the same kind are included in it. Rows that
+# other transactions have locked are left for the next round, so nothing waits for a lock.
 _CLOSE = text(
     """
     WITH due AS MATERIALIZED (
@@ -47,8 +47,11 @@ _CLOSE = text(
 
 
 class Closed(NamedTuple):
-    """A notification that takes nothing more. `mailed`: its letter is wanted, as far as the person
-    has not chosen otherwise since (`chosen`)."""
+    """A notification that was closed.
+
+    `mailed` means that its email is to be sent, unless the user's preferences (`chosen`) have
+    changed since.
+    """
 
     organization_id: UUID
     user_id: UUID
@@ -67,8 +70,9 @@ class Closed(NamedTuple):
 
 
 def close_due() -> list[Closed]:
-    """Close what was open long enough, of every organization; [] where nothing is left.
+    """Close notifications whose window has ended, in every organization, and return them.
 
-    In the order of people and kinds. All organizations are bound.
+    They are ordered by organization, user and kind; the list is empty when none are left. All
+    organizations must be bound.
     """
     return [Closed(*row) for row in db.session().execute(_CLOSE, {"people": PEOPLE})]

@@ -1,4 +1,4 @@
-"""SQL of what people are told of by name: documents, people, comments."""
+"""SQL of the names of documents, users and comments that notifications mention."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from app.workflow.tag_sets.models import TagSet
 
 
 class Comment(NamedTuple):
-    """What somebody is told of a comment."""
+    """A comment with the names of its author and document."""
 
     body: str
     author: str
@@ -22,7 +22,7 @@ class Comment(NamedTuple):
 
 
 def comment(comment_id: UUID) -> Comment | None:
-    """A comment, with its author's and its document's name; None when it is gone."""
+    """Return a comment, or None if it no longer exists."""
     statement = (
         select(TagSetComment.body, User.name, Artifact.name)
         .join(User, User.id == TagSetComment.author_id)
@@ -35,12 +35,12 @@ def comment(comment_id: UUID) -> Comment | None:
 
 
 def of_documents(artifact_ids: Iterable[UUID]) -> dict[UUID, str]:
-    """The names of documents; those that are gone are left out."""
+    """Return the names of documents by id, without those that no longer exist."""
     return _names(select(Artifact.id, Artifact.name), Artifact.id, artifact_ids)
 
 
 def of_label_sets(tag_set_ids: Iterable[UUID]) -> dict[UUID, str]:
-    """The names of label sets' documents; those of which either is gone are left out."""
+    """Return the names of the documents of tag sets by tag set id, without those that are gone."""
     joined = select(TagSet.id, Artifact.name).join(
         Artifact, _same(Artifact, TagSet.artifact_id, TagSet)
     )
@@ -48,7 +48,7 @@ def of_label_sets(tag_set_ids: Iterable[UUID]) -> dict[UUID, str]:
 
 
 def of_people(user_ids: Iterable[UUID]) -> dict[UUID, str]:
-    """The names of users."""
+    """Return the names of users by id."""
     return _names(select(User.id, User.name), User.id, user_ids)
 
 

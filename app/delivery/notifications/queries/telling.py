@@ -1,4 +1,4 @@
-"""SQL of telling people one thing."""
+"""SQL of notifications that are sent at once."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from app.kit.permissions import Role
 
 
 class Recipient(NamedTuple):
-    """Who may be told, and how: `chosen` are their preferences where they differ."""
+    """A user to notify; `chosen` holds the preferences that differ from the defaults."""
 
     id: UUID
     locale: str
@@ -33,8 +33,11 @@ def recipients(
     least: Role,
     but: UUID | None,
 ) -> list[Recipient]:
-    """Members of the bound organization who are among `user_ids`, in one of `team_ids` or have
-    `role`; of these, those with at least `least`, less `but`."""
+    """Return the members of the bound organization to notify.
+
+    Those are the members among `user_ids`, in one of `team_ids`, or with exactly `role`. Only
+    members with at least the role `least` are included, and never the user `but`.
+    """
     in_teams = select(TeamMember.user_id).where(TeamMember.team_id.in_(team_ids))
     statement = (
         select(User.id, User.locale, User.time_zone, User.notification_preferences)
@@ -56,7 +59,7 @@ def recipients(
 
 
 class Note(NamedTuple):
-    """What one user is told."""
+    """The text of a notification for one user."""
 
     user_id: UUID
     title: str
@@ -67,7 +70,10 @@ class Note(NamedTuple):
 def add(
     notes: Sequence[Note], *, kind: str, link: str | None, unique_key: str | None
 ) -> dict[UUID, UUID]:
-    """Write notifications in one statement; the ids of those not told before, by their user."""
+    """Insert notifications in one statement and return the ids of the new ones by user.
+
+    Users who already have a notification with this `unique_key` get none.
+    """
     cause = {"kind": kind, "link": link, "unique_key": unique_key}
     rows = [{"id": uuid7(), **note._asdict(), **cause} for note in notes]
     statement = insert(Notification).on_conflict_do_nothing()
@@ -76,7 +82,7 @@ def add(
 
 
 class Mail(NamedTuple):
-    """What an e-mail about a notification is made of."""
+    """The data of a notification's email."""
 
     address: str
     locale: str
@@ -88,7 +94,7 @@ class Mail(NamedTuple):
 
 
 def mail_of(notification_id: UUID) -> Mail | None:
-    """The e-mail of a notification; None when it, or its user, is gone."""
+    """Return the email data of a notification, or None if it is gone or its user is disabled."""
     statement = (
         select(
             User.email,

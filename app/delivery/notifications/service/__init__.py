@@ -1,4 +1,4 @@
-"""Telling users what happened: inside the application and by e-mail."""
+"""Service functions that notify users of events, in the application and by email."""
 
 from app.delivery.notifications.queries.collecting import purge
 from app.delivery.notifications.service.keys import creator_demoted, creator_left

@@ -1,7 +1,7 @@
-"""Much of one sort, one notification to each person: it counts what comes while it is open.
+"""Collect many events of one sort into one open notification per user, which counts them.
 
-It is open for `NOTIFICATION_WINDOW_SECONDS`, or until it is read. Then its letter goes (`mailing`),
-and what comes next opens another one.
+A notification is open for `NOTIFICATION_WINDOW_SECONDS`, or until it is read. When it is closed,
+its email is sent unless it was read (`mailing`). The next event opens another notification.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,13 +22,16 @@ from app.kit.permissions import Role
 
 _API = "/api/v1"
 NAMED = 3
-"""How many documents a notification names."""
+"""The maximum number of documents that a notification names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """News that are counted together. `one`: the message of a single one whose document is known
-    by name; `link`: where several are found."""
+    """A sort of news that are counted together.
+
+    `one` is the message for a single event whose document's name is known; `link` leads to the list
+    of several.
+    """
 
     kind: str
     link: str
@@ -49,15 +52,16 @@ SORTS: Mapping[str, Sort] = {
         "review_rejected", "tag-sets?status=rejected&labeler_id={user_id}", "rejected"
     ),
 }
-"""By the message of several."""
+"""The sorts by the name of their message for several events."""
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What happened, for whom. `sort` is one of SORTS; `link` leads to it if it is a single one.
+    """Something that happened to `count` documents or tag sets, and whom to notify of it.
 
-    `documents` are the names of the first ones, as far as they are known. `by`, `due_at` (ISO 8601)
-    and `reason` are shown as long as they are the same of all that is counted together.
+    `sort` is a key of SORTS; `link` leads to the item if there is only one. `documents` holds the
+    names of the first documents, as far as they are known. `by`, `due_at` (ISO 8601) and `reason`
+    are shown only if they are the same for everything that is counted together.
     """
 
     sort: str
@@ -75,13 +79,13 @@ class News:
 
     @property
     def audience(self) -> Audience:
-        """Who is told."""
+        """The members to notify."""
         return Audience(self.user_ids, self.team_ids, self.everybody, self.least, self.but)
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """News of one sort, counted together; what they have not in common is None."""
+    """News of one sort, counted together; values that differ between them are None."""
 
     count: int
     documents: tuple[str, ...]
@@ -92,13 +96,13 @@ class Sum:
 
     @classmethod
     def of(cls, news: News) -> "Sum":
-        """One of the news by itself."""
+        """Return the sum of a single item of news."""
         named = tuple(dict.fromkeys(news.documents))
         return cls(news.count, named[:NAMED], news.link, news.by, news.due_at, news.reason)
 
     @classmethod
     def stored(cls, found: Open) -> "Sum":
-        """What an open notification has."""
+        """Return the sum that an open notification stores."""
         documents = tuple(found.gathered["documents"])
         return cls(found.total, **{**found.gathered, "documents": documents})
 
@@ -114,15 +118,15 @@ class Sum:
 
     @property
     def gathered(self) -> dict[str, Any]:
-        """What is stored beside the count."""
+        """The values that are stored in addition to the count."""
         return {name: value for name, value in asdict(self).items() if name != "count"}
 
 
 def collect(found: Sequence[News]) -> None:
-    """Tell people, in the running transaction: by a new notification, or by one that is open.
+    """Create notifications in the running transaction, or add to those that are open.
 
-    What reaches somebody is counted together by its sort. A fixed number of statements, whatever
-    the number of news and of people. The caller holds `queries.lock`.
+    Everything for one user is counted together by its sort. The number of statements does not
+    depend on the number of news or users. The caller must hold `queries.lock`.
     """
     people = queries.reached([news.audience for news in found]) if found else []
     if not people:
@@ -130,7 +134,7 @@ def collect(found: Sequence[News]) -> None:
 
     @cache
     def summed(numbers: tuple[int, ...]) -> dict[str, Sum]:
-        # The members of a team are reached by the same ones.
+        # Cached, because the members of a team get the same news.
         by_sort: dict[str, Sum] = {}
         for news in (found[number] for number in numbers):
             one = Sum.of(news)

@@ -16,7 +16,7 @@ _NAMED = 20
 
 
 def creator_left(event: Event) -> None:
-    """Notify the owners of keys that go on although their creator left or was disabled."""
+    """Notify the owners of keys that stay valid although their creator left or was disabled."""
     user_id = UUID(event.data["user_id"])
     _notify("api_key_creator_left", event, user_id, api_keys.list_live_by_creator(user_id))
 

@@ -1,4 +1,4 @@
-"""The letters of notifications that collected: one for each person and kind."""
+"""Queue the emails of closed notifications: one email per user and kind."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
@@ -11,14 +11,14 @@ from app.kit.emails import Email
 from app.kit.links import build_open_link, make_absolute
 
 _LISTED = 20
-"""How many notifications of one kind a letter quotes."""
+"""The maximum number of notifications that an email quotes."""
 
 
 def post_due(checkpoint: Callable[[], None]) -> None:
-    """Close what was open long enough, of every organization, and queue its letters.
+    """Close notifications whose window has ended, in every organization, and queue their emails.
 
-    Closing and queueing are one transaction: a letter is neither lost nor sent for twice.
-    `checkpoint` commits, after each batch.
+    Closing and queueing are one transaction, so no email is lost or queued twice. `checkpoint`
+    commits after each batch.
     """
     while closed := queries.close_due():
         telling.letters.enqueue_many(list(_letters(closed)))
@@ -63,7 +63,7 @@ def _title(first: Closed, more: int) -> str:
 
 
 def _quoted(one: Closed) -> str:
-    # Each leads somewhere else, so the letter has no button.
+    # Each notification has its own link, so the email shows them as text instead of a button.
     page = ""
     if one.link:
         link = build_open_link(one.link, org_slug=one.slug, language=one.locale)

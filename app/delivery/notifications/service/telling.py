@@ -1,4 +1,4 @@
-"""One message to many users at once, each in their language, each once."""
+"""Notify many users of one event at once, each in their language and only once."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -18,7 +18,7 @@ letters = Emails(_FOLDER / "letters", queue="bulk_mail")
 messages = Messages(_FOLDER / "messages")
 
 CREATED = "notification.created"
-"""Emitted for each notification whose e-mail goes at once; data: {notification_id}."""
+"""Emitted for each notification whose email is sent at once; data: {notification_id}."""
 
 
 def tell(
@@ -35,13 +35,13 @@ def tell(
     least: Role = Role.viewer,
     but: UUID | None = None,
 ) -> int:
-    """Tell members of the bound organization, in the running transaction; how many were told.
+    """Notify members of the bound organization and return how many were notified.
 
-    They are those among `user_ids`, those in one of `team_ids`, and all with exactly `role`, as far
-    as their role is at least `least`, less `but`. A user is told once per `unique_key`, and not at
-    all where they want to hear of `kind` neither in the application nor by e-mail. `message` is one
-    of messages/en.toml, `values` and `count` what it shows; `link` is the path of
-    an operation, with its query.
+    Runs in the caller's transaction. Recipients are the members among `user_ids`, in one of
+    `team_ids`, or with exactly `role`; their role must be at least `least`, and `but` is excluded.
+    A user is notified once per `unique_key`, and not at all if their preferences exclude `kind`
+    both in the application and by email. `message` is a key of messages/en.toml, which shows
+    `values` and `count`; `link` is the path of an operation, with its query.
     """
 
     @cache
@@ -64,7 +64,7 @@ def tell(
 
 
 def post_mail(notification_id: UUID) -> None:
-    """Queue a notification's e-mail in the user's language, unless nobody is to get it."""
+    """Queue the email of a notification, unless the notification is gone or its user disabled."""
     found = queries.mail_of(notification_id)
     if found is None:
         return
@@ -95,9 +95,9 @@ def letter(
     link: str | None,
     **values: str,
 ) -> Email:
-    """Return a notification as an email. `values`: organization, title, body.
+    """Return the email of a notification; `values` are `organization`, `title` and `body`.
 
-    `link` is what the notification stores, an operation's path: the email leads to its page.
+    `link` is the path of an operation, as the notification stores it; the email links to its page.
     """
     page = build_open_link(link, org_slug=slug, language=locale) if link else None
     return Email(

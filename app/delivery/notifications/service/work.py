@@ -1,7 +1,7 @@
-"""What people are told of their work: assignments, mentions, and what became of their labels.
+"""Notify users of events of their work: assignments, mentions, and decisions about tag sets.
 
-Each function but `comment_written` takes the events of one name that are there together: whoever
-was told of one is not told again. What is gone by now is told of no more.
+Each function except `comment_written` takes a batch of events with the same name and skips events
+that were handled before. Documents and tag sets that no longer exist are left out.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,15 +22,16 @@ Names = Mapping[UUID, str]
 
 
 class Event(NamedTuple):
-    """What a job was told; `id` is the event's."""
+    """The event that a job handles: its id and payload."""
 
     id: UUID
     data: dict[str, Any]
 
 
 def documents_assigned(events: Sequence[Event]) -> None:
-    """Tell those whom documents were assigned to, their teams' members included; where documents
-    were spread over people, each how many are theirs.
+    """Notify users of documents assigned to them or to their teams.
+
+    If documents were spread over several users, each is notified of their own number.
     """
     told = _fresh(events)
     documents = names.of_documents(_first(told, "artifact_ids"))
@@ -39,7 +40,7 @@ def documents_assigned(events: Sequence[Event]) -> None:
 
 
 def _of_documents(data: dict[str, Any], documents: Names, people: Names) -> Iterator[News]:
-    """The news of one assignment, for each group of people whom the same is to be said."""
+    """Yield the news of one assignment, one for each group of users who get the same text."""
     ids = _uuids(data["artifact_ids"])
     named = _named(ids, documents)
     count, counts = data["count"], data.get("counts") or {}
@@ -50,13 +51,13 @@ def _of_documents(data: dict[str, Any], documents: Names, people: Names) -> Iter
     common |= {"least": Role.labeler}
     if count == 1:
         common["link"] = f"{_API}/artifacts/{ids[0]}"
-    # Who got which of several that were spread, nobody said.
+    # The event does not say which user got which of the documents that were spread.
     alone = len(counts) + len(of_teams) <= 1
     common["documents"] = named if alone or count == 1 else []
     for number, user_ids in _by_count(counts).items():
         yield News("documents_assigned", count=number, user_ids=user_ids, **common)
     for team_id, number in of_teams.items():
-        # Each by itself: whoever is in two of them got what both did.
+        # One per team, because the numbers of a user who is in two teams add up.
         yield News("documents_assigned", count=number, team_ids=_uuids([team_id]), **common)
     if not counts and not of_teams:
         common |= {name: _uuids(data.get(name)) for name in ("user_ids", "team_ids")}
@@ -64,7 +65,7 @@ def _of_documents(data: dict[str, Any], documents: Names, people: Names) -> Iter
 
 
 def _by_count(counts: dict[str, int]) -> dict[int, list[UUID]]:
-    """Those who were given as many documents as each other."""
+    """Group the users by the number of documents that each was assigned."""
     found: dict[int, list[UUID]] = {}
     for identifier, count in counts.items():
         found.setdefault(count, []).append(UUID(identifier))
@@ -72,7 +73,7 @@ def _by_count(counts: dict[str, int]) -> dict[int, list[UUID]]:
 
 
 def reviews_assigned(events: Sequence[Event]) -> None:
-    """Tell the reviewers whom label sets were assigned or escalated to."""
+    """Notify reviewers of tag sets that were assigned or escalated to them."""
     told = _fresh(events)
     documents = names.of_label_sets(_first(told, "tag_set_ids"))
     people = names.of_people(_uuids(data["by"] for data in told if data.get("by")))
@@ -97,7 +98,10 @@ def reviews_assigned(events: Sequence[Event]) -> None:
 
 
 def comment_written(event: Event) -> None:
-    """Tell those whom a comment mentions, but not its author: at once, each comment by itself."""
+    """Notify the users whom a comment mentions, except its author.
+
+    They are notified at once, and separately for each comment.
+    """
     data = event.data
     found = names.comment(UUID(data["comment_id"])) if data["mentions"] else None
     if found is None:
@@ -118,7 +122,7 @@ def comment_written(event: Event) -> None:
 
 
 def label_sets_rejected(events: Sequence[Event]) -> None:
-    """Tell the labelers why, and whoever was handed a document that they have it now."""
+    """Notify labelers of rejected tag sets, and users to whom a document was transferred."""
     told = _fresh(events)
     documents = names.of_documents(_uuids(data["artifact_id"] for data in told))
     found = []
@@ -141,7 +145,7 @@ def label_sets_rejected(events: Sequence[Event]) -> None:
 
 
 def label_sets_reopened(events: Sequence[Event]) -> None:
-    """Tell the labelers whose labels were decided and are a draft of theirs again."""
+    """Notify labelers of decided tag sets that are their drafts again."""
     told = _fresh(events)
     documents = names.of_documents(_uuids(data["artifact_id"] for data in told))
     found = []
@@ -162,7 +166,7 @@ def label_sets_reopened(events: Sequence[Event]) -> None:
 
 
 def reviews_returned(events: Sequence[Event]) -> None:
-    """Tell the admins of escalated reviews that have come back: whoever was to decide is gone."""
+    """Notify admins of escalated reviews that were returned because their assignee is gone."""
     told = [data for data in _fresh(events) if data["escalated_ids"]]
     documents = names.of_label_sets(_first(told, "escalated_ids"))
     found = []
@@ -183,8 +187,10 @@ def reviews_returned(events: Sequence[Event]) -> None:
 
 
 def _fresh(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """The data of those that nobody was told of, in their order; nobody else tells anything in the
-    organization until the transaction ends."""
+    """Return the payloads of the events that were not handled before, in the order of their ids.
+
+    Locks the organization's open notifications until the transaction ends.
+    """
     if not events:
         return []
     queries.lock()
@@ -194,7 +200,7 @@ def _fresh(events: Sequence[Event]) -> list[dict[str, Any]]:
 
 
 def _by(data: dict[str, Any], people: Names) -> dict[str, Any]:
-    """Who did it: they are named, and not told."""
+    """Return the user who caused the event: named in the text, and not notified."""
     by = _uuid(data.get("by"))
     name = people.get(by) if by else None
     return {"by": None if name is None else _short(name), "but": by}

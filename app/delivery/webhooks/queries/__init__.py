@@ -1,1 +1,1 @@
-"""SQL of webhooks: what the API reads and writes, the leases, and the outcomes of attempts."""
+"""SQL of webhooks: records of the API, leases of deliveries, and outcomes of attempts."""

@@ -1,8 +1,8 @@
-"""SQL that abandons or deletes many deliveries, a batch at a time.
+"""SQL that abandons or deletes many deliveries in batches.
 
-A delivery is outdated when its webhook was deactivated after it was created or last redelivered:
-its generation is an earlier one. Nobody attempts it, and it is abandoned. Rows that others have
-locked are passed over.
+A delivery is outdated if its webhook was deactivated after the delivery was created or last
+redelivered: its generation is then lower than the webhook's. It is not attempted any more, and is
+abandoned. Rows that other transactions have locked are skipped.
 """
 
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ from app.kit import db
 
 BATCH = 1_000
 COUNTED = 100_000
-"""What is left is counted up to so many."""
+"""The remaining deliveries are counted up to this number."""
 
 
 class OutdatedWebhook(NamedTuple):
-    """A webhook with pending deliveries of an earlier generation than its own."""
+    """A webhook that has pending deliveries of an earlier generation."""
 
     organization_id: UUID
     id: UUID
     generation: int
 
 
-# Loops over the webhooks of an organization, not over their deliveries.
+# Loops over the webhooks of the organization, not over their deliveries.
 _LIST_OUTDATED = text(
     """
     SELECT w.organization_id, w.id, w.generation FROM webhooks w
@@ -79,13 +79,16 @@ _LIST_DELETED = text(
 
 
 def list_outdated(organization_id: UUID, webhook_id: UUID | None = None) -> list[OutdatedWebhook]:
-    """Return some webhooks with outdated deliveries: of an organization, or the one named."""
+    """Return up to `BATCH` webhooks of an organization with outdated deliveries.
+
+    With `webhook_id`, only this webhook is considered.
+    """
     values = {"organization_id": organization_id, "webhook_id": webhook_id, "batch": BATCH}
     return [OutdatedWebhook(*row) for row in db.session().execute(_LIST_OUTDATED, values)]
 
 
 def abandon_batch(webhook: OutdatedWebhook, limit: int = BATCH) -> int:
-    """Abandon up to `limit` outdated deliveries of a webhook; return how many."""
+    """Abandon up to `limit` outdated deliveries of a webhook and return how many."""
     values = {**_values(webhook), "batch": limit}
     return _count(db.session().execute(_ABANDON, values))
 
@@ -97,13 +100,13 @@ def count_left(webhook: OutdatedWebhook) -> int:
 
 
 def begin_generation(organization_id: UUID) -> int:
-    """Outdate every pending delivery of an organization; return how many webhooks it has."""
+    """Make all pending deliveries of an organization outdated; return its number of webhooks."""
     values = {"organization_id": organization_id}
     return _count(db.session().execute(_BEGIN_GENERATION, values))
 
 
 def delete_batch(organization_id: UUID, webhook_id: UUID, limit: int = BATCH) -> int:
-    """Delete up to `limit` deliveries of a webhook with their attempts; return how many."""
+    """Delete up to `limit` deliveries of a webhook with their attempts and return how many."""
     values = {"organization_id": organization_id, "webhook_id": webhook_id, "batch": limit}
     return _count(db.session().execute(_DELETE, values))
 
@@ -115,7 +118,7 @@ def delete_webhook(organization_id: UUID, webhook_id: UUID) -> None:
 
 
 def list_deleted() -> Sequence[tuple[UUID, UUID]]:
-    """Return the keys of some webhooks that users have deleted, of all organizations."""
+    """Return the keys of up to `BATCH` webhooks that users of any organization have deleted."""
     rows = db.session().execute(_LIST_DELETED, {"batch": BATCH})
     return [(row.organization_id, row.id) for row in rows]
 

@@ -1,9 +1,9 @@
-"""SQL that finds the webhooks which have deliveries to attempt now, in turns by organization.
+"""SQL that finds the webhooks with deliveries to attempt now, fairly for all organizations.
 
 Webhooks with pending deliveries are found one by one along the index `ix_webhook_deliveries_turns`,
-so a long backlog of one costs no more than a short one, and finished deliveries cost nothing. Of an
-organization so many are looked at and no more; the next look goes on after them. So whoever has
-thousands of webhooks hides nobody else's.
+so a long backlog costs no more than a short one, and finished deliveries cost nothing. One search
+visits a limited number of webhooks of each organization, and the next search continues after them.
+So an organization with thousands of webhooks does not hide those of others.
 """
 
 from dataclasses import dataclass, field
@@ -24,14 +24,14 @@ from app.delivery.webhooks.queries.pacing import (
 from app.kit import db
 
 VISITS = 2_000
-"""So many webhooks are looked at by one statement, in all and of one organization."""
+"""The maximum number of webhooks that one statement visits."""
 VISITS_PER_ORGANIZATION = 64
 LOOKS = 32
-"""So many looks follow each other when one finds nothing and has not seen all webhooks."""
+"""The maximum number of searches in a row while they find nothing and webhooks are left."""
 COUNTED = 100_000
-"""Due deliveries are counted up to so many."""
+"""Due deliveries are counted up to this number."""
 RECENT_SECONDS = 30
-"""Longer than an attempt and the longest pause take together."""
+"""Longer than an attempt and the longest pause together."""
 _FIRST = UUID(int=0)
 
 _HAS_DUE = f"""
@@ -71,7 +71,8 @@ _VISITED = """
         LIMIT :visits
     )
 """
-# The last two kinds of rows say where the next look goes on: in an organization, and among them.
+# Rows of the kinds `mark` and `last` say where the next search continues: within an organization,
+# and among organizations.
 _FIND = text(
     f"""
     {_VISITED}, judged AS (
@@ -94,8 +95,8 @@ _FIND = text(
     FROM visited HAVING count(*) >= :visits
     """  # noqa: S608 - made of constants
 )
-# An organization is being served while it has an attempt under way, and for a while after one
-# ended. Of the others, the oldest delivery that could be attempted tells for how long nobody was.
+# An organization is being served while it has an attempt under way, and for `RECENT_SECONDS` after
+# one ended. `age` is that of the oldest delivery that could be attempted, among the others.
 _DEPTH = text(
     f"""
     {_VISITED}, waiting AS MATERIALIZED (
@@ -126,13 +127,13 @@ _DEPTH = text(
 
 
 class DueWebhook(NamedTuple):
-    """A webhook that something is to be done for.
+    """A webhook with due or outdated deliveries.
 
     Attributes:
-        failures: its failed attempts in a row.
-        due: whether it has deliveries to attempt now.
-        outdated: whether deliveries of an earlier generation are still pending: nobody abandons
-            them, or somebody does at this moment.
+        failures: failed attempts in a row.
+        due: whether the webhook has deliveries to attempt now.
+        outdated: whether deliveries of an earlier generation are still pending. They may be about
+            to be abandoned by another transaction.
     """
 
     organization_id: UUID
@@ -144,10 +145,10 @@ class DueWebhook(NamedTuple):
 
 @dataclass(slots=True)
 class Finder:
-    """Looks at the webhooks with pending deliveries, and goes on where its last look ended.
+    """Searches the webhooks with pending deliveries, and continues where its last search ended.
 
-    `first` is the organization to begin with, `marks` the last webhook seen of organizations that
-    have more. One thread may use it at a time.
+    `first` is the organization to begin with, `marks` the last webhook visited of organizations
+    that have more. Not thread-safe.
     """
 
     first: UUID = _FIRST
@@ -155,11 +156,11 @@ class Finder:
 
     @property
     def is_halfway(self) -> bool:
-        """Whether the last look left webhooks for the next one."""
+        """Whether the last search left webhooks for the next one."""
         return bool(self.marks) or self.first != _FIRST
 
     def find_any(self) -> list[DueWebhook]:
-        """Look until something is found to do, or all webhooks were looked at."""
+        """Search until a webhook with due deliveries is found or all webhooks were visited."""
         for _ in range(LOOKS):
             found = self.find()
             if any(one.due for one in found) or not self.is_halfway:
@@ -167,7 +168,7 @@ class Finder:
         return found
 
     def find(self) -> list[DueWebhook]:
-        """Return the webhooks that something is to be done for, by organization."""
+        """Run one search and return the webhooks with due or outdated deliveries."""
         values = {
             "first": self.first,
             "marked": [str(organization) for organization in self.marks],
@@ -190,9 +191,10 @@ class Finder:
         return found
 
     def _move(self, new_marks: dict[UUID, UUID], last: UUID | None) -> None:
-        """Note where the next look goes on. `last` is the organization at which this one stopped.
+        """Remember where the next search continues.
 
-        Some webhooks of that one may have been left out, so the next look begins with it.
+        `last` is the organization at which this search stopped. Some of its webhooks may have been
+        left out, so the next search begins with it.
         """
         unseen = {
             organization: mark
@@ -204,10 +206,11 @@ class Finder:
 
 
 def depth() -> tuple[int, float]:
-    """Return how many deliveries are due, and for how many seconds one could have been attempted.
+    """Return the number of due deliveries, and for how many seconds the oldest has been waiting.
 
-    Deliveries of inactive webhooks do not count. The time of those whose webhook is paused does
-    not, nor that of an organization to which something was sent within `RECENT_SECONDS`.
+    Deliveries of inactive webhooks do not count. The seconds ignore first attempts at paused
+    webhooks, and organizations that are being served: to which something was sent within
+    `RECENT_SECONDS`.
     """
     values = {
         "first": _FIRST,

@@ -1,4 +1,4 @@
-"""SQL that turns events into deliveries."""
+"""SQL that creates the deliveries of events."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ from app.kit import db, tenancy
 
 
 class Subscriber(NamedTuple):
-    """An active webhook, what it subscribes to, and since when."""
+    """An active webhook with the events that it subscribes to and its time of registration."""
 
     id: UUID
     events: list[str]
@@ -39,7 +39,7 @@ def get_generation(webhook_id: UUID) -> int:
 def lock_subscribers() -> list[Subscriber]:
     """Return the bound organization's active webhooks, locked against deletion until the commit.
 
-    A closed organization has none: what its last jobs still did is sent to nobody.
+    Returns none for a closed organization, so that events of its last jobs are not sent.
     """
     statement = (
         select(Webhook.id, Webhook.events, Webhook.created_at, Webhook.generation)
@@ -56,6 +56,6 @@ def lock_subscribers() -> list[Subscriber]:
 
 
 def insert_deliveries(rows: Sequence[dict[str, Any]]) -> None:
-    """Insert deliveries; one that its webhook already has for the event is left as it is."""
+    """Insert deliveries, except those that the webhook already has for the event."""
     if rows:
         db.session().execute(insert(Delivery).on_conflict_do_nothing(), rows)

@@ -1,9 +1,9 @@
-"""SQL that begins attempts under leases, renews leases, and gives back what was not sent.
+"""SQL that begins attempts under leases, renews leases, and requeues attempts that were not sent.
 
-Sees every organization and goes by the database's clock. A delivery is leased in the statement that
-begins its attempt, and the attempt is counted there. So no lease expires while a delivery waits for
-its turn, and no attempt is unknown. Rows that others have locked are passed over and never waited
-for, so these statements cannot deadlock.
+Works on every organization, by the database's clock. A delivery is leased in the statement that
+begins its attempt, and the attempt is counted there. So no lease expires while a delivery waits in
+the queue, and every attempt is known. Rows that other transactions have locked are skipped, so
+these statements cannot deadlock.
 """
 
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ from app.delivery.webhooks.queries.pacing import (
 from app.kit import db
 
 LEASE_SECONDS = 25
-"""How long a lease lasts unless renewed: the deadline of an attempt, and time to record it."""
+"""How long a lease is valid unless renewed: the deadline of an attempt and time to record it."""
 
 
 class Room(NamedTuple):
-    """How many attempts at a webhook may begin."""
+    """The number of attempts at a webhook that may begin."""
 
     organization_id: UUID
     webhook_id: UUID
@@ -47,15 +47,15 @@ class Lease(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt that has begun, or why there is none.
+    """An attempt that has begun, or the new status of a delivery that needs none.
 
     Attributes:
-        lease_token: None when nothing is to be sent.
-        status: pending; or what the delivery became instead (skipped, abandoned).
+        lease_token: None if nothing is to be sent.
+        status: pending; skipped or abandoned if nothing is to be sent.
         failures: failed attempts of its webhook in a row, as this statement saw them.
-        number: counts all attempts of the delivery.
+        number: the attempt's number among all attempts at the delivery.
         at: when it began, by the database's clock.
-        expired: whether a deliverer that had the delivery did not finish in time.
+        expired: whether an earlier lease of the delivery has expired.
         secret: encrypted, as is `previous_secret`, which is set only while it still signs.
     """
 
@@ -78,8 +78,8 @@ class Attempt:
     previous_secret: str | None
 
 
-# Two deliverers must not begin attempts at the same failing webhook: neither would see what the
-# other begins.
+# Two dispatchers must not begin attempts at the same failing webhook at once, because neither would
+# see the attempts of the other.
 _LOCK_FAILING = text(
     """
     SELECT w.id FROM webhooks w
@@ -93,7 +93,7 @@ _COLUMNS = """
     d.id, d.delivered_at, d.attempts_in_round, d.attempt_count, d.attempted_at,
     d.leased_until IS NOT NULL AS expired
 """
-# An attempt whose outcome was never written (its worker died) is recorded as interrupted here.
+# Records an earlier attempt without an outcome, whose worker has died, as interrupted.
 _BEGIN = text(
     f"""
     WITH webhook AS MATERIALIZED (
@@ -155,7 +155,7 @@ _BEGIN = text(
             AS previous_secret
     """  # noqa: S608 - made of constants
 )
-_INTERRUPTED = "The worker ended before the outcome of this attempt was known."
+_INTERRUPTED = "The worker stopped before the outcome of this attempt was known."
 
 _HELD = """
     SELECT d.organization_id, d.id
@@ -195,12 +195,13 @@ _REQUEUE = text(
 def begin(rooms: Sequence[Room], *, attempts: int, failing: bool = True) -> list[Attempt]:
     """Begin attempts at webhooks, tests first, then retries, then first attempts.
 
-    A webhook for which fewer come than there is room has nothing more to attempt now.
+    If fewer attempts begin at a webhook than there is room for, it has no more due deliveries.
 
     Args:
-        rooms: how many may begin, each webhook once.
-        attempts: how many a round has at most.
-        failing: whether some of the webhooks may be failing. Without it nothing begins of those.
+        rooms: how many attempts may begin, each webhook once.
+        attempts: the maximum number of attempts in a round.
+        failing: whether some of the webhooks may be failing. If False, no attempts at failing
+            webhooks begin.
     """
     values: dict[str, Any] = {
         "organizations": [str(room.organization_id) for room in rooms],
@@ -219,18 +220,18 @@ def begin(rooms: Sequence[Room], *, attempts: int, failing: bool = True) -> list
 
 
 def renew(leases: Sequence[Lease]) -> set[UUID]:
-    """Let leases last `LEASE_SECONDS` from now; return the tokens of those that still stand."""
+    """Renew leases for `LEASE_SECONDS` from now and return the tokens of those still valid."""
     rows = db.session().scalars(_RENEW, {"seconds": LEASE_SECONDS, **_columns(leases)})
     return set(rows)
 
 
 def requeue(leases: Sequence[Lease]) -> None:
-    """Give back attempts that were never sent: they are due again and do not count."""
+    """Return deliveries to the queue without counting their attempts, which were not sent."""
     db.session().execute(_REQUEUE, _columns(leases))
 
 
 def release(leases: Sequence[Lease]) -> None:
-    """Give back deliveries that the relay of the release before has leased."""
+    """Release deliveries that the relay of the previous release has leased."""
     db.session().execute(_RELEASE, _columns(leases))
 
 

@@ -1,7 +1,7 @@
-"""SQL that records how attempts ended. Many outcomes are one transaction; sees every organization.
+"""SQL that records the outcomes of attempts, many in one transaction, in every organization.
 
-Webhooks are locked first, then their deliveries: so neither two deliverers nor a deliverer and the
-API wait for each other in a circle. A webhook that somebody else has locked is passed over.
+Webhooks are locked before their deliveries, so that neither two dispatchers nor a dispatcher and
+the API can deadlock. Webhooks that another transaction has locked are skipped.
 """
 
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ Key = tuple[UUID, UUID]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How an attempt ended.
+    """The outcome of an attempt.
 
     Attributes:
-        lease_token: the attempt's own.
-        round, number: the attempt's place among those of its delivery.
+        lease_token: the token under which the attempt was made.
+        round, number: the round and the number of the attempt at its delivery.
         at: when it began, by the database's clock.
-        fatal: the service could not make the attempt, nor could it later.
+        fatal: the service could not make the attempt, and a retry would fail as well.
     """
 
     organization_id: UUID
@@ -53,9 +53,9 @@ class Result:
 
 @dataclass(slots=True)
 class Counters:
-    """A webhook's counters: as they were, and as they are to be written.
+    """A webhook's counters, read from the database and changed before they are written.
 
-    `pause` is for how many seconds from now no first attempt is made; None leaves it as it is.
+    For `pause` seconds from now no first attempt is made; None leaves the pause unchanged.
     """
 
     active: bool
@@ -84,9 +84,9 @@ _LOCK = text(
     LEFT JOIN locked ON (locked.organization_id, locked.id) = (w.organization_id, w.id)
     """
 )
-# Every delivery is locked before anything is written of it: whoever begins an attempt of one passes
-# it over meanwhile, and does not wait for the row of an attempt that is not committed. Nor does the
-# recorder wait: an outcome whose delivery somebody has locked is written later.
+# Every delivery is locked before anything about it is written. Transactions that begin attempts
+# skip it then, instead of waiting for the uncommitted row of an attempt. The recorder does not wait
+# either: if another transaction has locked the delivery, its outcome is written later.
 _SETTLE = text(
     """
     WITH outcome AS MATERIALIZED (
@@ -130,7 +130,7 @@ _LIST_EXISTING = text(
     JOIN webhook_deliveries d USING (organization_id, id)
     """
 )
-# Somebody else has the lease, or the delivery was abandoned meanwhile; but it did arrive.
+# The lease was lost or the delivery was abandoned meanwhile, but the delivery has arrived.
 _MARK_ARRIVED = text(
     """
     UPDATE webhook_deliveries d SET
@@ -182,8 +182,8 @@ def lock(webhooks: Sequence[Key]) -> tuple[dict[Key, Counters], set[Key]]:
     """Lock webhooks against other writers of their counters.
 
     Returns:
-        The counters of those that are locked now, and the keys of those that somebody else has
-        locked. Webhooks that are deleted are in neither.
+        The counters of the webhooks that are locked now, and the keys of those that another
+        transaction has locked. Deleted webhooks are in neither.
     """
     rows = db.session().execute(
         _LOCK,
@@ -201,14 +201,14 @@ def lock(webhooks: Sequence[Key]) -> tuple[dict[Key, Counters], set[Key]]:
 
 
 def settle(results: Sequence[Result], delays: Sequence[int]) -> dict[UUID, bool]:
-    """Write what became of the deliveries whose leases still stand.
+    """Write the new status of the deliveries whose leases are still valid.
 
-    After failure n of a round the next attempt is due in `delays[n - 1]` seconds; without such a
-    delay the delivery is abandoned, and so is one that its webhook's deactivation has outdated.
+    After failure n of a round the next attempt is due in `delays[n - 1]` seconds. Without such a
+    delay the delivery is abandoned, and so is an outdated one.
 
     Returns:
-        Whether the lease stood, by token. Deliveries that somebody else has locked, or that are
-        deleted, are left out.
+        Whether the lease was still valid, by token. Deliveries that are deleted or that another
+        transaction has locked are left out.
     """
     values = {
         **_keys(results),
@@ -221,7 +221,7 @@ def settle(results: Sequence[Result], delays: Sequence[int]) -> dict[UUID, bool]
 
 
 def list_existing(results: Sequence[Result]) -> set[UUID]:
-    """Return the lease tokens of those results whose deliveries exist."""
+    """Return the lease tokens of the results whose deliveries exist."""
     if not results:
         return set()
     values = {**_keys(results), "tokens": [str(r.lease_token) for r in results]}
@@ -229,14 +229,14 @@ def list_existing(results: Sequence[Result]) -> set[UUID]:
 
 
 def mark_arrived(results: Sequence[Result]) -> None:
-    """Note successes whose leases were lost, so that nobody sends them once more."""
+    """Record successes whose leases were lost, so that their deliveries are not sent again."""
     if results:
         values = {**_keys(results), "rounds": [r.round for r in results]}
         db.session().execute(_MARK_ARRIVED, values)
 
 
 def record_attempts(results: Sequence[Result]) -> None:
-    """Write the attempts down; one that was taken for interrupted gets its true outcome."""
+    """Insert the attempts; one that was recorded as interrupted gets its real outcome."""
     values = {
         **_keys(results),
         "numbers": [r.number for r in results],
@@ -251,7 +251,7 @@ def record_attempts(results: Sequence[Result]) -> None:
 
 
 def update_counters(counters: dict[Key, Counters]) -> None:
-    """Write the counters of webhooks that `lock` has locked; a deactivation begins a generation."""
+    """Write the counters of locked webhooks; a deactivation begins a new generation."""
     values = {
         "organizations": [str(organization) for organization, _ in counters],
         "webhooks": [str(webhook) for _, webhook in counters],

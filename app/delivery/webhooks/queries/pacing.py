@@ -1,22 +1,23 @@
 """SQL fragments that say which deliveries of a webhook may be attempted now.
 
-`due` asks whether there are any, `leases` begins them: both by these conditions, so that nobody is
-woken for what cannot begin. `w` is a row of `STATE`, `d` a delivery.
+`due` finds webhooks that have such deliveries, and `leases` begins their attempts. Both use these
+conditions, so that no dispatcher is woken for a delivery that cannot begin. `w` is a row of
+`STATE`, `d` a delivery.
 
-A webhook whose latest attempt succeeded is *healthy*: everything due may begin. One that fails gets
-one first attempt at a time and none until the end of its pause. Its retries keep their time, but
-with those under way they are no more than failures are left until it is deactivated; one that is a
-second late begins all the same.
+If the latest attempt at a webhook succeeded, every due delivery may begin. A failing webhook gets
+one first attempt at a time, and none until the end of its pause. Its retries begin when they are
+due, but together with the attempts under way they are no more than the failures left until the
+webhook is deactivated. A retry that is a second late begins regardless of that.
 """
 
 DEACTIVATE_AT = 10
-"""So many failed attempts in a row deactivate a webhook."""
+"""The number of failed attempts in a row that deactivates a webhook."""
 MAX_FAILING = 8
-"""So many attempts at a failing webhook may be under way, however late its retries are."""
+"""How many attempts at a failing webhook may be under way, however late its retries are."""
 OVERDUE_SECONDS = 1
 
 FREE = "(d.leased_until IS NULL OR d.leased_until <= now())"
-"""No deliverer has it, or the one that had it has died."""
+"""The delivery is not leased, or its lease has expired."""
 
 STATE = f"""
     SELECT w.organization_id, w.id, w.active, w.generation, w.consecutive_failures AS failures,
@@ -29,13 +30,13 @@ STATE = f"""
     WHERE (w.organization_id, w.id) = (asked.organization_id, asked.webhook_id)
       AND w.deleted_at IS NULL
 """  # noqa: S608 - made of constants
-"""A webhook's state; `asked` names it."""
+"""The state of the webhook that the row `asked` identifies."""
 
 TESTS = f"""
     FROM webhook_deliveries d
     WHERE d.webhook_id = w.id AND d.test AND d.next_attempt_at <= now() AND {FREE}
 """
-# The index has no organization: with it named here, the planner may prefer one that does.
+# No condition on the organization: the best index lacks it, and the planner might choose another.
 RETRIES = f"""
     FROM webhook_deliveries d
     WHERE d.webhook_id = w.id AND d.generation = w.generation AND d.attempts_in_round > 0

@@ -1,4 +1,4 @@
-"""SQL of what the API shows and changes, in the bound organization."""
+"""SQL of webhooks and deliveries for the API, in the bound organization."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ WEBHOOK: tuple[Any, ...] = (
     Webhook.updated_at,
     Webhook.revision,
 )
-# What a job is still deleting no longer exists for users.
+# A webhook that a job is still deleting no longer exists for users.
 _EXISTS = Webhook.deleted_at.is_(None)
 _DELIVERY: tuple[Any, ...] = (
     Delivery.id,
@@ -68,13 +68,13 @@ def list_webhooks(
 
 
 def get_webhook(webhook_id: UUID) -> Webhook | None:
-    """Return one webhook."""
+    """Return a webhook, or None if it does not exist."""
     statement = select(Webhook).where(Webhook.id == webhook_id, _EXISTS)
     return db.session().execute(statement).scalar_one_or_none()
 
 
 def lock_webhook(webhook_id: UUID) -> Webhook | None:
-    """Return one webhook, locked against other writers of its counters and state."""
+    """Return a webhook, locked against other writers of its counters and state."""
     statement = (
         select(Webhook).where(Webhook.id == webhook_id, _EXISTS).with_for_update(key_share=True)
     )
@@ -117,7 +117,7 @@ def list_deliveries(
 
 
 def _keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) -> Keys:
-    """Of some statuses there may be few among very many."""
+    """Return how to find a page by status and event, since few of very many rows may match."""
     cells = counters.cells(DELIVERIES, ("status", "event"), where)
     branches = (
         select(cells.c.status, cells.c.event)
@@ -131,7 +131,7 @@ def _keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) -> Keys:
 
 
 def get_delivery(webhook_id: UUID, delivery_id: UUID) -> Any:
-    """Return one delivery of a webhook, as a row to be shown; None when there is none."""
+    """Return the row of a delivery for the API, or None if it does not exist."""
     statement = select(*_DELIVERY).where(
         Delivery.id == delivery_id, Delivery.webhook_id == webhook_id
     )
@@ -139,7 +139,7 @@ def get_delivery(webhook_id: UUID, delivery_id: UUID) -> Any:
 
 
 def lock_delivery(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] | None:
-    """Return one delivery, locked against other writers, and whether it is leased now."""
+    """Return a delivery, locked against other writers, and whether it is leased now."""
     statement = (
         select(Delivery, func.coalesce(Delivery.leased_until > func.now(), False))
         .where(Delivery.id == delivery_id, Delivery.webhook_id == webhook_id)
@@ -174,7 +174,7 @@ def list_attempts(delivery_ids: Iterable[UUID]) -> dict[UUID, list[Any]]:
 
 
 def list_event_names(request: PageRequest, names: Sequence[str]) -> Page:
-    """Return a page of the catalogue's names, as rows, so that they are paged like all others."""
+    """Return a page of event names as rows, so that they use the same pagination as stored rows."""
     table = values(column("event", String), name="catalogue").data([(name,) for name in names])
     statement = select(table.c.event)
     return paginate(statement, request, sorts={"event": table.c.event}, unique=table.c.event)

@@ -1,4 +1,4 @@
-"""SQL of housekeeping over all organizations: rotated secrets, retired encryption keys."""
+"""SQL of maintenance over all organizations: old deliveries, rotated secrets, retired keys."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -11,7 +11,7 @@ RETENTION_DAYS = 30
 OLD_DELIVERIES = (
     f"next_attempt_at IS NULL AND updated_at < now() - interval '{RETENTION_DAYS} days'"
 )
-"""Which deliveries are deleted."""
+"""The condition of deliveries to delete."""
 _BATCH = 500
 
 
@@ -35,7 +35,7 @@ _LIST_SECRETS = text(
     ORDER BY organization_id, id LIMIT :batch
     """
 )
-# Somebody may rotate the secret meanwhile: what is no longer there is not replaced.
+# The secret may have been rotated meanwhile; a value that is no longer stored is not replaced.
 _REPLACE_SECRET = text(
     """
     UPDATE webhooks SET
@@ -47,12 +47,12 @@ _REPLACE_SECRET = text(
 
 
 def delete_expired_secrets() -> None:
-    """Delete rotated secrets that sign no more."""
+    """Delete rotated secrets that no longer sign."""
     db.session().execute(_DELETE_EXPIRED_SECRETS)
 
 
 def list_secrets(after: EncryptedSecrets | None) -> list[EncryptedSecrets]:
-    """Return the secrets of the webhooks that follow `after`, a batch at a time."""
+    """Return the secrets of the next batch of webhooks after `after`."""
     nil = UUID(int=0)
     values = {
         "organization_id": after.organization_id if after else nil,
@@ -63,6 +63,6 @@ def list_secrets(after: EncryptedSecrets | None) -> list[EncryptedSecrets]:
 
 
 def replace_secret(webhook: EncryptedSecrets, old: str, new: str) -> None:
-    """Replace an encrypted secret by the same one under another key."""
+    """Replace an encrypted secret with the same secret encrypted with another key."""
     values = {"organization_id": webhook.organization_id, "id": webhook.id, "old": old, "new": new}
     db.session().execute(_REPLACE_SECRET, values)
