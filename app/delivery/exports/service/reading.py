@@ -41,7 +41,7 @@ _SHOWN = (
 
 
 @dataclass(frozen=True)
-class File:
+class ExportFile:
     """A file to download; `read(start, end)` yields its bytes from `start` up to `end`."""
 
     read: Callable[[int, int], Iterator[bytes]]
@@ -75,7 +75,7 @@ def list_exports(
     return replace(found, items=[shown(row) for row in found.items])
 
 
-def download(export_id: UUID) -> File:
+def download(export_id: UUID) -> ExportFile:
     """Return the file of an export.
 
     Raises 404, and 409 if there is no file; `details.state` is then the export's status, or
@@ -89,7 +89,7 @@ def download(export_id: UUID) -> File:
     with _as_answers():
         container.current().storage.size(found.storage_key)
     format_ = FORMATS[found.format]
-    return File(
+    return ExportFile(
         read=_reader(found.storage_key),
         size=found.size_bytes,
         media_type=format_.media_type,

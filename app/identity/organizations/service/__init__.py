@@ -23,9 +23,14 @@ from app.identity.organizations.service.reading import (
     render,
 )
 from app.identity.organizations.service.roles import lock_role
-from app.identity.organizations.service.settings import get_claim_minutes, get_draft_hours
+from app.identity.organizations.service.settings import (
+    allows_self_review,
+    get_claim_minutes,
+    get_draft_hours,
+)
 
 __all__ = [
+    "allows_self_review",
     "close",
     "close_record",
     "create",

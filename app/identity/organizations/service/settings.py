@@ -30,6 +30,11 @@ def get_claim_minutes(stored: Mapping[str, Any]) -> int:
     return int(stored.get("claim_minutes") or DEFAULTS["claim_minutes"])
 
 
+def allows_self_review(stored: Mapping[str, Any]) -> bool:
+    """Return True if reviewers may decide on tag sets that they labeled."""
+    return stored.get("allow_self_review") is True
+
+
 def get_draft_hours(stored: Mapping[str, Any]) -> int:
     """Return after how many hours a draft that is not saved releases its document."""
     return int(stored.get("draft_hours") or DEFAULTS["draft_hours"])

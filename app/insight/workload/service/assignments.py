@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from app.identity.organizations import service as organizations
 from app.insight.workload.queries import assignments as queries
 from app.insight.workload.queries.counting import WorkCriteria
 from app.kit import db
@@ -23,15 +24,12 @@ def list_assignments(*, caller: Caller, page: PageRequest, **filters: Any) -> Pa
     kind = filters.pop("kind", None)
     criteria = WorkCriteria([caller.user_id], by_team=True, **filters)
     reviews = caller.has(Role.reviewer) and kind != "label" and criteria.team_id is None
-    kinds = queries.Kinds(kind != "review", reviews, allows_self_review(caller))
+    kinds = queries.Kinds(
+        kind != "review", reviews, organizations.allows_self_review(caller.org.settings)
+    )
     assignments = queries.get_page(page, criteria, kinds)
     now = db.utc_now()
     return replace(assignments, items=[_build_item(row, now) for row in assignments.items])
-
-
-def allows_self_review(caller: Caller) -> bool:
-    """Return True if reviewers may review tag sets that they labeled themselves."""
-    return caller.org.settings.get("allow_self_review") is True
 
 
 def _build_item(row: Any, now: datetime) -> dict[str, Any]:

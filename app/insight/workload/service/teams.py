@@ -4,9 +4,9 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
+from app.identity.organizations import service as organizations
 from app.identity.users import service as users
 from app.insight.workload.queries import teams as queries
-from app.insight.workload.service.assignments import allows_self_review
 from app.kit import db, errors
 from app.kit.days import get_period
 from app.kit.principal import Caller
@@ -32,7 +32,7 @@ def get_team_workload(
         now=now,
         start=period.edges[0],
         end=period.edges[-1],
-        self_review=allows_self_review(caller),
+        self_review=organizations.allows_self_review(caller.org.settings),
     )
     workloads = [_build_workload(member, counts[member.id]) for member in members]
     waiting = queries.count_not_begun(team_id, now=now)._asdict()

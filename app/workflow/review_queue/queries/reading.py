@@ -89,17 +89,6 @@ def waits(item_id: UUID) -> bool:
     return db.session().execute(statement).first() is not None
 
 
-def prediction(artifact_id: UUID) -> UUID | None:
-    """Return the id of the latest tag set of an artifact that a model created, or None."""
-    statement = (
-        select(TagSet.id)
-        .where(TagSet.artifact_id == artifact_id, TagSet.source == "model")
-        .order_by(TagSet.created_at.desc(), TagSet.id.desc())
-        .limit(1)
-    )
-    return db.session().execute(statement).scalar_one_or_none()
-
-
 def find(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bulk.MatchedIds:
     """Find all items that match `filters`, most urgent first.
 

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.members.eligibility import lock_eligible
+from app.identity.organizations import service as organizations
 from app.identity.teams import service as teams
 from app.kit import bulk, errors, events
 from app.kit.bulk import Failures, FindUnfit
@@ -150,7 +151,7 @@ class _Shares:
         self.able: list[UUID] = []
         self.taken: Counter[UUID] = Counter()
         self.caller = caller
-        self.own_too = caller.org.settings.get("allow_self_review") is True
+        self.own_too = organizations.allows_self_review(caller.org.settings)
 
     def choice(self, held: Any) -> int:
         """Return the number of reviewers that an item can be assigned to."""
@@ -196,7 +197,7 @@ def _check_recipients(user_ids: Sequence[UUID], field: str, team_id: UUID | None
 def _check_capable(held: Any, caller: Caller, able: set[Any], field: str) -> None:
     if not able:
         raise errors.invalid("The team has no member who can review.", field)
-    if caller.org.settings.get("allow_self_review") is not True and able <= set(held.makers):
+    if not organizations.allows_self_review(caller.org.settings) and able <= set(held.makers):
         raise errors.invalid(
             "Reviewers cannot review their own tag set. Choose another reviewer.", field
         )

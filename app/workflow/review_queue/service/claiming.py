@@ -31,7 +31,7 @@ def claim_next(
     drawn = drawing.draw(
         caller.user_id,
         minutes=organizations.get_claim_minutes(caller.org.settings),
-        own_too=_own_too(caller),
+        own_too=organizations.allows_self_review(caller.org.settings),
         any_skill=caller.has(Role.admin),
         schema_id=schema_id,
         flags=flags,
@@ -80,7 +80,3 @@ def lock(item_id: UUID) -> Any:
 def expire_claims() -> int:
     """End at most 1,000 expired claims across all organizations and return the number ended."""
     return holding.expire()
-
-
-def _own_too(caller: Caller) -> bool:
-    return caller.org.settings.get("allow_self_review") is True

@@ -35,8 +35,7 @@ def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     item = shown(item_id)
     artifact_id = UUID(str(item["artifact"]["id"]))
     item["document"] = artifacts.get(artifact_id)
-    prediction = reading.prediction(artifact_id)
-    item["prediction"] = tag_sets.get(prediction, caller=caller) if prediction else None
+    item["prediction"] = tag_sets.find_latest_prediction(artifact_id, caller=caller)
     return item
 
 

@@ -9,6 +9,7 @@ from app.workflow.tag_sets.service.drafts import create, delete, replace_tags
 from app.workflow.tag_sets.service.merging import merge
 from app.workflow.tag_sets.service.reading import (
     acts,
+    find_latest_prediction,
     find_viewers,
     get,
     ids_of,
@@ -52,6 +53,7 @@ __all__ = [
     "delete_skip",
     "end_expired_reservations",
     "end_reservations",
+    "find_latest_prediction",
     "find_viewers",
     "get",
     "ids_of",

@@ -7,7 +7,7 @@ from uuid import UUID
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
-from app.workflow.tag_sets.queries import history, listing, reading
+from app.workflow.tag_sets.queries import beside, history, listing, reading
 from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.transitions import TagSetStatus
 
@@ -30,6 +30,12 @@ def show(tag_set_id: UUID, *, caller: Caller) -> Any:
     if row is None or not _may_see(row, caller):
         raise errors.not_found()
     return row
+
+
+def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> Any | None:
+    """Return the model's latest tag set of an artifact, or None if it is hidden or missing."""
+    row = beside.get_latest_prediction(artifact_id)
+    return find(row.id, caller=caller) if row is not None else None
 
 
 def find(tag_set_id: UUID, *, caller: Caller) -> Any | None:

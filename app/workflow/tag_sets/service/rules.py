@@ -181,15 +181,13 @@ def check_reviewer(caller: Caller, tag_set: HasMakers) -> None:
 
     Organizations may allow reviews of one's own work.
     """
-    if caller.user_id not in tag_set.makers or _allows_self_review(caller):
+    if caller.user_id not in tag_set.makers or organizations.allows_self_review(
+        caller.org.settings
+    ):
         return
     own = tag_set.labeler_id == caller.user_id
     what = "your own tag set" if own else "a merge of your own tag set"
     raise errors.denied(f"You cannot review {what}.")
-
-
-def _allows_self_review(caller: Caller) -> bool:
-    return caller.org.settings.get("allow_self_review") is True
 
 
 def check_state(tag_set: LockedTagSet, action: Action, revision: int | None) -> None:
