@@ -6,7 +6,7 @@ from app.kit.errors import ApiError, conflict
 
 
 def duplicate(artifact_id: UUID) -> ApiError:
-    """The organization holds these very bytes."""
+    """Return the 409 for content that the organization already has."""
     return ApiError(
         "artifact_duplicate",
         "The organization has a document of the same content.",
@@ -15,7 +15,7 @@ def duplicate(artifact_id: UUID) -> ApiError:
 
 
 def unsupported(declared: str | None, detected: str | None) -> ApiError:
-    """The content is of no kind that text and pages can be read from."""
+    """Return the 415 for content of a type that cannot be read."""
     return ApiError(
         "unsupported_media_type",
         "Documents of this kind are not supported.",

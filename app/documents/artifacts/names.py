@@ -18,7 +18,7 @@ _REFUSED_CATEGORIES = frozenset({"Cc", "Cs"})
 
 
 def check_name(name: str) -> str:
-    """The name without spaces around it. Raises ValueError with the reason it is refused for."""
+    """Return the name without surrounding spaces. Raises ValueError with the reason."""
     name = name.strip()
     if not has_visible_character(name) or name in (".", ".."):
         raise ValueError("Must not be blank.")

@@ -50,7 +50,7 @@ def _list_index(name: str, *columns: str) -> Index:
 
 
 def no_labels() -> dict[str, int]:
-    """The label counts of a document without label sets."""
+    """Return the label counts of a document without tag sets."""
     return {"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}
 
 

@@ -94,10 +94,9 @@ class ArtifactAssignee(TenantModel, db.Base):
 
 
 class ArtifactSkip(TenantModel, db.Base):
-    """Somebody gave a document back with a reason: it is not handed to them again by itself, until
-    it is assigned or sent to them by name.
+    """A document that is not given to a user again unless it is assigned or sent to them by name.
 
-    `rejected`: a reviewer put their work back into the pool.
+    The user released it with a `reason`, or (`rejected`) a reviewer sent their work to the pool.
     """
 
     __tablename__ = "artifact_skips"
@@ -116,11 +115,10 @@ class ArtifactSkip(TenantModel, db.Base):
 
 
 class ArtifactAct(TenantModel, db.Base):
-    """What somebody did with a document that no other record tells. `kind`: `release` or `skip`
-    (given back, with the reason as `note`), or `discard` of a draft, which is gone.
+    """An action on a document that no other record shows; rows are only added.
 
-    Only ever added to. Times are the database's, as in the audit log, beside whose entries they
-    are told.
+    `kind` is `release`, `skip` (released with the reason in `note`), or `discard` of a draft, which
+    is deleted. Times are the database's, as in the audit log, with which they are listed.
     """
 
     __tablename__ = "artifact_acts"

@@ -36,11 +36,11 @@ _PERIOD = ("created_after", "created_before")
 
 
 def by_schema(filters: dict[str, Any]) -> Sequence[Row[Any]]:
-    """Every count of each schema's documents, with the schema's name; the schemas in the order of
-    their names, documents without one last.
+    """Return every count of each schema's documents, with the schema's name.
 
-    Each row has counts of all these documents too: `since_…` for each of AGES (open, and came in
-    since), `overdue` and `claimed`.
+    Schemas are ordered by name; documents without one come last. Each row also has counts of all
+    these documents: `since_…` for each of AGES (open documents that came in since), `overdue` and
+    `claimed`.
     """
     counted = _counted(_cells(filters))
     now = db.utc_now()
@@ -137,7 +137,7 @@ def _created(filters: dict[str, Any], rows: Select[Any]) -> Between:
 
 
 def _rows(filters: dict[str, Any], *columns: Any) -> Select[Any]:
-    """The documents of a schema or of all, of all times."""
+    """Select the documents of a schema, or of all, of all times."""
     rows = select(*columns).where(Artifact.organization_id == tenancy.current_organization_id())
     if "schema_id" in filters:
         rows = rows.where(Artifact.schema_id == filters["schema_id"])

@@ -83,7 +83,7 @@ def lock_content(sha256: str, schema_id: UUID | None = None) -> bool:
 
 
 def by_content(sha256: str) -> UUID | None:
-    """The document of this content."""
+    """Return the id of the document with this content, or None."""
     statement = select(Artifact.id).where(Artifact.sha256 == sha256)
     return db.session().execute(statement).scalar_one_or_none()
 

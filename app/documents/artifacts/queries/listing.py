@@ -47,7 +47,7 @@ _NEWEST = PreparedList(
 
 
 def page(request: PageRequest, filters: dict[str, Any]) -> Page:
-    """A page of documents; `filters` as the list's query names them."""
+    """Return a page of documents; `filters` are those of the list's query."""
     if "q" in filters:
         return search_pages.page(request, filters)
     if request.sort == _USUAL_SORT and filters == _USUAL:
@@ -74,7 +74,7 @@ def _total(filters: dict[str, Any]) -> ColumnElement[int]:
 
 
 def _periods(filters: dict[str, Any]) -> list[Between]:
-    """The periods among `filters`."""
+    """Return the periods among `filters`."""
     found = []
     for bucket, column in (("created", Artifact.created_at), ("due", Artifact.due_at)):
         after, before = filters.get(f"{bucket}_after"), filters.get(f"{bucket}_before")
@@ -147,14 +147,14 @@ def _where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _branches(cells: Subquery, shown: Sequence[str]) -> Subquery:
-    """The combinations of facets that there are documents of, as the indexes have them."""
+    """Select the combinations of facets that documents have, as the indexes store them."""
     found = [_column(name, cells.c[name]).label(name) for name in shown]
     grouped = select(*found).group_by(*(cells.c[name] for name in shown))
     return grouped.having(func.sum(cells.c.n) > 0).subquery("branches")
 
 
 def _column(name: str, facet: ColumnElement[str]) -> ColumnElement[Any]:
-    """A facet as the type of its column."""
+    """Return a facet as the type of its column."""
     if name == "archived":
         return cast(facet, Boolean)
     if name == "schema_id":

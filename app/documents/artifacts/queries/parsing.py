@@ -106,7 +106,7 @@ def finish(
 
 
 def fail(artifact_id: UUID, code: str, message: str) -> None:
-    """The document cannot be read, and this is why; what was read of it before is gone."""
+    """Mark a document as failed with the reason; delete what was read of it before."""
     failure = {"code": code, "message": message}
     nothing = {"page_count": None, "language": None, "text_length": 0}
     _set(artifact_id, status="failed", failure=failure, **nothing)

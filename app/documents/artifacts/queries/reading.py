@@ -115,13 +115,14 @@ def shown(artifact_id: UUID) -> Any:
 
 
 def selected_ids(filters: dict[str, Any]) -> Select[Any]:
-    """A SELECT of the ids of all documents that `filters` find."""
+    """Select the ids of all documents that `filters` find."""
     return filtered(select(Artifact.id), **filters)
 
 
 def by_ids(artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None) -> Select[Any]:
-    """A SELECT of those of `artifact_ids` that there are and that `filters` still find. Their words
-    are not searched again.
+    """Select those of `artifact_ids` that exist and that `filters` still find.
+
+    Their words are not searched again.
     """
     return still(select(Artifact.id), artifact_ids, filters)
 
@@ -136,8 +137,9 @@ def still(
 
 
 def among(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
-    """Whether a document is one of these. One value, not a thousand of them: neither SQLAlchemy nor
-    PostgreSQL reads so long a list.
+    """Return the condition that a document is one of these.
+
+    One array, not a thousand values: SQLAlchemy and PostgreSQL are slow with so long a list.
     """
     return Artifact.id == func.any(cast(list(artifact_ids), ARRAY(Uuid)))
 
@@ -213,7 +215,7 @@ def timed(
 
 
 def one(artifact_id: UUID, *, lock: bool = False) -> Row[Any] | None:
-    """A document; with `lock` nobody else changes it until the transaction ends."""
+    """Return a document; with `lock` nobody else changes it until the transaction ends."""
     return _row(_LOCKED if lock else _ONE, artifact_id)
 
 
@@ -224,21 +226,23 @@ def _row(statement: Select[Any], artifact_id: UUID) -> Row[Any] | None:
 
 
 def content(artifact_id: UUID) -> Row[Any] | None:
-    """What finding a document's bytes takes: name, media_type, size_bytes, sha256, status,
-    page_count.
+    """Return what is needed to find a document's bytes.
+
+    Columns: name, media_type, size_bytes, sha256, status, page_count.
     """
     return _row(_CONTENT, artifact_id)
 
 
 def text(artifact_id: UUID) -> Any:
-    """Return a document's status, text, its length in code points, its language, and each page's
-    number, start and end in the text; None when there is none.
+    """Return a document's text and its layout, or None if there is none.
+
+    Columns: status, text, length in code points, language, and each page's number, start and end.
     """
     return _TEXT.first(str(tenancy.current_organization_id()), str(artifact_id))
 
 
 def pages(request: PageRequest, artifact_id: UUID) -> Page:
-    """A page of pages; `flowing` where words are laid out from the text, and not stored."""
+    """Return a page of pages; `flowing` if words are computed from the text, not stored."""
     statement = _PAGES.where(ArtifactPage.artifact_id == artifact_id)
     sorts = {"number": ArtifactPage.number}
     return paginate(statement, request, sorts=sorts, unique=ArtifactPage.number)

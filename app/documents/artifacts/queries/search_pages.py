@@ -56,7 +56,7 @@ _FOUND = Prepared.from_select(
 
 
 def page(request: PageRequest, filters: dict[str, Any]) -> Page:
-    """A page of documents; `filters` as the list's query names them, words among them."""
+    """Return a page of documents that words and the other `filters` find."""
     if not (request.sort.endswith("created_at") and _OWN.issuperset(filters)):
         statement = filtered(LISTED, **filters)
         return paginate(statement, request, sorts=SORTS, unique=Artifact.id)
@@ -120,7 +120,7 @@ def _by_index(asked: Asked, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
 
 
 def _among_newest(asked: Asked, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
-    """The page's documents, if they are among the first that come to it; else none."""
+    """Return the page's documents if the next ones by time hold them, else an empty list."""
     order = (Artifact.created_at, Artifact.id)
     newest: Any = select(*order)
     newest = timed(newest, Artifact, **bounds)

@@ -74,8 +74,9 @@ _DASHES = re.compile(r'(?<![^\s"!&|()])(?:-{2,}|-(?=[\s!&|()]|$))')
 
 
 class Asked(NamedTuple):
-    """What somebody typed, and what it asks of the index (None: nothing). `backlog`: some documents
-    are not in the index yet.
+    """A search: what was typed, and the query of the index (None matches nothing).
+
+    `backlog`: some documents are not in the index yet.
     """
 
     typed: str
@@ -92,12 +93,12 @@ def ask(typed: str) -> Asked:
 
 
 def matches(query: str) -> Subquery:
-    """What `query` finds: columns id, created_at and archived of documents."""
+    """Return what `query` finds: columns id, created_at and archived of documents."""
     return found_by(ask(query))
 
 
 def found_by(asked: Asked) -> Subquery:
-    """The same of what was asked already."""
+    """Return what a search finds, as `matches` does."""
     # Behind a sub-select the query is no constant to the planner. If it were, PostgreSQL would read
     # the whole table for a common word, and unpack every vector, which it takes for cheap.
     unknown = select(cast(asked.tsquery, TSQUERY)).scalar_subquery()
@@ -120,7 +121,7 @@ _ASK = Prepared.from_select("ask_search", _ASKED, organization_id="uuid", query=
 
 
 def _of_old(query: str) -> Any:
-    """What the old vectors find of documents that the backlog has not come to."""
+    """Select what the old vectors find of documents that are not in the index yet."""
     called = func.search_backlog(query)
     old = called.table_valued(column("id", Uuid()), name="old").render_derived()
     done = exists().where(
@@ -132,7 +133,7 @@ def _of_old(query: str) -> Any:
 
 
 def backlog() -> list[UUID]:
-    """The organizations, of all, whose documents are to be indexed anew."""
+    """Return the ids of all organizations whose documents must be indexed again."""
     return list(db.session().scalars(select(ArtifactSearchBacklog.organization_id)))
 
 

@@ -100,8 +100,9 @@ def delete_many(artifact_ids: Sequence[UUID]) -> None:
 
 
 def lock_created_before(moment: datetime, *, most: int) -> Sequence[Row[Any]]:
-    """Lock some of the oldest documents that came in before `moment`; what somebody changes just
-    now is left out.
+    """Lock some of the oldest documents that came in before `moment`.
+
+    Documents that somebody else has locked are left out.
     """
     oldest = (
         select(Artifact.id)

@@ -10,8 +10,9 @@ from app.kit import db
 
 
 def stored(artifact_id: UUID, numbers: Sequence[int], room: int) -> dict[int, str]:
-    """Words as JSON, by page number: of the first of `numbers`, and of those after it that together
-    take no more than `room` bytes. The numbers ascend or descend.
+    """Return words as JSON by page number, as far as `room` bytes go.
+
+    The first of `numbers` is always included. The numbers ascend or descend.
     """
     number = ArtifactPage.number
     written = (
@@ -31,7 +32,7 @@ def stored(artifact_id: UUID, numbers: Sequence[int], room: int) -> dict[int, st
 
 
 def text_between(artifact_id: UUID, start: int, end: int) -> str | None:
-    """A document's text from code point `start` up to `end`; None when there is none."""
+    """Return a document's text from code point `start` up to `end`, or None if there is none."""
     part = func.substr(ArtifactText.text, start + 1, end - start)
     statement = select(part).where(ArtifactText.artifact_id == artifact_id)
     found: str | None = db.session().execute(statement).scalar_one_or_none()

@@ -7,8 +7,9 @@ from app.kit.api.fields import Bool, Int, Nested
 
 
 class ArtifactSelection(AlternativesSchema):
-    """Which documents: up to 1,000 by id, or all that a filter finds, with how many the caller
-    expects; another number of them changes nothing (409).
+    """Which documents: up to 1,000 by id, or all that a filter finds.
+
+    With a filter the caller says how many are expected; another number changes nothing (409).
     """
 
     alternatives = (("artifact_ids",), bulk.BY_FILTER)

@@ -63,7 +63,7 @@ def _delete(rows: Rows) -> None:
 
 
 def _portions(rows: Rows) -> Iterator[list[UUID]]:
-    """The documents' ids, so many at once as have `PAGES` pages together."""
+    """Yield the documents' ids in portions that have `PAGES` pages together."""
     portion: list[UUID] = []
     pages = 0
     for row in rows:
@@ -96,8 +96,9 @@ def _for_each(
 
 
 def changed_since(missed: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
-    """Why documents failed that a filter had found and that were not found again when their turn
-    came: of those that are there, that they have changed.
+    """Return the errors of documents that a filter had found and that it does not find any more.
+
+    Those that still exist have changed: 409.
     """
     there = queries.there(list(missed)) if missed else []
     error = errors.conflict("The document has changed: the filter finds it no more.")
@@ -105,11 +106,10 @@ def changed_since(missed: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
 
 
 def delete_expired(days: int, checkpoint: Callable[[], None]) -> int:
-    """Delete every document of the bound organization that came in more than `days` ago, whatever
-    its state; how many.
+    """Delete the organization's documents that came in more than `days` ago; return how many.
 
-    Emits `artifact.deleted` for each. `checkpoint` commits each batch: whoever comes after a kill
-    goes on with what is left.
+    Emits `artifact.deleted` for each, whatever its status. `checkpoint` commits each batch, so that a
+    run after a kill continues with the rest.
     """
     until = db.utc_now() - timedelta(days=days)
     deleted = 0

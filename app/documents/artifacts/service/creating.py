@@ -51,9 +51,9 @@ def create(*, file: Any = None, **body: Any) -> dict[str, Any]:
 
 
 def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dict[str, Any]:
-    """A document of this text, ready for labeling, with its one blob and `artifact.ingested`.
+    """Create a document of a text, ready for labeling, and emit `artifact.ingested`.
 
-    Raises 400 on `text` without any, or on `schema_id`, and 409 `artifact_duplicate`.
+    Raises 400 on an empty `text` or on `schema_id`, and 409 `artifact_duplicate`.
     """
     try:
         parsed = documents.parse_text(text)
@@ -93,11 +93,11 @@ def create_from_file(
     name: str | None = None,
     **members: Unpack[Members],
 ) -> dict[str, Any]:
-    """A document of a staged file, which a job will read: `artifact.created`.
+    """Create a document of a staged file, which a job reads, and emit `artifact.created`.
 
-    `declared` is the media type that the sender says; the content decides. Raises 400 on an empty
-    `file` or on `schema_id`, 409 `artifact_duplicate`, 415 for a kind that cannot be read, 422 on
-    `name` when the file's own is none. Whatever of these is raised, the content is not kept.
+    `declared` is the media type that the client sent; the content decides. Raises 400 on an empty
+    `file` or on `schema_id`, 409 `artifact_duplicate`, 415 for a type that cannot be read, 422 on
+    `name` if the file's own is invalid. After an error the content is not kept.
     """
     if staged.size == 0:
         raise errors.invalid("The file is empty.", "file")

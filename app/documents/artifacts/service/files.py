@@ -14,7 +14,7 @@ UNREADABLE = ("processing", "failed")
 
 
 def storage() -> Storage:
-    """The process's storage."""
+    """Return the process's storage."""
     return container.current().storage
 
 
@@ -24,7 +24,7 @@ def content_key(sha256: str) -> str:
 
 
 def drawings_prefix(organization_id: UUID | str, sha256: str) -> str:
-    """The folder of images drawn from this content, beside it."""
+    """Return the folder of the images of this content."""
     return f"{blob_key(organization_id, sha256)}.pages"
 
 

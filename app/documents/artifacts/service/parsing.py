@@ -91,7 +91,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def give_up(artifact_id: UUID, code: str, message: str) -> None:
-    """The document cannot be read: failed, with the reason, and without pages."""
+    """Mark a document as failed with the reason, and delete its pages."""
     if queries.processing(artifact_id, lock=True) is not None:
         queries.drop_pages(artifact_id)
         queries.fail(artifact_id, code, message)

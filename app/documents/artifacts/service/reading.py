@@ -16,18 +16,19 @@ from app.kit.pagination import Page, PageRequest
 
 
 def list_artifacts(page: PageRequest, **filters: Any) -> Page:
-    """A page of documents, filtered as the list's query says."""
+    """Return a page of documents, filtered as the list's query says."""
     return listing.page(page, filters)
 
 
 def selected_ids(filters: dict[str, Any]) -> Select[Any]:
-    """A SELECT of the ids of all documents that the list's filters find, for another statement."""
+    """Select the ids of all documents that the list's filters find, for another statement."""
     return queries.selected_ids(filters)
 
 
 def by_ids(artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None) -> Select[Any]:
-    """The same of documents named by id: those that there are and that `filters`, whose words are
-    not searched again, still find.
+    """Select those of the documents with these ids that exist and that `filters` still find.
+
+    Their words are not searched again.
     """
     return queries.by_ids(artifact_ids, filters)
 
@@ -57,7 +58,7 @@ def lock(artifact_id: UUID) -> Row[Any]:
 
 
 def download(artifact_id: UUID) -> Download:
-    """The original bytes. Raises 404."""
+    """Return the original bytes. Raises 404."""
     row = queries.content(artifact_id)
     if row is None:
         raise errors.not_found()
@@ -73,15 +74,17 @@ def download(artifact_id: UUID) -> Download:
 
 
 def get_text(artifact_id: UUID) -> Any:
-    """Return its text, length (code points), language and pages' spans. Raises 404, and 409 before
-    it is read.
+    """Return a document's text, length in code points, language and spans of pages.
+
+    Raises 404, and 409 before the document is read.
     """
     return files.readable(queries.text(artifact_id))
 
 
 def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
-    """A page of its pages, with words as far as `words.ANSWER_BYTES` go. Raises 404, 409 before it
-    is read.
+    """Return a page of pages, with words as far as `words.ANSWER_BYTES` go.
+
+    Raises 404, and 409 before the document is read.
     """
     files.readable(queries.content(artifact_id))
     found = queries.pages(page, artifact_id)

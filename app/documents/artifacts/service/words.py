@@ -17,8 +17,9 @@ _BATCH = 50
 
 
 def of_pages(artifact_id: UUID, pages: Sequence[Any]) -> dict[int, orjson.Fragment]:
-    """Words by page number, for the first of `pages` (rows: number, start, end, flowing) that
-    `ANSWER_BYTES` have room for.
+    """Return words by page number, for the first of `pages` that `ANSWER_BYTES` have room for.
+
+    `pages` are rows with number, start, end and flowing.
     """
     if not pages:
         return {}
