@@ -92,7 +92,7 @@ def _deactivate(deactivated: dict[outcomes.Key, Counters]) -> None:
     for (organization_id, webhook_id), counters in deactivated.items():
         with tenancy.organization(organization_id):
             limit -= abandoning.begin(organization_id, webhook_id, limit=limit)
-            notifications.tell(
+            notifications.notify(
                 "webhook_deactivated",
                 role=Role.owner,
                 kind="webhook_deactivated",
