@@ -82,7 +82,7 @@ def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -
 
     Calls `report` with the progress at most once per `REPORT_SECONDS`.
     """
-    with rows.snapshot(export.filter, export.include) as snapshot:
+    with rows.open_snapshot(export.filter, export.include) as snapshot:
         fields = union_fields([version.fields for version in snapshot.versions])
         # Writers only call `write`; a staged file does not implement the rest of BinaryIO.
         writer = FORMATS[export.format].writer(cast("BinaryIO", staged), fields, export.options)
