@@ -74,7 +74,7 @@ def test_progress_is_written_once_a_second_at_most(
     make_labeled(exports.org, 300)
     clock = count()
     written: list[int] = []
-    report = jobs._report
+    report = jobs._report_progress
 
     def reported(job: Any, export_id: UUID, done: int, total: int) -> None:
         if job.organization_id == exports.org.id:
@@ -83,7 +83,7 @@ def test_progress_is_written_once_a_second_at_most(
 
     # A hundred rows a second, by a clock that only the export looks at.
     monkeypatch.setattr(jobs, "monotonic", lambda: next(clock) / 100)
-    monkeypatch.setattr(jobs, "_report", reported)
+    monkeypatch.setattr(jobs, "_report_progress", reported)
     exports.make()
     assert written[0] == 0
     assert 2 <= len(written) <= 4

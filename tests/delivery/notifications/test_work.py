@@ -284,7 +284,7 @@ def test_both_are_told_where_another_labels_on(desk: Desk, work: Work) -> None:
             (
                 "assignment",
                 "invoice.txt was transferred to you",
-                "Its labels were rejected:\n\nThe total is wrong.",
+                "The previous labels were rejected:\n\nThe total is wrong.",
                 f"/api/v1/tag-sets/{draft.id}",
             )
         ],
