@@ -137,7 +137,7 @@ def _deactivate(organization_id: UUID, webhook_id: UUID) -> None:
         _fan_out()
         backlog.begin_generation(organization_id)
     with db.transaction():
-        abandoning.run(organization_id, db.session().commit)
+        abandoning.abandon_all(organization_id, db.session().commit)
     with db.transaction():
         backlog.delete_batch(organization_id, webhook_id, PENDING)
         abandoning.enqueue_purge(organization_id, webhook_id)

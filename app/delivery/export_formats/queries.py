@@ -7,7 +7,7 @@ from sqlalchemy import String, column, select, values
 from app.kit.pagination import Page, PageRequest, paginate
 
 
-def page(request: PageRequest, formats: Iterable[tuple[str, str]]) -> Page:
+def list_formats(request: PageRequest, formats: Iterable[tuple[str, str]]) -> Page:
     """Return a page of rows with the id and name of each format."""
     table = values(column("id", String), column("name", String), name="formats").data(list(formats))
     sorts = {"id": table.c.id, "name": table.c.name}

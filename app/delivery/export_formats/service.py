@@ -11,8 +11,8 @@ from app.kit.pagination import Page, PageRequest
 
 def list_formats(*, page: PageRequest) -> Page:
     """Return a page of formats, without their samples."""
-    found = queries.page(page, ((format_.id, format_.name) for format_ in FORMATS.values()))
-    return replace(found, items=[_shown(FORMATS[row.id]) for row in found.items])
+    rows = queries.list_formats(page, ((format_.id, format_.name) for format_ in FORMATS.values()))
+    return replace(rows, items=[_describe(FORMATS[row.id]) for row in rows.items])
 
 
 def get(format_id: str) -> dict[str, Any]:
@@ -20,10 +20,10 @@ def get(format_id: str) -> dict[str, Any]:
     format_ = FORMATS.get(format_id)
     if format_ is None:
         raise errors.not_found()
-    return {**_shown(format_), "sample": format_.sample}
+    return {**_describe(format_), "sample": format_.sample}
 
 
-def _shown(format_: Format) -> dict[str, Any]:
+def _describe(format_: Format) -> dict[str, Any]:
     return {
         "id": format_.id,
         "name": format_.name,

@@ -17,7 +17,7 @@ REPORT_SECONDS = 1.0
 EXPIRE_EVERY = 600
 
 
-class _Ended(Exception):  # noqa: N818 - a signal, not an error
+class _ExportEnded(Exception):  # noqa: N818 - a signal, not an error
     """Signals that the export was ended by something else while it ran."""
 
 
@@ -53,8 +53,10 @@ def run(job: Job) -> None:
     _wait_for_period(job, export)
     with container.current().storage.stage() as staged:
         try:
-            count = _write(staged, export, lambda done, total: _report(job, export.id, done, total))
-        except _Ended:
+            count = _write(
+                staged, export, lambda done, total: _report_progress(job, export.id, done, total)
+            )
+        except _ExportEnded:
             return
         service.complete(job, export.id, staged, count)
 
@@ -69,9 +71,9 @@ def _wait_for_period(job: Job, export: Export) -> None:
         raise Retry("transactions of the export period have not ended for minutes") from None
 
 
-def _report(job: Job, export_id: UUID, done: int, total: int) -> None:
-    if not service.report(export_id, done=done, total=total):
-        raise _Ended
+def _report_progress(job: Job, export_id: UUID, done: int, total: int) -> None:
+    if not service.report_progress(export_id, done=done, total=total):
+        raise _ExportEnded
     job.checkpoint()
 
 
@@ -80,7 +82,7 @@ def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -
 
     Calls `report` with the progress at most once per `REPORT_SECONDS`.
     """
-    with rows.snapshot(export.filter, export.include) as snapshot:
+    with rows.open_snapshot(export.filter, export.include) as snapshot:
         fields = union_fields([version.fields for version in snapshot.versions])
         # Writers only call `write`; a staged file does not implement the rest of BinaryIO.
         writer = FORMATS[export.format].writer(cast("BinaryIO", staged), fields, export.options)
@@ -102,7 +104,7 @@ def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -
 @jobs.handler("exports.expire", queue="maintenance", resumable=True)
 def expire(job: Job) -> None:
     """Delete expired export files."""
-    while service.expire():
+    while service.delete_expired_files():
         job.checkpoint()
 
 

@@ -15,7 +15,7 @@ from app.kit.jobs import Job
 @jobs.handler("notifications.email", queue="notifications", listens=(service.CREATED,))
 def email(job: Job) -> None:
     """Queue the email of a notification, in the transaction that marks the job as done."""
-    service.post_mail(UUID(job.args["data"]["notification_id"]))
+    service.enqueue_email(UUID(job.args["data"]["notification_id"]))
 
 
 @jobs.handler(
@@ -24,9 +24,9 @@ def email(job: Job) -> None:
     listens=("artifacts.assigned",),
     batch=True,
 )
-def artifacts_assigned(told: Sequence[Job]) -> None:
+def artifacts_assigned(batch: Sequence[Job]) -> None:
     """Notify users of documents that were assigned to them."""
-    service.documents_assigned([_event(job) for job in told])
+    service.notify_of_assigned_documents([_event(job) for job in batch])
 
 
 @jobs.handler(
@@ -35,9 +35,9 @@ def artifacts_assigned(told: Sequence[Job]) -> None:
     listens=("reviews.assigned",),
     batch=True,
 )
-def reviews_assigned(told: Sequence[Job]) -> None:
+def reviews_assigned(batch: Sequence[Job]) -> None:
     """Notify reviewers of tag sets that were assigned or escalated to them."""
-    service.reviews_assigned([_event(job) for job in told])
+    service.notify_of_assigned_reviews([_event(job) for job in batch])
 
 
 @jobs.handler(
@@ -46,9 +46,9 @@ def reviews_assigned(told: Sequence[Job]) -> None:
     listens=("reviews.returned",),
     batch=True,
 )
-def reviews_returned(told: Sequence[Job]) -> None:
+def reviews_returned(batch: Sequence[Job]) -> None:
     """Notify admins of escalated reviews whose assignee can no longer decide them."""
-    service.reviews_returned([_event(job) for job in told])
+    service.notify_of_returned_reviews([_event(job) for job in batch])
 
 
 @jobs.handler(
@@ -56,7 +56,7 @@ def reviews_returned(told: Sequence[Job]) -> None:
 )
 def tag_set_commented(job: Job) -> None:
     """Notify users that a comment mentions them."""
-    service.comment_written(_event(job))
+    service.notify_of_comment(_event(job))
 
 
 @jobs.handler(
@@ -65,9 +65,9 @@ def tag_set_commented(job: Job) -> None:
     listens=("tag_set.rejected",),
     batch=True,
 )
-def tag_set_rejected(told: Sequence[Job]) -> None:
+def tag_set_rejected(batch: Sequence[Job]) -> None:
     """Notify labelers of rejected tag sets, and the users to whom documents were transferred."""
-    service.label_sets_rejected([_event(job) for job in told])
+    service.notify_of_rejected_tag_sets([_event(job) for job in batch])
 
 
 @jobs.handler(
@@ -76,9 +76,9 @@ def tag_set_rejected(told: Sequence[Job]) -> None:
     listens=("tag_set.reopened",),
     batch=True,
 )
-def tag_set_reopened(told: Sequence[Job]) -> None:
+def tag_set_reopened(batch: Sequence[Job]) -> None:
     """Notify labelers of decided tag sets that are their drafts again."""
-    service.label_sets_reopened([_event(job) for job in told])
+    service.notify_of_reopened_tag_sets([_event(job) for job in batch])
 
 
 @jobs.handler(
@@ -88,7 +88,7 @@ def tag_set_reopened(told: Sequence[Job]) -> None:
 )
 def api_key_creator_left(job: Job) -> None:
     """Notify owners of API keys whose creator left or was disabled."""
-    service.creator_left(_event(job))
+    service.notify_of_departed_creator(_event(job))
 
 
 @jobs.handler(
@@ -98,13 +98,13 @@ def api_key_creator_left(job: Job) -> None:
 )
 def api_key_creator_demoted(job: Job) -> None:
     """Notify owners of API keys that have a higher role than their creator."""
-    service.creator_demoted(_event(job))
+    service.notify_of_demoted_creator(_event(job))
 
 
 @jobs.handler("notifications.post_due", queue="notifications", resumable=True)
 def post_due(job: Job) -> None:
     """Close notifications whose collection window has ended and queue their emails."""
-    service.post_due(job.checkpoint)
+    service.enqueue_due_emails(job.checkpoint)
 
 
 @jobs.handler("notifications.purge", queue="maintenance", resumable=True)

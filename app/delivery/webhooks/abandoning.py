@@ -24,7 +24,7 @@ FIRST_BATCH = 1_000
 Checkpoint = Callable[[], None]
 
 
-def begin(organization_id: UUID, webhook_id: UUID, *, limit: int = FIRST_BATCH) -> int:
+def abandon_or_enqueue(organization_id: UUID, webhook_id: UUID, *, limit: int = FIRST_BATCH) -> int:
     """Abandon up to `limit` outdated deliveries of a webhook, and enqueue a job for the rest.
 
     Returns:
@@ -46,7 +46,7 @@ def enqueue(organization_id: UUID) -> None:
     jobs.enqueue(ABANDON, {}, organization_id=organization_id, unique_key=key)
 
 
-def run(organization_id: UUID, checkpoint: Checkpoint) -> None:
+def abandon_all(organization_id: UUID, checkpoint: Checkpoint) -> None:
     """Abandon all outdated deliveries of an organization; `checkpoint` commits each batch."""
     while found := backlog.list_outdated(organization_id):
         abandoned = sum(_abandon(webhook, checkpoint) for webhook in found)

@@ -38,8 +38,8 @@ def _text_or_null(description: str) -> dict[str, Any]:
 
 
 def _count(description: str, *, null: bool = False) -> dict[str, Any]:
-    kind: Any = ["integer", "null"] if null else "integer"
-    return {"type": kind, "format": "int64", "minimum": 0, "description": description}
+    type_: Any = ["integer", "null"] if null else "integer"
+    return {"type": type_, "format": "int64", "minimum": 0, "description": description}
 
 
 def _number_or_null(description: str) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def _number_or_null(description: str) -> dict[str, Any]:
 _SHA256 = {"pattern": "^[0-9a-f]{64}$"}
 
 
-def _make(
+def _build(
     event: str, description: str, members: dict[str, tuple[dict[str, Any], Any]]
 ) -> EventType:
     """Build an event type; `members` maps each member of `data` to its JSON Schema and sample."""
@@ -79,7 +79,7 @@ def _make(
     return EventType(event, description, schema, sample)
 
 
-_EXPORT_COMPLETED = _make(
+_EXPORT_COMPLETED = _build(
     "export.completed",
     "An export job has finished, and its file can be downloaded.",
     {
@@ -98,7 +98,7 @@ _EXPORT_COMPLETED = _make(
         ),
     },
 )
-_TAG_SET_ACCEPTED = _make(
+_TAG_SET_ACCEPTED = _build(
     "tag_set.accepted",
     "A tag set of an artifact was accepted.",
     {
@@ -123,7 +123,7 @@ _TAG_SET_ACCEPTED = _make(
         ),
     },
 )
-_ARTIFACT_INGESTED = _make(
+_ARTIFACT_INGESTED = _build(
     "artifact.ingested",
     "A new artifact was ingested and is ready for labeling.",
     {
@@ -143,7 +143,7 @@ _ARTIFACT_INGESTED = _make(
         ),
     },
 )
-_CONNECTOR_ALERT = _make(
+_CONNECTOR_ALERT = _build(
     "connector.alert",
     "A connector has raised an alert, for example because a crawl failed.",
     {
@@ -157,7 +157,7 @@ _CONNECTOR_ALERT = _make(
         ),
     },
 )
-_DRIFT_DETECTED = _make(
+_DRIFT_DETECTED = _build(
     "drift.detected",
     "The behaviour of a model or of the labeling has changed.",
     {
@@ -180,15 +180,15 @@ _DRIFT_DETECTED = _make(
         ),
     },
 )
-_TEST = _make(
+_TEST = _build(
     TEST,
     "A test delivery requested by a user. Webhooks cannot subscribe to it.",
     {"message": (_text("A fixed text."), TEST_MESSAGE)},
 )
 
 CATALOGUE: dict[str, EventType] = {
-    kind.event: kind
-    for kind in (
+    event_type.event: event_type
+    for event_type in (
         _EXPORT_COMPLETED,
         _TAG_SET_ACCEPTED,
         _ARTIFACT_INGESTED,

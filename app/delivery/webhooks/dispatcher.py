@@ -57,7 +57,7 @@ class Dispatcher:
         self._leases: dict[UUID, tuple[Lease, float]] = {}
         self._released: list[Lease] = []
         self._is_woken = False
-        self._is_looking = False
+        self._is_searching = False
         self._stopping = False
         self._next_renewal = time.monotonic() + RENEW_SECONDS
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhook")
@@ -82,14 +82,14 @@ class Dispatcher:
             self._is_woken = True
             self._changed.notify_all()
 
-    def settle(self, timeout: float) -> bool:
+    def wait_until_idle(self, timeout: float) -> bool:
         """Wait until nothing is due, under way or unwritten; return False on a timeout."""
         with self._changed:
             return self._changed.wait_for(self._is_idle, timeout)
 
     def _is_idle(self) -> bool:
-        looking = self._is_woken or self._is_looking
-        return not (looking or self._leases or self._released) and self._quotas.is_idle
+        is_searching = self._is_woken or self._is_searching
+        return not (is_searching or self._leases or self._released) and self._quotas.is_idle
 
     def stop(self, timeout: float) -> None:
         """Stop: begin no more attempts, let running ones end, record them and requeue the rest."""
@@ -111,8 +111,8 @@ class Dispatcher:
             try:
                 # Renew first: after a stall, the same attempts must not be begun again.
                 self._renew()
-                self._give_back()
-                self._look()
+                self._requeue()
+                self._find_due()
                 self._begin()
             except SQLAlchemyError as failure:
                 log.warning("webhook.dispatcher_waits", error=type(failure).__name__)
@@ -121,44 +121,44 @@ class Dispatcher:
             except Exception:
                 log.exception("webhook.dispatcher_failed")
                 time.sleep(1.0)
-        self._leave()
+        self._requeue_unsent()
 
     def _has_work(self) -> bool:
-        returning = self._released or self._quotas.requeue
-        looking = self._is_woken and self._quotas.threads.free > 0
-        return bool(self._stopping or returning or looking or self._quotas.may_pick)
+        must_requeue = self._released or self._quotas.requeue
+        may_search = self._is_woken and self._quotas.threads.free > 0
+        return bool(self._stopping or must_requeue or may_search or self._quotas.may_pick)
 
     def _renew(self) -> None:
         now = time.monotonic()
         if now < self._next_renewal:
             return
         with self._changed:
-            held = [lease for lease, _ in self._leases.values()]
-        if held:
+            current = [lease for lease, _ in self._leases.values()]
+        if current:
             with self._database():
-                standing = leases.renew(held)
+                valid = leases.renew(current)
             with self._changed:
-                for token in standing & self._leases.keys():
+                for token in valid & self._leases.keys():
                     self._leases[token] = self._leases[token][0], now + leases.LEASE_SECONDS
         self._next_renewal = now + RENEW_SECONDS
 
-    def _look(self) -> None:
+    def _find_due(self) -> None:
         """Find the webhooks with due deliveries, if `wake` was called."""
         with self._changed:
             if self._stopping or not self._is_woken or not self._quotas.threads.free:
                 return
-            self._is_woken, self._is_looking = False, True
+            self._is_woken, self._is_searching = False, True
         try:
             with self._database():
                 # The relay has found something, but perhaps not where this finder looks first.
-                found = self._finder.find_any()
+                found = self._finder.find_due()
         except BaseException:
             with self._changed:
-                self._is_woken, self._is_looking = True, False
+                self._is_woken, self._is_searching = True, False
             raise
         with self._changed:
-            self._is_looking = False
-            self._quotas.note_due(one for one in found if one.due)
+            self._is_searching = False
+            self._quotas.note_due(webhook for webhook in found if webhook.due)
             self._changed.notify_all()
 
     def _begin(self) -> None:
@@ -186,9 +186,11 @@ class Dispatcher:
 
     def _begin_in_database(self, picked: Sequence[Picked]) -> list[Attempt]:
         attempts = 1 + len(container.settings().webhook_retry_delays)
-        failing = any(one.is_failing for one in picked)
+        failing = any(webhook.is_failing for webhook in picked)
         with self._database():
-            return leases.begin([one.room for one in picked], attempts=attempts, failing=failing)
+            return leases.begin(
+                [webhook.room for webhook in picked], attempts=attempts, failing=failing
+            )
 
     def _launch(self) -> None:
         """Submit the next attempts to the thread pool. The caller must hold the lock."""
@@ -205,9 +207,9 @@ class Dispatcher:
                 if result is not None:
                     self._quotas.end(attempt, result)
                 elif is_lost:
-                    self._quotas.give_up(attempt)
+                    self._quotas.return_unsent(attempt)
                 else:
-                    self._quotas.forget(attempt)
+                    self._quotas.discard(attempt)
                     self._leases.pop(_lease(attempt).token, None)
                 attempt = None if self._stopping else self._quotas.start_next()
                 self._launch()
@@ -230,8 +232,8 @@ class Dispatcher:
         """Return whether another dispatcher may have the delivery, because this process stalled."""
         assert attempt.lease_token is not None
         with self._changed:
-            held = self._leases.get(attempt.lease_token)
-        return held is None or held[1] < time.monotonic() + MARGIN_SECONDS
+            lease_entry = self._leases.get(attempt.lease_token)
+        return lease_entry is None or lease_entry[1] < time.monotonic() + MARGIN_SECONDS
 
     def _note_written(self, results: Sequence[Result]) -> None:
         with self._changed:
@@ -241,7 +243,7 @@ class Dispatcher:
             self._launch()
             self._changed.notify_all()
 
-    def _give_back(self) -> None:
+    def _requeue(self) -> None:
         """Requeue attempts that must not be sent now, without counting them; release deliveries."""
         with self._changed:
             attempts = list(self._quotas.requeue)
@@ -259,10 +261,10 @@ class Dispatcher:
                     self._leases.pop(attempt.lease_token, None)
             self._changed.notify_all()
 
-    def _leave(self) -> None:
+    def _requeue_unsent(self) -> None:
         """Requeue unsent attempts, so that other dispatchers need not wait for their leases."""
         with self._changed:
-            attempts = [*self._quotas.requeue, *self._quotas.drop_prefetched()]
+            attempts = [*self._quotas.requeue, *self._quotas.remove_prefetched()]
         try:
             with self._database():
                 leases.requeue([_lease(attempt) for attempt in attempts])

@@ -39,7 +39,10 @@ def fan_out(events: Sequence[Event]) -> None:
     if pairs:
         slug, now = fanout.get_org_slug(), db.utc_now()
         fanout.insert_deliveries(
-            [_row(one.id, one.generation, event, slug, now) for one, event in pairs]
+            [
+                _build_row(subscriber.id, subscriber.generation, event, slug, now)
+                for subscriber, event in pairs
+            ]
         )
 
 
@@ -48,13 +51,13 @@ def create_test(webhook_id: UUID, request_id: str | None) -> UUID:
     now = db.utc_now()
     event = Event(str(uuid7()), TEST, {"message": TEST_MESSAGE}, request_id, now)
     generation = fanout.get_generation(webhook_id)
-    row = _row(webhook_id, generation, event, fanout.get_org_slug(), now)
+    row = _build_row(webhook_id, generation, event, fanout.get_org_slug(), now)
     fanout.insert_deliveries([{**row, "test": True}])
     created: UUID = row["id"]
     return created
 
 
-def _row(
+def _build_row(
     webhook_id: UUID, generation: int, event: Event, slug: str, now: datetime
 ) -> dict[str, Any]:
     """Return the row of a delivery, whose body is fixed so that every attempt sends it."""

@@ -57,7 +57,7 @@ def end(job: Job) -> None:
 def abandon(job: Job) -> None:
     """Abandon the outdated deliveries of an organization."""
     assert job.organization_id is not None
-    abandoning.run(job.organization_id, job.checkpoint)
+    abandoning.abandon_all(job.organization_id, job.checkpoint)
 
 
 @jobs.handler(abandoning.PURGE, queue="bulk", resumable=True)
@@ -137,14 +137,14 @@ def stop(timeout: float) -> None:
     """Stop this process's dispatcher within `timeout` seconds; `start` then creates a new one."""
     global _dispatcher
     with _lock:
-        ending, _dispatcher = _dispatcher, None
-    if ending is not None:
-        ending.stop(timeout)
+        dispatcher, _dispatcher = _dispatcher, None
+    if dispatcher is not None:
+        dispatcher.stop(timeout)
 
 
 def drain(timeout: float) -> bool:
     """Wait until all due deliveries are sent and recorded; return False on a timeout."""
-    return _dispatcher is None or _dispatcher.settle(timeout)
+    return _dispatcher is None or _dispatcher.wait_until_idle(timeout)
 
 
 handlers.SOURCES.append(

@@ -37,16 +37,16 @@ class Limits:
             room = min(room, self.not_quick - slow - unknown)
         return min(room, self.slow - slow) if pace is Pace.SLOW else room
 
-    def at_once(self, webhook: WebhookState, room: int) -> int:
+    def max_concurrent(self, webhook: WebhookState, room: int) -> int:
         """Return how many attempts at a webhook may be under way, with `room` for its pace.
 
         A webhook that is not quick gets more than one only while half of its organization's quota
         is free, which leaves room for webhooks that become due later.
         """
         if webhook.pace is Pace.QUICK:
-            return min(webhook.at_once, max(1, (room + webhook.in_hand) // 2))
+            return min(webhook.max_concurrent, max(1, (room + webhook.in_progress) // 2))
         quota = self.slow if webhook.pace is Pace.SLOW else self.not_quick
-        return webhook.at_once if room > quota // 2 else 1
+        return webhook.max_concurrent if room > quota // 2 else 1
 
 
 class Threads:
@@ -55,7 +55,7 @@ class Threads:
     def __init__(self, number: int) -> None:
         self.number = number
         self.used = 0
-        self._kept = number // 16
+        self._reserved = number // 16
 
     @property
     def free(self) -> int:
@@ -65,9 +65,9 @@ class Threads:
     @property
     def are_scarce(self) -> bool:
         """Whether only reserved threads are free."""
-        return self.free <= self._kept
+        return self.free <= self._reserved
 
-    def limits_of(self, organization: OrganizationState) -> Limits:
+    def get_limits(self, organization: OrganizationState) -> Limits:
         """Return the limits of an organization, given the threads that the others use."""
         return Limits.of(self.free + organization.sending)
 
@@ -75,14 +75,16 @@ class Threads:
         """Return whether an organization may use one more thread."""
         if not self.free or (organization.sending and self.are_scarce):
             return False
-        in_time = organization.unwritten < MAX_UNWRITTEN
-        return in_time and organization.sending < self.limits_of(organization).total
+        if organization.unwritten >= MAX_UNWRITTEN:
+            return False
+        return organization.sending < self.get_limits(organization).total
 
-    def is_kept_out(self, webhook: WebhookState) -> bool:
+    def is_excluded(self, webhook: WebhookState) -> bool:
         """Return whether a webhook may not use the last free threads, because it is slow."""
-        return webhook.pace is Pace.SLOW and self.free <= self._kept // 2
+        return webhook.pace is Pace.SLOW and self.free <= self._reserved // 2
 
     def may_start(self, organization: OrganizationState, webhook: WebhookState) -> bool:
         """Return whether an attempt at a webhook may start, if its organization has room."""
-        room = self.limits_of(organization).room(webhook.pace, organization.threads.__getitem__)
-        return room > 0 and webhook.sending < webhook.at_once and not self.is_kept_out(webhook)
+        room = self.get_limits(organization).room(webhook.pace, organization.threads.__getitem__)
+        has_room = room > 0 and webhook.sending < webhook.max_concurrent
+        return has_room and not self.is_excluded(webhook)

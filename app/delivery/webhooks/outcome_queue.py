@@ -17,7 +17,7 @@ class OutcomeQueue:
 
     def __init__(self) -> None:
         self._changed = Condition()
-        self._waiting: OrderedDict[UUID, deque[Result]] = OrderedDict()
+        self._queued: OrderedDict[UUID, deque[Result]] = OrderedDict()
         self._not_before: dict[UUID, float] = {}
         self._size = 0
 
@@ -27,15 +27,15 @@ class OutcomeQueue:
     def put(self, result: Result) -> None:
         """Add a result."""
         with self._changed:
-            self._waiting.setdefault(result.organization_id, deque()).append(result)
+            self._queued.setdefault(result.organization_id, deque()).append(result)
             self._size += 1
             self._changed.notify()
 
-    def put_back(self, results: Sequence[Result], delay: float) -> None:
+    def requeue(self, results: Sequence[Result], delay: float) -> None:
         """Put results back at the front; their organizations' results wait for `delay` seconds."""
         with self._changed:
             for result in reversed(results):
-                self._waiting.setdefault(result.organization_id, deque()).appendleft(result)
+                self._queued.setdefault(result.organization_id, deque()).appendleft(result)
                 self._not_before[result.organization_id] = time.monotonic() + delay
                 self._size += 1
 
@@ -53,20 +53,20 @@ class OutcomeQueue:
 
     def _take(self, limit: int, organizations: int | None) -> list[Result]:
         now = time.monotonic()
-        ready = [one for one in self._waiting if self._not_before.get(one, 0.0) <= now]
+        ready = [key for key in self._queued if self._not_before.get(key, 0.0) <= now]
         ready = ready[:organizations]
-        taken: list[Result] = []
-        while ready and len(taken) < limit:
-            share = max(1, (limit - len(taken)) // len(ready))
-            for one in list(ready):
-                waiting = self._waiting[one]
-                count = min(share, len(waiting), limit - len(taken))
-                taken += [waiting.popleft() for _ in range(count)]
-                if not waiting:
-                    ready.remove(one)
-                    del self._waiting[one]
-                    self._not_before.pop(one, None)
+        results: list[Result] = []
+        while ready and len(results) < limit:
+            quota = max(1, (limit - len(results)) // len(ready))
+            for organization_id in list(ready):
+                queued = self._queued[organization_id]
+                count = min(quota, len(queued), limit - len(results))
+                results += [queued.popleft() for _ in range(count)]
+                if not queued:
+                    ready.remove(organization_id)
+                    del self._queued[organization_id]
+                    self._not_before.pop(organization_id, None)
                 else:
-                    self._waiting.move_to_end(one)
-        self._size -= len(taken)
-        return taken
+                    self._queued.move_to_end(organization_id)
+        self._size -= len(results)
+        return results

@@ -71,23 +71,23 @@ class Quotas:
 
     def note_due(self, found: Iterable[DueWebhook]) -> None:
         """Remember webhooks that have deliveries to attempt now."""
-        for one in found:
-            webhook = self._states.webhook(one.organization_id, one.webhook_id)
+        for due in found:
+            webhook = self._states.get_webhook(due.organization_id, due.webhook_id)
             if webhook.is_idle:
-                webhook.failures = one.failures
+                webhook.failures = due.failures
             self._mark_due(webhook)
 
     def pick(self, limit: int) -> list[Picked]:
         """Return the webhooks at which attempts should begin now, `limit` attempts in all."""
         picked: list[Picked] = []
         left = limit
-        share = max(1, limit // max(1, len(self._due)))
+        quota = max(1, limit // max(1, len(self._due)))
         for organization in list(self._due.values()):
             if not left:
                 break
-            for one in self._pick_of(organization, min(left, share)):
-                picked.append(one)
-                left -= one.room.number
+            for webhook in self._pick_webhooks(organization, min(left, quota)):
+                picked.append(webhook)
+                left -= webhook.room.number
             self._due.move_to_end(organization.id)
         self._changed = bool(picked)
         return picked
@@ -95,7 +95,7 @@ class Quotas:
     def cancel(self, picked: Iterable[Picked]) -> None:
         """Record that none of the picked attempts have begun."""
         for room, _, _ in picked:
-            self._states.webhook(room.organization_id, room.webhook_id).beginning = 0
+            self._states.get_webhook(room.organization_id, room.webhook_id).beginning = 0
         self._changed = True
 
     def begin(self, picked: Sequence[Picked], attempts: Iterable[Attempt]) -> None:
@@ -103,11 +103,11 @@ class Quotas:
 
         An attempt that began before a failure became known is requeued.
         """
-        by_webhook: dict[UUID, list[Attempt]] = {one.room.webhook_id: [] for one in picked}
+        by_webhook: dict[UUID, list[Attempt]] = {webhook.room.webhook_id: [] for webhook in picked}
         for attempt in attempts:
             by_webhook[attempt.webhook_id].append(attempt)
         for room, ended, _ in picked:
-            webhook = self._states.webhook(room.organization_id, room.webhook_id)
+            webhook = self._states.get_webhook(room.organization_id, room.webhook_id)
             begun = by_webhook[room.webhook_id]
             webhook.beginning = 0
             if len(begun) < room.number:
@@ -139,32 +139,32 @@ class Quotas:
         webhook.pace = Pace.QUICK if quick else Pace.SLOW
         if not (result.test or result.fatal):
             webhook.failures = 0 if result.ok else webhook.failures + 1
-        self._requeue(webhook, webhook.drop_surplus())
+        self._requeue(webhook, webhook.remove_surplus())
 
-    def give_up(self, attempt: Attempt) -> None:
+    def return_unsent(self, attempt: Attempt) -> None:
         """Requeue an attempt that was counted as under way and was not sent."""
         _, organization = self._stop(attempt)
         self.requeue.append(attempt)
-        self._states.forget_idle(organization)
+        self._states.remove_idle(organization)
 
-    def forget(self, attempt: Attempt) -> None:
+    def discard(self, attempt: Attempt) -> None:
         """Record that an attempt that was under way ended without a result."""
         _, organization = self._stop(attempt)
-        self._states.forget_idle(organization)
+        self._states.remove_idle(organization)
 
     def note_written(self, results: Iterable[Result]) -> None:
         """Record that outcomes are in the database, which paces the failing webhooks."""
         for result in results:
-            webhook = self._states.webhook(result.organization_id, result.webhook_id)
-            organization = self._states.organization(result.organization_id)
+            webhook = self._states.get_webhook(result.organization_id, result.webhook_id)
+            organization = self._states.get_organization(result.organization_id)
             webhook.unwritten -= 1
             organization.unwritten -= 1
             if webhook.failures and not webhook.unwritten:
                 self._mark_due(webhook)
-            self._states.forget_idle(organization)
+            self._states.remove_idle(organization)
         self._changed = True
 
-    def drop_prefetched(self) -> list[Attempt]:
+    def remove_prefetched(self) -> list[Attempt]:
         """Remove and return all attempts that have begun and are not sent."""
         dropped: list[Attempt] = []
         for organization in list(self._ready.values()):
@@ -172,11 +172,11 @@ class Quotas:
                 dropped += webhook.prefetched
                 webhook.prefetched.clear()
                 self._update_ready(webhook)
-            self._states.forget_idle(organization)
+            self._states.remove_idle(organization)
         return dropped
 
     def _mark_due(self, webhook: WebhookState) -> None:
-        organization = self._states.organization(webhook.organization_id)
+        organization = self._states.get_organization(webhook.organization_id)
         organization.due[webhook.id] = webhook
         if len(organization.due) > MAX_DUE:
             organization.due.popitem(last=False)
@@ -184,13 +184,13 @@ class Quotas:
         self._changed = True
 
     def _unmark_due(self, webhook: WebhookState) -> None:
-        organization = self._states.organization(webhook.organization_id)
+        organization = self._states.get_organization(webhook.organization_id)
         organization.due.pop(webhook.id, None)
         if not organization.due:
             self._due.pop(organization.id, None)
-            self._states.forget_idle(organization)
+            self._states.remove_idle(organization)
 
-    def _pick_of(self, organization: OrganizationState, limit: int) -> list[Picked]:
+    def _pick_webhooks(self, organization: OrganizationState, limit: int) -> list[Picked]:
         """Return the webhooks of an organization at which attempts should begin.
 
         Each webhook first gets one attempt, then as many more as it may have.
@@ -202,15 +202,15 @@ class Quotas:
         if self.threads.are_scarce:
             limit = 0 if organization.sending + begun.total() else 1
         # Twice the total, because prefetched attempts at quick webhooks use no thread yet.
-        limits = self.threads.limits_of(organization)
+        limits = self.threads.get_limits(organization)
         limits = replace(limits, total=2 * limits.total)
         for is_first in (True, False):
             for webhook in list(organization.due.values()):
                 if limit <= 0:
                     break
-                number = min(limit, self._number(organization, webhook, limits, begun))
+                number = min(limit, self._count_to_begin(organization, webhook, limits, begun))
                 if is_first and webhook.pace is not Pace.QUICK:
-                    number = 0 if webhook.in_hand else min(1, number)
+                    number = 0 if webhook.in_progress else min(1, number)
                 if number > 0:
                     organization.due.move_to_end(webhook.id)
                     webhook.beginning += number
@@ -226,7 +226,7 @@ class Quotas:
             if webhook.beginning
         ]
 
-    def _number(
+    def _count_to_begin(
         self,
         organization: OrganizationState,
         webhook: WebhookState,
@@ -239,9 +239,9 @@ class Quotas:
         """
         threads = organization.threads
         room = limits.room(webhook.pace, lambda pace: threads[pace] + begun[pace])
-        if room <= 0 or self.threads.is_kept_out(webhook):
+        if room <= 0 or self.threads.is_excluded(webhook):
             return 0
-        return min(room, webhook.begin_room(limits.at_once(webhook, room)))
+        return min(room, webhook.get_begin_room(limits.max_concurrent(webhook, room)))
 
     def _start(self, organization: OrganizationState, webhook: WebhookState, now: float) -> Attempt:
         attempt = webhook.prefetched.popleft()
@@ -252,8 +252,8 @@ class Quotas:
         return attempt
 
     def _stop(self, attempt: Attempt) -> tuple[WebhookState, OrganizationState]:
-        webhook = self._states.webhook(attempt.organization_id, attempt.webhook_id)
-        organization = self._states.organization(attempt.organization_id)
+        webhook = self._states.get_webhook(attempt.organization_id, attempt.webhook_id)
+        organization = self._states.get_organization(attempt.organization_id)
         assert attempt.lease_token is not None
         organization.stop(webhook, attempt.lease_token)
         self.threads.used -= 1
@@ -272,7 +272,7 @@ class Quotas:
             else:
                 self.requeue.append(attempt)
         if not webhook.failures:
-            self.requeue += webhook.drop_surplus()
+            self.requeue += webhook.remove_surplus()
         self._update_ready(webhook)
 
     def _requeue(self, webhook: WebhookState, attempts: list[Attempt]) -> None:
@@ -280,7 +280,7 @@ class Quotas:
         self._update_ready(webhook)
 
     def _update_ready(self, webhook: WebhookState) -> None:
-        organization = self._states.organization(webhook.organization_id)
+        organization = self._states.get_organization(webhook.organization_id)
         if webhook.prefetched:
             organization.ready[webhook.id] = webhook
             self._ready[organization.id] = organization
@@ -288,4 +288,4 @@ class Quotas:
         organization.ready.pop(webhook.id, None)
         if not organization.ready:
             self._ready.pop(organization.id, None)
-            self._states.forget_idle(organization)
+            self._states.remove_idle(organization)

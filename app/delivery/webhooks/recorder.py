@@ -52,16 +52,16 @@ def write(results: Sequence[Result]) -> list[Result]:
     results = [r for r in results if r.webhook in counters]
     if not results:
         return postponed
-    stood = outcomes.settle(results, container.settings().webhook_retry_delays)
-    locked = outcomes.list_existing([r for r in results if r.lease_token not in stood])
+    was_valid = outcomes.update_deliveries(results, container.settings().webhook_retry_delays)
+    locked = outcomes.list_existing([r for r in results if r.lease_token not in was_valid])
     postponed += [r for r in results if r.lease_token in locked]
-    results = [r for r in results if r.lease_token in stood]
-    outcomes.mark_arrived([r for r in results if r.ok and not stood[r.lease_token]])
+    results = [r for r in results if r.lease_token in was_valid]
+    outcomes.mark_delivered([r for r in results if r.ok and not was_valid[r.lease_token]])
     outcomes.record_attempts(results)
     for result in results:
         _count(counters[result.webhook], result)
     outcomes.update_counters({r.webhook: counters[r.webhook] for r in results})
-    _deactivate({key: one for key, one in counters.items() if one.deactivated})
+    _deactivate({key: c for key, c in counters.items() if c.deactivated})
     return postponed
 
 
@@ -79,10 +79,11 @@ def _count(counters: Counters, result: Result) -> None:
     counters.failures = 0 if result.ok else counters.failures + 1
     counters.pause = pause_after(counters.failures)
     if counters.failures >= DEACTIVATE_AT:
-        last = result.error or f"the endpoint responded with status {result.status_code}"
+        last_error = result.error or f"the endpoint responded with status {result.status_code}"
         counters.active, counters.deactivated, counters.pause = False, True, 0.0
         counters.disabled_reason = (
-            f"Deactivated after {DEACTIVATE_AT} failed attempts in a row. Last failure: {last}"
+            f"Deactivated after {DEACTIVATE_AT} failed attempts in a row."
+            f" Last failure: {last_error}"
         )
 
 
@@ -91,8 +92,8 @@ def _deactivate(deactivated: dict[outcomes.Key, Counters]) -> None:
     limit = abandoning.FIRST_BATCH
     for (organization_id, webhook_id), counters in deactivated.items():
         with tenancy.organization(organization_id):
-            limit -= abandoning.begin(organization_id, webhook_id, limit=limit)
-            notifications.tell(
+            limit -= abandoning.abandon_or_enqueue(organization_id, webhook_id, limit=limit)
+            notifications.notify(
                 "webhook_deactivated",
                 role=Role.owner,
                 kind="webhook_deactivated",
@@ -150,7 +151,7 @@ class Recorder:
                 return
             postponed = retried
         if postponed:
-            self._queue.put_back(postponed, _BUSY_SECONDS)
+            self._queue.requeue(postponed, _BUSY_SECONDS)
         tokens = {result.lease_token for result in postponed}
         self._done([result for result in batch if result.lease_token not in tokens])
 
@@ -165,7 +166,7 @@ class Recorder:
         # A deadlock or an outage, in which other processes wait too. Next, one organization is
         # written at a time: if the rows of one are the cause, the outcomes of others get through.
         self._single = len({result.organization_id for result in batch})
-        self._queue.put_back(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
+        self._queue.requeue(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
         return None
 
     def _write_singly(self, batch: list[Result]) -> list[Result]:

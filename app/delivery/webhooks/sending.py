@@ -37,12 +37,12 @@ def build_headers(attempt: Attempt, now: int) -> dict[str, str]:
         "Content-Type": "application/json",
         "User-Agent": USER_AGENT,
         "X-Service-Event": attempt.event,
-        "X-Service-Signature": signing.body_signature(secrets[0], body),
+        "X-Service-Signature": signing.sign_body(secrets[0], body),
         "X-Service-Delivery": message_id,
         "X-Service-Attempt": str(attempt.number),
         "webhook-id": message_id,
         "webhook-timestamp": str(now),
-        "webhook-signature": signing.standard_signature(secrets, message_id, now, body),
+        "webhook-signature": signing.sign_standard(secrets, message_id, now, body),
     }
     if attempt.request_id:
         headers["X-Request-ID"] = attempt.request_id

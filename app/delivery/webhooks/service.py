@@ -18,7 +18,7 @@ from app.kit.egress import EgressRefused
 from app.kit.pagination import Page, PageRequest
 
 SECRET_OVERLAP = timedelta(hours=24)
-_BY_HAND = "Deactivated by a user."
+_DEACTIVATED_BY_USER = "Deactivated by a user."
 
 
 def list_webhooks(
@@ -57,10 +57,10 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
     )
     db.session().add(webhook)
     db.session().flush()
-    return _with_secret(webhook, secret)
+    return _describe_with_secret(webhook, secret)
 
 
-def _with_secret(webhook: Webhook, secret: str) -> dict[str, Any]:
+def _describe_with_secret(webhook: Webhook, secret: str) -> dict[str, Any]:
     shown = {column.key: getattr(webhook, column.key) for column in records.WEBHOOK}
     return {**shown, "secret": secret}
 
@@ -169,9 +169,9 @@ def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
     if webhook.active:
         webhook.active = False
         webhook.generation += 1
-        webhook.disabled_reason = _BY_HAND
+        webhook.disabled_reason = _DEACTIVATED_BY_USER
         db.session().flush()
-        abandoning.begin(webhook.organization_id, webhook.id)
+        abandoning.abandon_or_enqueue(webhook.organization_id, webhook.id)
     return webhook
 
 
@@ -183,7 +183,7 @@ def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
     webhook.previous_secret_expires_at = db.utc_now() + SECRET_OVERLAP
     webhook.secret = container.keyring().encrypt(secret)
     db.session().flush()
-    return _with_secret(webhook, secret)
+    return _describe_with_secret(webhook, secret)
 
 
 def test(webhook_id: UUID) -> dict[str, Any]:
@@ -212,7 +212,7 @@ def list_deliveries(
         created_before=created_before,
     )
     attempts = records.list_attempts(row.id for row in found.items)
-    return replace(found, items=[_shown(row, attempts.get(row.id, [])) for row in found.items])
+    return replace(found, items=[_describe(row, attempts.get(row.id, [])) for row in found.items])
 
 
 def get_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
@@ -225,10 +225,10 @@ def _read_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     row = records.get_delivery(webhook_id, delivery_id)
     if row is None:
         raise errors.not_found()
-    return _shown(row, records.list_attempts([delivery_id]).get(delivery_id, []))
+    return _describe(row, records.list_attempts([delivery_id]).get(delivery_id, []))
 
 
-def _shown(row: Any, attempts: Sequence[Any]) -> dict[str, Any]:
+def _describe(row: Any, attempts: Sequence[Any]) -> dict[str, Any]:
     # The exact bytes that are sent, not an equivalent object.
     return {**row._mapping, "body": orjson.Fragment(row.body), "attempts": attempts}  # noqa: SLF001
 
@@ -266,5 +266,5 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 def list_events(*, page: PageRequest) -> Page:
     """Return a page of the catalogue."""
     found = records.list_event_names(page, list(CATALOGUE))
-    kinds: list[EventType] = [CATALOGUE[row.event] for row in found.items]
-    return replace(found, items=kinds)
+    event_types: list[EventType] = [CATALOGUE[row.event] for row in found.items]
+    return replace(found, items=event_types)

@@ -10,14 +10,12 @@ import hmac
 from collections.abc import Sequence
 
 
-def body_signature(secret: bytes, body: bytes) -> str:
+def sign_body(secret: bytes, body: bytes) -> str:
     """Return the value of `X-Service-Signature`."""
     return "sha256=" + hmac.digest(secret, body, "sha256").hex()
 
 
-def standard_signature(
-    secrets: Sequence[bytes], message_id: str, timestamp: int, body: bytes
-) -> str:
+def sign_standard(secrets: Sequence[bytes], message_id: str, timestamp: int, body: bytes) -> str:
     """Return the value of `webhook-signature`: a signature for each secret, separated by spaces."""
     signed = b"%s.%d.%s" % (message_id.encode("ascii"), timestamp, body)
     digests = (hmac.digest(secret, signed, "sha256") for secret in secrets)

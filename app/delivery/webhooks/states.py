@@ -8,13 +8,13 @@ from uuid import UUID
 from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.pacing import MAX_FAILING
 
-AT_ONCE = 8
+MAX_CONCURRENT = 8
 """How many attempts at a quick webhook may be under way at a time."""
-AT_ONCE_NOT_QUICK = 2
-PREFETCHED = 8
+MAX_CONCURRENT_NOT_QUICK = 2
+MAX_PREFETCHED = 8
 """How many more attempts at a quick webhook may have begun and wait to be sent, so that its senders
 never wait for the database."""
-BEGIN_AT_LEAST = 4
+MIN_BEGIN = 4
 """The minimum number of attempts at a quick webhook to begin while others are under way; fewer are
 not worth a statement."""
 SLOW_SECONDS = 2.0
@@ -54,17 +54,17 @@ class WebhookState:
     ended: int = 0
 
     @property
-    def in_hand(self) -> int:
+    def in_progress(self) -> int:
         """The number of attempts that have begun or are about to begin, and have not ended."""
         return self.beginning + len(self.prefetched) + self.sending
 
     @property
     def is_idle(self) -> bool:
         """Whether the webhook has no attempts and no unwritten outcomes."""
-        return not (self.in_hand or self.unwritten)
+        return not (self.in_progress or self.unwritten)
 
     @property
-    def at_once(self) -> int:
+    def max_concurrent(self) -> int:
         """The webhook's own limit on attempts under way.
 
         When attempts at a failing webhook begin is decided in the database, which knows the
@@ -72,18 +72,18 @@ class WebhookState:
         """
         if self.failures:
             return MAX_FAILING
-        return AT_ONCE if self.pace is Pace.QUICK else AT_ONCE_NOT_QUICK
+        return MAX_CONCURRENT if self.pace is Pace.QUICK else MAX_CONCURRENT_NOT_QUICK
 
-    def begin_room(self, at_once: int) -> int:
-        """Return how many attempts should begin now if at most `at_once` may be under way."""
+    def get_begin_room(self, max_concurrent: int) -> int:
+        """Return how many attempts should begin now, with `max_concurrent` under way at most."""
         if self.failures and self.unwritten:
             return 0
         if self.failures or self.pace is not Pace.QUICK:
-            return max(0, at_once - self.in_hand)
-        room = at_once + PREFETCHED - self.in_hand
-        return room if room >= BEGIN_AT_LEAST or not self.in_hand else 0
+            return max(0, max_concurrent - self.in_progress)
+        room = max_concurrent + MAX_PREFETCHED - self.in_progress
+        return room if room >= MIN_BEGIN or not self.in_progress else 0
 
-    def drop_surplus(self) -> list[Attempt]:
+    def remove_surplus(self) -> list[Attempt]:
         """Remove and return the prefetched attempts that must not be sent now.
 
         Those are all attempts at a failing webhook, and those that exceed the limit of a slow one.
@@ -94,7 +94,7 @@ class WebhookState:
         elif self.pace is Pace.QUICK:
             return []
         else:
-            keep = max(0, AT_ONCE_NOT_QUICK - self.sending)
+            keep = max(0, MAX_CONCURRENT_NOT_QUICK - self.sending)
         surplus = [attempt for attempt in self.prefetched if not attempt.test][keep:]
         dropped = {attempt.lease_token for attempt in surplus}
         kept = [attempt for attempt in self.prefetched if attempt.lease_token not in dropped]
@@ -111,7 +111,7 @@ class OrganizationState:
         ready: its webhooks with prefetched attempts.
         threads: attempts under way, by the pace of their webhooks. An attempt that takes long
             counts as slow before it has ended.
-        young: attempts under way that have not taken long yet, each with its start, the pace that
+        recent: attempts under way that have not taken long yet, each with its start, the pace that
             it counts as, and its webhook.
     """
 
@@ -120,7 +120,7 @@ class OrganizationState:
     ready: "OrderedDict[UUID, WebhookState]" = field(default_factory=OrderedDict)
     threads: Counter[Pace] = field(default_factory=Counter)
     unwritten: int = 0
-    young: "OrderedDict[UUID, tuple[float, Pace, WebhookState]]" = field(
+    recent: "OrderedDict[UUID, tuple[float, Pace, WebhookState]]" = field(
         default_factory=OrderedDict
     )
 
@@ -138,21 +138,21 @@ class OrganizationState:
         """Count an attempt as under way."""
         webhook.sending += 1
         self.threads[webhook.pace] += 1
-        self.young[token] = (now, webhook.pace, webhook)
+        self.recent[token] = (now, webhook.pace, webhook)
 
     def stop(self, webhook: WebhookState, token: UUID) -> None:
         """Count an attempt as ended."""
         webhook.sending -= 1
-        _, pace, _ = self.young.pop(token, (0.0, Pace.SLOW, webhook))
+        _, pace, _ = self.recent.pop(token, (0.0, Pace.SLOW, webhook))
         self.threads[pace] -= 1
 
     def reclassify(self, now: float) -> None:
         """Count attempts that take long as slow, and mark their webhooks as slow."""
-        while self.young:
-            token, (began, pace, webhook) = next(iter(self.young.items()))
+        while self.recent:
+            token, (began, pace, webhook) = next(iter(self.recent.items()))
             if began > now - SLOW_SECONDS:
                 return
-            del self.young[token]
+            del self.recent[token]
             self.threads[pace] -= 1
             self.threads[Pace.SLOW] += 1
             webhook.pace = Pace.SLOW
@@ -165,29 +165,29 @@ class States:
         self.organizations: dict[UUID, OrganizationState] = {}
         self._webhooks: OrderedDict[UUID, WebhookState] = OrderedDict()
 
-    def webhook(self, organization_id: UUID, webhook_id: UUID) -> WebhookState:
+    def get_webhook(self, organization_id: UUID, webhook_id: UUID) -> WebhookState:
         """Return the state of a webhook, creating it if necessary."""
         found = self._webhooks.get(webhook_id)
         if found is None:
             if len(self._webhooks) >= KNOWN_WEBHOOKS:
-                self._forget_webhooks()
+                self._remove_idle_webhooks()
             found = self._webhooks[webhook_id] = WebhookState(organization_id, webhook_id)
         self._webhooks.move_to_end(webhook_id)
         return found
 
-    def organization(self, organization_id: UUID) -> OrganizationState:
+    def get_organization(self, organization_id: UUID) -> OrganizationState:
         """Return the state of an organization, creating it if necessary."""
         found = self.organizations.get(organization_id)
         if found is None:
             found = self.organizations[organization_id] = OrganizationState(organization_id)
         return found
 
-    def forget_idle(self, organization: OrganizationState) -> None:
+    def remove_idle(self, organization: OrganizationState) -> None:
         """Remove an organization if it is idle."""
         if organization.is_idle:
             self.organizations.pop(organization.id, None)
 
-    def _forget_webhooks(self) -> None:
+    def _remove_idle_webhooks(self) -> None:
         """Remove idle webhooks among those that were not used for the longest time."""
         for webhook in list(self._webhooks.values())[: KNOWN_WEBHOOKS // 10]:
             organization = self.organizations.get(webhook.organization_id)

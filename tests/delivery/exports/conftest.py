@@ -191,7 +191,7 @@ def during(
 ) -> Callable[[Callable[[int], None]], None]:
     """Call a function with the number of rows done, after every row of the organization's exports
     was written and reported."""
-    report = jobs._report
+    report = jobs._report_progress
 
     def install(call: Callable[[int], None]) -> None:
         def reported(job: Any, export_id: UUID, done: int, total: int) -> None:
@@ -200,6 +200,6 @@ def during(
                 exports.apart(lambda: call(done))
 
         monkeypatch.setattr(jobs, "REPORT_SECONDS", 0.0)
-        monkeypatch.setattr(jobs, "_report", reported)
+        monkeypatch.setattr(jobs, "_report_progress", reported)
 
     return install

@@ -191,7 +191,7 @@ def test_copy_and_python_agree_on_any_tags(exports: Any, batch: list[list[Any]])
     with (
         exports.org.app.app_context(),
         tenancy.organization(exports.org.id),
-        rows.snapshot({"schema_id": str(schema_id)}, include) as snapshot,
+        rows.open_snapshot({"schema_id": str(schema_id)}, include) as snapshot,
     ):
         snapshot.copy(lambda row, *, is_last: found.append(row) if is_last else None)
     expected = [row for row in slowly(exports, include) if row["schema"]["id"] == str(schema_id)]

@@ -74,7 +74,7 @@ def test_progress_is_written_once_a_second_at_most(
     make_labeled(exports.org, 300)
     clock = count()
     written: list[int] = []
-    report = jobs._report
+    report = jobs._report_progress
 
     def reported(job: Any, export_id: UUID, done: int, total: int) -> None:
         if job.organization_id == exports.org.id:
@@ -83,7 +83,7 @@ def test_progress_is_written_once_a_second_at_most(
 
     # A hundred rows a second, by a clock that only the export looks at.
     monkeypatch.setattr(jobs, "monotonic", lambda: next(clock) / 100)
-    monkeypatch.setattr(jobs, "_report", reported)
+    monkeypatch.setattr(jobs, "_report_progress", reported)
     exports.make()
     assert written[0] == 0
     assert 2 <= len(written) <= 4
@@ -150,7 +150,7 @@ def test_a_connection_that_was_broken_off_is_not_used_again(exports: Any) -> Non
         for _ in range(10):
             with (
                 pytest.raises(RuntimeError, match="enough"),
-                rows.snapshot({}, include) as snapshot,
+                rows.open_snapshot({}, include) as snapshot,
             ):
                 snapshot.copy(stop)
     assert len(exports.rows()) == 3
@@ -164,7 +164,7 @@ def test_the_plan_is_right_for_an_organization_that_nobody_has_counted(
         cursor.execute("ANALYZE artifacts, artifact_texts, tag_sets, tag_set_revisions")
     make_labeled(exports.org, 1000, revisions=True)
     include = {"tags": "all", "evidence": True, "text": True, "history": True}
-    wanted = rows._Wanted.of(exports.org.id, {"statuses": ["accepted"]}, include)
+    wanted = rows._Statements.of(exports.org.id, {"statuses": ["accepted"]}, include)
     with (
         exports.org.app.app_context(),
         tenancy.organization(exports.org.id),

@@ -44,7 +44,7 @@ class Inbox:
             tenancy.across_organizations(reason="as the job does"),
             db.transaction(),
         ):
-            service.post_due(db.checkpoint)
+            service.enqueue_due_emails(db.checkpoint)
 
     def read(self) -> None:
         """Let everybody have read all."""

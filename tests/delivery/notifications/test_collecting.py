@@ -97,7 +97,7 @@ def test_what_was_read_takes_no_more_and_is_not_mailed(
     assert [count for _, _, count in inbox.told()] == [2, 1]
     post()
     (subject,) = inbox.letters("labeler")
-    assert subject.startswith("[Test] Your labels of Bill ")
+    assert subject.startswith("[Test] Your labels for Bill ")
 
 
 def test_all_of_a_kind_goes_in_one_letter(desk: Desk, inbox: Inbox, work: Work, post: Work) -> None:

@@ -99,7 +99,7 @@ def _dies(*_: object, **__: object) -> None:
     raise _Killed
 
 
-@pytest.mark.parametrize("at", ["lock", "fresh", "reached", "still_open", "write"])
+@pytest.mark.parametrize("at", ["lock", "record_causes", "list_members", "lock_open", "write"])
 def test_a_worker_that_is_killed_anywhere_is_made_up_for(
     desk: Desk, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
@@ -132,7 +132,7 @@ def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
     inbox.end_windows()
     with monkeypatch.context() as patched:
         if at == "close":
-            patched.setattr("app.delivery.notifications.service.mailing._letters", _dies)
+            patched.setattr("app.delivery.notifications.service.mailing._build_emails", _dies)
         elif at == "post":
             patched.setattr("app.kit.jobs.enqueue_many", _dies)
         else:
@@ -177,7 +177,7 @@ def test_what_others_write_at_this_moment_waits_for_the_next_round(
 def test_more_letters_than_a_round_makes_all_go(
     desk: Desk, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, post: Work
 ) -> None:
-    monkeypatch.setattr(mailing, "PEOPLE", 2)
+    monkeypatch.setattr(mailing, "MAX_EMAILS", 2)
     names = [f"p{number}" for number in range(5)]
     for name in names:
         desk.org.add_user(name, "labeler")

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from app.delivery.notifications import service
 from app.delivery.notifications.models import Notification
-from app.delivery.notifications.service import telling
+from app.delivery.notifications.service import sending
 from app.kit import container, db, tenancy
 from app.kit.emails import Messages
 from app.kit.mail import MailFailed
@@ -26,13 +26,13 @@ WORDS = '[plain]\nsubject = "{title}"\ntext = "{body}"\n'
 def _words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A message that says what a test wants said."""
     (tmp_path / "en.toml").write_text(WORDS)
-    monkeypatch.setattr(telling, "messages", Messages(tmp_path))
+    monkeypatch.setattr(sending, "messages", Messages(tmp_path))
 
 
 def _notify(org: Org, title: str = "Somebody asks", body: str | None = None, **rest: Any) -> int:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         values = {"title": title, "body": body}
-        return service.tell("plain", **{"kind": "mention", "values": values, **rest})
+        return service.notify("plain", **{"kind": "mention", "values": values, **rest})
 
 
 def _told(org: Org) -> list[Notification]:
@@ -130,7 +130,7 @@ def test_of_work_nobody_is_mailed_unasked(org: Org, work: Callable[[], None]) ->
 def test_nothing_is_told_of_what_was_rolled_back(org: Org, work: Callable[[], None]) -> None:
     with org.app.app_context(), tenancy.organization(org.id):
         values = {"title": "no", "body": None}
-        service.tell("plain", kind="mention", values=values, role=Role.owner)
+        service.notify("plain", kind="mention", values=values, role=Role.owner)
         db.session().rollback()
     work()
     assert _told(org) == []

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from app.delivery.notifications import jobs
-from app.delivery.notifications.service import telling
+from app.delivery.notifications.service import sending
 from app.kit import db, events, tenancy
 from app.kit.emails import Messages
 from app.kit.ids import uuid7
@@ -276,7 +276,7 @@ def test_both_are_told_where_another_labels_on(desk: Desk, work: Work) -> None:
     work()
     _again(desk)
     (draft,) = desk.sql("SELECT id FROM tag_sets WHERE status = 'draft'")
-    title = "Your labels of invoice.txt were rejected"
+    title = "Your labels for invoice.txt were rejected"
     link = f"/api/v1/tag-sets/{sent['id']}"
     assert _told(desk) == {
         "labeler": [("review_rejected", title, "The total is wrong.", link)],
@@ -284,7 +284,7 @@ def test_both_are_told_where_another_labels_on(desk: Desk, work: Work) -> None:
             (
                 "assignment",
                 "invoice.txt was transferred to you",
-                "Its labels were rejected:\n\nThe total is wrong.",
+                "The previous labels were rejected:\n\nThe total is wrong.",
                 f"/api/v1/tag-sets/{draft.id}",
             )
         ],
@@ -296,17 +296,17 @@ def test_what_goes_to_the_pool_is_told_to_its_labeler(desk: Desk, work: Work) ->
     work()
     told = _told(desk)
     assert list(told) == ["labeler"]
-    assert told["labeler"][0][1] == "Your labels of invoice.txt were rejected"
+    assert told["labeler"][0][1] == "Your labels for invoice.txt were rejected"
 
 
 def test_everybody_reads_their_own_language(
     desk: Desk, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    english = (Path(telling.__file__).parents[1] / "messages" / "en.toml").read_text()
+    english = (Path(sending.__file__).parents[1] / "messages" / "en.toml").read_text()
     german = '[documents_assigned_other]\nsubject = "{count} Dokumente für dich"\ntext = "Neu."\n'
     (tmp_path / "en.toml").write_text(english, encoding="utf-8")
     (tmp_path / "de.toml").write_text(german, encoding="utf-8")
-    monkeypatch.setattr(telling, "messages", Messages(tmp_path))
+    monkeypatch.setattr(sending, "messages", Messages(tmp_path))
     second = desk.org.add_user("second", "labeler")
     desk.sql("UPDATE users SET locale = 'de-AT' WHERE id = :id", id=second)
     ids = [second, desk.org.users["labeler"]]

@@ -23,7 +23,7 @@ class KilledError(Exception):
 
 def _run(hooks: Any, checkpoint: Callable[[], None]) -> None:
     with hooks.org.app.app_context(), tenancy.organization(hooks.org.id):
-        abandoning.run(hooks.org.id, checkpoint)
+        abandoning.abandon_all(hooks.org.id, checkpoint)
 
 
 def _act(hooks: Any, webhook: Any, action: str) -> Any:
@@ -194,7 +194,7 @@ def test_every_webhook_of_an_organization_with_many_is_found(
     hooks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However few one look takes in, and wherever the last one ended."""
-    monkeypatch.setattr(due, "VISITS_PER_ORGANIZATION", 2)
+    monkeypatch.setattr(due, "MAX_VISITS_PER_ORGANIZATION", 2)
     created = [hooks.create(f"/{n}") for n in range(9)]
     for webhook in created:
         hooks.fill(webhook, 1)
@@ -208,6 +208,6 @@ def test_every_webhook_of_an_organization_with_many_is_found(
         finder = due.Finder()
         with hooks.as_deliverer():
             seen: set[str] = set()
-            for _ in range(due.LOOKS):
+            for _ in range(due.MAX_SEARCHES):
                 seen |= {str(found.webhook_id) for found in finder.find() if found.due}
         assert last in seen

@@ -186,7 +186,7 @@ def test_two_deliverers_at_once_deliver_each_once(app: Flask, hooks: Any) -> Non
     for other in others:
         other.start()
         other.wake()
-    assert all(other.settle(30) for other in others)
+    assert all(other.wait_until_idle(30) for other in others)
     for other in others:
         other.stop(10)
     ids = [r.headers["X-Service-Delivery"] for r in hooks.receiver.received]

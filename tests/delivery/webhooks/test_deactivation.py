@@ -81,7 +81,7 @@ def test_deliverers_that_see_failures_at_once_deactivate_once(app: Flask, hooks:
     wait_until(lambda: len(hooks.receiver.received) == 6)
     hooks.sql("UPDATE webhooks SET consecutive_failures = 7 WHERE organization_id = :org")
     gate.set()
-    assert all(other.settle(30) for other in others)
+    assert all(other.wait_until_idle(30) for other in others)
     for other in others:
         other.stop(10)
     shown = hooks.get(created)

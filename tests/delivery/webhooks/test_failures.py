@@ -258,7 +258,7 @@ def test_a_slow_receiver_holds_up_nobody(app: Flask, hooks: Any) -> None:
         assert hooks.deliveries(slow, status="delivered") == []
         assert hooks.org.api("admin").get(f"/webhooks/{slow['id']}").status_code == 200
         gate.set()
-        assert other.settle(30)
+        assert other.wait_until_idle(30)
     finally:
         gate.set()
         other.stop(10)

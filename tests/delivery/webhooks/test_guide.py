@@ -62,9 +62,9 @@ def test_the_test_vector() -> None:
     vector = _vector()
     secret, body = vector["Secret"].encode(), vector["Body"].encode()
     assert len(secret) == 64
-    assert signing.body_signature(secret, body) == vector["X-Service-Signature"]
+    assert signing.sign_body(secret, body) == vector["X-Service-Signature"]
     timestamp = int(vector["webhook-timestamp"])
-    signed = signing.standard_signature([secret], vector["webhook-id"], timestamp, body)
+    signed = signing.sign_standard([secret], vector["webhook-id"], timestamp, body)
     assert signed == vector["webhook-signature"]
     theirs = StandardWebhook(secret).sign(
         vector["webhook-id"], datetime.fromtimestamp(timestamp, UTC), body.decode()

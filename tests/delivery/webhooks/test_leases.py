@@ -213,6 +213,6 @@ def test_settling_keeps_to_the_leases_that_stand(hooks: Any) -> None:
     with hooks.as_deliverer():
         stale = sending._result(one, ok=True)
         assert one.lease_token is not None
-        assert outcomes.settle([stale], (30, 120, 300)) == {one.lease_token: True}
-        assert outcomes.settle([stale], (30, 120, 300)) == {one.lease_token: False}
+        assert outcomes.update_deliveries([stale], (30, 120, 300)) == {one.lease_token: True}
+        assert outcomes.update_deliveries([stale], (30, 120, 300)) == {one.lease_token: False}
     assert two.lease_token != one.lease_token

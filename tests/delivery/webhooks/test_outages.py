@@ -177,7 +177,7 @@ def test_failures_of_a_process_that_stood_still_are_not_the_receivers(
     other = Dispatcher(app, send=lambda attempt: sending._result(attempt, ok=False))
     other.start()
     other.wake()
-    assert other.settle(30)
+    assert other.wait_until_idle(30)
     other.stop(10)
     delivery = _only(hooks, created)
     assert (delivery["status"], delivery["attempts"]) == ("pending", [])

@@ -144,7 +144,7 @@ def test_nothing_new_begins_while_a_webhook_is_paused(app: Flask, hooks: Any) ->
     other = Dispatcher(app)
     other.start()
     other.wake()
-    assert other.settle(30)
+    assert other.wait_until_idle(30)
     other.stop(10)
     assert hooks.receiver.received == []
     assert _held(hooks) == 0, "and it cost no attempt"
@@ -162,7 +162,7 @@ def test_several_deliverers_stop_at_the_first_failures(app: Flask, hooks: Any) -
     for other in others:
         other.start()
         other.wake()
-    assert all(other.settle(30) for other in others)
+    assert all(other.wait_until_idle(30) for other in others)
     for other in others:
         other.stop(10)
     sent = len(hooks.receiver.received)

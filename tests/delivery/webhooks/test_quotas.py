@@ -18,7 +18,12 @@ from app.delivery.webhooks.queries.outcomes import Result
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT, MAX_FAILING
 from app.delivery.webhooks.quotas import Picked, Quotas
 from app.delivery.webhooks.sending import _result
-from app.delivery.webhooks.states import AT_ONCE, AT_ONCE_NOT_QUICK, PREFETCHED, SLOW_SECONDS
+from app.delivery.webhooks.states import (
+    MAX_CONCURRENT,
+    MAX_CONCURRENT_NOT_QUICK,
+    MAX_PREFETCHED,
+    SLOW_SECONDS,
+)
 from app.kit.ids import uuid7
 
 QUICK_MS = 5
@@ -158,10 +163,10 @@ def test_a_quick_webhook_gets_eight_at_a_time() -> None:
     hook = deliverer.hook(100)
     first, second = deliverer.run()
     deliverer.finish(first)
-    assert len(deliverer.run()) == AT_ONCE - 1 == 7
+    assert len(deliverer.run()) == MAX_CONCURRENT - 1 == 7
     deliverer.finish(second)
     assert len(deliverer.send()) == 1
-    assert deliverer.sending(hook) == AT_ONCE
+    assert deliverer.sending(hook) == MAX_CONCURRENT
 
 
 def test_with_the_first_failure_no_other_attempt_starts_and_all_goes_back() -> None:
@@ -169,9 +174,9 @@ def test_with_the_first_failure_no_other_attempt_starts_and_all_goes_back() -> N
     hook = deliverer.hook(100)
     deliverer.finish(deliverer.run()[1])
     deliverer.run()
-    assert deliverer.sending(hook) == AT_ONCE == 8
+    assert deliverer.sending(hook) == MAX_CONCURRENT == 8
     failed = deliverer.end(deliverer.under_way[0], ok=False)
-    assert deliverer.give_back() == PREFETCHED == 8
+    assert deliverer.give_back() == MAX_PREFETCHED == 8
     assert deliverer.run() == [], "the outcome is not written yet"
     deliverer.write(failed)
     for attempt in list(deliverer.under_way):
@@ -189,7 +194,7 @@ def test_one_success_among_failures_goes_on_at_full_speed() -> None:
     for result in results:
         deliverer.write(result)
     deliverer.run()
-    assert deliverer.sending(hook) == AT_ONCE
+    assert deliverer.sending(hook) == MAX_CONCURRENT
 
 
 def test_a_failing_one_is_tried_once_and_a_success_ends_that() -> None:
@@ -199,7 +204,7 @@ def test_a_failing_one_is_tried_once_and_a_success_ends_that() -> None:
     assert deliverer.run() == [], "one at a time"
     deliverer.finish(probe)
     deliverer.run()
-    assert deliverer.sending(hook) == AT_ONCE
+    assert deliverer.sending(hook) == MAX_CONCURRENT
 
 
 def test_failures_that_another_deliverer_saw_count_here_too() -> None:
@@ -243,7 +248,7 @@ def test_a_slow_one_gets_two() -> None:
     for attempt in deliverer.run():
         deliverer.finish(attempt, ms=SLOW_MS)
     deliverer.run()
-    assert deliverer.sending(hook) == AT_ONCE_NOT_QUICK == 2
+    assert deliverer.sending(hook) == MAX_CONCURRENT_NOT_QUICK == 2
 
 
 def test_one_that_becomes_slow_gives_back_what_was_prefetched() -> None:
@@ -255,7 +260,7 @@ def test_one_that_becomes_slow_gives_back_what_was_prefetched() -> None:
         deliverer.finish(attempt, ms=SLOW_MS)
         deliverer.send()
     assert deliverer.give_back() > 0
-    assert deliverer.sending(hook) <= AT_ONCE_NOT_QUICK
+    assert deliverer.sending(hook) <= MAX_CONCURRENT_NOT_QUICK
 
 
 def test_receivers_that_hang_leave_threads_for_others() -> None:
@@ -360,7 +365,7 @@ def test_an_attempt_that_was_given_up_is_returned() -> None:
     deliverer.hook(1)
     (attempt,) = deliverer.run()
     deliverer.under_way.remove(attempt)
-    deliverer.quotas.give_up(attempt)
+    deliverer.quotas.return_unsent(attempt)
     assert deliverer.quotas.requeue == [attempt]
     assert not deliverer.quotas.is_idle
     deliverer.give_back()
@@ -497,4 +502,4 @@ def test_no_more_than_a_statement_takes_is_picked_of_each() -> None:
     assert len(numbers) == 5, "every organization has its turn in one statement"
     assert sum(numbers.values()) <= 64
     assert max(numbers.values()) <= 64 // 5
-    assert MAX_FAILING <= AT_ONCE
+    assert MAX_FAILING <= MAX_CONCURRENT

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.delivery.notifications.service.collecting import SORTS
+from app.delivery.notifications.service.collecting import TOPICS
 from app.identity.pages.opening import PARAMETERS, TARGETS
 from app.kit import container, links
 from app.kit.ids import uuid7
@@ -109,7 +109,7 @@ def test_every_link_of_notifications_has_a_page() -> None:
         for found in path.findall(file.read_text(encoding="utf-8"))
     ]
     assert len(in_code) >= 6
-    for link in [*in_code, *(sort.link.format(user_id=ID) for sort in SORTS.values())]:
+    for link in [*in_code, *(topic.link.format(user_id=ID) for topic in TOPICS.values())]:
         resource, _, query = link.partition("?")
         assert any(re.fullmatch(pattern, resource) for pattern in TARGETS), link
         for parameter in filter(None, query.split("&")):

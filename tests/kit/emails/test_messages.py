@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from babel import Locale
 
-from app.delivery.notifications.service import telling
-from app.delivery.notifications.service.collecting import SORTS
+from app.delivery.notifications.service import sending
+from app.delivery.notifications.service.collecting import TOPICS
 from app.kit.emails import Messages
 from app.kit.emails.templates import TemplateError
 
@@ -100,7 +100,7 @@ def test_what_is_missing_is_noticed(messages: Messages) -> None:
 
 def test_every_language_of_the_notifications_has_every_message() -> None:
     """With the plural forms of its own, and values that the English one shows."""
-    languages = telling.messages.templates.languages
+    languages = sending.messages.templates.languages
     assert {"en", "de"} <= set(languages)
     for language, found in languages.items():
         forms = Locale.parse(language, sep="-").plural_form.tags | {"other"}
@@ -118,15 +118,13 @@ def test_every_language_of_the_notifications_has_every_message() -> None:
 
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("count", [1, 2, 21])
-@pytest.mark.parametrize("sort", sorted(SORTS))
-def test_every_sort_of_news_has_words_in_every_language(
-    sort: str, count: int, language: str
-) -> None:
+@pytest.mark.parametrize("topic", sorted(TOPICS))
+def test_every_topic_has_texts_in_every_language(topic: str, count: int, language: str) -> None:
     values = dict.fromkeys(("document", "documents", "by", "due_at", "reason"), "zq")
     due = {"due_at": datetime(2026, 7, 1, 12, 30, tzinfo=UTC)}
-    for name, number in ((sort, count), (SORTS[sort].one, None)):
+    for name, number in ((topic, count), (TOPICS[topic].single_message, None)):
         if name is not None:
-            said = telling.messages.render(
+            said = sending.messages.render(
                 name, locale=language, time_zone="UTC", values={**values, **due}, count=number
             )
             assert said.title

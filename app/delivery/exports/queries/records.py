@@ -40,12 +40,12 @@ _COLUMNS = (
 )
 
 
-def record(export_id: UUID) -> Row[Any] | None:
+def get(export_id: UUID) -> Row[Any] | None:
     """Return the columns of an export that clients see, and its storage key."""
     return db.session().execute(select(*_COLUMNS).where(Export.id == export_id)).first()
 
 
-def page(
+def list_exports(
     request: PageRequest,
     *,
     status: str | None,
@@ -64,7 +64,7 @@ def page(
     return paginate(statement, request, sorts={"created_at": Export.created_at}, unique=Export.id)
 
 
-def locked(export_id: UUID) -> Export | None:
+def lock(export_id: UUID) -> Export | None:
     """Return an export, locked until the transaction ends."""
     statement = select(Export).where(Export.id == export_id).with_for_update()
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
@@ -95,7 +95,7 @@ def count_download(export_id: UUID) -> None:
     db.session().execute(statement)
 
 
-def report(export_id: UUID, *, done: int, total: int) -> bool:
+def update_progress(export_id: UUID, *, done: int, total: int) -> bool:
     """Record the progress of a running export; return False if it is no longer running."""
     statement = (
         update(Export)
@@ -113,8 +113,8 @@ def allow_slow_storage() -> None:
 
 def schema_exists(schema_id: UUID) -> bool:
     """Return whether the bound organization has the schema."""
-    found = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
-    return db.session().execute(found).first() is not None
+    statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
+    return db.session().execute(statement).first() is not None
 
 
 def labeler_exists(user_id: UUID) -> bool:
@@ -130,7 +130,7 @@ def count_artifacts(artifact_ids: Collection[UUID]) -> int:
     return int(db.session().execute(counted).scalar_one())
 
 
-def with_expired_file(grace: timedelta, limit: int) -> list[Export]:
+def lock_expired(grace: timedelta, limit: int) -> list[Export]:
     """Return exports of any organization whose file expired more than `grace` ago.
 
     They are locked until the transaction ends.

@@ -28,7 +28,7 @@ _ID = slice(len('{"tag_set_id":'), len('{"tag_set_id":""') + 36)
 _COPY = "COPY ({}) TO STDOUT WITH (FORMAT csv, DELIMITER e'\\x02', QUOTE e'\\x01')"
 
 # No time limit, and one core only: the others serve requests and this side of the COPY.
-_LONG_AND_ALONE = "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0"
+_SETTINGS = "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0"
 
 _CONDITIONS = {
     "schema_id": "{t}.schema_id = CAST(%(schema_id)s AS uuid)",
@@ -122,20 +122,20 @@ class Version:
     schema_name: str
     count: int
 
-    def json(self) -> bytes:
+    def to_json(self) -> bytes:
         """Return the member `schema` of a row as JSON."""
-        about = {"id": self.schema_id, "name": self.schema_name}
-        return orjson.dumps({**about, "version_id": self.id, "version": self.number})
+        schema = {"id": self.schema_id, "name": self.schema_name}
+        return orjson.dumps({**schema, "version_id": self.id, "version": self.number})
 
 
 class Snapshot:
     """The tag sets of one export, unaffected by what is saved while it is written."""
 
-    def __init__(self, connection: Connection, wanted: "_Wanted") -> None:
+    def __init__(self, connection: Connection, statements: "_Statements") -> None:
         self._connection = connection
-        self._wanted = wanted
-        found = connection.exec_driver_sql(wanted.versions, wanted.values)
-        self.versions = [Version(*row) for row in found]
+        self._statements = statements
+        rows = connection.exec_driver_sql(statements.versions, statements.values)
+        self.versions = [Version(*row) for row in rows]
         """Newest first."""
         self.total = sum(version.count for version in self.versions)
 
@@ -144,33 +144,36 @@ class Snapshot:
 
         The order is that of creation. Exceptions of `receive` are propagated.
         """
-        wanted = self._wanted
-        lines = _Lines(
-            self.versions, receive, with_tags=wanted.with_tags, with_history=wanted.with_history
+        statements = self._statements
+        lines = _LineWriter(
+            self.versions,
+            receive,
+            with_tags=statements.with_tags,
+            with_history=statements.with_history,
         )
         raw: Any = self._connection.connection
         with raw.cursor() as cursor:
-            sql = cursor.mogrify(wanted.rows, wanted.values).decode()
+            sql = cursor.mogrify(statements.rows, statements.values).decode()
             cursor.copy_expert(_COPY.format(sql), lines)
         lines.close()
 
 
 @contextmanager
-def snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[Snapshot]:
+def open_snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[Snapshot]:
     """Open a snapshot of the bound organization on a separate connection.
 
     `where` has members of `_CONDITIONS`, with ids and times as text; None means no condition.
     `include` has `tags` (accepted, final, latest or all), `evidence`, `text` and `history`.
     """
-    wanted = _Wanted.of(tenancy.current_organization_id(), where, include)
+    statements = _Statements.of(tenancy.current_organization_id(), where, include)
     connection = db.engine().connect()
     try:
         connection = connection.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
         tenancy.apply(connection)
-        connection.exec_driver_sql(_LONG_AND_ALONE)
-        yield Snapshot(connection, wanted)
+        connection.exec_driver_sql(_SETTINGS)
+        yield Snapshot(connection, statements)
     except BaseException:
         # An aborted COPY leaves the connection in the middle of the protocol.
         connection.invalidate()
@@ -179,7 +182,7 @@ def snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[S
         connection.close()
 
 
-class _Lines:
+class _LineWriter:
     """The file object that COPY writes to; each write is one whole line."""
 
     def __init__(
@@ -196,7 +199,7 @@ class _Lines:
         """The id of the tag set whose history is being passed on, as JSON."""
         self._separator = b""
         self._versions = {
-            version.id.encode(): (b',"schema":%b,"labels":' % version.json(), version.fields)
+            version.id.encode(): (b',"schema":%b,"labels":' % version.to_json(), version.fields)
             for version in versions
         }
         self._with_tags = with_tags
@@ -231,7 +234,7 @@ class _Lines:
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _Statements:
     rows: str
     versions: str
     values: dict[str, Any]
@@ -241,12 +244,12 @@ class _Wanted:
     @classmethod
     def of(
         cls, organization_id: UUID, where: Mapping[str, Any], include: Mapping[str, Any]
-    ) -> "_Wanted":
+    ) -> "_Statements":
         values = {name: value for name, value in where.items() if value is not None}
         if len(values.get("statuses", ())) == 1:
             # With one status compared by equality, the index also provides the order.
             values["status"] = values.pop("statuses")[0]
-        tag_sets = _tag_sets(values, include["tags"])
+        tag_sets = _select_tag_sets(values, include["tags"])
         history = _HISTORY.format(created_at=_TIME.format("r.created_at"))
         rows = _ROWS.format(
             tag_sets=tag_sets,
@@ -260,7 +263,7 @@ class _Wanted:
         return cls(rows, versions, bound, bool(include["evidence"]), bool(include["history"]))
 
 
-def _tag_sets(values: Mapping[str, Any], which: str) -> str:
+def _select_tag_sets(values: Mapping[str, Any], which: str) -> str:
     newest = which == "latest"
     alias = "n" if newest else "t"
     parts = [f"{alias}.organization_id = %(organization_id)s"]

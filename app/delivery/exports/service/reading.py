@@ -19,7 +19,7 @@ from app.kit.storage import NotStored, StorageUnavailable
 RANGES_TOGETHER = timedelta(hours=1)
 """Ranges of one file that one caller requests within this time count as one download."""
 
-_SHOWN = (
+_MEMBERS = (
     "id",
     "format",
     "filter",
@@ -53,7 +53,7 @@ class ExportFile:
 
 def get(export_id: UUID) -> dict[str, Any]:
     """Return an export. Raises 404."""
-    return shown(_found(export_id))
+    return to_response(_require(export_id))
 
 
 def list_exports(
@@ -65,14 +65,14 @@ def list_exports(
     created_before: datetime | None = None,
 ) -> Page:
     """Return a page of exports."""
-    found = records.page(
+    rows = records.list_exports(
         page,
         status=status,
         format_id=format_id,
         created_after=created_after,
         created_before=created_before,
     )
-    return replace(found, items=[shown(row) for row in found.items])
+    return replace(rows, items=[to_response(row) for row in rows.items])
 
 
 def download(export_id: UUID) -> ExportFile:
@@ -81,20 +81,21 @@ def download(export_id: UUID) -> ExportFile:
     Raises 404, and 409 if there is no file; `details.state` is then the export's status, or
     `expired`.
     """
-    found = _found(export_id)
-    if found.status != "completed":
-        raise errors.conflict(f"The export is {found.status}; it has no file.", state=found.status)
-    if found.storage_key is None or found.expires_at <= db.utc_now():
-        raise _expired()
-    with _as_answers():
-        container.current().storage.size(found.storage_key)
-    format_ = FORMATS[found.format]
+    export = _require(export_id)
+    if export.status != "completed":
+        message = f"The export is {export.status}; it has no file."
+        raise errors.conflict(message, state=export.status)
+    if export.storage_key is None or export.expires_at <= db.utc_now():
+        raise _expired_error()
+    with _translate_storage_errors():
+        container.current().storage.size(export.storage_key)
+    format_ = FORMATS[export.format]
     return ExportFile(
-        read=_reader(found.storage_key),
-        size=found.size_bytes,
+        read=_build_reader(export.storage_key),
+        size=export.size_bytes,
         media_type=format_.media_type,
-        name=f"export-{found.id}.{format_.extension}",
-        sha256=found.sha256,
+        name=f"export-{export.id}.{format_.extension}",
+        sha256=export.sha256,
     )
 
 
@@ -104,8 +105,8 @@ def record_download(export_id: UUID, *, user_id: UUID, actor_id: UUID, is_range:
     Of several ranges within `RANGES_TOGETHER`, only the first is recorded. Emits
     `export.downloaded`.
     """
-    found = records.locked(export_id)
-    assert found is not None, "the request handler has already read the export"
+    export = records.lock(export_id)
+    assert export is not None, "the request handler has already read the export"
     if is_range:
         entries = audit.select_entries("exports", export_id)
         if records.was_downloaded(entries, actor_id, lately=RANGES_TOGETHER):
@@ -113,32 +114,32 @@ def record_download(export_id: UUID, *, user_id: UUID, actor_id: UUID, is_range:
     records.count_download(export_id)
     events.emit(
         "export.downloaded",
-        {"job_id": found.id, "format": found.format, "sha256": found.sha256, "user_id": user_id},
+        {"job_id": export.id, "format": export.format, "sha256": export.sha256, "user_id": user_id},
     )
 
 
-def path_of(export_id: UUID) -> str:
+def build_download_path(export_id: UUID) -> str:
     """Return the path of an export's download, from the server's root."""
     return f"/api/v1/exports/{export_id}/download"
 
 
-def shown(export: Any) -> dict[str, Any]:
+def to_response(export: Any) -> dict[str, Any]:
     """Return the members that clients see, of an `Export` or a row of `records`."""
-    members = {name: getattr(export, name) for name in _SHOWN}
+    members = {name: getattr(export, name) for name in _MEMBERS}
     completed = export.status == "completed"
-    members["progress"] = _progress(export)
-    members["download_path"] = path_of(export.id) if completed else None
+    members["progress"] = _build_progress(export)
+    members["download_path"] = build_download_path(export.id) if completed else None
     return members
 
 
-def _found(export_id: UUID) -> Any:
-    found = records.record(export_id)
-    if found is None:
+def _require(export_id: UUID) -> Any:
+    export = records.get(export_id)
+    if export is None:
         raise errors.not_found()
-    return found
+    return export
 
 
-def _progress(export: Any) -> dict[str, Any]:
+def _build_progress(export: Any) -> dict[str, Any]:
     done, total = export.progress_done, export.progress_total
     rate = eta = None
     if export.status in ("running", "completed"):
@@ -150,27 +151,27 @@ def _progress(export: Any) -> dict[str, Any]:
     return {"done": done, "total": total, "rate_per_second": rate, "eta_seconds": eta}
 
 
-def _expired() -> ApiError:
+def _expired_error() -> ApiError:
     return errors.conflict(
         "The file of this export has expired. Create a new export.", state="expired"
     )
 
 
 @contextmanager
-def _as_answers() -> Iterator[None]:
+def _translate_storage_errors() -> Iterator[None]:
     try:
         yield
     except NotStored:
-        raise _expired() from None
+        raise _expired_error() from None
     except StorageUnavailable:
         raise ApiError(
             "service_unavailable", "The file storage is not available. Try again later."
         ) from None
 
 
-def _reader(key: str) -> Callable[[int, int], Iterator[bytes]]:
+def _build_reader(key: str) -> Callable[[int, int], Iterator[bytes]]:
     def read(start: int, end: int) -> Iterator[bytes]:
-        with _as_answers():
+        with _translate_storage_errors():
             return container.current().storage.stream(key, start, end)
 
     return read

@@ -6,13 +6,13 @@ from uuid import UUID
 
 from app.delivery.exports.models import Export
 from app.delivery.exports.queries import records
-from app.delivery.exports.service.reading import path_of
+from app.delivery.exports.service.reading import build_download_path
 from app.engines.formats import FORMATS
 from app.kit import container, db, events
 from app.kit.jobs import Job, LostLease
 from app.kit.storage import Staged, StorageUnavailable
 
-KEPT = timedelta(days=7)
+RETENTION = timedelta(days=7)
 """How long a file can be downloaded."""
 
 GRACE = timedelta(hours=1)
@@ -21,7 +21,7 @@ GRACE = timedelta(hours=1)
 _BATCH = 100
 _STORAGE = ("service_unavailable", "The file could not be stored.")
 _FAILURES = {"StorageUnavailable": _STORAGE, "StorageFull": _STORAGE}
-_UNKNOWN = ("internal_error", "The export failed after several attempts.")
+_UNKNOWN_FAILURE = ("internal_error", "The export failed after several attempts.")
 
 
 def start(export_id: UUID) -> Export | None:
@@ -29,7 +29,7 @@ def start(export_id: UUID) -> Export | None:
 
     Returns None if the export is already over.
     """
-    export = records.locked(export_id)
+    export = records.lock(export_id)
     if export is None or export.status not in ("queued", "running"):
         return None
     export.status = "running"
@@ -39,9 +39,9 @@ def start(export_id: UUID) -> Export | None:
     return export
 
 
-def report(export_id: UUID, *, done: int, total: int) -> bool:
+def report_progress(export_id: UUID, *, done: int, total: int) -> bool:
     """Record the progress of an export; return False if something else has ended it."""
-    return records.report(export_id, done=done, total=total)
+    return records.update_progress(export_id, done=done, total=total)
 
 
 def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
@@ -53,7 +53,7 @@ def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
     records.allow_slow_storage()
     if not job.lock_lease():
         raise LostLease
-    export = records.locked(export_id)
+    export = records.lock(export_id)
     if export is None or export.status != "running":
         return
     key = _key(export)
@@ -65,7 +65,7 @@ def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
     export.sha256 = stored.sha256
     export.storage_key = key
     export.finished_at = now
-    export.expires_at = now + KEPT
+    export.expires_at = now + RETENTION
     events.emit(
         "export.completed",
         {
@@ -75,7 +75,7 @@ def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
             "size_bytes": stored.size,
             "sha256": stored.sha256,
             "scheduled_export_id": export.scheduled_export_id,
-            "download_path": path_of(export.id),
+            "download_path": build_download_path(export.id),
         },
     )
 
@@ -85,10 +85,10 @@ def fail(export_id: UUID, cause: str) -> None:
 
     `cause` begins with the name of the exception; clients do not see it.
     """
-    export = records.locked(export_id)
+    export = records.lock(export_id)
     if export is None or export.status not in ("queued", "running"):
         return
-    code, message = _FAILURES.get(cause.partition(":")[0], _UNKNOWN)
+    code, message = _FAILURES.get(cause.partition(":")[0], _UNKNOWN_FAILURE)
     export.status = "failed"
     export.error = {"code": code, "message": message}
     export.finished_at = db.utc_now()
@@ -109,14 +109,14 @@ def fail(export_id: UUID, cause: str) -> None:
 
 def reopen(export_id: UUID) -> None:
     """Queue a failed export again, for a retry of its job; leave others unchanged."""
-    export = records.locked(export_id)
+    export = records.lock(export_id)
     if export is not None and export.status == "failed":
         export.status, export.error, export.finished_at = "queued", None, None
 
 
-def expire() -> int:
+def delete_expired_files() -> int:
     """Delete a batch of expired files of any organization and return how many."""
-    batch = records.with_expired_file(GRACE, _BATCH)
+    batch = records.lock_expired(GRACE, _BATCH)
     for export in batch:
         assert export.storage_key is not None
         container.current().storage.delete(export.storage_key)

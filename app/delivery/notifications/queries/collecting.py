@@ -13,45 +13,48 @@ from app.kit.permissions import Role
 _ROLES = [role.name for role in Role]
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
-_FRESH = text(
+_RECORD_CAUSES = text(
     """
     INSERT INTO notification_causes (organization_id, cause)
-    SELECT :org, cause FROM unnest(CAST(:causes AS uuid[])) AS told (cause)
+    SELECT :org, cause FROM unnest(CAST(:causes AS uuid[])) AS event (cause)
     ON CONFLICT DO NOTHING RETURNING cause
     """
 )
 # One row per user, with the numbers of all audiences that include the user. So a hundred news for a
 # team of a thousand return a thousand rows.
-_REACHED = text(
+_LIST_MEMBERS = text(
     """
-    WITH terms AS (
-        SELECT * FROM unnest(CAST(:numbers AS int[]), CAST(:leasts AS int[]), CAST(:buts AS uuid[]),
-            CAST(:alls AS boolean[])) AS one (number, least, but, everybody)
-    ), wanted AS (
-        SELECT * FROM unnest(CAST(:by_name AS int[]), CAST(:user_ids AS uuid[]))
-            AS named (number, user_id)
+    WITH audiences AS (
+        SELECT * FROM unnest(CAST(:numbers AS int[]), CAST(:min_roles AS int[]),
+            CAST(:except_user_ids AS uuid[]), CAST(:everybody AS boolean[]))
+            AS audience (number, min_role, except_user_id, everybody)
+    ), included AS (
+        SELECT * FROM unnest(CAST(:user_numbers AS int[]), CAST(:user_ids AS uuid[]))
+            AS by_id (number, user_id)
         UNION
-        SELECT given.number, seat.user_id
-        FROM unnest(CAST(:by_team AS int[]), CAST(:team_ids AS uuid[])) AS given (number, team_id)
-        JOIN team_members seat ON seat.organization_id = :org AND seat.team_id = given.team_id
+        SELECT by_team.number, member.user_id
+        FROM unnest(CAST(:team_numbers AS int[]), CAST(:team_ids AS uuid[]))
+            AS by_team (number, team_id)
+        JOIN team_members member
+            ON member.organization_id = :org AND member.team_id = by_team.team_id
         UNION
-        SELECT terms.number, one.user_id
-        FROM terms JOIN memberships one ON one.organization_id = :org
-        WHERE terms.everybody
+        SELECT audiences.number, member.user_id
+        FROM audiences JOIN memberships member ON member.organization_id = :org
+        WHERE audiences.everybody
     )
-    SELECT users.id, users.locale, users.time_zone, users.notification_preferences AS chosen,
-           array_agg(wanted.number ORDER BY wanted.number) AS numbers
-    FROM wanted
-    JOIN terms USING (number)
-    JOIN memberships member ON member.organization_id = :org AND member.user_id = wanted.user_id
-    JOIN users ON users.id = wanted.user_id AND users.disabled_at IS NULL
-    WHERE array_position(CAST(:roles AS text[]), CAST(member.role AS text)) >= terms.least
-      AND wanted.user_id IS DISTINCT FROM terms.but
+    SELECT users.id, users.locale, users.time_zone, users.notification_preferences AS preferences,
+           array_agg(included.number ORDER BY included.number) AS numbers
+    FROM included
+    JOIN audiences USING (number)
+    JOIN memberships member ON member.organization_id = :org AND member.user_id = included.user_id
+    JOIN users ON users.id = included.user_id AND users.disabled_at IS NULL
+    WHERE array_position(CAST(:roles AS text[]), CAST(member.role AS text)) >= audiences.min_role
+      AND included.user_id IS DISTINCT FROM audiences.except_user_id
     GROUP BY users.id ORDER BY users.id
     """
 )
 # A notification that was read is closed: nothing is added to it, and its email is not sent.
-_OPEN = text(
+_LOCK_OPEN = text(
     """
     WITH read AS (
         UPDATE notifications SET open_until = NULL, by_mail = false
@@ -69,11 +72,11 @@ _WRITE = text(
     """
     INSERT INTO notifications (organization_id, id, user_id, message, kind, count, gathered, title,
         body, link, in_app, by_mail, open_until, created_at, updated_at)
-    SELECT :org, one.*, now() + make_interval(secs => :window), now(), now()
+    SELECT :org, entry.*, now() + make_interval(secs => :window), now(), now()
     FROM unnest(CAST(:ids AS uuid[]), CAST(:user_ids AS uuid[]), CAST(:messages AS text[]),
         CAST(:kinds AS text[]), CAST(:counts AS int[]), CAST(:gathered AS jsonb[]),
         CAST(:titles AS text[]), CAST(:bodies AS text[]), CAST(:links AS text[]),
-        CAST(:in_app AS boolean[]), CAST(:by_mail AS boolean[])) AS one
+        CAST(:in_app AS boolean[]), CAST(:by_mail AS boolean[])) AS entry
     ON CONFLICT (organization_id, id) DO UPDATE SET count = excluded.count,
         gathered = excluded.gathered, title = excluded.title, body = excluded.body,
         link = excluded.link, in_app = excluded.in_app, by_mail = excluded.by_mail,
@@ -91,58 +94,58 @@ def lock() -> None:
     db.session().execute(_LOCK, {"key": key})
 
 
-def fresh(causes: Iterable[UUID]) -> set[UUID]:
+def record_causes(causes: Iterable[UUID]) -> set[UUID]:
     """Record events as handled and return the ids of those that were not handled before."""
     values = {
         "org": tenancy.current_organization_id(),
         "causes": sorted(str(cause) for cause in causes),
     }
-    return set(db.session().execute(_FRESH, values).scalars())
+    return set(db.session().execute(_RECORD_CAUSES, values).scalars())
 
 
 class Audience(NamedTuple):
     """The members to notify: by id, by team, or `everybody`.
 
-    Only members with at least the role `least` are included, and never the user `but`.
+    Only members with at least `min_role` are included, and never `except_user_id`.
     """
 
     user_ids: Sequence[UUID]
     team_ids: Sequence[UUID]
     everybody: bool
-    least: Role
-    but: UUID | None
+    min_role: Role
+    except_user_id: UUID | None
 
 
-class Reached(NamedTuple):
+class AudienceMember(NamedTuple):
     """A user, and the indexes of the audiences that include the user.
 
-    `chosen` holds the preferences that differ from the defaults.
+    `preferences` holds those that differ from the defaults.
     """
 
     id: UUID
     locale: str
     time_zone: str
-    chosen: dict[str, Any]
+    preferences: dict[str, Any]
     numbers: list[int]
 
 
-def reached(audiences: Sequence[Audience]) -> list[Reached]:
+def list_members(audiences: Sequence[Audience]) -> list[AudienceMember]:
     """Return the users in any of the audiences, each with the audiences, in one statement."""
-    named = [(place, one) for place, a in enumerate(audiences) for one in set(a.user_ids)]
-    teams = [(place, one) for place, a in enumerate(audiences) for one in set(a.team_ids)]
+    users = [(number, id_) for number, a in enumerate(audiences) for id_ in set(a.user_ids)]
+    teams = [(number, id_) for number, a in enumerate(audiences) for id_ in set(a.team_ids)]
     values = {
         "org": tenancy.current_organization_id(),
         "roles": _ROLES,
         "numbers": list(range(len(audiences))),
-        "leasts": [a.least.value for a in audiences],
-        "buts": [None if a.but is None else str(a.but) for a in audiences],
-        "alls": [a.everybody for a in audiences],
-        "by_name": [place for place, _ in named],
-        "user_ids": [str(one) for _, one in named],
-        "by_team": [place for place, _ in teams],
-        "team_ids": [str(one) for _, one in teams],
+        "min_roles": [a.min_role.value for a in audiences],
+        "except_user_ids": [a.except_user_id and str(a.except_user_id) for a in audiences],
+        "everybody": [a.everybody for a in audiences],
+        "user_numbers": [number for number, _ in users],
+        "user_ids": [str(user_id) for _, user_id in users],
+        "team_numbers": [number for number, _ in teams],
+        "team_ids": [str(team_id) for _, team_id in teams],
     }
-    return [Reached(*row) for row in db.session().execute(_REACHED, values)]
+    return [AudienceMember(*row) for row in db.session().execute(_LIST_MEMBERS, values)]
 
 
 class Entry(NamedTuple):
@@ -161,7 +164,7 @@ class Entry(NamedTuple):
     by_mail: bool
 
 
-class Open(NamedTuple):
+class OpenNotification(NamedTuple):
     """An open notification as it is stored."""
 
     id: UUID
@@ -169,15 +172,20 @@ class Open(NamedTuple):
     gathered: dict[str, Any]
 
 
-def still_open(user_ids: Iterable[UUID], messages: Iterable[str]) -> dict[tuple[UUID, str], Open]:
+def lock_open(
+    user_ids: Iterable[UUID], messages: Iterable[str]
+) -> dict[tuple[UUID, str], OpenNotification]:
     """Lock and return the open notifications of users, by user and message."""
     values = {
         "org": tenancy.current_organization_id(),
-        "user_ids": [str(one) for one in user_ids],
+        "user_ids": [str(user_id) for user_id in user_ids],
         "messages": list(messages),
     }
-    rows = db.session().execute(_OPEN, values)
-    return {(row.user_id, row.message): Open(row.id, row.total, row.gathered) for row in rows}
+    rows = db.session().execute(_LOCK_OPEN, values)
+    return {
+        (row.user_id, row.message): OpenNotification(row.id, row.total, row.gathered)
+        for row in rows
+    }
 
 
 def write(entries: Sequence[Entry], *, window: int) -> None:
@@ -190,12 +198,12 @@ def write(entries: Sequence[Entry], *, window: int) -> None:
     values = {
         "org": tenancy.current_organization_id(),
         "window": window,
-        "ids": [str(one) for one in ids],
-        "user_ids": [str(one) for one in users],
+        "ids": [str(id_) for id_ in ids],
+        "user_ids": [str(user_id) for user_id in users],
         "messages": list(messages),
         "kinds": list(kinds),
         "counts": list(counts),
-        "gathered": [orjson.dumps(one).decode() for one in gathered],
+        "gathered": [orjson.dumps(item).decode() for item in gathered],
         "titles": list(titles),
         "bodies": list(bodies),
         "links": list(links),

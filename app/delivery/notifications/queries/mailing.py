@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from app.kit import db
 
-PEOPLE = 500
+MAX_EMAILS = 500
 """The maximum number of emails that are built at once."""
 
 # If a user's email is due, all open notifications of the same kind are included in it. Rows that
@@ -17,7 +17,7 @@ _CLOSE = text(
     WITH due AS MATERIALIZED (
         SELECT DISTINCT organization_id, user_id, kind FROM (
             SELECT organization_id, user_id, kind FROM notifications
-            WHERE open_until <= now() ORDER BY open_until LIMIT :people
+            WHERE open_until <= now() ORDER BY open_until LIMIT :max_emails
         ) AS first
     ), closing AS (
         SELECT note.organization_id, note.id
@@ -36,7 +36,8 @@ _CLOSE = text(
                AND EXISTS (SELECT FROM memberships member
                            WHERE member.organization_id = closed.organization_id
                              AND member.user_id = closed.user_id) AS mailed,
-           users.email, users.locale, users.time_zone, users.notification_preferences AS chosen,
+           users.email, users.locale, users.time_zone,
+           users.notification_preferences AS preferences,
            organizations.name AS organization, organizations.slug
     FROM closed
     JOIN users ON users.id = closed.user_id
@@ -49,8 +50,8 @@ _CLOSE = text(
 class Closed(NamedTuple):
     """A notification that was closed.
 
-    `mailed` means that its email is to be sent, unless the user's preferences (`chosen`) have
-    changed since.
+    `mailed` means that its email is to be sent, unless the user's `preferences` have changed
+    since.
     """
 
     organization_id: UUID
@@ -64,7 +65,7 @@ class Closed(NamedTuple):
     email: str
     locale: str
     time_zone: str
-    chosen: dict[str, Any]
+    preferences: dict[str, Any]
     organization: str
     slug: str
 
@@ -75,4 +76,4 @@ def close_due() -> list[Closed]:
     They are ordered by organization, user and kind; the list is empty when none are left. All
     organizations must be bound.
     """
-    return [Closed(*row) for row in db.session().execute(_CLOSE, {"people": PEOPLE})]
+    return [Closed(*row) for row in db.session().execute(_CLOSE, {"max_emails": MAX_EMAILS})]

@@ -1,32 +1,35 @@
 """Service functions that notify users of events, in the application and by email."""
 
 from app.delivery.notifications.queries.collecting import purge
-from app.delivery.notifications.service.keys import creator_demoted, creator_left
-from app.delivery.notifications.service.mailing import post_due
-from app.delivery.notifications.service.telling import CREATED, post_mail, tell
+from app.delivery.notifications.service.keys import (
+    notify_of_demoted_creator,
+    notify_of_departed_creator,
+)
+from app.delivery.notifications.service.mailing import enqueue_due_emails
+from app.delivery.notifications.service.sending import CREATED, enqueue_email, notify
 from app.delivery.notifications.service.work import (
     Event,
-    comment_written,
-    documents_assigned,
-    label_sets_rejected,
-    label_sets_reopened,
-    reviews_assigned,
-    reviews_returned,
+    notify_of_assigned_documents,
+    notify_of_assigned_reviews,
+    notify_of_comment,
+    notify_of_rejected_tag_sets,
+    notify_of_reopened_tag_sets,
+    notify_of_returned_reviews,
 )
 
 __all__ = [
     "CREATED",
     "Event",
-    "comment_written",
-    "creator_demoted",
-    "creator_left",
-    "documents_assigned",
-    "label_sets_rejected",
-    "label_sets_reopened",
-    "post_due",
-    "post_mail",
+    "enqueue_due_emails",
+    "enqueue_email",
+    "notify",
+    "notify_of_assigned_documents",
+    "notify_of_assigned_reviews",
+    "notify_of_comment",
+    "notify_of_demoted_creator",
+    "notify_of_departed_creator",
+    "notify_of_rejected_tag_sets",
+    "notify_of_reopened_tag_sets",
+    "notify_of_returned_reviews",
     "purge",
-    "reviews_assigned",
-    "reviews_returned",
-    "tell",
 ]

@@ -1,4 +1,4 @@
-"""Collect many events of one sort into one open notification per user, which counts them.
+"""Collect many events of one topic into one open notification per user, which counts them.
 
 A notification is open for `NOTIFICATION_WINDOW_SECONDS`, or until it is read. When it is closed,
 its email is sent unless it was read (`mailing`). The next event opens another notification.
@@ -12,8 +12,13 @@ from typing import Any
 from uuid import UUID
 
 from app.delivery.notifications.queries import collecting as queries
-from app.delivery.notifications.queries.collecting import Audience, Entry, Open, Reached
-from app.delivery.notifications.service import telling
+from app.delivery.notifications.queries.collecting import (
+    Audience,
+    AudienceMember,
+    Entry,
+    OpenNotification,
+)
+from app.delivery.notifications.service import sending
 from app.identity.users import preferences
 from app.kit import container
 from app.kit.emails import Message
@@ -26,45 +31,49 @@ NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Sort:
-    """A sort of news that are counted together.
+class Topic:
+    """A topic of news that are counted together.
 
-    `one` is the message for a single event whose document's name is known; `link` leads to the list
-    of several.
+    `single_message` is the message for a single document or tag set whose document's name is known;
+    `link` leads to the list of several.
     """
 
     kind: str
     link: str
-    one: str | None = None
+    single_message: str | None = None
 
 
-SORTS: Mapping[str, Sort] = {
-    "documents_assigned": Sort("assignment", "users/me/assignments", "document_assigned"),
-    "documents_handed": Sort("assignment", "users/me/assignments", "handed_on"),
-    "reviews_assigned": Sort("assignment", "users/me/assignments?kind=review", "review_assigned"),
-    "reviews_escalated": Sort("assignment", "users/me/assignments?kind=review", "review_escalated"),
-    "escalations_returned": Sort(
+TOPICS: Mapping[str, Topic] = {
+    "documents_assigned": Topic("assignment", "users/me/assignments", "document_assigned"),
+    "documents_handed": Topic("assignment", "users/me/assignments", "handed_on"),
+    "reviews_assigned": Topic("assignment", "users/me/assignments?kind=review", "review_assigned"),
+    "reviews_escalated": Topic(
+        "assignment", "users/me/assignments?kind=review", "review_escalated"
+    ),
+    "escalations_returned": Topic(
         "assignment", "review-queue?escalated=true", "escalation_returned"
     ),
-    "label_sets_sent_back": Sort("review_rejected", "users/me/assignments?kind=label", "sent_back"),
-    "label_sets_reopened": Sort("review_rejected", "users/me/assignments?kind=label", "reopened"),
-    "label_sets_rejected": Sort(
+    "label_sets_sent_back": Topic(
+        "review_rejected", "users/me/assignments?kind=label", "sent_back"
+    ),
+    "label_sets_reopened": Topic("review_rejected", "users/me/assignments?kind=label", "reopened"),
+    "label_sets_rejected": Topic(
         "review_rejected", "tag-sets?status=rejected&labeler_id={user_id}", "rejected"
     ),
 }
-"""The sorts by the name of their message for several events."""
+"""The topics by the name of their message for several documents or tag sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class News:
     """Something that happened to `count` documents or tag sets, and whom to notify of it.
 
-    `sort` is a key of SORTS; `link` leads to the item if there is only one. `documents` holds the
+    `topic` is a key of TOPICS; `link` leads to the item if there is only one. `documents` holds the
     names of the first documents, as far as they are known. `by`, `due_at` (ISO 8601) and `reason`
     are shown only if they are the same for everything that is counted together.
     """
 
-    sort: str
+    topic: str
     link: str | None = None
     count: int = 1
     documents: Sequence[str] = ()
@@ -74,18 +83,20 @@ class News:
     user_ids: Sequence[UUID] = ()
     team_ids: Sequence[UUID] = ()
     everybody: bool = False
-    least: Role = Role.viewer
-    but: UUID | None = None
+    min_role: Role = Role.viewer
+    except_user_id: UUID | None = None
 
     @property
     def audience(self) -> Audience:
         """The members to notify."""
-        return Audience(self.user_ids, self.team_ids, self.everybody, self.least, self.but)
+        return Audience(
+            self.user_ids, self.team_ids, self.everybody, self.min_role, self.except_user_id
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """News of one sort, counted together; values that differ between them are None."""
+class Summary:
+    """News of one topic, counted together; values that differ between them are None."""
 
     count: int
     documents: tuple[str, ...]
@@ -95,19 +106,19 @@ class Sum:
     reason: str | None
 
     @classmethod
-    def of(cls, news: News) -> "Sum":
-        """Return the sum of a single item of news."""
-        named = tuple(dict.fromkeys(news.documents))
-        return cls(news.count, named[:NAMED], news.link, news.by, news.due_at, news.reason)
+    def of(cls, news: News) -> "Summary":
+        """Return the summary of a single item of news."""
+        documents = tuple(dict.fromkeys(news.documents))
+        return cls(news.count, documents[:NAMED], news.link, news.by, news.due_at, news.reason)
 
     @classmethod
-    def stored(cls, found: Open) -> "Sum":
-        """Return the sum that an open notification stores."""
-        documents = tuple(found.gathered["documents"])
-        return cls(found.total, **{**found.gathered, "documents": documents})
+    def from_open(cls, notification: OpenNotification) -> "Summary":
+        """Return the summary that an open notification stores."""
+        documents = tuple(notification.gathered["documents"])
+        return cls(notification.total, **{**notification.gathered, "documents": documents})
 
-    def __add__(self, other: "Sum") -> "Sum":
-        return Sum(
+    def __add__(self, other: "Summary") -> "Summary":
+        return Summary(
             count=self.count + other.count,
             documents=tuple(dict.fromkeys(self.documents + other.documents))[:NAMED],
             link=None,
@@ -122,76 +133,86 @@ class Sum:
         return {name: value for name, value in asdict(self).items() if name != "count"}
 
 
-def collect(found: Sequence[News]) -> None:
+def collect(news: Sequence[News]) -> None:
     """Create notifications in the running transaction, or add to those that are open.
 
-    Everything for one user is counted together by its sort. The number of statements does not
+    Everything for one user is counted together by its topic. The number of statements does not
     depend on the number of news or users. The caller must hold `queries.lock`.
     """
-    people = queries.reached([news.audience for news in found]) if found else []
-    if not people:
+    members = queries.list_members([item.audience for item in news]) if news else []
+    if not members:
         return
 
     @cache
-    def summed(numbers: tuple[int, ...]) -> dict[str, Sum]:
+    def summarize(numbers: tuple[int, ...]) -> dict[str, Summary]:
         # Cached, because the members of a team get the same news.
-        by_sort: dict[str, Sum] = {}
-        for news in (found[number] for number in numbers):
-            one = Sum.of(news)
-            by_sort[news.sort] = by_sort[news.sort] + one if news.sort in by_sort else one
-        return by_sort
+        by_topic: dict[str, Summary] = {}
+        for item in (news[number] for number in numbers):
+            summary = Summary.of(item)
+            by_topic[item.topic] = (
+                by_topic[item.topic] + summary if item.topic in by_topic else summary
+            )
+        return by_topic
 
-    worded = cache(_worded)
-    opened = queries.still_open({one.id for one in people}, {news.sort for news in found})
+    render = cache(_render)
+    user_ids, topics = {member.id for member in members}, {item.topic for item in news}
+    open_notifications = queries.lock_open(user_ids, topics)
     entries = []
-    for person in people:
-        for sort, total in summed(tuple(person.numbers)).items():
-            before = opened.get((person.id, sort))
-            whole = total if before is None else Sum.stored(before) + total
-            text = worded(sort, whole, person.locale, person.time_zone)
-            entries.append(_entry(person, sort, whole, text, before))
-    wanted = [one for one in entries if one.in_app or one.by_mail]
+    for member in members:
+        for topic, added in summarize(tuple(member.numbers)).items():
+            existing = open_notifications.get((member.id, topic))
+            summary = added if existing is None else Summary.from_open(existing) + added
+            text = render(topic, summary, member.locale, member.time_zone)
+            entries.append(_build_entry(member, topic, summary, text, existing))
+    wanted = [entry for entry in entries if entry.in_app or entry.by_mail]
     queries.write(wanted, window=container.settings().notification_window_seconds)
 
 
-def _entry(person: Reached, sort: str, whole: Sum, text: Message, before: Open | None) -> Entry:
-    kind = SORTS[sort].kind
-    in_app, by_mail = preferences.get_channels(person.chosen, kind)
+def _build_entry(
+    member: AudienceMember,
+    topic: str,
+    summary: Summary,
+    text: Message,
+    existing: OpenNotification | None,
+) -> Entry:
+    kind = TOPICS[topic].kind
+    in_app, by_mail = preferences.get_channels(member.preferences, kind)
     return Entry(
-        id=uuid7() if before is None else before.id,
-        user_id=person.id,
-        message=sort,
+        id=uuid7() if existing is None else existing.id,
+        user_id=member.id,
+        message=topic,
         kind=kind,
-        total=whole.count,
-        gathered=whole.gathered,
+        total=summary.count,
+        gathered=summary.gathered,
         title=text.title,
         body=text.body,
-        link=_link(sort, whole, person.id),
+        link=_build_link(topic, summary, member.id),
         in_app=in_app,
         by_mail=by_mail,
     )
 
 
-def _worded(sort: str, whole: Sum, locale: str, time_zone: str) -> Message:
-    single = SORTS[sort].one if whole.count == 1 and whole.documents else None
-    more = ["…"] if whole.count > len(whole.documents) else []
+def _render(topic: str, summary: Summary, locale: str, time_zone: str) -> Message:
+    is_single = summary.count == 1 and summary.documents
+    single_message = TOPICS[topic].single_message if is_single else None
+    more = ["…"] if summary.count > len(summary.documents) else []
     values = {
-        "document": whole.documents[0] if whole.documents else None,
-        "documents": ", ".join([*whole.documents, *more]) if whole.documents else None,
-        "by": whole.by,
-        "due_at": datetime.fromisoformat(whole.due_at) if whole.due_at else None,
-        "reason": whole.reason,
+        "document": summary.documents[0] if summary.documents else None,
+        "documents": ", ".join([*summary.documents, *more]) if summary.documents else None,
+        "by": summary.by,
+        "due_at": datetime.fromisoformat(summary.due_at) if summary.due_at else None,
+        "reason": summary.reason,
     }
-    return telling.messages.render(
-        single or sort,
+    return sending.messages.render(
+        single_message or topic,
         locale=locale,
         time_zone=time_zone,
         values=values,
-        count=None if single else whole.count,
+        count=None if single_message else summary.count,
     )
 
 
-def _link(sort: str, whole: Sum, user_id: UUID) -> str:
-    if whole.count == 1 and whole.link is not None:
-        return whole.link
-    return f"{_API}/{SORTS[sort].link.format(user_id=user_id)}"
+def _build_link(topic: str, summary: Summary, user_id: UUID) -> str:
+    if summary.count == 1 and summary.link is not None:
+        return summary.link
+    return f"{_API}/{TOPICS[topic].link.format(user_id=user_id)}"

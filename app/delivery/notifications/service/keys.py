@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from app.delivery.notifications.queries import names
-from app.delivery.notifications.service.telling import tell
+from app.delivery.notifications.service.sending import notify
 from app.delivery.notifications.service.work import Event
 from app.identity.api_keys import service as api_keys
 from app.identity.api_keys.models import ApiKey
@@ -15,13 +15,13 @@ from app.kit.permissions import Role
 _NAMED = 20
 
 
-def creator_left(event: Event) -> None:
+def notify_of_departed_creator(event: Event) -> None:
     """Notify the owners of keys that stay valid although their creator left or was disabled."""
     user_id = UUID(event.data["user_id"])
     _notify("api_key_creator_left", event, user_id, api_keys.list_live_by_creator(user_id))
 
 
-def creator_demoted(event: Event) -> None:
+def notify_of_demoted_creator(event: Event) -> None:
     """Notify the owners of keys that have a higher role than their creator has now."""
     user_id, role = UUID(event.data["user_id"]), Role[event.data["to"]]
     if role >= Role[event.data["from"]]:
@@ -35,12 +35,12 @@ def _notify(message: str, event: Event, user_id: UUID, keys: Sequence[ApiKey]) -
         return
     organization = db.session().get_one(Organization, tenancy.current_organization_id())
     shown = [f"{key.name} ({key.prefix}…, {key.role})" for key in keys[:_NAMED]]
-    tell(
+    notify(
         message,
         kind="api_key_creator_left",
         role=Role.owner,
         values={
-            "creator": names.of_people([user_id]).get(user_id, ""),
+            "creator": names.list_user_names([user_id]).get(user_id, ""),
             "keys": "\n".join([*shown, *(["…"] if len(keys) > _NAMED else [])]),
         },
         count=len(keys),

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from app.delivery.notifications.queries import mailing as queries
 from app.delivery.notifications.queries.mailing import Closed
-from app.delivery.notifications.service import telling
+from app.delivery.notifications.service import sending
 from app.identity.users import preferences
 from app.kit.emails import Email
 from app.kit.links import build_open_link, make_absolute
@@ -14,35 +14,37 @@ _LISTED = 20
 """The maximum number of notifications that an email quotes."""
 
 
-def post_due(checkpoint: Callable[[], None]) -> None:
+def enqueue_due_emails(checkpoint: Callable[[], None]) -> None:
     """Close notifications whose window has ended, in every organization, and queue their emails.
 
     Closing and queueing are one transaction, so no email is lost or queued twice. `checkpoint`
     commits after each batch.
     """
     while closed := queries.close_due():
-        telling.letters.enqueue_many(list(_letters(closed)))
+        sending.emails.enqueue_many(list(_build_emails(closed)))
         checkpoint()
 
 
-def _letters(closed: Sequence[Closed]) -> Iterable[Email]:
-    for _, same in groupby(closed, key=lambda one: (one.organization_id, one.user_id, one.kind)):
-        wanted = [one for one in same if _is_wanted(one)]
+def _build_emails(closed: Sequence[Closed]) -> Iterable[Email]:
+    for _, group in groupby(
+        closed, key=lambda note: (note.organization_id, note.user_id, note.kind)
+    ):
+        wanted = [note for note in group if _is_wanted(note)]
         if wanted:
-            yield _letter(wanted)
+            yield _build_email(wanted)
 
 
-def _is_wanted(one: Closed) -> bool:
-    return one.mailed and preferences.get_channels(one.chosen, one.kind)[1]
+def _is_wanted(note: Closed) -> bool:
+    return note.mailed and preferences.get_channels(note.preferences, note.kind)[1]
 
 
-def _letter(notes: Sequence[Closed]) -> Email:
+def _build_email(notes: Sequence[Closed]) -> Email:
     first = notes[0]
     title, body, link = first.title, first.body or first.title, first.link
     if len(notes) > 1:
-        title = _title(first, len(notes) - 1)
-        body, link = "\n\n".join(map(_quoted, notes[:_LISTED])), None
-    return telling.letter(
+        title = _render_title(first, len(notes) - 1)
+        body, link = "\n\n".join(map(_quote, notes[:_LISTED])), None
+    return sending.build_email(
         first.id,
         first.organization_id,
         address=first.email,
@@ -55,18 +57,18 @@ def _letter(notes: Sequence[Closed]) -> Email:
     )
 
 
-def _title(first: Closed, more: int) -> str:
+def _render_title(first: Closed, more: int) -> str:
     values = {"title": first.title}
-    return telling.messages.render(
+    return sending.messages.render(
         "and_more", locale=first.locale, time_zone=first.time_zone, values=values, count=more
     ).title
 
 
-def _quoted(one: Closed) -> str:
+def _quote(note: Closed) -> str:
     # Each notification has its own link, so the email shows them as text instead of a button.
     page = ""
-    if one.link:
-        link = build_open_link(one.link, org_slug=one.slug, language=one.locale)
+    if note.link:
+        link = build_open_link(note.link, org_slug=note.slug, language=note.locale)
         page = make_absolute(link)
-    lines = (one.title, one.body, page)
+    lines = (note.title, note.body, page)
     return "\n".join(line for line in lines if line)

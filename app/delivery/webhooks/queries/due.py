@@ -23,10 +23,10 @@ from app.delivery.webhooks.queries.pacing import (
 )
 from app.kit import db
 
-VISITS = 2_000
+MAX_VISITS = 2_000
 """The maximum number of webhooks that one statement visits."""
-VISITS_PER_ORGANIZATION = 64
-LOOKS = 32
+MAX_VISITS_PER_ORGANIZATION = 64
+MAX_SEARCHES = 32
 """The maximum number of searches in a row while they find nothing and webhooks are left."""
 COUNTED = 100_000
 """Due deliveries are counted up to this number."""
@@ -155,15 +155,15 @@ class Finder:
     marks: dict[UUID, UUID] = field(default_factory=dict)
 
     @property
-    def is_halfway(self) -> bool:
+    def has_more(self) -> bool:
         """Whether the last search left webhooks for the next one."""
         return bool(self.marks) or self.first != _FIRST
 
-    def find_any(self) -> list[DueWebhook]:
+    def find_due(self) -> list[DueWebhook]:
         """Search until a webhook with due deliveries is found or all webhooks were visited."""
-        for _ in range(LOOKS):
+        for _ in range(MAX_SEARCHES):
             found = self.find()
-            if any(one.due for one in found) or not self.is_halfway:
+            if any(webhook.due for webhook in found) or not self.has_more:
                 break
         return found
 
@@ -174,8 +174,8 @@ class Finder:
             "marked": [str(organization) for organization in self.marks],
             "marks": [str(webhook) for webhook in self.marks.values()],
             "nowhere": _FIRST,
-            "visits": VISITS,
-            "per_organization": VISITS_PER_ORGANIZATION,
+            "visits": MAX_VISITS,
+            "per_organization": MAX_VISITS_PER_ORGANIZATION,
         }
         found: list[DueWebhook] = []
         new_marks: dict[UUID, UUID] = {}
@@ -217,8 +217,8 @@ def depth() -> tuple[int, float]:
         "marked": [],
         "marks": [],
         "nowhere": _FIRST,
-        "visits": VISITS,
-        "per_organization": VISITS,
+        "visits": MAX_VISITS,
+        "per_organization": MAX_VISITS,
         "counted": COUNTED,
         "recent": RECENT_SECONDS,
     }

@@ -117,7 +117,7 @@ _BEGIN = text(
         SELECT w.organization_id, w.id AS webhook_id, w.failures, due.*,
             CASE WHEN due.delivered_at > now() - interval '24 hours' THEN 'skipped'
                  WHEN due.attempts_in_round >= :attempts THEN 'abandoned'
-                 ELSE 'pending' END AS verdict
+                 ELSE 'pending' END AS new_status
         FROM limited w CROSS JOIN LATERAL (
             SELECT * FROM (
                 SELECT * FROM (SELECT {_COLUMNS} {TESTS}
@@ -137,13 +137,13 @@ _BEGIN = text(
         ON CONFLICT DO NOTHING
     )
     UPDATE webhook_deliveries d SET
-        status = verdict, updated_at = now(),
-        attempt_count = d.attempt_count + (verdict = 'pending')::int,
-        attempts_in_round = d.attempts_in_round + (verdict = 'pending')::int,
-        attempted_at = CASE WHEN verdict = 'pending' THEN now() ELSE d.attempted_at END,
-        next_attempt_at = CASE WHEN verdict = 'pending' THEN d.next_attempt_at END,
-        lease_token = CASE WHEN verdict = 'pending' THEN gen_random_uuid() END,
-        leased_until = CASE WHEN verdict = 'pending'
+        status = new_status, updated_at = now(),
+        attempt_count = d.attempt_count + (new_status = 'pending')::int,
+        attempts_in_round = d.attempts_in_round + (new_status = 'pending')::int,
+        attempted_at = CASE WHEN new_status = 'pending' THEN now() ELSE d.attempted_at END,
+        next_attempt_at = CASE WHEN new_status = 'pending' THEN d.next_attempt_at END,
+        lease_token = CASE WHEN new_status = 'pending' THEN gen_random_uuid() END,
+        leased_until = CASE WHEN new_status = 'pending'
                             THEN now() + make_interval(secs => :seconds) END
     FROM chosen, webhooks w
     WHERE (d.organization_id, d.id) = (chosen.organization_id, chosen.id)
@@ -157,37 +157,37 @@ _BEGIN = text(
 )
 _INTERRUPTED = "The worker stopped before the outcome of this attempt was known."
 
-_HELD = """
+_LEASED = """
     SELECT d.organization_id, d.id
     FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:tokens AS uuid[]))
-         AS held (organization_id, id, token)
+         AS leased (organization_id, id, token)
     CROSS JOIN LATERAL (
         SELECT organization_id, id FROM webhook_deliveries
-        WHERE (organization_id, id) = (held.organization_id, held.id)
-          AND lease_token = held.token
+        WHERE (organization_id, id) = (leased.organization_id, leased.id)
+          AND lease_token = leased.token
         FOR UPDATE SKIP LOCKED) AS d
 """
 _RENEW = text(
     f"""
-    WITH held AS ({_HELD})
+    WITH leased AS ({_LEASED})
     UPDATE webhook_deliveries d SET leased_until = now() + make_interval(secs => :seconds)
-    FROM held WHERE (d.organization_id, d.id) = (held.organization_id, held.id)
+    FROM leased WHERE (d.organization_id, d.id) = (leased.organization_id, leased.id)
     RETURNING d.lease_token
     """  # noqa: S608 - made of constants
 )
 _RELEASE = text(
     f"""
-    WITH held AS ({_HELD})
+    WITH leased AS ({_LEASED})
     UPDATE webhook_deliveries d SET lease_token = NULL, leased_until = NULL
-    FROM held WHERE (d.organization_id, d.id) = (held.organization_id, held.id)
+    FROM leased WHERE (d.organization_id, d.id) = (leased.organization_id, leased.id)
     """  # noqa: S608 - made of constants
 )
 _REQUEUE = text(
     f"""
-    WITH held AS ({_HELD})
+    WITH leased AS ({_LEASED})
     UPDATE webhook_deliveries d SET lease_token = NULL, leased_until = NULL,
         attempt_count = attempt_count - 1, attempts_in_round = attempts_in_round - 1
-    FROM held WHERE (d.organization_id, d.id) = (held.organization_id, held.id)
+    FROM leased WHERE (d.organization_id, d.id) = (leased.organization_id, leased.id)
     """  # noqa: S608 - made of constants
 )
 

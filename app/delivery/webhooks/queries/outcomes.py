@@ -87,10 +87,10 @@ _LOCK = text(
 # Every delivery is locked before anything about it is written. Transactions that begin attempts
 # skip it then, instead of waiting for the uncommitted row of an attempt. The recorder does not wait
 # either: if another transaction has locked the delivery, its outcome is written later.
-_SETTLE = text(
+_UPDATE_DELIVERIES = text(
     """
     WITH outcome AS MATERIALIZED (
-        SELECT d.organization_id, d.id, d.lease_token = asked.token AS stands, asked.token,
+        SELECT d.organization_id, d.id, d.lease_token = asked.token AS is_valid, asked.token,
                asked.ok, asked.fatal
         FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:tokens AS uuid[]),
                     CAST(:oks AS boolean[]), CAST(:fatals AS boolean[]))
@@ -99,7 +99,7 @@ _SETTLE = text(
             SELECT organization_id, id, lease_token FROM webhook_deliveries
             WHERE (organization_id, id) = (asked.organization_id, asked.id)
             FOR NO KEY UPDATE SKIP LOCKED) AS d
-    ), settled AS (
+    ), updated AS (
         UPDATE webhook_deliveries d SET
             status = CASE WHEN ok THEN 'delivered' WHEN fatal THEN 'failed'
                           WHEN attempts_in_round > cardinality(delays) OR outdated THEN 'abandoned'
@@ -115,11 +115,11 @@ _SETTLE = text(
             FROM webhook_deliveries x
             JOIN webhooks w ON (w.organization_id, w.id) = (x.organization_id, x.webhook_id)
             WHERE (x.organization_id, x.id) = (outcome.organization_id, outcome.id)) AS webhook
-        WHERE (d.organization_id, d.id) = (outcome.organization_id, outcome.id) AND outcome.stands
+        WHERE (d.organization_id, d.id) = (outcome.organization_id, outcome.id) AND outcome.is_valid
         RETURNING outcome.token
     )
-    SELECT outcome.token, settled.token IS NOT NULL AS stood
-    FROM outcome LEFT JOIN settled ON settled.token = outcome.token
+    SELECT outcome.token, updated.token IS NOT NULL AS was_valid
+    FROM outcome LEFT JOIN updated ON updated.token = outcome.token
     """
 )
 _LIST_EXISTING = text(
@@ -131,7 +131,7 @@ _LIST_EXISTING = text(
     """
 )
 # The lease was lost or the delivery was abandoned meanwhile, but the delivery has arrived.
-_MARK_ARRIVED = text(
+_MARK_DELIVERED = text(
     """
     UPDATE webhook_deliveries d SET
         delivered_at = clock_timestamp(), updated_at = clock_timestamp(),
@@ -200,7 +200,7 @@ def lock(webhooks: Sequence[Key]) -> tuple[dict[Key, Counters], set[Key]]:
     return counters, busy
 
 
-def settle(results: Sequence[Result], delays: Sequence[int]) -> dict[UUID, bool]:
+def update_deliveries(results: Sequence[Result], delays: Sequence[int]) -> dict[UUID, bool]:
     """Write the new status of the deliveries whose leases are still valid.
 
     After failure n of a round the next attempt is due in `delays[n - 1]` seconds. Without such a
@@ -217,7 +217,7 @@ def settle(results: Sequence[Result], delays: Sequence[int]) -> dict[UUID, bool]
         "fatals": [r.fatal for r in results],
         "delays": list(delays),
     }
-    return {row.token: row.stood for row in db.session().execute(_SETTLE, values)}
+    return {row.token: row.was_valid for row in db.session().execute(_UPDATE_DELIVERIES, values)}
 
 
 def list_existing(results: Sequence[Result]) -> set[UUID]:
@@ -228,11 +228,11 @@ def list_existing(results: Sequence[Result]) -> set[UUID]:
     return set(db.session().scalars(_LIST_EXISTING, values))
 
 
-def mark_arrived(results: Sequence[Result]) -> None:
+def mark_delivered(results: Sequence[Result]) -> None:
     """Record successes whose leases were lost, so that their deliveries are not sent again."""
     if results:
         values = {**_keys(results), "rounds": [r.round for r in results]}
-        db.session().execute(_MARK_ARRIVED, values)
+        db.session().execute(_MARK_DELIVERED, values)
 
 
 def record_attempts(results: Sequence[Result]) -> None:

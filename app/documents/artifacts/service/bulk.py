@@ -106,7 +106,7 @@ def changed_since(missed: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
 
 
 def delete_expired(days: int, checkpoint: Callable[[], None]) -> int:
-    """Delete the organization's documents that came in more than `days` ago; return how many.
+    """Delete the organization's documents of more than `days` ago; return how many.
 
     Emits `artifact.deleted` for each, whatever its status. `checkpoint` commits each batch, so that a
     run after a kill continues with the rest.

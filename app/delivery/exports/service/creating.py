@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.delivery.exports.models import Export
 from app.delivery.exports.queries import records
-from app.delivery.exports.service.reading import shown
+from app.delivery.exports.service.reading import to_response
 from app.engines.formats import FORMATS, Format, FormatError, check_options
 from app.kit import capacity, db, errors, events, watermarks
 from app.kit.ids import uuid7
@@ -23,7 +23,7 @@ _MEMBERS = (
     "labeler_id",
 )
 _ACCEPTED = ["accepted"]
-_EVERY = ["draft", "submitted", "accepted", "rejected"]
+_ALL_STATUSES = ["draft", "submitted", "accepted", "rejected"]
 
 
 def create(
@@ -52,16 +52,16 @@ def _create(
     scheduled_export_id: UUID | None,
 ) -> dict[str, Any]:
     try:
-        checked = check_options(format_id, options)
+        checked_options = check_options(format_id, options)
     except FormatError as failure:
         raise errors.invalid(failure.message, failure.path) from None
-    chosen = _include(FORMATS[format_id], where, include)
+    completed_include = _complete_include(FORMATS[format_id], where, include)
     export = Export(
         id=uuid7(),
         format=format_id,
-        filter=_filter(where, chosen["tags"]),
-        options=checked,
-        include=chosen,
+        filter=_complete_filter(where, completed_include["tags"]),
+        options=checked_options,
+        include=completed_include,
         created_by=created_by,
         scheduled_export_id=scheduled_export_id,
     )
@@ -69,40 +69,42 @@ def _create(
     events.emit(
         "export.requested", {"job_id": export.id, "format": format_id, "created_by": created_by}
     )
-    return shown(export)
+    return to_response(export)
 
 
-def _include(format_: Format, where: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _complete_include(
+    format_: Format, where: Mapping[str, Any], requested: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return `include` with all its members.
 
     Raises 400 for a part that the format cannot keep. By default such a part is left out.
     """
     for name in ("evidence", "text", "history"):
-        if given.get(name) and name not in format_.keeps:
+        if requested.get(name) and name not in format_.keeps:
             raise errors.invalid(
                 f"The format {format_.id} cannot include `{name}`.", f"include.{name}"
             )
     return {
         # With `statuses` alone, export those statuses: `accepted` would silently drop all others.
-        "tags": given.get("tags") or ("all" if "statuses" in where else "accepted"),
-        "evidence": given.get("evidence", "evidence" in format_.keeps),
-        "text": given.get("text", False),
-        "history": given.get("history", False),
+        "tags": requested.get("tags") or ("all" if "statuses" in where else "accepted"),
+        "evidence": requested.get("evidence", "evidence" in format_.keeps),
+        "text": requested.get("text", False),
+        "history": requested.get("history", False),
     }
 
 
-def _filter(where: Mapping[str, Any], which: str) -> dict[str, Any]:
+def _complete_filter(where: Mapping[str, Any], which: str) -> dict[str, Any]:
     """Return the filter with all its members as JSON values, None for those without a condition."""
     _check_references(where)
-    given = where.get("statuses")
+    requested = where.get("statuses")
     only_accepted = which in ("accepted", "final")
-    if only_accepted and given not in (None, _ACCEPTED):
+    if only_accepted and requested not in (None, _ACCEPTED):
         message = f"`include.tags` is `{which}`; use `latest` or `all` for other statuses."
         raise errors.invalid(message, "filter.statuses")
-    statuses = given or (_ACCEPTED if only_accepted else _EVERY)
+    statuses = requested or (_ACCEPTED if only_accepted else _ALL_STATUSES)
     ends = {f"{name}_before": _end_period(where, name) for name in ("created", "decided")}
-    known = {name: _json({**where, **ends}.get(name)) for name in _MEMBERS}
-    return {**known, "statuses": [status for status in _EVERY if status in statuses]}
+    members = {name: _to_json({**where, **ends}.get(name)) for name in _MEMBERS}
+    return {**members, "statuses": [status for status in _ALL_STATUSES if status in statuses]}
 
 
 def _end_period(where: Mapping[str, Any], name: str) -> datetime | None:
@@ -110,14 +112,14 @@ def _end_period(where: Mapping[str, Any], name: str) -> datetime | None:
 
     A period without an end, or with one in the future, ends now, so that it stays complete.
     """
-    start, wanted = where.get(f"{name}_after"), where.get(f"{name}_before")
-    if start is None and wanted is None:
+    start, requested_end = where.get(f"{name}_after"), where.get(f"{name}_before")
+    if start is None and requested_end is None:
         return None
-    if start is not None and wanted is not None and start >= wanted:
+    if start is not None and requested_end is not None and start >= requested_end:
         raise errors.invalid(
             "The end of the period must be after its start.", f"filter.{name}_before"
         )
-    end = watermarks.raise_to(wanted)
+    end = watermarks.raise_to(requested_end)
     if start is not None and start > end:
         raise errors.invalid(
             "The start of the period must not be in the future.", f"filter.{name}_after"
@@ -137,9 +139,9 @@ def _check_references(where: Mapping[str, Any]) -> None:
         raise errors.invalid(f"{missing} of these artifacts do not exist.", "filter.artifact_ids")
 
 
-def _json(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, list):
-        return [str(one) for one in value]
+        return [str(item) for item in value]
     return value if value is None else str(value)

@@ -17,26 +17,26 @@ from app.kit.permissions import Role
 
 
 class Recipient(NamedTuple):
-    """A user to notify; `chosen` holds the preferences that differ from the defaults."""
+    """A user to notify; `preferences` holds those that differ from the defaults."""
 
     id: UUID
     locale: str
     time_zone: str
-    chosen: dict[str, Any]
+    preferences: dict[str, Any]
 
 
-def recipients(
+def list_recipients(
     user_ids: Sequence[UUID],
     team_ids: Sequence[UUID],
     *,
     role: Role | None,
-    least: Role,
-    but: UUID | None,
+    min_role: Role,
+    except_user_id: UUID | None,
 ) -> list[Recipient]:
     """Return the members of the bound organization to notify.
 
     Those are the members among `user_ids`, in one of `team_ids`, or with exactly `role`. Only
-    members with at least the role `least` are included, and never the user `but`.
+    members with at least `min_role` are included, and never `except_user_id`.
     """
     in_teams = select(TeamMember.user_id).where(TeamMember.team_id.in_(team_ids))
     statement = (
@@ -48,17 +48,17 @@ def recipients(
                 Membership.user_id.in_(in_teams),
                 Membership.role.in_([role.name] if role is not None else []),
             ),
-            Membership.role.in_([one.name for one in Role if one >= least]),
+            Membership.role.in_([allowed.name for allowed in Role if allowed >= min_role]),
             User.disabled_at.is_(None),
         )
         .order_by(User.id)
     )
-    if but is not None:
-        statement = statement.where(User.id != but)
+    if except_user_id is not None:
+        statement = statement.where(User.id != except_user_id)
     return [Recipient(*row) for row in db.session().execute(statement)]
 
 
-class Note(NamedTuple):
+class NewNotification(NamedTuple):
     """The text of a notification for one user."""
 
     user_id: UUID
@@ -67,21 +67,23 @@ class Note(NamedTuple):
     in_app: bool
 
 
-def add(
-    notes: Sequence[Note], *, kind: str, link: str | None, unique_key: str | None
+def insert_notifications(
+    notifications: Sequence[NewNotification], *, kind: str, link: str | None, unique_key: str | None
 ) -> dict[UUID, UUID]:
     """Insert notifications in one statement and return the ids of the new ones by user.
 
     Users who already have a notification with this `unique_key` get none.
     """
-    cause = {"kind": kind, "link": link, "unique_key": unique_key}
-    rows = [{"id": uuid7(), **note._asdict(), **cause} for note in notes]
+    if not notifications:
+        return {}
+    common = {"kind": kind, "link": link, "unique_key": unique_key}
+    rows = [{"id": uuid7(), **new._asdict(), **common} for new in notifications]
     statement = insert(Notification).on_conflict_do_nothing()
-    told = db.session().execute(statement.returning(Notification.user_id, Notification.id), rows)
-    return {row.user_id: row.id for row in told}
+    returning = statement.returning(Notification.user_id, Notification.id)
+    return {row.user_id: row.id for row in db.session().execute(returning, rows)}
 
 
-class Mail(NamedTuple):
+class EmailData(NamedTuple):
     """The data of a notification's email."""
 
     address: str
@@ -93,7 +95,7 @@ class Mail(NamedTuple):
     slug: str
 
 
-def mail_of(notification_id: UUID) -> Mail | None:
+def get_email_data(notification_id: UUID) -> EmailData | None:
     """Return the email data of a notification, or None if it is gone or its user is disabled."""
     statement = (
         select(
@@ -110,4 +112,4 @@ def mail_of(notification_id: UUID) -> Mail | None:
         .where(Notification.id == notification_id, User.disabled_at.is_(None))
     )
     row = db.session().execute(statement).first()
-    return None if row is None else Mail(*row)
+    return None if row is None else EmailData(*row)
