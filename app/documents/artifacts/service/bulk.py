@@ -108,8 +108,8 @@ def changed_since(missed: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
 def delete_expired(days: int, checkpoint: Callable[[], None]) -> int:
     """Delete the organization's documents of more than `days` ago; return how many.
 
-    Emits `artifact.deleted` for each, whatever its status. `checkpoint` commits each batch, so that a
-    run after a kill continues with the rest.
+    Emits `artifact.deleted` for each, whatever its status. `checkpoint` commits each batch, so that
+    a run after a kill continues with the rest.
     """
     until = db.utc_now() - timedelta(days=days)
     deleted = 0
