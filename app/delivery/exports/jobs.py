@@ -21,12 +21,12 @@ class _ExportEnded(Exception):  # noqa: N818 - a signal, not an error
     """Signals that the export was ended by something else while it ran."""
 
 
-def _export_id(job: Job) -> UUID:
+def _get_export_id(job: Job) -> UUID:
     return UUID(job.args["data"]["job_id"])
 
 
 def _fail(job: Job, error: str) -> None:
-    service.fail(_export_id(job), error)
+    service.fail(_get_export_id(job), error)
 
 
 def _reopen(args: dict[str, Any]) -> None:
@@ -46,7 +46,7 @@ def run(job: Job) -> None:
     A repeated run starts again from the beginning. Does nothing when the export is already over.
     """
     container.current().reserve.check()
-    export = service.start(_export_id(job))
+    export = service.start(_get_export_id(job))
     if export is None:
         return
     job.checkpoint()

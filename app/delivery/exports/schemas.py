@@ -61,7 +61,7 @@ class ExportFilter(Schema):
 
 
 class ExportInclude(Schema):
-    """Which tag sets of a document are exported, and which parts of each."""
+    """The selection of tag sets per document, and of the parts of each tag set."""
 
     tags = Str(validate=OneOf(WHICH_TAG_SETS), metadata={"description": _WHICH})
     evidence = Bool(
@@ -86,7 +86,7 @@ class CreateExport(Schema):
 
 
 class AppliedFilter(Schema):
-    """The filter as it was applied; null if a member was omitted."""
+    """The filter as it was applied; members that were omitted are null."""
 
     schema_id = Uuid(required=True, allow_none=True)
     statuses = List(Str(), required=True)
@@ -103,7 +103,7 @@ class AppliedFilter(Schema):
 
 
 class AppliedInclude(Schema):
-    """What was selected for each row, with defaults filled in."""
+    """The selection as it was applied, with defaults filled in."""
 
     tags = Str(required=True)
     evidence = Bool(required=True)

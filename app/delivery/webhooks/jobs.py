@@ -76,13 +76,13 @@ def tidy(job: Job) -> None:
     job.checkpoint()
     found = upkeep.list_secrets(None)
     while found:
-        _encrypt_again(found)
+        _rotate_secrets(found)
         job.checkpoint()
         found = upkeep.list_secrets(found[-1])
     purging.purge("webhook_deliveries", upkeep.OLD_DELIVERIES, job.checkpoint)
 
 
-def _encrypt_again(webhooks: Sequence[upkeep.EncryptedSecrets]) -> None:
+def _rotate_secrets(webhooks: Sequence[upkeep.EncryptedSecrets]) -> None:
     """Re-encrypt with the first key the secrets that another key has encrypted."""
     keyring = container.keyring()
     for webhook in webhooks:

@@ -264,7 +264,7 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 
 
 def list_events(*, page: PageRequest) -> Page:
-    """Return a page of the catalogue."""
+    """Return a page of the event catalogue."""
     found = records.list_event_names(page, list(CATALOGUE))
     event_types: list[EventType] = [CATALOGUE[row.event] for row in found.items]
     return replace(found, items=event_types)

@@ -56,7 +56,7 @@ def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
     export = records.lock(export_id)
     if export is None or export.status != "running":
         return
-    key = _key(export)
+    key = _build_storage_key(export)
     stored = staged.promote(key)
     now = db.utc_now()
     export.status = "completed"
@@ -94,7 +94,7 @@ def fail(export_id: UUID, cause: str) -> None:
     export.finished_at = db.utc_now()
     # A run that died after it had promoted its file left a file that no record refers to.
     with suppress(StorageUnavailable):
-        container.current().storage.delete(_key(export))
+        container.current().storage.delete(_build_storage_key(export))
     events.emit(
         "export.failed",
         {
@@ -124,6 +124,6 @@ def delete_expired_files() -> int:
     return len(batch)
 
 
-def _key(export: Export) -> str:
+def _build_storage_key(export: Export) -> str:
     extension = FORMATS[export.format].extension
     return f"organizations/{export.organization_id}/exports/{export.id}.{extension}"

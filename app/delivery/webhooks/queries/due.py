@@ -187,10 +187,10 @@ class Finder:
                 new_marks[row[0]] = row[1]
             else:
                 last = row[0]
-        self._move(new_marks, last)
+        self._remember_position(new_marks, last)
         return found
 
-    def _move(self, new_marks: dict[UUID, UUID], last: UUID | None) -> None:
+    def _remember_position(self, new_marks: dict[UUID, UUID], last: UUID | None) -> None:
         """Remember where the next search continues.
 
         `last` is the organization at which this search stopped. Some of its webhooks may have been

@@ -195,7 +195,7 @@ _REQUEUE = text(
 def begin(rooms: Sequence[Room], *, attempts: int, failing: bool = True) -> list[Attempt]:
     """Begin attempts at webhooks, tests first, then retries, then first attempts.
 
-    If fewer attempts begin at a webhook than there is room for, it has no more due deliveries.
+    A webhook at which fewer attempts begin than there is room for has nothing more to attempt now.
 
     Args:
         rooms: how many attempts may begin, each webhook once.
