@@ -7,6 +7,7 @@ from flask import Flask
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from app.documents.artifacts.statuses import TRANSITIONS, ArtifactStatus
 from app.kit import db, tenancy
 from app.workflow.assignment import service as assignment
 from app.workflow.tag_sets import service as tag_sets
@@ -497,6 +498,15 @@ class ArtifactLife(RuleBasedStateMachine):
         self._expect(self._send("admin", "PATCH", path, body), None)
         self._expect(self._post("admin", f"{path}/publish"), None, 201)
 
+    def _check_statuses(self) -> None:
+        """Check that each change of status that the audit log recorded is one of the table."""
+        log = f"/organizations/{self.org.slug}/audit-log?target_id={self.artifact_id}"
+        entries = self.org.api("admin").get(f"{log}&page_size=200").json["data"]
+        for entry in entries:
+            before, after = (entry["changes"] or {}).get("status") or (None, None)
+            if before is not None and after is not None:
+                assert ArtifactStatus(after) in TRANSITIONS[ArtifactStatus(before)], (before, after)
+
     @invariant()
     def the_document_is_the_models(self) -> None:
         row = self.org.api("admin").get(f"/artifacts/{self.artifact_id}").json["data"]
@@ -545,6 +555,7 @@ class ArtifactLife(RuleBasedStateMachine):
         told = self.desk.events("tag_set.accepted")
         assert [one["tag_set_id"] for one in told] == self.accepted
         assert all(one["reviewer_id"] is not None for one in told)
+        self._check_statuses()
 
 
 def test_a_document_lives_as_the_model_says(app: Flask) -> None:

@@ -4,12 +4,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from app.documents.artifacts.statuses import ArtifactStatus
 from app.insight.schema_statistics import queries
 from app.kit import errors
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-_STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed")
 _TAG_SETS = (*TagSetStatus, "total")
 
 
@@ -34,8 +34,8 @@ def get_statistics(
         "first": first,
         "end": end,
         "artifacts": {
-            "total": sum(artifacts.get(status, 0) for status in _STATUSES),
-            "by_status": {status: artifacts.get(status, 0) for status in _STATUSES},
+            "total": sum(artifacts.get(status, 0) for status in ArtifactStatus),
+            "by_status": {status: artifacts.get(status, 0) for status in ArtifactStatus},
             "archived": artifacts.get("archived", 0),
         },
         **_build_outcome(total),

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
+from app.schemas.artifact_schemas.statuses import SchemaStatus
 
 
 class ArtifactSchema(TenantModel, db.Revised, db.Base):
@@ -28,7 +29,7 @@ class ArtifactSchema(TenantModel, db.Revised, db.Base):
     guidelines: Mapped[str] = mapped_column(default="")
     review_policy: Mapped[dict[str, Any]]
     fields: Mapped[list[Any]]
-    status: Mapped[str] = mapped_column(default="draft")
+    status: Mapped[str] = mapped_column(default=SchemaStatus.DRAFT)
     ai_assist_enabled: Mapped[bool] = mapped_column(default=False)
     required_skills: Mapped[list[Any]] = mapped_column(default=list, server_default="[]")
     required_skill_keys: Mapped[list[str]] = mapped_column(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.documents.artifacts.models import STATUSES
+from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db
 from app.kit.ids import uuid7
 from tests.factories import Org
@@ -47,7 +47,7 @@ def test_a_schema_without_anything(desk: Desk) -> None:
     version = found.pop("versions")
     assert [(one["number"], {k: one[k] for k in NOTHING}) for one in version] == [(1, NOTHING)]
     assert {name: found[name] for name in NOTHING} == NOTHING
-    assert found["artifacts"].pop("by_status").keys() == set(STATUSES)
+    assert found["artifacts"].pop("by_status").keys() == set(ArtifactStatus)
     assert found["artifacts"] == {"total": 0, "archived": 0}
     assert (found["schema_id"], found["from"], found["to"]) == (str(schema), None, None)
 

@@ -8,7 +8,6 @@ from app.documents.artifacts.models.content import (
     ArtifactText,
 )
 from app.documents.artifacts.models.documents import (
-    STATUSES,
     URGENCY,
     URGENT_AT,
     Artifact,
@@ -25,7 +24,6 @@ __all__ = [
     "ARTIFACT_COLUMNS",
     "HAS_TEXT_LAYER",
     "SCHEMA_OR_NONE",
-    "STATUSES",
     "URGENCY",
     "URGENT_AT",
     "Artifact",

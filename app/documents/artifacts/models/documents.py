@@ -17,11 +17,9 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db
 from app.kit.tenancy import TenantModel
-
-STATUSES = ("processing", "ready", "in_progress", "in_review", "done", "failed")
-
 
 URGENCY = """(
 CASE
@@ -55,7 +53,7 @@ def no_labels() -> dict[str, int]:
 
 
 class Artifact(TenantModel, db.Revised, db.Base):
-    """A document. `status` is one of STATUSES.
+    """A document. `status` is an ArtifactStatus.
 
     Its bytes are in the storage under `storage.blob_key(organization_id, sha256)`. `label_counts`
     has a number per state of its label sets, kept by whoever changes one. The revision counts edits
@@ -149,7 +147,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     page_count: Mapped[int | None]
     language: Mapped[str | None]
     text_length: Mapped[int] = mapped_column(default=0)
-    status: Mapped[str] = mapped_column(default="processing")
+    status: Mapped[str] = mapped_column(default=ArtifactStatus.PROCESSING)
     routing_since: Mapped[datetime | None]
     failure: Mapped[dict[str, Any] | None]
     ingested_at: Mapped[datetime | None]

@@ -20,13 +20,14 @@ from sqlalchemy import (
 )
 
 from app.documents.artifacts.counters import ARTIFACTS
-from app.documents.artifacts.models import STATUSES, Artifact
+from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.statuses import CLOSED, ArtifactStatus
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
 from app.kit.pagination import within
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
-OPEN = tuple(status for status in STATUSES if status not in ("done", "failed"))
+OPEN = tuple(status for status in ArtifactStatus if status not in CLOSED)
 AGES = (1, 7, 30)
 """Days that the ages of open documents are told apart by."""
 
@@ -62,7 +63,7 @@ def _counted(cells: Subquery) -> Subquery:
     current = cells.c.archived == "false"
     is_open = and_(current, cells.c.status.in_(OPEN))
     counts: dict[str, ColumnElement[bool]] = {
-        **{status: and_(current, cells.c.status == status) for status in STATUSES},
+        **{status: and_(current, cells.c.status == status) for status in ArtifactStatus},
         "total": current,
         "open": is_open,
         "unassigned": and_(is_open, cells.c.assigned == "false"),

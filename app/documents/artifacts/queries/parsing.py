@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.documents.artifacts.models import Artifact, ArtifactPage, ArtifactText
 from app.documents.artifacts.queries.columns import INGESTED
+from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db, tenancy
 
 _ADD_PAGES = text(
@@ -41,7 +42,7 @@ def processing(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
     """Return the document if it is still being read, None if it waits for the routing rules."""
     statement = select(Artifact).where(
         Artifact.id == artifact_id,
-        Artifact.status == "processing",
+        Artifact.status == ArtifactStatus.PROCESSING,
         Artifact.routing_since.is_(None),
     )
     if lock:
@@ -84,7 +85,7 @@ def finish(
     # The document first: its words are indexed in its language when the text comes.
     _set(
         artifact.id,
-        status="processing" if routing else "ready",
+        status=ArtifactStatus.PROCESSING if routing else ArtifactStatus.READY,
         routing_since=func.now() if routing else None,
         **({} if routing else {"ingested_at": func.coalesce(Artifact.ingested_at, func.now())}),
         page_count=page_count,
@@ -109,7 +110,7 @@ def fail(artifact_id: UUID, code: str, message: str) -> None:
     """Mark a document as failed with the reason; delete what was read of it before."""
     failure = {"code": code, "message": message}
     nothing = {"page_count": None, "language": None, "text_length": 0}
-    _set(artifact_id, status="failed", failure=failure, **nothing)
+    _set(artifact_id, status=ArtifactStatus.FAILED, failure=failure, **nothing)
     db.session().execute(
         update(ArtifactText)
         .where(ArtifactText.artifact_id == artifact_id, ArtifactText.text != "")

@@ -8,6 +8,7 @@ from sqlalchemy import func, null, select, update
 
 from app.documents.artifacts.models import Artifact, no_labels
 from app.documents.artifacts.queries.reading import among
+from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db
 
 BATCH = 1000
@@ -17,7 +18,9 @@ def find_failed(
     failure_code: str | None, created_after: datetime | None, created_before: datetime | None
 ) -> list[UUID]:
     """Return the failed documents that are not archived, oldest first."""
-    statement = select(Artifact.id).where(Artifact.status == "failed", Artifact.archived.is_(False))
+    statement = select(Artifact.id).where(
+        Artifact.status == ArtifactStatus.FAILED, Artifact.archived.is_(False)
+    )
     if failure_code is not None:
         statement = statement.where(Artifact.failure["code"].astext == failure_code)
     if created_after is not None:
@@ -33,7 +36,7 @@ def reopen(artifact_ids: Sequence[UUID]) -> list[UUID]:
         select(Artifact.id)
         .where(
             among(artifact_ids),
-            Artifact.status == "failed",
+            Artifact.status == ArtifactStatus.FAILED,
             Artifact.archived.is_(False),
             Artifact.label_counts == no_labels(),
         )
@@ -44,7 +47,12 @@ def reopen(artifact_ids: Sequence[UUID]) -> list[UUID]:
     db.session().execute(
         update(Artifact)
         .where(among(failed))
-        .values(status="processing", routing_since=null(), failure=null(), updated_at=func.now())
+        .values(
+            status=ArtifactStatus.PROCESSING,
+            routing_since=null(),
+            failure=null(),
+            updated_at=func.now(),
+        )
         .execution_options(synchronize_session=False)
     )
     return failed

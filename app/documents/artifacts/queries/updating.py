@@ -10,6 +10,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.documents.artifacts.models import Artifact
 from app.documents.artifacts.queries.reading import among, by_ids, still
+from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
@@ -49,7 +50,7 @@ def read_anew(artifact_id: UUID) -> None:
         update(Artifact)
         .where(Artifact.id == artifact_id)
         .values(
-            status="processing",
+            status=ArtifactStatus.PROCESSING,
             routing_since=null(),
             failure=null(),
             claim_user_id=null(),

@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields
 
-from app.documents.artifacts.models import STATUSES
 from app.documents.artifacts.names import MAX_NAME, NAME_PATTERN, check_name
+from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import errors
 from app.kit.api import strict_json
 from app.kit.api.fields import (
@@ -153,7 +153,9 @@ class UploadArtifact(UploadSchema):
 class ArtifactFilters(Schema):
     """Filters of the list. Archived documents are left out unless they are asked for."""
 
-    status = List(Str(validate=OneOf(STATUSES)), metadata={"description": "One of these states."})
+    status = List(
+        Str(validate=OneOf(tuple(ArtifactStatus))), metadata={"description": "One of these states."}
+    )
     schema_id = Uuid()
     media_type = Str(max_length=200)
     language = Str(max_length=35)
@@ -252,7 +254,7 @@ class Artifact(Schema):
     language = Str(required=True, allow_none=True)
     text_length = Int(required=True, metadata={"description": "In code points."})
     has_text_layer = Bool(required=True, allow_none=True, metadata=TEXT_LAYER)
-    status = Str(required=True, validate=OneOf(STATUSES))
+    status = Str(required=True, validate=OneOf(tuple(ArtifactStatus)))
     failure = Nested(ArtifactFailure, required=True, allow_none=True)
     connector_id = Uuid(required=True, allow_none=True)
     ingestion_job_id = Uuid(required=True, allow_none=True)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from app.documents.artifacts.models import STATUSES
 from app.documents.artifacts.queries import counting as queries
+from app.documents.artifacts.statuses import ArtifactStatus
 
 _SUMMED = ("total", "open", "unassigned", "gold", "archived")
 
@@ -18,7 +18,7 @@ def stats(filters: dict[str, Any]) -> dict[str, Any]:
 
     totals = summed(_SUMMED)
     return {
-        "by_status": summed(STATUSES),
+        "by_status": summed(tuple(ArtifactStatus)),
         "by_age": _by_age(rows[0], totals["open"]) if rows else _by_age(None, 0),
         **totals,
         "overdue": rows[0].overdue if rows else 0,
@@ -28,7 +28,7 @@ def stats(filters: dict[str, Any]) -> dict[str, Any]:
                 "schema_id": row.schema_id,
                 "name": row.name,
                 "total": row.total,
-                "by_status": {status: getattr(row, status) for status in STATUSES},
+                "by_status": {status: getattr(row, status) for status in ArtifactStatus},
                 "archived": row.archived,
             }
             for row in rows

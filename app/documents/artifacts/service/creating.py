@@ -14,6 +14,7 @@ from app.documents.artifacts.names import check_name
 from app.documents.artifacts.queries import creating as queries
 from app.documents.artifacts.queries.columns import INGESTED
 from app.documents.artifacts.service import files, routing
+from app.documents.artifacts.statuses import ArtifactStatus
 from app.engines import documents
 from app.kit import capacity, db, errors, events
 from app.kit.errors import ApiError
@@ -111,7 +112,7 @@ def create_from_file(
         language=None,
         text_length=0,
         has_text_layer=None,
-        status="processing",
+        status=ArtifactStatus.PROCESSING,
     )
     _lock(row)
     _refuse_duplicate(row)
@@ -146,8 +147,8 @@ _PAGE = ("number", "width", "height", "rotation", "start", "end")
 
 def _status_when_read() -> dict[str, Any]:
     if routing.is_needed():
-        return {"status": "processing", "routing_since": db.utc_now()}
-    return {"status": "ready"}
+        return {"status": ArtifactStatus.PROCESSING, "routing_since": db.utc_now()}
+    return {"status": ArtifactStatus.READY}
 
 
 def ingested(row: dict[str, Any]) -> dict[str, Any]:
@@ -178,7 +179,7 @@ def _row(members: Members, **content: Any) -> dict[str, Any]:
         "claim": None,
         "label_counts": no_labels(),
         # A document that comes with its text is ready at once.
-        "ingested_at": now if content["status"] == "ready" else None,
+        "ingested_at": now if content["status"] == ArtifactStatus.READY else None,
         "created_at": now,
         "updated_at": now,
         "revision": 1,

@@ -6,11 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from app.documents.artifacts.errors import not_ready
+from app.documents.artifacts.statuses import UNREADABLE
 from app.kit import container, errors, tenancy
 from app.kit.errors import ApiError
 from app.kit.storage import NotStored, Storage, StorageFull, StorageUnavailable, blob_key
-
-UNREADABLE = ("processing", "failed")
 
 
 def storage() -> Storage:

@@ -8,6 +8,7 @@ import orjson
 from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.service.ports import workflow
 from app.documents.artifacts.service.reading import get, lock
+from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import errors, events
 
 
@@ -70,7 +71,7 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> An
     held = lock(artifact_id)
     if revision is not None and revision != held.revision:
         raise errors.stale(held.revision)
-    if held.status == "processing" or held.archived:
+    if held.status == ArtifactStatus.PROCESSING or held.archived:
         state = "archived" if held.archived else held.status
         raise errors.conflict(f"The document is {state}.", state=state)
     blocking = workflow().list_blocking_tag_sets(artifact_id, all_statuses=True)

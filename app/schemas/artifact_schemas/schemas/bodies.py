@@ -26,8 +26,9 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
+from app.schemas.artifact_schemas.statuses import SchemaStatus
 
-STATUSES = ("draft", "active", "inactive")
+STATUSES = tuple(SchemaStatus)
 _SHARE = validate.Range(min=0, max=1)
 
 

@@ -5,6 +5,7 @@ from uuid import UUID
 from app.kit import db, errors
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.schemas.artifact_schemas.service.drafts import lock
+from app.schemas.artifact_schemas.statuses import ACTIVATE, DEACTIVATE
 
 
 def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
@@ -15,7 +16,7 @@ def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
     schema = lock(schema_id, revision)
     if schema.current_version_id is None:
         raise errors.conflict("Publish the schema before activating it.", state=schema.status)
-    schema.status = "active"
+    schema.status = ACTIVATE.target
     db.session().flush()
     return schema
 
@@ -26,9 +27,9 @@ def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
     Raises 404, 409 `stale_precondition`, or 409 `conflict` if it was never active.
     """
     schema = lock(schema_id, revision)
-    if schema.status == "draft":
+    if schema.status not in DEACTIVATE.sources:
         raise errors.conflict("A draft was never open for labeling.", state=schema.status)
-    schema.status = "inactive"
+    schema.status = DEACTIVATE.target
     db.session().flush()
     return schema
 

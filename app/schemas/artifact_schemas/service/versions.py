@@ -12,6 +12,7 @@ from app.schemas.artifact_schemas import cache
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.schemas.artifact_schemas.queries import records
 from app.schemas.artifact_schemas.service import drafts
+from app.schemas.artifact_schemas.statuses import SchemaStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def get_active_version(schema_id: UUID) -> Version:
     row = records.active_version(schema_id)
     if row is None:
         raise errors.not_found()
-    if row.status != "active" or row.id is None:
+    if row.status != SchemaStatus.ACTIVE or row.id is None:
         raise errors.conflict("The schema is not open for labeling.", state=row.status)
     return Version(row.id, row.schema_id, row.number, row.fields, row.review_policy)
 

@@ -18,11 +18,11 @@ from sqlalchemy import (
 )
 
 from app.documents.artifacts.models import ARTIFACT_COLUMNS, Artifact
+from app.documents.artifacts.statuses import CLAIMABLE, ArtifactStatus
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 
 DEFAULT_MINUTES = 30
-CLAIMABLE = ("ready", "in_progress")
 _LIVE = and_(Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
 
 _REQUIRED_LABELS: ColumnElement[int] = literal_column(
@@ -98,7 +98,10 @@ def claim(artifact_id: UUID, user_id: UUID) -> Row[Any] | None:
         .values(
             claim_user_id=user_id,
             claim_expires_at=_EXPIRES_AT,
-            status=case((Artifact.status == "ready", "in_progress"), else_=Artifact.status),
+            status=case(
+                (Artifact.status == ArtifactStatus.READY, ArtifactStatus.IN_PROGRESS),
+                else_=Artifact.status,
+            ),
             updated_at=func.now(),
         )
         .returning(*ARTIFACT_COLUMNS)

@@ -29,6 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from app.documents.artifacts.models import URGENCY, URGENT_AT, Artifact, ArtifactSkip
+from app.documents.artifacts.statuses import CLOSED
 from app.identity.members.eligibility import eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
@@ -36,7 +37,6 @@ from app.kit.permissions import Role
 LISTED = 1000
 """Maximum number of artifact ids that a result lists."""
 
-CLOSED = ("done", "failed")
 _URGENCY: ColumnElement[int] = literal_column(URGENCY.format(of="artifacts."), Integer)
 _URGENT_AT: ColumnElement[Any] = literal_column(URGENT_AT.format(of="artifacts."))
 ORDER_OF_WORK: tuple[ColumnElement[Any], ...] = (-_URGENCY, _URGENT_AT)

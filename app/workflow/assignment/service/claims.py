@@ -6,6 +6,7 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.statuses import CLAIMABLE
 from app.kit import errors, events
 from app.workflow.assignment.queries import claims as queries
 from app.workflow.tag_sets import service as tag_sets
@@ -24,7 +25,7 @@ def claim(artifact_id: UUID, user_id: UUID) -> Row[Any]:
     row = artifacts.get(artifact_id)
     if row.archived:
         raise errors.conflict("The artifact is archived.", state="archived")
-    if row.status not in queries.CLAIMABLE:
+    if row.status not in CLAIMABLE:
         raise errors.conflict("The artifact is not open for labeling.", state=row.status)
     if row.claim is not None and row.claim["user_id"] != str(user_id):
         raise errors.conflict("Somebody else has claimed the artifact.", claim=row.claim)

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.statuses import OPEN_FOR_TAG_SETS
 from app.engines.agreement import diff
 from app.engines.fields import CompiledFields, TagErrors
 from app.identity.organizations import service as organizations
@@ -18,8 +19,6 @@ from app.workflow.tag_sets.service import actions, reservations, rules, sources,
 from app.workflow.tag_sets.service.changes import summarize_changes
 from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
 
-OPEN_FOR_LABELS = ("ready", "in_progress", "in_review")
-
 _EMPTY_MERGE_COLUMNS = {"merged_from": None, "provenance": None, "superseded_by": None}
 
 
@@ -33,7 +32,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> Any:
     or the schema), `missing`, `claim`, `reserved` or `tag_set_id`.
     """
     artifact = artifacts.lock(artifact_id)
-    if artifact.status not in OPEN_FOR_LABELS or artifact.archived:
+    if artifact.status not in OPEN_FOR_TAG_SETS or artifact.archived:
         state = "archived" if artifact.archived else artifact.status
         raise errors.conflict(f"The artifact is {state}; it cannot be labeled.", state=state)
     if artifact.schema_id is None:
