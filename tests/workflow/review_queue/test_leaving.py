@@ -205,7 +205,7 @@ def test_of_what_was_escalated_the_admins_are_told_once(
     assert {(row.user_id, row.title, row.link) for row in told} == {
         (
             desk.org.users[name],
-            "2 escalated reviews wait for a decision",
+            "2 escalated reviews are waiting for a decision",
             "/api/v1/review-queue?escalated=true",
         )
         for name in ("admin", "owner")

@@ -1,0 +1,50 @@
+"""The interface of storage backends."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+
+class Writer(Protocol):
+    """A file that is being written to a backend."""
+
+    def write(self, data: bytes) -> None:
+        """Append data."""
+
+    def commit(self) -> None:
+        """Finish the file, which exists from now on."""
+
+    def abort(self) -> None:
+        """Discard what was written."""
+
+
+class Backend(Protocol):
+    """The interface of a storage backend; it only receives valid keys."""
+
+    def create(self, key: str) -> Writer:
+        """Begin a file."""
+
+    def move(self, source: str, target: str) -> None:
+        """Move a file, replacing the target."""
+
+    def open(self, key: str) -> BinaryIO:
+        """Open a file for reading."""
+
+    def size(self, key: str) -> int:
+        """Return a file's size in bytes."""
+
+    def remove(self, key: str) -> None:
+        """Delete a file, if it exists."""
+
+    def remove_many(self, keys: Sequence[str]) -> None:
+        """Delete those of the files that exist."""
+
+    def prune(self, folder: str) -> None:
+        """Delete a folder and its parents as far as they are empty."""
+
+    def local(self, key: str) -> AbstractContextManager[Path]:
+        """Provide a file as one of this machine for as long as the context is open."""
+
+    def walk(self, folder: str) -> Iterator[tuple[str, int, float]]:
+        """Yield key, size in bytes and time of change (since 1970) of the files in a folder."""
