@@ -1,4 +1,4 @@
-"""Bodies and answers of artifacts."""
+"""Request and response schemas of artifacts."""
 
 from typing import Any, ClassVar
 
@@ -58,7 +58,7 @@ _METADATA_TEXT = {
 
 
 class DocumentName(Str):
-    """A document's name; see `names.check_name`."""
+    """A document name, validated by `names.check_name`."""
 
     def __init__(self, **kwargs: Any) -> None:
         metadata = {"pattern": NAME_PATTERN, **kwargs.pop("metadata", {})}
@@ -94,7 +94,7 @@ def _check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
 
 
 class Metadata(JsonObject):
-    """An object of plain values."""
+    """An object of strings, numbers and booleans."""
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
         if not isinstance(value, dict):
@@ -103,7 +103,7 @@ class Metadata(JsonObject):
 
 
 class MetadataText(fields.String):
-    """The same as the JSON text of a form field."""
+    """Metadata as the JSON text of a form field."""
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -117,7 +117,7 @@ class MetadataText(fields.String):
 
 
 class CreateArtifact(Schema):
-    """A document given as text."""
+    """An artifact to create from text."""
 
     name = DocumentName(required=True)
     text = Str(required=True, max_length=MAX_TEXT)
@@ -131,7 +131,7 @@ class CreateArtifact(Schema):
 
 
 class UploadArtifact(UploadSchema):
-    """A document as a file, or as a text with a name. Without a name, a file keeps its own."""
+    """A file, or a text with a name. A file without a `name` keeps its own name."""
 
     instead_of_file = ("text", "name")
 
@@ -151,7 +151,7 @@ class UploadArtifact(UploadSchema):
 
 
 class ArtifactFilters(Schema):
-    """Filters of the list. Archived documents are left out unless they are asked for."""
+    """Filters of the list. Archived artifacts are excluded by default."""
 
     status = List(
         Str(validate=OneOf(tuple(ArtifactStatus))), metadata={"description": "One of these states."}
@@ -179,7 +179,7 @@ class ArtifactFilters(Schema):
 
 
 class UpdateArtifact(Schema):
-    """Changes, member by member: what is left out stays. `metadata` is replaced as a whole."""
+    """Members to change. Omitted members stay unchanged. `metadata` is replaced as a whole."""
 
     name = DocumentName()
     schema_id = Uuid(allow_none=True)
@@ -193,35 +193,35 @@ class UpdateArtifact(Schema):
 
 
 class PageImageQuery(Schema):
-    """How a page is to be drawn."""
+    """The width in pixels and the format of a page image."""
 
     width = QueryInt(minimum=64, maximum=4000, load_default=1200)
     format = Str(validate=OneOf(IMAGE_FORMATS), load_default="png")
 
 
 class ArtifactFailure(Schema):
-    """Why the content could not be read."""
+    """The reason why the content could not be read."""
 
     code = Str(required=True)
     message = Str(required=True)
 
 
 class ArtifactClaim(Schema):
-    """Who works on the document now."""
+    """The user who has claimed the artifact, and when the claim expires."""
 
     user_id = Uuid(required=True)
     expires_at = UtcDateTime(required=True)
 
 
 class ArtifactAssignee(Schema):
-    """A user or a team."""
+    """A user or a team that the artifact is assigned to."""
 
     user_id = Uuid(required=True, allow_none=True)
     team_id = Uuid(required=True, allow_none=True)
 
 
 class LabelCounts(Schema):
-    """How many label sets are in each state."""
+    """The number of tag sets by status."""
 
     draft = Int(required=True)
     submitted = Int(required=True)
@@ -230,7 +230,7 @@ class LabelCounts(Schema):
 
 
 class Artifact(Schema):
-    """A document."""
+    """An artifact, the record of a document."""
 
     least_roles: ClassVar = {"gold": Role.reviewer}
 
