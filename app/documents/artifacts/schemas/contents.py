@@ -25,9 +25,9 @@ class ArtifactText(Schema):
 _BOX = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
 _WORDS = {
     "type": ["array", "null"],
-    "description": "`box` is x0, y0, x1, y1 in 0..1 from the top left; offsets in code points. One"
-    " answer holds 8 MiB of words, and its first page's in any case: from the page on that has no"
-    " more room they are null. Ask for those pages again with a smaller page_size.",
+    "description": "`box` is x0, y0, x1, y1 in 0..1 from the top left; offsets are in code points."
+    " A response has at most 8 MiB of words, but always those of its first page. From the page on"
+    " that does not fit, `words` is null: request these pages again with a smaller page_size.",
     "items": {
         "type": "object",
         "required": ["text", "box", "start", "end"],

@@ -138,7 +138,9 @@ class UploadArtifact(UploadSchema):
     text = Str(
         load_default=None,
         max_length=FORM_BYTES,
-        metadata={"description": "Instead of a file. A longer text is sent as one, or as JSON."},
+        metadata={
+            "description": "Used instead of a file. Send a longer text as a file or as JSON."
+        },
     )
     name = DocumentName(load_default=None)
     schema_id = Uuid(load_default=None)
@@ -154,13 +156,14 @@ class ArtifactFilters(Schema):
     """Filters of the list. Archived artifacts are excluded by default."""
 
     status = List(
-        Str(validate=OneOf(tuple(ArtifactStatus))), metadata={"description": "One of these states."}
+        Str(validate=OneOf(tuple(ArtifactStatus))),
+        metadata={"description": "One of these statuses."},
     )
     schema_id = Uuid()
     media_type = Str(max_length=200)
     language = Str(max_length=35)
     external_id = Str(max_length=255)
-    gold = QueryBool(metadata={"description": "For reviewers."})
+    gold = QueryBool(metadata={"description": "For reviewers only."})
     archived = Str(validate=OneOf(["true", "false", "any"]), load_default="false")
     assignee = Uuid(metadata={"description": "A user's or a team's id."})
     assigned = QueryBool(metadata={"description": "Whether it is assigned to a user or a team."})
@@ -172,8 +175,8 @@ class ArtifactFilters(Schema):
         min_length=1,
         max_length=500,
         metadata={
-            "description": "Words of name, metadata and text, as the document's language inflects"
-            ' them; "exact phrase", or, -not.'
+            "description": "Words to find in name, metadata and text, in any inflected form of the"
+            ' document\'s language. Supports "exact phrase", or, -not.'
         },
     )
 
@@ -244,7 +247,9 @@ class Artifact(Schema):
     gold = Bool(
         required=True,
         allow_none=True,
-        metadata={"description": "Whether its right labels are known. Null below reviewers."},
+        metadata={
+            "description": "Whether the correct labels are known. Null for roles below reviewer."
+        },
     )
     archived = Bool(required=True)
     media_type = Str(required=True)

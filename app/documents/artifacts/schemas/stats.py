@@ -20,7 +20,7 @@ class StatusCounts(Schema):
 class DocumentCounts(Schema):
     """Counts of artifacts; archived artifacts are counted only in `archived`."""
 
-    total = Int(required=True, metadata={"description": "Without those that are archived."})
+    total = Int(required=True, metadata={"description": "Without archived artifacts."})
     by_status = Nested(StatusCounts, required=True)
     archived = Int(required=True)
 
@@ -59,5 +59,7 @@ class ArtifactStats(DocumentCounts):
     open = Int(required=True)
     overdue = Int(required=True, metadata={"description": "Open, and due before now."})
     unassigned = Int(required=True, metadata={"description": "Open, and assigned to nobody."})
-    claimed = Int(required=True, metadata={"description": "Held by somebody now."})
-    gold = Int(required=True, allow_none=True, metadata={"description": "Null below reviewers."})
+    claimed = Int(required=True, metadata={"description": "Claimed by a user now."})
+    gold = Int(
+        required=True, allow_none=True, metadata={"description": "Null for roles below reviewer."}
+    )
