@@ -1,4 +1,4 @@
-"""How documents are counted: all of them, and those that somebody is assigned to."""
+"""Counters of documents: all, assigned, offered to assignees, and searchable ones."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, HOUR, MONTH
@@ -35,8 +35,8 @@ OFFERED = Source(
         Cube("offered.due.day", _OFFER, key="assignee_id", bucket="due", length=DAY),
     ),
 )
-"""Open documents by their assignees. `labeled_by` are the ids of those who labeled it."""
+"""Open documents by assignee. `labeled_by` has the ids of the users who labeled the document."""
 
 SEARCHED = Source("searched", ("archived",), (Cube("searched", ("archived",)),))
-"""What words are searched in. The measure is made of each document's id and changes: another sum
-says that something is found that was not, or the other way round."""
+"""Searchable documents. The measure is computed from each document's id and number of changes: a
+different sum means that the results of a search may have changed."""

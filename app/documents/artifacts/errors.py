@@ -1,4 +1,4 @@
-"""What a document is refused for."""
+"""Errors of creating and reading documents."""
 
 from uuid import UUID
 
@@ -25,7 +25,7 @@ def unsupported(declared: str | None, detected: str | None) -> ApiError:
 
 
 def not_ready(state: str) -> ApiError:
-    """Text and pages are not there: not yet, or the content could not be read."""
+    """Return the 409 for a document without text and pages: still in processing, or failed."""
     if state == "failed":
         return conflict("The document could not be read.", state=state)
     return conflict("The document is still being read. Try again shortly.", state=state)

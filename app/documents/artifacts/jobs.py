@@ -12,7 +12,7 @@ from app.kit.jobs import Job
 from app.kit.storage import NotStored, StorageUnavailable
 
 _MISSING_FOR = timedelta(days=1)
-"""A file that was there when its document was created is rather out of reach than gone."""
+"""How long a missing file counts as unreachable: it existed when its document was created."""
 
 
 def _fail(job: Job, _error: str) -> None:
@@ -33,8 +33,8 @@ def _reopen(args: dict[str, Any]) -> None:
     on_retry=_reopen,
 )
 def parse(job: Job) -> None:
-    """Read the text and the pages of a document that came in or is reprocessed."""
-    # Text, pages and index go into the database, which needs the reserve for itself.
+    """Parse the text and pages of a document that was created or is reprocessed."""
+    # Text, pages and index are written to the database, which needs the disk reserve for itself.
     container.current().reserve.check()
     artifact_id = UUID(job.args["data"]["artifact_id"])
     try:
@@ -60,20 +60,20 @@ def delete_content(deleted: Sequence[Job]) -> None:
 
 @jobs.handler("artifacts.sweep", queue="maintenance")
 def sweep(job: Job) -> None:
-    """Delete files that no document has."""
+    """Delete files that belong to no document, and old page images."""
     job.checkpoint()
     service.sweep()
 
 
 @jobs.handler("artifacts.index", queue="maintenance", resumable=True)
 def index(job: Job) -> None:
-    """Index documents anew of which the way of indexing has changed."""
+    """Index documents again after the way of indexing has changed."""
     service.index_backlog(job.checkpoint)
 
 
 @jobs.handler("artifacts.start_retention")
 def start_retention(_job: Job) -> None:
-    """Give each organization that keeps documents for a time only its job."""
+    """Enqueue a retention job for each organization with a limited retention time."""
     for organization_id in organizations.list_with_retention():
         jobs.enqueue(
             "artifacts.retain",
@@ -85,9 +85,9 @@ def start_retention(_job: Job) -> None:
 
 @jobs.handler("artifacts.retain", queue="bulk", resumable=True)
 def retain(job: Job) -> None:
-    """Delete an organization's documents that are older than it keeps them."""
+    """Delete an organization's documents that are older than its retention time."""
     assert job.organization_id is not None
-    # As it is now: somebody may have thought better of it since the job was made.
+    # Read the current value: the setting may have changed since the job was enqueued.
     days = organizations.get_retention_days(job.organization_id)
     if days is not None:
         service.delete_expired(days, job.checkpoint)

@@ -1,4 +1,4 @@
-"""What a document may be called: safe to show, to put into a header, to save a file as."""
+"""Rules for document names, which must be safe to display, in headers and as file names."""
 
 import unicodedata
 
@@ -6,7 +6,7 @@ from app.kit.visible_text import INVISIBLE_CLASS, has_visible_character
 
 MAX_NAME = 255
 
-# They turn the order of what stands beside them, so that `exe.fdp` can pose as a PDF.
+# These change the direction of neighboring text, so that `exe.fdp` can look like a PDF.
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _SEPARATORS = frozenset("/\\\u2028\u2029\ufeff")
 _REFUSED = r"\u0000-\u001f\u007f-\u009f/\\\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"

@@ -1,4 +1,4 @@
-"""artifacts: the documents that are labeled."""
+"""Routes of artifacts."""
 
 from typing import Any
 from uuid import UUID
@@ -27,8 +27,12 @@ blueprint = Blueprint("artifacts", description="The documents that are labeled."
     returns=documents.Artifact,
 )
 def list_artifacts(caller: Caller, query: dict[str, Any]) -> Any:
-    """List documents: filters, full-text search (q), sorting."""
-    # Whoever knows which documents are gold labels them better than the others.
+    """List artifacts.
+
+    Can be filtered, searched by words (`q`) and sorted. Archived artifacts are excluded by default.
+    Only reviewers may filter by `gold`.
+    """
+    # Labelers who know which documents are gold would label those more carefully than others.
     if "gold" in query and not caller.has(Role.reviewer):
         raise errors.denied("Only reviewers may filter by `gold`.")
     return service.list_artifacts(**query)
@@ -44,13 +48,20 @@ def list_artifacts(caller: Caller, query: dict[str, Any]) -> Any:
     status=201,
 )
 def create_artifact(caller: Caller, body: dict[str, Any]) -> Any:
-    """Take in one document, as a file or as text; content held already is artifact_duplicate."""
+    """Create an artifact.
+
+    Creates an artifact from a file or a text. Content that the organization already has is refused
+    with 409 artifact_duplicate.
+    """
     return service.create(created_by=caller.user_id, **body)
 
 
 @blueprint.get("/artifacts/{artifact_id}", permission="artifacts:read", returns=documents.Artifact)
 def get_artifact(caller: Caller, artifact_id: UUID) -> Any:
-    """Read one document's metadata, state, assignment and claim."""
+    """Get an artifact.
+
+    Returns the metadata, status, assignees and claim of the document.
+    """
     return service.show(artifact_id)
 
 
@@ -64,13 +75,20 @@ def get_artifact(caller: Caller, artifact_id: UUID) -> Any:
 def update_artifact(
     caller: Caller, artifact_id: UUID, body: dict[str, Any], revision: int | None
 ) -> Any:
-    """Change name, schema, metadata, priority, due time, gold mark or archived mark."""
+    """Update an artifact.
+
+    Changes the name, schema, external id, metadata, priority, due time, gold mark or archived mark.
+    Archiving ends the claim.
+    """
     return service.update(artifact_id, revision=revision, changes=body, by=caller.user_id)
 
 
 @blueprint.delete("/artifacts/{artifact_id}", permission="artifacts:delete", revision="optional")
 def delete_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> None:
-    """Delete a document with its labels and files."""
+    """Delete an artifact.
+
+    Deletes the artifact with its tag sets and files.
+    """
     service.delete(artifact_id, revision)
 
 
@@ -80,16 +98,19 @@ def delete_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> 
     returns=File(tuple(MEDIA_TYPES)),
 )
 def download_artifact(caller: Caller, artifact_id: UUID) -> Any:
-    """Download the original bytes; ranges are served."""
+    """Download the content of an artifact.
+
+    Returns the original bytes. Range requests are supported.
+    """
     return service.download(artifact_id)
 
 
 @blueprint.get("/artifacts/{artifact_id}/text", permission="artifacts:read", returns=ArtifactText)
 def get_artifact_text(caller: Caller, artifact_id: UUID) -> Any:
-    """Get the extracted text.
+    """Get the text of an artifact.
 
-    Offsets count code points. The text stays as it was read, in later versions of the service too,
-    until the artifact is reprocessed.
+    Returns the extracted text. Offsets count code points. The text stays unchanged, also in later
+    versions of the service, until the artifact is reprocessed.
     """
     return service.get_text(artifact_id)
 
@@ -101,7 +122,10 @@ def get_artifact_text(caller: Caller, artifact_id: UUID) -> Any:
     returns=DocumentPage,
 )
 def list_artifact_pages(caller: Caller, artifact_id: UUID, query: dict[str, Any]) -> Any:
-    """List pages with size, rotation, words and their boxes."""
+    """List the pages of an artifact.
+
+    Returns the size, rotation and words of each page, with the box of each word.
+    """
     return service.list_pages(artifact_id, **query)
 
 
@@ -115,7 +139,10 @@ def list_artifact_pages(caller: Caller, artifact_id: UUID, query: dict[str, Any]
 def get_artifact_page_image(
     caller: Caller, artifact_id: UUID, page_number: int, query: dict[str, Any]
 ) -> Any:
-    """Draw one page as an image."""
+    """Get the image of a page.
+
+    Renders one page as an image of the given width and format.
+    """
     return service.page_image(artifact_id, page_number, **query)
 
 
@@ -144,7 +171,10 @@ def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) 
     returns=ArtifactStats,
 )
 def get_artifact_stats(caller: Caller, query: dict[str, Any]) -> Any:
-    """Count documents by state, schema and age."""
+    """Get artifact statistics.
+
+    Returns counts of artifacts by status, schema and age.
+    """
     return service.stats(query)
 
 
@@ -156,7 +186,11 @@ def get_artifact_stats(caller: Caller, query: dict[str, Any]) -> Any:
     returns=BulkResult,
 )
 def bulk_archive_artifacts(caller: Caller, body: dict[str, Any]) -> Any:
-    """Archive many documents, by id or by filter, or take them back."""
+    """Archive artifacts.
+
+    Archives up to 1,000 artifacts by id, or all that match a filter. With `archived: false`,
+    unarchives them.
+    """
     return service.archive_many(by=caller.user_id, **body)
 
 
@@ -168,5 +202,8 @@ def bulk_archive_artifacts(caller: Caller, body: dict[str, Any]) -> Any:
     returns=BulkResult,
 )
 def bulk_delete_artifacts(caller: Caller, body: dict[str, Any]) -> Any:
-    """Delete many documents with their labels and files, by id or by filter."""
+    """Delete artifacts.
+
+    Deletes up to 1,000 artifacts by id, or all that match a filter, with their tag sets and files.
+    """
     return service.delete_many(**body)

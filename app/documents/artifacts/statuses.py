@@ -1,4 +1,4 @@
-"""The state machine of an artifact: its statuses, and what each of them may become."""
+"""The state machine of an artifact: its statuses and the transitions between them."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -18,17 +18,17 @@ class ArtifactStatus(StrEnum):
 _PROCESSING, _READY, _IN_PROGRESS, _IN_REVIEW, _DONE, _FAILED = ArtifactStatus
 
 TRANSITIONS: Mapping[ArtifactStatus, frozenset[ArtifactStatus]] = {
-    # Text and pages were read and the routing rules have run, or the content cannot be read.
+    # Parsing and routing have finished, or the content cannot be read.
     _PROCESSING: frozenset({_READY, _FAILED}),
     _FAILED: frozenset({_PROCESSING}),
-    # A claim, a draft, a tag set that is reopened for review, or a request to reprocess.
+    # Caused by a claim, a draft, a tag set that is reopened for review, or reprocessing.
     _READY: frozenset({_IN_PROGRESS, _IN_REVIEW, _PROCESSING}),
     # Reprocessing ends a claim.
     _IN_PROGRESS: frozenset({_READY, _IN_REVIEW, _DONE, _PROCESSING}),
     _IN_REVIEW: frozenset({_READY, _IN_PROGRESS, _DONE}),
     _DONE: frozenset({_READY, _IN_PROGRESS, _IN_REVIEW}),
 }
-"""What a status may become; reviews and their reopening lead back and forth."""
+"""The statuses that may follow each status; reviews and reopening lead in both directions."""
 CLAIMABLE = (_READY, _IN_PROGRESS)
 """The statuses in which an artifact can be claimed for labeling."""
 OPEN_FOR_TAG_SETS = (*CLAIMABLE, _IN_REVIEW)
@@ -36,4 +36,4 @@ OPEN_FOR_TAG_SETS = (*CLAIMABLE, _IN_REVIEW)
 UNREADABLE = (_PROCESSING, _FAILED)
 """The statuses without text and pages."""
 CLOSED = (_DONE, _FAILED)
-"""The statuses of artifacts that nobody has to label any more."""
+"""The statuses of artifacts that need no more labeling."""

@@ -1,4 +1,4 @@
-"""Compiled fields by version: a version never changes, so what was compiled once serves on."""
+"""Cache of compiled fields by schema version; versions never change, so no entry expires."""
 
 from threading import Lock
 from typing import Any
@@ -17,7 +17,7 @@ def compiled(version_id: UUID, fields: list[dict[str, Any]]) -> CompiledFields:
     with _lock:
         cached = _cache.get(version_id)
     if cached is None:
-        # Outside the lock: two threads may both compile, and both results are right.
+        # Compile outside the lock: if two threads do it at once, their results are equal.
         cached = compile_fields(fields)
         with _lock:
             _cache[version_id] = cached

@@ -1,4 +1,4 @@
-"""Labeling schemas: an editable draft, and the immutable versions that were published of it."""
+"""Models of labeling schemas: the editable draft and its immutable published versions."""
 
 from datetime import datetime
 from typing import Any
@@ -14,10 +14,10 @@ from app.schemas.artifact_schemas.statuses import SchemaStatus
 
 
 class ArtifactSchema(TenantModel, db.Revised, db.Base):
-    """What to extract from a type of document.
+    """A labeling schema: the fields to extract from a type of document.
 
-    `fields` are the draft's. `status` is draft, active or inactive. `required_skills` are as they
-    were written, `required_skill_keys` case-folded: labelers need all of them, through their teams.
+    `fields` are the draft's. `status` is a SchemaStatus. A labeler needs all required skills,
+    through their teams: `required_skills` has them as written, `required_skill_keys` case-folded.
     """
 
     __tablename__ = "schemas"
@@ -42,7 +42,7 @@ class ArtifactSchema(TenantModel, db.Revised, db.Base):
 
     @property
     def current_version(self) -> dict[str, Any] | None:
-        """What is published now: id, number, published_at; None before the first version."""
+        """The current version as id, number and published_at; None before the first version."""
         if self.current_version_id is None:
             return None
         return {
@@ -53,7 +53,7 @@ class ArtifactSchema(TenantModel, db.Revised, db.Base):
 
 
 class SchemaVersion(TenantModel, db.Base):
-    """A published version; never changed."""
+    """A published version of a schema. Rows are never changed."""
 
     __tablename__ = "schema_versions"
     __table_args__ = (

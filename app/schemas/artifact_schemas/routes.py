@@ -1,4 +1,4 @@
-"""schemas and schema-versions: what is to be extracted from which kind of document."""
+"""Routes of schemas and their versions."""
 
 from typing import Any
 from uuid import UUID
@@ -23,7 +23,7 @@ from app.schemas.artifact_schemas.schemas import (
     VersionFilters,
 )
 
-blueprint = Blueprint("schemas", description="What to extract from each kind of document.")
+blueprint = Blueprint("schemas", description="The fields to extract from each type of document.")
 versions = Blueprint("schema-versions", description="Immutable versions of schemas.")
 
 
@@ -34,7 +34,10 @@ versions = Blueprint("schema-versions", description="Immutable versions of schem
     returns=ListedSchema,
 )
 def list_schemas(caller: Caller, query: dict[str, Any]) -> Any:
-    """List labeling schemas, filtered by status and document type."""
+    """List schemas.
+
+    Can be filtered by status, document type and creation time.
+    """
     return service.list_schemas(**query)
 
 
@@ -47,13 +50,20 @@ def list_schemas(caller: Caller, query: dict[str, Any]) -> Any:
     status=201,
 )
 def create_schema(caller: Caller, body: dict[str, Any]) -> Any:
-    """Create a draft schema with its fields."""
+    """Create a schema.
+
+    Creates a draft with its fields. It cannot be used for labeling until it is published and
+    activated.
+    """
     return service.create(created_by=caller.user_id, **body)
 
 
 @blueprint.get("/schemas/{schema_id}", permission="schemas:read", returns=SchemaDetail)
 def get_schema(caller: Caller, schema_id: UUID) -> Any:
-    """Read a schema with its draft and its current version."""
+    """Get a schema.
+
+    Returns the schema with its draft and its current version.
+    """
     return service.get(schema_id)
 
 
@@ -68,7 +78,10 @@ def get_schema(caller: Caller, schema_id: UUID) -> Any:
 def update_schema(
     caller: Caller, schema_id: UUID, body: dict[str, Any], revision: int | None
 ) -> Any:
-    """Edit the draft; what is published stays as it is."""
+    """Update a schema.
+
+    Changes the draft. Published versions stay unchanged.
+    """
     return service.update(schema_id, revision=revision, changes=body)
 
 
@@ -83,7 +96,11 @@ def update_schema(
 def publish_schema(
     caller: Caller, schema_id: UUID, body: dict[str, Any], revision: int | None
 ) -> Any:
-    """Freeze the draft as the next immutable version; a dry run tells what would break."""
+    """Publish a schema.
+
+    Publishes the draft as the next immutable version. A dry run publishes nothing and lists the
+    changes that would break existing labels.
+    """
     return service.publish(schema_id, revision=revision, published_by=caller.user_id, **body)
 
 
@@ -94,7 +111,10 @@ def publish_schema(
     revision="optional",
 )
 def activate_schema(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
-    """Open the schema for labeling; it needs a published version."""
+    """Activate a schema.
+
+    Opens the schema for labeling. It needs a published version.
+    """
     return service.activate(schema_id, revision=revision)
 
 
@@ -105,13 +125,19 @@ def activate_schema(caller: Caller, schema_id: UUID, revision: int | None) -> An
     revision="optional",
 )
 def deactivate_schema(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
-    """Close the schema for new labeling; label sets under way can be finished."""
+    """Deactivate a schema.
+
+    Closes the schema for new tag sets. Existing tag sets can be finished.
+    """
     return service.deactivate(schema_id, revision=revision)
 
 
 @blueprint.delete("/schemas/{schema_id}", permission="schemas:manage", revision="optional")
 def delete_schema(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
-    """Delete a schema that nothing was labeled with; its documents stay, without a schema."""
+    """Delete a schema.
+
+    Only a schema without tag sets can be deleted. Its documents are kept, without a schema.
+    """
     return service.delete(schema_id, revision=revision)
 
 
@@ -122,7 +148,10 @@ def delete_schema(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
     revision="optional",
 )
 def enable_ai_assist(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
-    """Turn AI assistance on for the fields that take it."""
+    """Enable AI assistance.
+
+    Turns AI assistance on for the fields of the schema that allow it.
+    """
     return service.enable_ai_assist(schema_id, revision=revision)
 
 
@@ -133,7 +162,10 @@ def enable_ai_assist(caller: Caller, schema_id: UUID, revision: int | None) -> A
     revision="optional",
 )
 def disable_ai_assist(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
-    """Turn AI assistance off."""
+    """Disable AI assistance.
+
+    Turns AI assistance off for the schema. Existing proposals are kept.
+    """
     return service.disable_ai_assist(schema_id, revision=revision)
 
 
@@ -145,7 +177,11 @@ def disable_ai_assist(caller: Caller, schema_id: UUID, revision: int | None) -> 
     status=201,
 )
 def duplicate_schema(caller: Caller, schema_id: UUID, body: dict[str, Any]) -> Any:
-    """Copy a schema's draft, review policy, guidelines and skills as a new draft."""
+    """Duplicate a schema.
+
+    Creates a new draft with the draft fields, review policy, guidelines and required skills of the
+    schema.
+    """
     return service.duplicate(schema_id, created_by=caller.user_id, **body)
 
 
@@ -156,13 +192,16 @@ def duplicate_schema(caller: Caller, schema_id: UUID, body: dict[str, Any]) -> A
     returns=ListedVersion,
 )
 def list_schema_versions(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Any:
-    """List the schema's versions, newest first."""
+    """List schema versions.
+
+    Returns the published versions of the schema, newest first.
+    """
     return service.list_versions(schema_id, **query)
 
 
 @versions.get("/schema-versions/{version_id}", permission="schemas:read", returns=SchemaVersion)
 def get_schema_version(caller: Caller, version_id: UUID) -> Any:
-    """Read one immutable schema version."""
+    """Get a schema version."""
     return service.get_version(version_id)
 
 
@@ -173,7 +212,11 @@ def get_schema_version(caller: Caller, version_id: UUID) -> Any:
     returns=VersionDiff,
 )
 def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any]) -> Any:
-    """Show fields added, removed and changed against another version, breaking changes marked."""
+    """Compare schema versions.
+
+    Returns the fields that were added, removed or changed since another version of the schema, and
+    marks breaking changes.
+    """
     return service.diff(version_id, **query)
 
 
@@ -183,5 +226,8 @@ def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any])
     returns=LabelsJsonSchema,
 )
 def get_schema_version_json_schema(caller: Caller, version_id: UUID) -> Any:
-    """Describe the labels that this version accepts as JSON Schema 2020-12."""
+    """Get the JSON Schema of a schema version.
+
+    Returns the tags that this version accepts as JSON Schema 2020-12.
+    """
     return service.json_schema(version_id)

@@ -1,4 +1,4 @@
-"""The state machine of an artifact schema: its statuses, and the actions that lead to them."""
+"""The state machine of an artifact schema: its statuses and the actions that set them."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -14,13 +14,13 @@ class SchemaStatus(StrEnum):
 
 
 class Transition(NamedTuple):
-    """The statuses that allow an action, and the one that it leads to."""
+    """The statuses that allow an action, and the status that the action sets."""
 
     sources: tuple[SchemaStatus, ...]
     target: SchemaStatus
 
 
-# A schema needs a published version, too. Both actions may be repeated.
+# Activation also needs a published version. Both actions are idempotent.
 ACTIVATE = Transition(tuple(SchemaStatus), SchemaStatus.ACTIVE)
 DEACTIVATE = Transition((SchemaStatus.ACTIVE, SchemaStatus.INACTIVE), SchemaStatus.INACTIVE)
 TRANSITIONS: Mapping[str, Transition] = {"activate": ACTIVATE, "deactivate": DEACTIVATE}

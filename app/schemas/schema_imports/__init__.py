@@ -1,1 +1,1 @@
-"""Import of schemas from other tools' files."""
+"""Import of schemas from files of other tools."""

@@ -1,4 +1,4 @@
-"""schemas: a draft from a file of another tool, or of another organization."""
+"""Route that imports a schema from a file of another tool or organization."""
 
 from typing import Any
 
@@ -19,5 +19,9 @@ blueprint = Blueprint("schema-imports", tag="schemas")
     status=201,
 )
 def import_schema(caller: Caller, body: dict[str, Any]) -> Any:
-    """Create a draft from a JSON Schema, a portable schema file or a Label Studio configuration."""
+    """Import a schema.
+
+    Creates a draft from a JSON Schema, a portable schema file or a Label Studio configuration.
+    A dry run creates nothing and returns the draft that would be created.
+    """
     return service.import_schema(created_by=caller.user_id, **body)

@@ -1,4 +1,4 @@
-"""The body and the answer of importing a schema."""
+"""Request and response schemas of schema imports."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class _Content(Any_):
 
 
 class ImportSchema(Schema):
-    """What to read; `name` and `document_type` go before those that it has itself."""
+    """The content to import; `name` and `document_type` override those in the content."""
 
     format = Str(required=True, validate=OneOf(list(FORMATS)))
     content = _Content(
@@ -44,14 +44,14 @@ class ImportSchema(Schema):
 
 
 class SchemaImportWarning(Schema):
-    """What was changed or left out, and where it stood in the source; "" means all of it."""
+    """A part of the source that was changed or omitted; the path "" means the whole source."""
 
     path = Str(required=True)
     message = Str(required=True)
 
 
 class ImportedSchema(SchemaDetail):
-    """The new draft; of a dry run, what it would be, without an id, times and revision."""
+    """The new draft. After a dry run, the draft it would create, without id, times and revision."""
 
     id = Uuid(required=True, allow_none=True)
     created_at = UtcDateTime(required=True, allow_none=True)

@@ -1,4 +1,4 @@
-"""Schemas out of other tools' files."""
+"""Create schemas from files of other tools."""
 
 from typing import Any
 from uuid import UUID
@@ -30,11 +30,11 @@ def import_schema(
     document_type: str | None = None,
     dry_run: bool = False,
 ) -> dict[str, Any]:
-    """Create a draft from a file; `warnings` [{path, message}] say what it could not take over.
+    """Create a draft from a file; `warnings` [{path, message}] list what could not be imported.
 
-    A dry run makes it and takes it back: the answer is what would be, without id, times and
-    revision. Raises 400 at the culprit's place in `content`, with `details.warnings` where all that
-    is in it was left out.
+    A dry run creates the draft and rolls back: it returns the draft without id, times and revision.
+    Raises 400 with the path of the problem in `content`, and with `details.warnings` if nothing in
+    the file could be imported.
     """
     source = _read(format, content)
     with db.session().begin_nested() as savepoint:

@@ -1,4 +1,4 @@
-"""The templates: a TOML file each, in `data`, read once when they are first asked for."""
+"""The catalog of templates: one TOML file each in `data`, loaded once on first use."""
 
 import tomllib
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ INDUSTRIES = (
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What a schema can begin with. `fields` are in normal form, `guidelines` Markdown."""
+    """A starting point for a schema. `fields` are in normal form, `guidelines` are Markdown."""
 
     id: str
     name: str
@@ -37,18 +37,18 @@ class Template:
 
     @property
     def field_count(self) -> int:
-        """How many fields it has, a table counted once."""
+        """The number of fields; a table counts as one."""
         return len(self.fields)
 
 
 @cache
 def templates() -> Mapping[str, Template]:
-    """All of them by id, in the order of their ids."""
+    """Return all templates by id, ordered by id."""
     found = [load(path) for path in sorted(DATA.glob("*.toml"))]
     return {template.id: template for template in found}
 
 
 def load(path: Path) -> Template:
-    """Return the template in a file. Raises TypeError or FieldError if there is none."""
+    """Return the template in a file. Raises TypeError or FieldError if it is not valid."""
     members = tomllib.loads(path.read_text(encoding="utf-8"))
     return Template(**{**members, "fields": check_fields(members["fields"])})

@@ -1,4 +1,4 @@
-"""The templates as rows, so that they are paged by what pages everything else."""
+"""SQL of templates as rows, so that the same code paginates them as everything else."""
 
 from collections.abc import Iterable
 

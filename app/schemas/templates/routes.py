@@ -1,4 +1,4 @@
-"""schema-templates: industry templates to start a schema from."""
+"""Routes of schema templates."""
 
 from typing import Any
 
@@ -24,7 +24,10 @@ blueprint = Blueprint("schema-templates", description="Industry templates to sta
     returns=SchemaTemplate,
 )
 def list_schema_templates(caller: Caller, query: dict[str, Any]) -> Any:
-    """List industry templates, filtered by industry, document type and part of the name."""
+    """List schema templates.
+
+    Can be filtered by industry, document type and a part of the name or document type.
+    """
     return service.list_templates(**query)
 
 
@@ -36,7 +39,10 @@ def list_schema_templates(caller: Caller, query: dict[str, Any]) -> Any:
     text_ids=("template_id",),
 )
 def get_schema_template(caller: Caller, template_id: str) -> Any:
-    """Read one template with its fields and guidelines."""
+    """Get a schema template.
+
+    Returns the template with its fields and guidelines.
+    """
     return service.get(template_id)
 
 
@@ -49,5 +55,8 @@ def get_schema_template(caller: Caller, template_id: str) -> Any:
     text_ids=("template_id",),
 )
 def instantiate_schema_template(caller: Caller, template_id: str, body: dict[str, Any]) -> Any:
-    """Create a draft schema from a template, with all of its fields or some."""
+    """Create a schema from a template.
+
+    Creates a draft with all fields of the template, or only with those in `fields`.
+    """
     return service.instantiate(template_id, created_by=caller.user_id, **body)

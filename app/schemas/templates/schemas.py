@@ -1,4 +1,4 @@
-"""Bodies and answers of schema templates."""
+"""Request and response schemas of schema templates."""
 
 from app.engines.fields.definition import MAX_FIELDS
 from app.kit.api.fields import Int, List, Name, Nested, OneOf, Schema, Str
@@ -7,7 +7,7 @@ from app.schemas.templates.catalog import INDUSTRIES
 
 
 class TemplateFilters(Schema):
-    """Filters of the list; `q` is part of the name or of the document type."""
+    """Filters of the list; `q` is a part of the name or of the document type."""
 
     industry = Str(validate=OneOf(INDUSTRIES))
     document_type = Str(max_length=100)
@@ -15,7 +15,7 @@ class TemplateFilters(Schema):
 
 
 class InstantiateTemplate(Schema):
-    """What is different from the template; `fields` are the keys of those to keep."""
+    """Changes to the template; `fields` are the keys of the fields to keep."""
 
     name = Name(allow_none=True, load_default=None)
     document_type = Name(max_length=100, allow_none=True, load_default=None)

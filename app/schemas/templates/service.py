@@ -1,4 +1,4 @@
-"""Templates, and the drafts that are made of them."""
+"""List templates, and create drafts from them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ def list_templates(
 
 
 def get(template_id: str) -> Template:
-    """One template. Raises 404."""
+    """Return a template. Raises 404."""
     template = templates().get(template_id)
     if template is None:
         raise errors.not_found()
@@ -42,9 +42,9 @@ def instantiate(
     document_type: str | None = None,
     fields: Sequence[str] | None = None,
 ) -> ArtifactSchema:
-    """Create a draft from a template, with all its fields or those of the keys `fields`.
+    """Create a draft from a template, with all its fields or those with the keys in `fields`.
 
-    Raises 404, and 400 for a key that the template does not have, or without any.
+    Raises 404, and 400 if `fields` is empty or has a key that is not in the template.
     """
     template = get(template_id)
     return schemas.create(

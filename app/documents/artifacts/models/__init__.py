@@ -1,4 +1,4 @@
-"""Artifacts: the documents, their text and their pages."""
+"""Models of artifacts, their text, their pages and their relations to users."""
 
 from app.documents.artifacts.models.columns import ARTIFACT_COLUMNS, HAS_TEXT_LAYER
 from app.documents.artifacts.models.content import (

@@ -1,4 +1,4 @@
-"""The columns that the API shows of an artifact."""
+"""The columns of an artifact that the API shows."""
 
 from sqlalchemy import case, cast, func, inspect
 from sqlalchemy.dialects.postgresql import JSONB
@@ -18,7 +18,7 @@ _CLAIM = case(
         ),
     )
 )
-# Page texts are joined by form feeds. What is longer than these has at least one word.
+# Page texts are joined by form feeds. A text longer than the form feeds has at least one word.
 HAS_TEXT_LAYER = case(
     (Artifact.page_count.is_not(None), Artifact.text_length > Artifact.page_count - 1)
 ).label("has_text_layer")
@@ -35,4 +35,4 @@ ARTIFACT_COLUMNS = (
     HAS_TEXT_LAYER,
     cast(_CLAIM, JSONB).label("claim"),
 )
-"""The columns of an artifact as the API shows it, each named as its member."""
+"""The columns of an artifact that the API shows, named like the JSON members."""

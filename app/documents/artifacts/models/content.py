@@ -1,4 +1,4 @@
-"""The text, the pages and the words of documents."""
+"""Models of the text, pages and search index of documents."""
 
 from datetime import datetime
 from typing import Any
@@ -14,9 +14,10 @@ from app.kit.tenancy import TenantModel
 
 
 class ArtifactText(TenantModel, db.Base):
-    """The extracted text; apart, so that lists do not carry it.
+    """The extracted text of a document, in its own table so that lists do not read it.
 
-    `search` is of old: what `q` matched before `ArtifactSearch`, of documents in the backlog.
+    `search` is an old column: `q` matches it for documents in the backlog, which `ArtifactSearch`
+    does not have yet.
     """
 
     __tablename__ = "artifact_texts"
@@ -31,12 +32,13 @@ class ArtifactText(TenantModel, db.Base):
 
 
 class ArtifactSearch(TenantModel, db.Base):
-    """What `q` matches of a document: name, metadata and text, as words of its language.
+    """The search index of a document: name, metadata and text, as words of its language.
 
-    Triggers keep it. `language` names a configuration (`english`), `simple` where none is known.
-    The `filler` makes PostgreSQL keep vectors out of the rows (see decision 0023). Searched only
-    through the view `searchable_artifacts`, which sees the bound organization alone: a policy
-    would keep PostgreSQL from using the text index. `changes` is how often the words changed.
+    Triggers maintain it. `language` is a text search configuration such as `english`, or `simple`
+    if none is known. `filler` makes PostgreSQL store vectors outside the rows (see decision 0023).
+    Queries use only the view `searchable_artifacts`, which shows only the bound organization: a
+    row-level security policy would prevent the use of the text index. `changes` counts how often
+    the words changed.
     """
 
     __tablename__ = "artifact_search"
@@ -61,7 +63,7 @@ class ArtifactSearch(TenantModel, db.Base):
 
 
 class ArtifactSearchBacklog(TenantModel, db.Base):
-    """That an organization's documents are to be indexed anew; those up to `after` are."""
+    """An organization whose documents must be indexed again; those up to id `after` are done."""
 
     __tablename__ = "artifact_search_backlog"
 
@@ -69,10 +71,10 @@ class ArtifactSearchBacklog(TenantModel, db.Base):
 
 
 class ArtifactPage(TenantModel, db.Base):
-    """One page: size in points, its span of the text, and its words with their boxes.
+    """A page: its size in points, its span of the text, and its words with their boxes.
 
-    `words` is null in documents whose text flows: their words are laid out from the text when they
-    are asked for, and would take fifteen times its room.
+    `words` is null in documents with flowing text: their words are laid out from the text on
+    request, because storing them would take fifteen times the space of the text.
     """
 
     __tablename__ = "artifact_pages"

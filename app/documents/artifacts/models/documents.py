@@ -1,4 +1,4 @@
-"""Artifacts: the documents."""
+"""The model of artifacts, the records of documents."""
 
 from datetime import datetime
 from typing import Any
@@ -26,9 +26,9 @@ CASE
     WHEN {of}nearly_due THEN 101
     ELSE {of}priority
 END)"""
-"""The first key of the order of work, descending; `of` is the prefix of a table.
+"""The first sort key of the work order, descending; `of` is a table prefix.
 
-Like the second key it is written as PostgreSQL shows the index.
+Like the second key, it is written in the form in which PostgreSQL shows the index.
 """
 URGENT_AT = """(
 CASE
@@ -36,14 +36,14 @@ CASE
 {of}priority::double precision * '00:00:00.001'::interval)
     ELSE {of}created_at
 END)"""
-"""The second key, ascending: the time left, by which equal due times go by priority, or the age.
+"""The second sort key, ascending: the due time with ties by priority if nearly due, else the age.
 
-The expression is immutable only because it goes by way of UTC, and an index needs that.
+It converts to UTC because an index needs an immutable expression.
 """
 
 
 def _list_index(name: str, *columns: str) -> Index:
-    # The order of a list, behind what it is filtered by; nearly every list leaves the archived out.
+    # The filter columns come first, then the sort order. Nearly every list filters by `archived`.
     return Index(f"ix_artifacts_list_{name}", "organization_id", "archived", *columns, "id")
 
 
@@ -53,13 +53,13 @@ def no_labels() -> dict[str, int]:
 
 
 class Artifact(TenantModel, db.Revised, db.Base):
-    """A document. `status` is an ArtifactStatus.
+    """The record of a document. `status` is an ArtifactStatus.
 
     Its bytes are in the storage under `storage.blob_key(organization_id, sha256)`. `label_counts`
-    has a number per state of its label sets, kept by whoever changes one. The revision counts edits
-    of what a writer may send; labeling moves claim, status and counts without it. `labeled_by` has
-    the labeler of each label set that is submitted or accepted, null for a model's; `reserved_for`
-    whom a draft was sent back or handed to: with them a row alone says who may be given it.
+    has the number of tag sets by status, updated by the code that changes a tag set. The revision
+    counts edits by clients; labeling changes claim, status and counts without it. `labeled_by` has
+    the labeler of each submitted or accepted tag set, null for a model's. `reserved_for` has the
+    users a draft was returned or transferred to. With both, the row alone shows who may get it.
     """
 
     __tablename__ = "artifacts"
@@ -97,14 +97,14 @@ class Artifact(TenantModel, db.Revised, db.Base):
             "routing_since",
             postgresql_where=text("status = 'processing' AND routing_since IS NOT NULL"),
         ),
-        # Without the time of expiry: every save moves it, and would have to move the index too.
+        # Without the expiry time: every save changes it, and would have to update the index too.
         Index(
             "ix_artifacts_claimed",
             "organization_id",
             "claim_user_id",
             postgresql_where=text("claim_user_id IS NOT NULL"),
         ),
-        # What nobody is assigned to and nobody holds, in the order in which it is handed out.
+        # Unassigned and unclaimed documents, in the order in which labelers claim them.
         Index(
             "ix_artifacts_order_of_work",
             "organization_id",
@@ -121,7 +121,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
                 *("priority", "nearly_due", "due_at", "created_at"),
             ],
         ),
-        # What the periodic job marks as nearly due.
+        # The documents that the periodic job marks as nearly due.
         Index(
             "ix_artifacts_coming_due",
             "due_at",
@@ -167,7 +167,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
 
 
 def of_artifact() -> ForeignKeyConstraint:
-    """Return the foreign key of a table whose rows go with their document."""
+    """Return the foreign key of a table whose rows are deleted with their document."""
     return ForeignKeyConstraint(
         ["organization_id", "artifact_id"],
         ["artifacts.organization_id", "artifacts.id"],

@@ -1,4 +1,4 @@
-"""What people have to do with documents: who they are assigned to, who skipped them."""
+"""Models of the relations between users and documents: assignees, skips and other actions."""
 
 from datetime import datetime
 from uuid import UUID
@@ -23,17 +23,17 @@ CASE
     WHEN schema_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
     ELSE schema_id
 END)"""
-"""The schema or a stand-in, as the index has it. PostgreSQL takes `coalesce` for leaky, and under
-row-level security uses no index by it."""
+"""The schema id, or a zero id for none, as in the index. PostgreSQL treats `coalesce` as leaky, and
+under row-level security does not use an index on it."""
 
 
 class ArtifactAssignee(TenantModel, db.Base):
-    """Who a document is assigned to, to be found from their side. `is_open`: there is to label.
+    """An assignee of a document, indexed by assignee. `is_open` says that it needs labeling.
 
-    `priority` and `urgent_at` are its place in the order of work (`URGENCY`, `URGENT_AT`).
+    `priority` and `urgent_at` are the sort keys of the work order (`URGENCY`, `URGENT_AT`).
     `places_taken` is how many tag sets the document has or is reserved for; `assignees_hash`
-    differs for other assignees. Follows the document by triggers; nothing else writes it. A text
-    index on the list would not serve: under row-level security PostgreSQL may not use it.
+    differs for different assignees. Only triggers on the document write these rows. An index on the
+    document's list of assignees would not help: PostgreSQL cannot use it under row-level security.
     """
 
     __tablename__ = "artifact_assignees"
@@ -94,9 +94,10 @@ class ArtifactAssignee(TenantModel, db.Base):
 
 
 class ArtifactSkip(TenantModel, db.Base):
-    """A document that is not given to a user again unless it is assigned or sent to them by name.
+    """A document that a user does not get again unless it is assigned or returned to that user.
 
-    The user released it with a `reason`, or (`rejected`) a reviewer sent their work to the pool.
+    The user released it with a `reason`, or, if `rejected`, a reviewer returned their work to the
+    pool.
     """
 
     __tablename__ = "artifact_skips"
@@ -118,7 +119,7 @@ class ArtifactAct(TenantModel, db.Base):
     """An action on a document that no other record shows; rows are only added.
 
     `kind` is `release`, `skip` (released with the reason in `note`), or `discard` of a draft, which
-    is deleted. Times are the database's, as in the audit log, with which they are listed.
+    is deleted. Times come from the database, as in the audit log, with which they are listed.
     """
 
     __tablename__ = "artifact_acts"

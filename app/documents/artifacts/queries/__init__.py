@@ -1,1 +1,1 @@
-"""SQL of documents: reading, creating, parsing, claiming, cleaning up."""
+"""SQL of documents: create, parse, list, search, update, count and delete them."""

@@ -1,4 +1,4 @@
-"""SQL of deleting documents, and of telling files that a document has from strays."""
+"""SQL that deletes documents and finds the contents that documents still use."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ _HELD = text(
 )
 
 
-# In the order given: whoever locks several contents locks them in the order of their digests.
+# Locks in the given order: all callers lock contents in the order of their digests.
 _LOCK = text(
     """
     SELECT pg_advisory_xact_lock(hashtextextended(:organization || '/' || content.sha256, 0))
@@ -31,13 +31,13 @@ _LOCK = text(
 
 
 def delete_one(artifact_id: UUID) -> None:
-    """Delete a document; its text, pages and label sets go with it."""
+    """Delete a document with its text, pages and tag sets."""
     statement: Any = delete(Artifact).where(Artifact.id == artifact_id)
     db.session().execute(statement.execution_options(synchronize_session=False))
 
 
 def held(contents: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Those (organization id, sha256) pairs that a document has."""
+    """Return those (organization id, sha256) pairs that belong to a document."""
     values = {
         "organizations": [organization for organization, _ in contents],
         "digests": [digest for _, digest in contents],
@@ -46,7 +46,7 @@ def held(contents: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def lock_unused(organization_id: UUID, digests: Sequence[str]) -> list[str]:
-    """Lock contents until the transaction ends; return the digests of those no artifact has."""
+    """Lock contents until the transaction ends; return the digests that no artifact has."""
     ordered = sorted(set(digests))
     db.session().execute(_LOCK, {"organization": str(organization_id), "digests": ordered})
     used = held([(str(organization_id), digest) for digest in ordered])

@@ -1,4 +1,4 @@
-"""What a document shows in a list, and by what lists are sorted."""
+"""The columns of documents in lists and events, and the sort orders of lists."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ SORTS = {
     "priority": Artifact.priority,
     "updated_at": Artifact.updated_at,
 }
-# Hundreds of ids a page, each only to be written again: they come as text.
+# Ids are read as text: a page has hundreds, and each would only be converted back to text.
 LISTED: Any = select(
     *(
         cast(one, Text).label(one.key) if isinstance(one.type, Uuid) else one
@@ -28,4 +28,4 @@ INGESTED = (
     "connector_id",
     "ingestion_job_id",
 )
-"""The columns that `artifact.ingested` carries beside the document's id."""
+"""The columns in the payload of `artifact.ingested`, besides the id."""

@@ -29,7 +29,7 @@ from app.schemas.artifact_schemas.models import ArtifactSchema
 
 OPEN = tuple(status for status in ArtifactStatus if status not in CLOSED)
 AGES = (1, 7, 30)
-"""Days that the ages of open documents are told apart by."""
+"""The limits of the age groups of open documents, in days."""
 
 _FACETS = ("schema_id", "status", "archived", "gold", "assigned")
 _NOBODY: ColumnElement[Any] = literal_column("CAST('[]' AS jsonb)")
@@ -113,7 +113,7 @@ def _overdue(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
 
 
 def _claimed(filters: dict[str, Any]) -> ColumnElement[int]:
-    """As many as people hold at once: an index has them all."""
+    """Count claimed documents; there are few, and an index has them all."""
     period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
     live = (Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
     rows = _rows(filters, Artifact.id).where(Artifact.archived.is_(False), *live, *period)
@@ -138,7 +138,7 @@ def _created(filters: dict[str, Any], rows: Select[Any]) -> Between:
 
 
 def _rows(filters: dict[str, Any], *columns: Any) -> Select[Any]:
-    """Select the documents of a schema, or of all, of all times."""
+    """Select the documents of the filtered schema, or of all schemas, in any period."""
     rows = select(*columns).where(Artifact.organization_id == tenancy.current_organization_id())
     if "schema_id" in filters:
         rows = rows.where(Artifact.schema_id == filters["schema_id"])

@@ -1,4 +1,4 @@
-"""SQL of taking documents in."""
+"""SQL that creates documents."""
 
 from typing import Any
 from uuid import UUID
@@ -10,8 +10,8 @@ from app.documents.artifacts.models import Artifact
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 
-# Who uploads and who deletes the same content take turns, or the one would lose its file to the
-# other.
+# Uploads and deletions of the same content run one after the other; otherwise a deletion could
+# remove the file of a new document.
 _LOCK = Prepared(
     "lock_content",
     "text, uuid, uuid",
@@ -75,7 +75,7 @@ _CREATE = Prepared(
 
 
 def lock_content(sha256: str, schema_id: UUID | None = None) -> bool:
-    """Wait until nobody else handles this content; whether the schema, if any, exists."""
+    """Lock a content, waiting if necessary; return False if the given schema does not exist."""
     organization_id = str(tenancy.current_organization_id())
     schema = None if schema_id is None else str(schema_id)
     _, exists = _LOCK.first(f"{organization_id}/{sha256}", organization_id, schema)
@@ -89,7 +89,7 @@ def by_content(sha256: str) -> UUID | None:
 
 
 def create(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> bool:
-    """Insert a document with its text and pages; False when its content is there already."""
+    """Insert a document with its text and pages; return False if its content already exists."""
     row = {**row, "organization_id": tenancy.current_organization_id()}
     values = [_plain(row[name]) for name in _COLUMNS]
     return _CREATE.first(*values, text, _plain(pages)) is not None

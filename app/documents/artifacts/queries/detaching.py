@@ -1,4 +1,4 @@
-"""SQL that takes the schema off artifacts."""
+"""SQL that removes the schema from artifacts."""
 
 from uuid import UUID
 
@@ -6,7 +6,7 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 
-# Locked in the order of their ids as everywhere.
+# Locks rows in the order of their ids, as every statement does.
 _DETACH = """
     WITH held AS (
         SELECT id FROM artifacts
@@ -19,9 +19,9 @@ _DETACH = """
 
 
 def detach_schema(schema_id: UUID, *, wait: bool) -> None:
-    """Set the schema of all its artifacts to none.
+    """Remove a schema from all its artifacts.
 
-    Without `wait` it is an error if somebody has locked one of them.
+    Without `wait`, the statement fails if another transaction has locked one of them.
     """
     statement = text(_DETACH.format(wait="" if wait else "NOWAIT"))
     values = {"organization_id": tenancy.current_organization_id(), "schema_id": schema_id}

@@ -1,4 +1,4 @@
-"""SQL of the list of documents: its length from counts, its pages by an index for every filter."""
+"""SQL of the list of documents: totals come from counters, and each filter has an index."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ from app.kit.pagination import Keys, Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
 
 _FACETS = ("status", "schema_id", "media_type", "language", "gold", "assigned", "archived")
-"""Filters that the counters have as facets; with any other, documents are counted one by one."""
+"""Filters that the counters have as facets; with other filters, documents are counted by row."""
 _PERIODS = ("created_after", "created_before", "due_after", "due_before")
 _COUNTED = frozenset({*_FACETS, *_PERIODS, "assignee"})
 _STATE = ("status", "schema_id", "archived")
@@ -47,7 +47,7 @@ _NEWEST = PreparedList(
 
 
 def page(request: PageRequest, filters: dict[str, Any]) -> Page:
-    """Return a page of documents; `filters` are those of the list's query."""
+    """Return a page of documents that match `filters`, as in `ArtifactFilters`."""
     if "q" in filters:
         return search_pages.page(request, filters)
     if request.sort == _USUAL_SORT and filters == _USUAL:
@@ -60,7 +60,7 @@ def page(request: PageRequest, filters: dict[str, Any]) -> Page:
 
 
 def _total(filters: dict[str, Any]) -> ColumnElement[int]:
-    """How many documents `filters` find."""
+    """Return an expression that counts the documents that match `filters`."""
     periods = _periods(filters)
     where = _where(filters, *_FACETS)
     if not _COUNTED.issuperset(filters) or len(periods) > 1:
@@ -85,13 +85,13 @@ def _periods(filters: dict[str, Any]) -> list[Between]:
 
 
 def _rows(filters: dict[str, Any]) -> Select[Any]:
-    # Said here too, as a count is part of another statement.
+    # The condition is explicit here, because a count is a part of another statement.
     ours = Artifact.organization_id == tenancy.current_organization_id()
     return filtered(select(Artifact.id), **filters).where(ours)
 
 
 def _keys(filters: dict[str, Any]) -> list[Keys]:
-    """How a page in the order of creation is found where one index range does not hold it."""
+    """Return the keys of a page by creation time that spans several index ranges, else no keys."""
     if not _COUNTED.issuperset(filters):
         return []
     if "assignee" in filters:
@@ -147,14 +147,14 @@ def _where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _branches(cells: Subquery, shown: Sequence[str]) -> Subquery:
-    """Select the combinations of facets that documents have, as the indexes store them."""
+    """Select the combinations of facets that documents have, in the form stored in the indexes."""
     found = [_column(name, cells.c[name]).label(name) for name in shown]
     grouped = select(*found).group_by(*(cells.c[name] for name in shown))
     return grouped.having(func.sum(cells.c.n) > 0).subquery("branches")
 
 
 def _column(name: str, facet: ColumnElement[str]) -> ColumnElement[Any]:
-    """Return a facet as the type of its column."""
+    """Return a facet, cast to the type of its column."""
     if name == "archived":
         return cast(facet, Boolean)
     if name == "schema_id":

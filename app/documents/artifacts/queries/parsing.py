@@ -1,4 +1,4 @@
-"""SQL of writing down what was read from a document."""
+"""SQL that stores the text and pages parsed from a document."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ _ADD_PAGES = text(
 
 
 class PageRow(NamedTuple):
-    """A page as it is stored; `words` is JSON text, or None where they follow from the text."""
+    """A page as stored; `words` is JSON text, or None if the words are laid out from the text."""
 
     number: int
     width: float
@@ -39,7 +39,7 @@ class PageRow(NamedTuple):
 
 
 def processing(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
-    """Return the document if it is still being read, None if it waits for the routing rules."""
+    """Return the document if it is to be parsed, None if it waits for the routing rules."""
     statement = select(Artifact).where(
         Artifact.id == artifact_id,
         Artifact.status == ArtifactStatus.PROCESSING,
@@ -52,12 +52,12 @@ def processing(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
 
 
 def drop_pages(artifact_id: UUID) -> None:
-    """Forget the pages, of a run that did not get to its end."""
+    """Delete the pages of a document, which an earlier, incomplete run may have stored."""
     db.session().execute(delete(ArtifactPage).where(ArtifactPage.artifact_id == artifact_id))
 
 
 def add_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
-    """Insert pages."""
+    """Insert pages of a document."""
     numbers, widths, heights, rotations, starts, ends, words = (
         list(column) for column in zip(*pages, strict=True)
     )
@@ -78,11 +78,11 @@ def add_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
 def finish(
     artifact: Artifact, *, routing: bool, text: str, page_count: int, language: str | None
 ) -> dict[str, Any]:
-    """Write the text, and make the document ready unless it waits for routing.
+    """Store the text, and make the document ready unless it waits for routing.
 
     Return the payload of `artifact.ingested`.
     """
-    # The document first: its words are indexed in its language when the text comes.
+    # Update the document first: inserting the text indexes its words in the document's language.
     _set(
         artifact.id,
         status=ArtifactStatus.PROCESSING if routing else ArtifactStatus.READY,
@@ -107,7 +107,7 @@ def finish(
 
 
 def fail(artifact_id: UUID, code: str, message: str) -> None:
-    """Mark a document as failed with the reason; delete what was read of it before."""
+    """Mark a document as failed with the reason; delete text that was parsed before."""
     failure = {"code": code, "message": message}
     nothing = {"page_count": None, "language": None, "text_length": 0}
     _set(artifact_id, status=ArtifactStatus.FAILED, failure=failure, **nothing)

@@ -1,4 +1,4 @@
-"""SQL of reading documents, their text and their pages."""
+"""SQL that reads documents, their text and their pages."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -115,14 +115,14 @@ def shown(artifact_id: UUID) -> Any:
 
 
 def selected_ids(filters: dict[str, Any]) -> Select[Any]:
-    """Select the ids of all documents that `filters` find."""
+    """Return a SELECT of the ids of all documents that match `filters`."""
     return filtered(select(Artifact.id), **filters)
 
 
 def by_ids(artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None) -> Select[Any]:
-    """Select those of `artifact_ids` that exist and that `filters` still find.
+    """Return a SELECT of those `artifact_ids` that exist and still match `filters`.
 
-    Their words are not searched again.
+    The full-text search `q` is not repeated.
     """
     return still(select(Artifact.id), artifact_ids, filters)
 
@@ -130,7 +130,7 @@ def by_ids(artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None) 
 def still(
     statement: Select[Any], artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> Select[Any]:
-    """`statement`, which reads documents, of those of `by_ids`."""
+    """Restrict `statement`, a SELECT of documents, to the documents of `by_ids`."""
     if filters is not None:
         statement = filtered(statement, **{k: v for k, v in filters.items() if k != "q"})
     return statement.where(among(artifact_ids))
@@ -139,7 +139,7 @@ def still(
 def among(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
     """Return the condition that a document is one of these.
 
-    One array, not a thousand values: SQLAlchemy and PostgreSQL are slow with so long a list.
+    It uses one array: SQLAlchemy and PostgreSQL are slow with a list of a thousand values.
     """
     return Artifact.id == func.any(cast(list(artifact_ids), ARRAY(Uuid)))
 
@@ -158,7 +158,7 @@ def filtered(
     q: str | None = None,
     **equal: Any,
 ) -> Select[Any]:
-    """`statement`, which reads documents, of those that the list's filters find."""
+    """Restrict `statement`, a SELECT of documents, to those that match the list's filters."""
     if status:
         statement = statement.where(
             Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)
@@ -191,7 +191,7 @@ def _in_hands(assignee: UUID | None, *, assigned: bool | None) -> list[ColumnEle
         by_name, by_team = ([{kind: str(assignee)}] for kind in ("user_id", "team_id"))
         found += [
             Artifact.id.in_(theirs),
-            # Once a row is locked, only conditions on itself are looked at again.
+            # After waiting for a row lock, PostgreSQL checks again only the conditions on that row.
             or_(Artifact.assignees.contains(by_name), Artifact.assignees.contains(by_team)),
         ]
     if assigned is not None:
@@ -208,14 +208,14 @@ def timed(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Select[Any]:
-    """`statement` of what has the archived mark and came in the period, by the columns of `of`."""
+    """Restrict `statement` by archived mark and creation time, using the columns of `of`."""
     if archived != "any":
         statement = statement.where(of.archived.is_(archived == "true"))
     return statement.where(*within(of.created_at, created_after, created_before))
 
 
 def one(artifact_id: UUID, *, lock: bool = False) -> Row[Any] | None:
-    """Return a document; with `lock` nobody else changes it until the transaction ends."""
+    """Return a document, or None; `lock` prevents changes by others until the transaction ends."""
     return _row(_LOCKED if lock else _ONE, artifact_id)
 
 
@@ -226,7 +226,7 @@ def _row(statement: Select[Any], artifact_id: UUID) -> Row[Any] | None:
 
 
 def content(artifact_id: UUID) -> Row[Any] | None:
-    """Return what is needed to find a document's bytes.
+    """Return the columns that describe a document's content, or None.
 
     Columns: name, media_type, size_bytes, sha256, status, page_count.
     """
@@ -242,7 +242,7 @@ def text(artifact_id: UUID) -> Any:
 
 
 def pages(request: PageRequest, artifact_id: UUID) -> Page:
-    """Return a page of pages; `flowing` if words are computed from the text, not stored."""
+    """Return a page of pages; `flowing` says that words are computed from the text, not stored."""
     statement = _PAGES.where(ArtifactPage.artifact_id == artifact_id)
     sorts = {"number": ArtifactPage.number}
     return paginate(statement, request, sorts=sorts, unique=ArtifactPage.number)

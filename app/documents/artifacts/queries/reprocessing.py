@@ -1,4 +1,4 @@
-"""SQL of reading failed documents again."""
+"""SQL that reprocesses failed documents."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,7 +17,7 @@ BATCH = 1000
 def find_failed(
     failure_code: str | None, created_after: datetime | None, created_before: datetime | None
 ) -> list[UUID]:
-    """Return the failed documents that are not archived, oldest first."""
+    """Return the ids of the matching failed documents that are not archived, oldest first."""
     statement = select(Artifact.id).where(
         Artifact.status == ArtifactStatus.FAILED, Artifact.archived.is_(False)
     )
@@ -31,7 +31,7 @@ def find_failed(
 
 
 def reopen(artifact_ids: Sequence[UUID]) -> list[UUID]:
-    """Set those that failed and have no tag sets to processing; return their ids."""
+    """Set failed documents without tag sets to processing, unless archived; return their ids."""
     locked = (
         select(Artifact.id)
         .where(

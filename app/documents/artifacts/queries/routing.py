@@ -1,4 +1,4 @@
-"""SQL of documents that wait for the routing rules: read, with `routing_since`, not ready yet."""
+"""SQL of documents that wait for the routing rules: parsed, not ready, `routing_since` is set."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -21,7 +21,7 @@ _FINISH = f"""
         document.id AS artifact_id,
         {", ".join(f"document.{column}" for column in INGESTED)}
 """  # noqa: S608 - made of constants
-# Locked in the order of their ids, as by any other statement that takes many.
+# Locks rows in the order of their ids, as every statement that locks many rows does.
 _FINISH_CHOSEN = text(
     f"""
     WITH waiting AS (
@@ -33,8 +33,8 @@ _FINISH_CHOSEN = text(
     {_FINISH.format(also="")}
     """  # noqa: S608 - made of constants
 )
-# Rows that somebody changes at this moment are left to the next run. Without `routing_since` the
-# rules still take the document when they come to it.
+# Rows locked by other transactions are left for the next run. If routing runs later, it still
+# assigns documents whose `routing_since` was cleared.
 _FINISH_DELAYED = text(
     f"""
     WITH waiting AS (
@@ -48,9 +48,9 @@ _FINISH_DELAYED = text(
 
 
 def finish(artifact_ids: Sequence[UUID]) -> Sequence[Row[Any]]:
-    """Make those of the documents ready that wait for the rules; return their rows.
+    """Make the documents ready that wait for the rules; return their rows.
 
-    A row has `organization_id`, `is_first` (whether the document was never ready before) and the
+    A row has `organization_id`, `is_first` (True if the document was never ready before) and the
     payload of `artifact.ingested`.
     """
     values = {
@@ -61,5 +61,5 @@ def finish(artifact_ids: Sequence[UUID]) -> Sequence[Row[Any]]:
 
 
 def finish_delayed(max_wait: timedelta) -> Sequence[Row[Any]]:
-    """Make documents of every organization ready that have waited so long; return their rows."""
+    """Make documents of all organizations ready that waited longer than this; return their rows."""
     return db.session().execute(_FINISH_DELAYED, {"max_wait": max_wait, "batch": BATCH}).all()

@@ -1,12 +1,12 @@
-"""SQL of pages of what words find.
+"""SQL of the pages of full-text search results.
 
-In the order of creation, only the page's own documents are read. Counting the hits takes as long as
-there are hits, so the total is kept while nothing changes of what is searched. It also tells how
-dense the hits are, and by that a page is found in one of three ways:
+When sorted by creation time, only the documents of the page itself are read. The time to count the
+hits grows with their number, so the total is cached until the searched data changes. The total also
+shows how dense the hits are, which selects one of three ways to find a page:
 
 - Hits are rare: all of them are visited and sorted.
-- Some documents in a hundred are hits: only those of the newest documents are visited, as many of
-  them as probably hold the page. Two indexes, of words and of time, are combined.
+- A few documents in a hundred are hits: only hits among the newest documents are visited, as many
+  documents as probably contain the page. This combines two indexes, of words and of time.
 - Most documents are hits: the newest documents are tested one by one.
 """
 
@@ -32,18 +32,18 @@ from app.kit.pagination import Edge, Page, PageRequest, paginate, paginate_rows
 from app.kit.prepared import Prepared
 
 _OWN = frozenset({"q", "archived", "created_after", "created_before"})
-"""What the index of words knows of a document itself."""
+"""Filters that the full-text index can apply without reading the documents."""
 _ORDER = {"created_at": Artifact.created_at.type.python_type, "id": UUID}
 MANY = 20_000
-"""From this number of hits on the newest documents are tested one by one."""
+"""With at least this many hits, the newest documents are tested one by one."""
 _LOOKED_AT = 20
-"""How many documents are tested for each one of the page."""
+"""How many documents are tested for each document of the page."""
 SOME = 2_000
-"""From this number of hits on a page is sought among the newest documents."""
+"""With at least this many hits, a page is searched for among the newest documents."""
 _SPARE = 2
-"""How many times a page's hits the newest documents are expected to hold."""
+"""The newest documents searched are expected to contain this many times the hits of a page."""
 _MOST_NEWEST = 100_000
-"""Finding the hits among more documents than this costs more than visiting `MANY` hits."""
+"""Searching more documents than this for hits costs more than visiting `MANY` hits."""
 _FOUND = Prepared.from_select(
     "list_found_artifacts",
     LISTED.where(
@@ -56,7 +56,7 @@ _FOUND = Prepared.from_select(
 
 
 def page(request: PageRequest, filters: dict[str, Any]) -> Page:
-    """Return a page of documents that words and the other `filters` find."""
+    """Return a page of documents that match the search `q` and the other `filters`."""
     if not (request.sort.endswith("created_at") and _OWN.issuperset(filters)):
         statement = filtered(LISTED, **filters)
         return paginate(statement, request, sorts=SORTS, unique=Artifact.id)
@@ -72,14 +72,14 @@ def page(request: PageRequest, filters: dict[str, Any]) -> Page:
 
 
 def _list_by_ids(artifact_ids: list[str]) -> list[Any]:
-    """Return the documents in the order of their ids, without those that were deleted just now."""
+    """Return the documents in the order of `artifact_ids`; omit any that were deleted meanwhile."""
     rows = _FOUND.all(str(tenancy.current_organization_id()), f"{{{','.join(artifact_ids)}}}")
     by_id = {row.id: row for row in rows}
     return [by_id[artifact_id] for artifact_id in artifact_ids if artifact_id in by_id]
 
 
 def _find_quickly(asked: Asked, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
-    """Return the page's documents without visiting every hit; none where that does not find all."""
+    """Return the page's ids without visiting every hit, or an empty list if that fails."""
     _, hits, searched = search_totals.get_last_total(asked, bounds)
     if hits >= MANY:
         return _among_newest(asked, bounds, edge)
@@ -90,7 +90,7 @@ def _find_quickly(asked: Asked, bounds: dict[str, Any], edge: Edge) -> list[UUID
 
 
 def _hits_of_newest(asked: Asked, bounds: dict[str, Any], edge: Edge, newest: int) -> list[UUID]:
-    """Return the page's documents if the `newest` first ones from the edge hold them; else none."""
+    """Return the page's ids if the first `newest` documents from the edge contain them, else []."""
     at = searchable_at(searchable.c)
     place = select(at)
     if not edge.is_first:
@@ -104,7 +104,8 @@ def _hits_of_newest(asked: Asked, bounds: dict[str, Any], edge: Edge, newest: in
     within = searchable_at(hits)
     chosen = timed(select(hits.id, hits.created_at), hits, **bounds)
     chosen = chosen.where(within >= last if edge.descending else within <= last)
-    # Not to be merged with the order outside: the planner would take the index on time alone.
+    # Materialized, so that the planner does not merge it with the outer sort and use only the index
+    # on time.
     hit = chosen.cte("hits").prefix_with("MATERIALIZED")
     columns = (hit.c.created_at, hit.c.id)
     keys = list(db.session().scalars(_from_edge(select(hit.c.id), columns, edge).limit(edge.limit)))
@@ -120,13 +121,13 @@ def _by_index(asked: Asked, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
 
 
 def _among_newest(asked: Asked, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
-    """Return the page's documents if the next ones by time hold them, else an empty list."""
+    """Return the page's ids if the next documents by time contain them, else an empty list."""
     order = (Artifact.created_at, Artifact.id)
     newest: Any = select(*order)
     newest = timed(newest, Artifact, **bounds)
     looked_at = _from_edge(newest, order, edge).limit(_LOOKED_AT * edge.limit).subquery()
     tsquery = select(cast(asked.tsquery, TSQUERY)).scalar_subquery()
-    # The function, unlike the operator, is nothing that an index is asked.
+    # A function call, because PostgreSQL would use an index for the operator.
     fits = func.ts_match_vq(searchable.c.vector, tsquery)
     statement = (
         select(looked_at.c.id)

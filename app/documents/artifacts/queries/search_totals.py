@@ -1,4 +1,4 @@
-"""How many documents a search finds, counted again only after something searched has changed."""
+"""Cache of the number of hits of searches, counted again only after searched data has changed."""
 
 from threading import Lock
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ _Key = tuple[UUID, str, str]
 
 
 class Total(NamedTuple):
-    """How many of the searched documents are hits, as of a version of what is searched."""
+    """The number of hits among the searched documents, at a version of the searched data."""
 
     version: str
     hits: int
@@ -31,16 +31,16 @@ _lock = Lock()
 
 
 def get_last_total(asked: Asked, bounds: dict[str, Any]) -> Total:
-    """Return the last count, which may be outdated, or zeros where nothing was counted."""
+    """Return the last count, which may be outdated, or zeros if there is none."""
     key = _get_key(asked, bounds)
     with _lock:
         return _NOTHING if key is None else _totals.get(key, _NOTHING)
 
 
 def count_hits(asked: Asked, bounds: dict[str, Any]) -> int:
-    """Return how many documents within `bounds` a search finds.
+    """Return how many documents within `bounds` match a search.
 
-    Counting takes as long as there are hits, so a count is kept until something searched changes.
+    The time to count grows with the hits, so a count is cached until the searched data changes.
     """
     key = _get_key(asked, bounds)
     if key is None:
@@ -49,7 +49,7 @@ def count_hits(asked: Asked, bounds: dict[str, Any]) -> int:
         last = _totals.get(key)
     if last is not None and last.version == _read_version():
         return last.hits
-    # One statement, hence one snapshot: the version is exactly that of the count.
+    # One statement uses one snapshot, so the version is exactly that of the count.
     version = _select_version(counters.cells(SEARCHED, ("archived",), {})).scalar_subquery()
     searched = counters.total(SEARCHED, {})
     total = Total(*db.session().execute(select(version, _hits(asked, bounds), searched)).one())
@@ -59,7 +59,7 @@ def count_hits(asked: Asked, bounds: dict[str, Any]) -> int:
 
 
 def _get_key(asked: Asked, bounds: dict[str, Any]) -> _Key | None:
-    """Return the key of a total, or None where it is not kept."""
+    """Return the cache key of a total, or None if it is not cached."""
     if asked.backlog or asked.tsquery is None or not {"archived"}.issuperset(bounds):
         return None
     return tenancy.current_organization_id(), asked.tsquery, bounds.get("archived", "false")
@@ -71,7 +71,7 @@ def _hits(asked: Asked, bounds: dict[str, Any]) -> Any:
 
 
 def _select_version(cells: Subquery) -> Select[Any]:
-    """Return a SELECT of a text that differs after every change of what is searched."""
+    """Return a SELECT of a text that differs after every change of the searched data."""
     summed = (
         select(
             cells.c.archived,

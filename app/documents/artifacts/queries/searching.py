@@ -1,7 +1,7 @@
-"""SQL of full-text search: what a query matches, and what is still to be indexed.
+"""SQL of full-text search: match queries, and index the documents in the backlog.
 
-The words are PostgreSQL's own affair: triggers index them, `search_query` makes a query of what
-somebody typed, for each language that the organization has documents in.
+PostgreSQL handles the words: triggers index them, and `search_query` builds a query from the typed
+text for each language in which the organization has documents.
 """
 
 import re
@@ -35,7 +35,7 @@ from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 
 BATCH = 100
-"""Few enough that the largest documents take a fraction of the time limit of a statement."""
+"""Small enough that even the largest documents take a fraction of the statement time limit."""
 
 searchable = table(
     "searchable_artifacts",
@@ -47,15 +47,15 @@ searchable = table(
 
 
 def searchable_at(of: Any) -> ColumnElement[datetime]:
-    """Return the time by which an index orders what is searched.
+    """Return the creation time as the expression of the index `ix_artifact_search_time`.
 
-    The index has an expression, so that no other query can use it: for rare words PostgreSQL would
-    take it alone, and unpack the words of every document.
+    The index is on an expression so that no other query uses it: for rare words PostgreSQL would
+    use this index alone, and unpack the words of every document.
     """
     return func.timezone(literal_column("'UTC'"), of.created_at)
 
 
-# Locked, so that nobody renames a document between its being read and its words' being written.
+# Locks the documents, so that none is renamed between reading it and writing its words.
 _INDEX = text(
     """
     WITH batch AS (
@@ -68,15 +68,15 @@ _INDEX = text(
     """
 )
 _NOTHING = UUID(int=0)
-# Hyphens with no word right behind them are dashes. PostgreSQL takes each for a "not" of whatever
-# comes next, and fails at more than 32 of them.
+# Hyphens that no word follows directly are dashes. PostgreSQL reads each as "not" before the next
+# term, and fails with more than 32 of them.
 _DASHES = re.compile(r'(?<![^\s"!&|()])(?:-{2,}|-(?=[\s!&|()]|$))')
 
 
 class Asked(NamedTuple):
-    """A search: what was typed, and the query of the index (None matches nothing).
+    """A search: the typed text, and the query of the index (None matches nothing).
 
-    `backlog`: some documents are not in the index yet.
+    `backlog` is True if some documents are not in the index yet.
     """
 
     typed: str
@@ -85,22 +85,22 @@ class Asked(NamedTuple):
 
 
 def ask(typed: str) -> Asked:
-    """Return what words ask of the index."""
-    # The index has composed letters, whatever the file or the keyboard makes of accents.
+    """Return the search for a typed text."""
+    # The index has composed letters (NFC); files and keyboards may produce separate accents.
     typed = _DASHES.sub(" ", unicodedata.normalize("NFC", typed))
     row = _ASK.first(str(tenancy.current_organization_id()), typed)
     return Asked(typed, row.tsquery, row.backlog)
 
 
 def matches(query: str) -> Subquery:
-    """Return what `query` finds: columns id, created_at and archived of documents."""
+    """Return the documents that match `query`, with the columns id, created_at and archived."""
     return found_by(ask(query))
 
 
 def found_by(asked: Asked) -> Subquery:
-    """Return what a search finds, as `matches` does."""
-    # Behind a sub-select the query is no constant to the planner. If it were, PostgreSQL would read
-    # the whole table for a common word, and unpack every vector, which it takes for cheap.
+    """Return the documents that match a search, with the columns of `matches`."""
+    # The sub-select hides the constant query from the planner. For a common word in a constant,
+    # PostgreSQL would read the whole table and unpack every vector, which it estimates as cheap.
     unknown = select(cast(asked.tsquery, TSQUERY)).scalar_subquery()
     indexed = select(
         searchable.c.artifact_id.label("id"), searchable.c.created_at, searchable.c.archived
@@ -121,7 +121,7 @@ _ASK = Prepared.from_select("ask_search", _ASKED, organization_id="uuid", query=
 
 
 def _of_old(query: str) -> Any:
-    """Select what the old vectors find of documents that are not in the index yet."""
+    """Select the matching documents that are not in the index yet, by their old vectors."""
     called = func.search_backlog(query)
     old = called.table_valued(column("id", Uuid()), name="old").render_derived()
     done = exists().where(
@@ -133,12 +133,12 @@ def _of_old(query: str) -> Any:
 
 
 def backlog() -> list[UUID]:
-    """Return the ids of all organizations whose documents must be indexed again."""
+    """Return the ids of all organizations in the backlog of documents to index again."""
     return list(db.session().scalars(select(ArtifactSearchBacklog.organization_id)))
 
 
 def index_batch() -> bool:
-    """Index some documents of the bound organization's backlog; False when nothing is left."""
+    """Index a batch of the bound organization's backlog; return False if nothing was left."""
     statement = select(ArtifactSearchBacklog).with_for_update()
     statement = statement.execution_options(populate_existing=True)
     waiting = db.session().execute(statement).scalar_one_or_none()

@@ -1,4 +1,4 @@
-"""SQL of a document's text as evidence is compared with it."""
+"""SQL that reads the text of a document, with which evidence is compared."""
 
 from uuid import UUID
 
@@ -13,6 +13,6 @@ _READ = Prepared(
 
 
 def read(artifact_id: UUID) -> str:
-    """Return a document's text, empty when it has none."""
+    """Return a document's text, or an empty string if it has none."""
     row = _READ.first(str(tenancy.current_organization_id()), str(artifact_id))
     return "" if row is None else str(row[0])

@@ -1,4 +1,4 @@
-"""SQL of changing documents, one or many."""
+"""SQL that updates, archives, deletes and locks documents, one or many."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,14 +18,14 @@ _DIRECT = {"synchronize_session": False}
 
 
 def hold_schema(schema_id: UUID) -> bool:
-    """Keep a schema from being deleted until the transaction ends; False when there is none."""
+    """Lock a schema against deletion until the transaction ends; return False if there is none."""
     statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
     statement = statement.with_for_update(read=True, key_share=True)
     return db.session().execute(statement).first() is not None
 
 
 def change(artifact_id: UUID, changes: dict[str, Any]) -> None:
-    """Set members of a locked document, and raise its revision; archiving ends its claim."""
+    """Set members of a locked document and increase its revision; archiving ends its claim."""
     _change(Artifact.id == artifact_id, changes)
 
 
@@ -39,13 +39,13 @@ def _change(condition: Any, changes: dict[str, Any]) -> None:
 
 
 def _get_column(name: str) -> InstrumentedAttribute[Any]:
-    """Return the column of a member; the body's schema says which members there are."""
+    """Return the column of a member of the request body."""
     column: InstrumentedAttribute[Any] = getattr(Artifact, "meta" if name == "metadata" else name)
     return column
 
 
 def read_anew(artifact_id: UUID) -> None:
-    """Let a locked document wait for being read."""
+    """Set a locked document to processing, and end its claim."""
     db.session().execute(
         update(Artifact)
         .where(Artifact.id == artifact_id)
@@ -71,7 +71,7 @@ _LOCKED: Any = select(
 
 
 def _locked(statement: Select[Any], *, skip_locked: bool = False) -> Sequence[Row[Any]]:
-    # All who lock many documents lock them in the order of their ids.
+    # Every statement that locks many documents locks them in the order of their ids.
     statement = statement.order_by(Artifact.id)
     statement = statement.with_for_update(key_share=True, skip_locked=skip_locked)
     return db.session().execute(statement).all()
@@ -80,30 +80,30 @@ def _locked(statement: Select[Any], *, skip_locked: bool = False) -> Sequence[Ro
 def lock_ids(
     artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> Sequence[Row[Any]]:
-    """Lock documents; what `_LOCKED` selects of those of `reading.by_ids`."""
+    """Lock the documents of `reading.by_ids`; return their columns in `_LOCKED`."""
     return _locked(still(_LOCKED, artifact_ids, filters))
 
 
 def there(artifact_ids: Sequence[UUID]) -> list[UUID]:
-    """Those of the documents that there are."""
+    """Return those ids whose documents exist."""
     return list(db.session().scalars(by_ids(artifact_ids)))
 
 
 def archive(artifact_ids: Sequence[UUID]) -> None:
-    """Set the mark of locked documents, and end their claims."""
+    """Archive locked documents, and end their claims."""
     _change(among(artifact_ids), {"archived": True})
 
 
 def delete_many(artifact_ids: Sequence[UUID]) -> None:
-    """Delete locked documents; their texts, pages and label sets go with them."""
+    """Delete locked documents with their texts, pages and tag sets."""
     statement: Any = delete(Artifact).where(among(artifact_ids))
     db.session().execute(statement.execution_options(**_DIRECT))
 
 
 def lock_created_before(moment: datetime, *, most: int) -> Sequence[Row[Any]]:
-    """Lock some of the oldest documents that came in before `moment`.
+    """Lock the oldest documents created before `moment`, at most `most` of them.
 
-    Documents that somebody else has locked are left out.
+    Skips documents that are locked by other transactions.
     """
     oldest = (
         select(Artifact.id)

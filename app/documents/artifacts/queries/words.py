@@ -1,4 +1,4 @@
-"""SQL of words of pages, and of the text that they are laid out from."""
+"""SQL that reads the words of pages, and the text from which words are laid out."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -10,9 +10,9 @@ from app.kit import db
 
 
 def stored(artifact_id: UUID, numbers: Sequence[int], room: int) -> dict[int, str]:
-    """Return words as JSON by page number, as far as `room` bytes go.
+    """Return words as JSON by page number, at most `room` bytes in total.
 
-    The first of `numbers` is always included. The numbers ascend or descend.
+    The first of `numbers` is always included. `numbers` are in ascending or descending order.
     """
     number = ArtifactPage.number
     written = (

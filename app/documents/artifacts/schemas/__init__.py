@@ -1,1 +1,1 @@
-"""Bodies and answers of artifacts."""
+"""Request and response schemas of artifacts."""

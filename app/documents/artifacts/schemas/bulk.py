@@ -1,4 +1,4 @@
-"""Bodies of bulk actions on documents."""
+"""Request bodies of bulk actions on artifacts."""
 
 from app.documents.artifacts.schemas.documents import ArtifactFilters
 from app.kit.api import bulk
@@ -7,9 +7,10 @@ from app.kit.api.fields import Bool, Int, Nested
 
 
 class ArtifactSelection(AlternativesSchema):
-    """Which documents: up to 1,000 by id, or all that a filter finds.
+    """The artifacts to change: up to 1,000 by id, or all that match a filter.
 
-    With a filter the caller says how many are expected; another number changes nothing (409).
+    `expected_count` is required with a filter; if the filter matches another number, nothing is
+    changed (409).
     """
 
     alternatives = (("artifact_ids",), bulk.BY_FILTER)
@@ -20,6 +21,6 @@ class ArtifactSelection(AlternativesSchema):
 
 
 class BulkArchive(ArtifactSelection):
-    """Which documents to archive, or with `archived: false` to take back."""
+    """The artifacts to archive, or with `archived: false` to unarchive."""
 
     archived = Bool(load_default=True)

@@ -1,11 +1,11 @@
-"""What the API answers of a document's text and pages."""
+"""Response schemas of the text and pages of an artifact."""
 
 from app.documents.artifacts.schemas.documents import TEXT_LAYER
 from app.kit.api.fields import Any_, Bool, Float, Int, List, Nested, Schema, Str
 
 
 class PageSpan(Schema):
-    """Where a page stands in the text, in code points; `end` is behind its last one."""
+    """The span of a page in the text, in code points; `end` is exclusive."""
 
     number = Int(required=True)
     start = Int(required=True)
@@ -13,7 +13,7 @@ class PageSpan(Schema):
 
 
 class ArtifactText(Schema):
-    """The text that was read from a document."""
+    """The extracted text of an artifact."""
 
     text = Str(required=True)
     length = Int(required=True, metadata={"description": "In code points."})
@@ -25,9 +25,9 @@ class ArtifactText(Schema):
 _BOX = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
 _WORDS = {
     "type": ["array", "null"],
-    "description": "`box` is x0, y0, x1, y1 in 0..1 from the top left; offsets in code points. One"
-    " answer holds 8 MiB of words, and its first page's in any case: from the page on that has no"
-    " more room they are null. Ask for those pages again with a smaller page_size.",
+    "description": "`box` is x0, y0, x1, y1 in 0..1 from the top left; offsets are in code points."
+    " A response has at most 8 MiB of words, but always those of its first page. From the page on"
+    " that does not fit, `words` is null: request these pages again with a smaller page_size.",
     "items": {
         "type": "object",
         "required": ["text", "box", "start", "end"],
@@ -42,7 +42,7 @@ _WORDS = {
 
 
 class DocumentPage(Schema):
-    """A page; sizes in points, `start` and `end` its span of the text."""
+    """A page, with its size in points; `start` and `end` are its span in the text."""
 
     number = Int(required=True)
     width = Float(required=True)
@@ -50,5 +50,5 @@ class DocumentPage(Schema):
     rotation = Int(required=True)
     start = Int(required=True)
     end = Int(required=True)
-    # Not nested: a page of words goes from PostgreSQL into the answer as the JSON it is.
+    # Not nested: the JSON of the words is copied unchanged from PostgreSQL into the response.
     words = Any_(required=True, metadata=_WORDS)

@@ -1,4 +1,4 @@
-"""Bodies and answers of artifacts."""
+"""Request and response schemas of artifacts."""
 
 from typing import Any, ClassVar
 
@@ -58,7 +58,7 @@ _METADATA_TEXT = {
 
 
 class DocumentName(Str):
-    """A document's name; see `names.check_name`."""
+    """A document name, validated by `names.check_name`."""
 
     def __init__(self, **kwargs: Any) -> None:
         metadata = {"pattern": NAME_PATTERN, **kwargs.pop("metadata", {})}
@@ -94,7 +94,7 @@ def _check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
 
 
 class Metadata(JsonObject):
-    """An object of plain values."""
+    """An object of strings, numbers and booleans."""
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
         if not isinstance(value, dict):
@@ -103,7 +103,7 @@ class Metadata(JsonObject):
 
 
 class MetadataText(fields.String):
-    """The same as the JSON text of a form field."""
+    """Metadata as the JSON text of a form field."""
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -117,7 +117,7 @@ class MetadataText(fields.String):
 
 
 class CreateArtifact(Schema):
-    """A document given as text."""
+    """An artifact to create from text."""
 
     name = DocumentName(required=True)
     text = Str(required=True, max_length=MAX_TEXT)
@@ -131,14 +131,16 @@ class CreateArtifact(Schema):
 
 
 class UploadArtifact(UploadSchema):
-    """A document as a file, or as a text with a name. Without a name, a file keeps its own."""
+    """A file, or a text with a name. A file without a `name` keeps its own name."""
 
     instead_of_file = ("text", "name")
 
     text = Str(
         load_default=None,
         max_length=FORM_BYTES,
-        metadata={"description": "Instead of a file. A longer text is sent as one, or as JSON."},
+        metadata={
+            "description": "Used instead of a file. Send a longer text as a file or as JSON."
+        },
     )
     name = DocumentName(load_default=None)
     schema_id = Uuid(load_default=None)
@@ -151,16 +153,17 @@ class UploadArtifact(UploadSchema):
 
 
 class ArtifactFilters(Schema):
-    """Filters of the list. Archived documents are left out unless they are asked for."""
+    """Filters of the list. Archived artifacts are excluded by default."""
 
     status = List(
-        Str(validate=OneOf(tuple(ArtifactStatus))), metadata={"description": "One of these states."}
+        Str(validate=OneOf(tuple(ArtifactStatus))),
+        metadata={"description": "One of these statuses."},
     )
     schema_id = Uuid()
     media_type = Str(max_length=200)
     language = Str(max_length=35)
     external_id = Str(max_length=255)
-    gold = QueryBool(metadata={"description": "For reviewers."})
+    gold = QueryBool(metadata={"description": "For reviewers only."})
     archived = Str(validate=OneOf(["true", "false", "any"]), load_default="false")
     assignee = Uuid(metadata={"description": "A user's or a team's id."})
     assigned = QueryBool(metadata={"description": "Whether it is assigned to a user or a team."})
@@ -172,14 +175,14 @@ class ArtifactFilters(Schema):
         min_length=1,
         max_length=500,
         metadata={
-            "description": "Words of name, metadata and text, as the document's language inflects"
-            ' them; "exact phrase", or, -not.'
+            "description": "Words to find in name, metadata and text, in any inflected form of the"
+            ' document\'s language. Supports "exact phrase", or, -not.'
         },
     )
 
 
 class UpdateArtifact(Schema):
-    """Changes, member by member: what is left out stays. `metadata` is replaced as a whole."""
+    """Members to change. Omitted members stay unchanged. `metadata` is replaced as a whole."""
 
     name = DocumentName()
     schema_id = Uuid(allow_none=True)
@@ -193,35 +196,35 @@ class UpdateArtifact(Schema):
 
 
 class PageImageQuery(Schema):
-    """How a page is to be drawn."""
+    """The width in pixels and the format of a page image."""
 
     width = QueryInt(minimum=64, maximum=4000, load_default=1200)
     format = Str(validate=OneOf(IMAGE_FORMATS), load_default="png")
 
 
 class ArtifactFailure(Schema):
-    """Why the content could not be read."""
+    """The reason why the content could not be read."""
 
     code = Str(required=True)
     message = Str(required=True)
 
 
 class ArtifactClaim(Schema):
-    """Who works on the document now."""
+    """The user who has claimed the artifact, and when the claim expires."""
 
     user_id = Uuid(required=True)
     expires_at = UtcDateTime(required=True)
 
 
 class ArtifactAssignee(Schema):
-    """A user or a team."""
+    """A user or a team that the artifact is assigned to."""
 
     user_id = Uuid(required=True, allow_none=True)
     team_id = Uuid(required=True, allow_none=True)
 
 
 class LabelCounts(Schema):
-    """How many label sets are in each state."""
+    """The number of tag sets by status."""
 
     draft = Int(required=True)
     submitted = Int(required=True)
@@ -230,7 +233,7 @@ class LabelCounts(Schema):
 
 
 class Artifact(Schema):
-    """A document."""
+    """An artifact, the record of a document."""
 
     least_roles: ClassVar = {"gold": Role.reviewer}
 
@@ -244,7 +247,9 @@ class Artifact(Schema):
     gold = Bool(
         required=True,
         allow_none=True,
-        metadata={"description": "Whether its right labels are known. Null below reviewers."},
+        metadata={
+            "description": "Whether the correct labels are known. Null for roles below reviewer."
+        },
     )
     archived = Bool(required=True)
     media_type = Str(required=True)

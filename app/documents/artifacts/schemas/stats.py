@@ -1,4 +1,4 @@
-"""The statistics of documents."""
+"""Request and response schemas of artifact statistics."""
 
 from typing import ClassVar
 
@@ -7,7 +7,7 @@ from app.kit.permissions import Role
 
 
 class StatusCounts(Schema):
-    """How many documents are in each state."""
+    """The number of artifacts by status."""
 
     processing = Int(required=True)
     ready = Int(required=True)
@@ -18,15 +18,15 @@ class StatusCounts(Schema):
 
 
 class DocumentCounts(Schema):
-    """How many documents there are; those that are archived count as such alone."""
+    """Counts of artifacts; archived artifacts are counted only in `archived`."""
 
-    total = Int(required=True, metadata={"description": "Without those that are archived."})
+    total = Int(required=True, metadata={"description": "Without archived artifacts."})
     by_status = Nested(StatusCounts, required=True)
     archived = Int(required=True)
 
 
 class ArtifactStatsFilters(Schema):
-    """Which documents to count."""
+    """Filters of the artifacts to count."""
 
     schema_id = Uuid()
     created_after = UtcDateTime()
@@ -34,14 +34,14 @@ class ArtifactStatsFilters(Schema):
 
 
 class SchemaCounts(DocumentCounts):
-    """The documents of a schema; id and name null: those that have none."""
+    """Counts of the artifacts of a schema; id and name are null for artifacts without a schema."""
 
     schema_id = Uuid(required=True, allow_none=True)
     name = Str(required=True, allow_none=True)
 
 
 class AgeCounts(Schema):
-    """How long ago open documents came in."""
+    """The number of open artifacts by the time since they were created."""
 
     under_1_day = Int(required=True)
     under_1_week = Int(required=True)
@@ -50,7 +50,7 @@ class AgeCounts(Schema):
 
 
 class ArtifactStats(DocumentCounts):
-    """Counts of documents. Open: neither done nor failed, and not archived."""
+    """Counts of artifacts. Open artifacts are neither done, failed nor archived."""
 
     least_roles: ClassVar = {"gold": Role.reviewer}
 
@@ -59,5 +59,7 @@ class ArtifactStats(DocumentCounts):
     open = Int(required=True)
     overdue = Int(required=True, metadata={"description": "Open, and due before now."})
     unassigned = Int(required=True, metadata={"description": "Open, and assigned to nobody."})
-    claimed = Int(required=True, metadata={"description": "Held by somebody now."})
-    gold = Int(required=True, allow_none=True, metadata={"description": "Null below reviewers."})
+    claimed = Int(required=True, metadata={"description": "Claimed by a user now."})
+    gold = Int(
+        required=True, allow_none=True, metadata={"description": "Null for roles below reviewer."}
+    )

@@ -1,4 +1,4 @@
-"""Archiving and deleting many documents at once, and those whose time is over."""
+"""Archive and delete many documents at once, and delete documents past their retention time."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
@@ -15,19 +15,19 @@ from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 
 PAGES = 5000
-"""How many pages a statement deletes, unless they are one document's: a thousand scans of some
-hundred pages take longer than a statement may."""
+"""The most pages that one statement deletes, unless a single document has more. Deleting a thousand
+scans of a few hundred pages at once would exceed the time limit of a statement."""
 
 log = get_logger(__name__)
 Rows = Sequence[Row[Any]]
 
 
 def archive_many(*, archived: bool, by: UUID | None, **selection: Any) -> dict[str, Any]:
-    """Archive documents by id or by filter, or take them back; what became of each.
+    """Archive or unarchive documents by id or by filter; return the result for each.
 
-    As with one: claims end, label sets stay. Emits `artifacts.archived` for each thousand. By
-    filter each thousand is a transaction of its own (`bulk.in_batches`). Raises 409 `conflict` with
-    `details.count` when the filter finds another number than was expected.
+    As for a single document, claims end and tag sets stay. Emits `artifacts.archived` for each
+    batch of 1,000. With a filter, each batch is its own transaction (`bulk.in_batches`). Raises 409
+    `conflict` with `details.count` if the filter matches a number other than `expected_count`.
     """
 
     def act(rows: Rows) -> None:
@@ -36,7 +36,7 @@ def archive_many(*, archived: bool, by: UUID | None, **selection: Any) -> dict[s
             return
         if archived:
             queries.archive(changed)
-            # The state of one that nobody held stays as it is.
+            # The status of a document without a claim does not change.
             workflow().update_statuses([row.id for row in rows if row.claim_user_id is not None])
         else:
             workflow().unarchive(changed)
@@ -47,10 +47,10 @@ def archive_many(*, archived: bool, by: UUID | None, **selection: Any) -> dict[s
 
 
 def delete_many(**selection: Any) -> dict[str, Any]:
-    """Delete documents with their labels, by id or by filter; what became of each.
+    """Delete documents with their tag sets, by id or by filter; return the result for each.
 
-    Emits `artifact.deleted` for each: their files follow. Transactions and errors are as with
-    `archive_many`.
+    Emits `artifact.deleted` for each; a job then deletes the files. Transactions and errors are as
+    in `archive_many`.
     """
     return _for_each(_delete, **selection)
 
@@ -63,7 +63,7 @@ def _delete(rows: Rows) -> None:
 
 
 def _portions(rows: Rows) -> Iterator[list[UUID]]:
-    """Yield the documents' ids in portions that have `PAGES` pages together."""
+    """Yield the documents' ids in portions of at most `PAGES` pages, or of one larger document."""
     portion: list[UUID] = []
     pages = 0
     for row in rows:
@@ -96,9 +96,9 @@ def _for_each(
 
 
 def changed_since(missed: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
-    """Return the errors of documents that a filter had found and that it does not find any more.
+    """Return the errors of documents that a filter matched before and no longer matches.
 
-    Those that still exist have changed: 409.
+    Documents that still exist have changed, so their error is a 409.
     """
     there = queries.there(list(missed)) if missed else []
     error = errors.conflict("The document has changed: the filter finds it no more.")
@@ -106,10 +106,10 @@ def changed_since(missed: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
 
 
 def delete_expired(days: int, checkpoint: Callable[[], None]) -> int:
-    """Delete the organization's documents of more than `days` ago; return how many.
+    """Delete the organization's documents that are older than `days`; return how many.
 
-    Emits `artifact.deleted` for each, whatever its status. `checkpoint` commits each batch, so that
-    a run after a kill continues with the rest.
+    Emits `artifact.deleted` for each, whatever its status. `checkpoint` commits each batch, so a
+    run after a crash continues with the remaining documents.
     """
     until = db.utc_now() - timedelta(days=days)
     deleted = 0

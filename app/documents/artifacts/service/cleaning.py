@@ -1,4 +1,4 @@
-"""Deleting documents, and the files that no document has."""
+"""Delete documents, and files that belong to no document."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -24,9 +24,9 @@ _CONTENT = re.compile(
 
 
 def delete(artifact_id: UUID, revision: int | None = None) -> None:
-    """Delete a document with its labels, now; its files follow: `artifact.deleted`.
+    """Delete a document with its tag sets. Raises 404, 409 `stale_precondition`.
 
-    Raises 404, 409 `stale_precondition`.
+    Emits `artifact.deleted`; a job then deletes the files.
     """
     row = reading.one(artifact_id, lock=True)
     if row is None:
@@ -38,10 +38,10 @@ def delete(artifact_id: UUID, revision: int | None = None) -> None:
 
 
 def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> int:
-    """Delete the files of contents of the bound organization that no artifact has, return how many.
+    """Delete the files of contents that no artifact of the bound organization has; return how many.
 
-    A few contents are locked at a time, and `checkpoint` ends the transaction after each few:
-    whoever uploads the same content waits for it.
+    Locks a few contents at a time and commits with `checkpoint` after each batch, because uploads
+    of the same content wait for the lock.
     """
     organization_id = tenancy.current_organization_id()
     left = iter(sorted(set(digests)))
@@ -55,10 +55,10 @@ def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> i
 
 
 def sweep() -> int:
-    """Delete files that are no document's, and drawings of a week ago; how many.
+    """Delete files that belong to no document and page images older than a week; return how many.
 
-    A file younger than an hour may belong to a request that has not committed. Runs across
-    organizations, outside a transaction of its own.
+    Skips files younger than an hour: they may belong to a request that has not committed yet. Runs
+    across organizations, and outside a transaction of its own.
     """
     store = files.storage()
     swept = store.sweep(STAGING, STRAY_AFTER)

@@ -1,4 +1,4 @@
-"""Statistics of documents."""
+"""Count documents for the statistics."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,7 +10,7 @@ _SUMMED = ("total", "open", "unassigned", "gold", "archived")
 
 
 def stats(filters: dict[str, Any]) -> dict[str, Any]:
-    """How many documents are where, as `ArtifactStats` shows it."""
+    """Return the counts of documents in the form of `ArtifactStats`."""
     rows = queries.by_schema(filters)
 
     def summed(names: Iterable[str]) -> dict[str, int]:

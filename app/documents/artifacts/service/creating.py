@@ -1,4 +1,4 @@
-"""Taking documents in: as text, ready at once, or as a file, read later by a job."""
+"""Create documents: from text, ready at once, or from a file, which a job reads later."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -23,7 +23,7 @@ from app.kit.storage import Staged, StorageUnavailable
 
 
 class Members(TypedDict, total=False):
-    """What a writer may say of a document beside its content."""
+    """The members of a document that a client may set in addition to its content."""
 
     schema_id: UUID | None
     external_id: str | None
@@ -38,9 +38,9 @@ class Members(TypedDict, total=False):
 
 
 def create(*, file: Any = None, **body: Any) -> dict[str, Any]:
-    """Create a document of an upload's `file` (name, declared, staged), or of `text`.
+    """Create a document from an uploaded `file` (name, declared, staged) or from `text`.
 
-    Raises what the two functions below raise, and 503 while the disk is full.
+    Raises the errors of `create_from_text` and `create_from_file`, and 503 while the disk is full.
     """
     if file is None:
         with capacity.guard("text"):
@@ -52,9 +52,11 @@ def create(*, file: Any = None, **body: Any) -> dict[str, Any]:
 
 
 def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dict[str, Any]:
-    """Create a document of a text, ready for labeling, and emit `artifact.ingested`.
+    """Create a document from a text.
 
-    Raises 400 on an empty `text` or on `schema_id`, and 409 `artifact_duplicate`.
+    It is ready for labeling at once (emits `artifact.ingested`), unless routing rules must run
+    first (emits `artifact.parsed`). Raises 400 for an empty `text` or an unknown `schema_id`, and
+    409 `artifact_duplicate`.
     """
     try:
         parsed = documents.parse_text(text)
@@ -81,7 +83,7 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
     else:
         routing.request_routing(row["id"])
     with files.answering():
-        # Last, so that nothing can fail between the file and the commit but the commit itself.
+        # Write the file last: after it, only the commit itself can fail.
         files.storage().write(files.content_key(row["sha256"]), [content])
     return row
 
@@ -94,11 +96,11 @@ def create_from_file(
     name: str | None = None,
     **members: Unpack[Members],
 ) -> dict[str, Any]:
-    """Create a document of a staged file, which a job reads, and emit `artifact.created`.
+    """Create a document from a staged file, which a job reads, and emit `artifact.created`.
 
-    `declared` is the media type that the client sent; the content decides. Raises 400 on an empty
-    `file` or on `schema_id`, 409 `artifact_duplicate`, 415 for a type that cannot be read, 422 on
-    `name` if the file's own is invalid. After an error the content is not kept.
+    `declared` is the media type that the client sent; the content decides. Raises 400 for an empty
+    `file` or an unknown `schema_id`, 409 `artifact_duplicate`, 415 for a type that cannot be read,
+    422 on `name` if the file's own name is invalid. After an error the content is not kept.
     """
     if staged.size == 0:
         raise errors.invalid("The file is empty.", "file")
@@ -129,15 +131,16 @@ def _keep(staged: Staged, row: dict[str, Any], *, kind_of: tuple[str, str | None
         _insert(row, text="", pages=[])
         events.emit("artifact.created", {"artifact_id": row["id"]})
     except ApiError:
-        # Anything else may mean that the session died, and the content's lock with it: the file may
-        # be another document's by now. That, and what cannot be removed here, is swept later.
+        # Any other error may mean that the session was lost, and with it the lock on the content:
+        # the file may belong to another document by now. `sweep` deletes it later in that case, and
+        # also if it cannot be removed here.
         with suppress(StorageUnavailable, SQLAlchemyError):
             _discard(row)
         raise
 
 
 def _discard(row: dict[str, Any]) -> None:
-    # Asked in the transaction that took the lock, so an answer also proves that it is still held.
+    # The transaction that locked the content runs this, so a result proves the lock still exists.
     if queries.by_content(row["sha256"]) in (None, row["id"]):
         files.storage().delete(files.content_key(row["sha256"]))
 
@@ -161,7 +164,7 @@ _DEFAULTS: dict[str, Any] = {
     for column in Artifact.__table__.columns
     if column.default is not None and column.default.is_scalar
 }
-"""The constant defaults of the table's columns: the response shows them without reading the row."""
+"""The constant column defaults; the response includes them without reading the row."""
 
 
 def _row(members: Members, **content: Any) -> dict[str, Any]:
@@ -178,7 +181,7 @@ def _row(members: Members, **content: Any) -> dict[str, Any]:
         "assignees": [],
         "claim": None,
         "label_counts": no_labels(),
-        # A document that comes with its text is ready at once.
+        # A document created from text is ready at once unless it waits for the routing rules.
         "ingested_at": now if content["status"] == ArtifactStatus.READY else None,
         "created_at": now,
         "updated_at": now,

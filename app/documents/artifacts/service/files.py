@@ -1,4 +1,4 @@
-"""Where a document's bytes and what is drawn from them lie, and what to do when storage fails."""
+"""Storage keys of documents and their page images, and the errors for storage failures."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,17 +18,17 @@ def storage() -> Storage:
 
 
 def content_key(sha256: str) -> str:
-    """Where the bound organization keeps this content."""
+    """Return the storage key of this content in the bound organization."""
     return blob_key(tenancy.current_organization_id(), sha256)
 
 
 def drawings_prefix(organization_id: UUID | str, sha256: str) -> str:
-    """Return the folder of the images of this content."""
+    """Return the folder of the page images of this content."""
     return f"{blob_key(organization_id, sha256)}.pages"
 
 
 def remove(organization_id: UUID | str, sha256: str) -> None:
-    """Delete a content and its drawings. The caller holds the content's lock."""
+    """Delete a content and its page images. The caller must have locked the content."""
     store = storage()
     for entry in store.list(drawings_prefix(organization_id, sha256)):
         store.delete(entry.key)
@@ -37,9 +37,9 @@ def remove(organization_id: UUID | str, sha256: str) -> None:
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Answer 404 for a file that does not exist, and 503 while the storage is out.
+    """Raise 404 if a file does not exist, and 503 while the storage is unavailable.
 
-    StorageFull is left to `app.kit.capacity`.
+    `app.kit.capacity` handles StorageFull.
     """
     try:
         yield
@@ -56,7 +56,7 @@ def answering() -> Iterator[None]:
 
 
 def readable(row: Any) -> Any:
-    """`row`, a document's, when its text and pages are there. Raises 404, or 409 with its state."""
+    """Return `row` if its document was read. Raises 404 for None, or 409 with the status."""
     if row is None:
         raise errors.not_found()
     if row.status in UNREADABLE:

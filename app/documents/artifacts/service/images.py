@@ -1,4 +1,4 @@
-"""Images of pages: rendered on request in a child process, and cached for a while."""
+"""Render images of pages on request in a child process, and cache them for a week."""
 
 from contextlib import suppress
 from threading import BoundedSemaphore
@@ -14,14 +14,15 @@ from app.kit.storage import NotStored, StorageUnavailable
 from app.kit.tenancy import current_organization_id
 
 KEPT_STEP = 100
-"""Only widths of this step are kept: else one page could fill the storage with its sizes."""
+"""Only widths that are a multiple of this are cached; otherwise the images of one page in every
+width could fill the storage."""
 
 LIMITS = documents.Limits(wall_seconds=25.0, cpu_seconds=20)
 RENDERINGS_AT_ONCE = 1
 RETRY_SECONDS = 1
 UNAVAILABLE_RETRY_SECONDS = 5
-# A rendering holds a thread, a core and up to a gigabyte. Whoever comes second does not wait: the
-# threads that waited would be missing for everything else.
+# Rendering takes a thread, a core and up to a gigabyte of memory. A further request does not wait,
+# because waiting threads could not serve other requests.
 _rendering = BoundedSemaphore(RENDERINGS_AT_ONCE)
 
 Format = Literal["png", "jpeg", "webp"]
@@ -36,9 +37,9 @@ def page_image(
 ) -> Download:
     """Return the image of a page, `width` pixels wide.
 
-    Raises 404 for no such document or page, 409 before it is read or when it cannot be rendered,
-    400 on `width` when the image would be too large, 503 while other pages are being rendered or no
-    process can be started for it.
+    Raises 404 if the document or page does not exist, 409 if the document was not read yet or the
+    page cannot be rendered, 400 on `width` if the image would be too large, 503 while other pages
+    are being rendered or if no process can be started.
     """
     row = files.readable(queries.content(artifact_id))
     if not 1 <= number <= row.page_count:
@@ -51,7 +52,7 @@ def page_image(
         kept = _size(key)
         data = b"" if kept is not None else _render(row, number, width, format)
     if kept is None and width % KEPT_STEP == 0:
-        # Without space, or without the storage, it is rendered again the next time.
+        # If the storage is full or unavailable, the next request renders the image again.
         with suppress(StorageUnavailable):
             files.storage().write(key, [data])
 

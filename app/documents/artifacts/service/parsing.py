@@ -1,4 +1,4 @@
-"""Reading a file's text and pages, in a child process, page by page."""
+"""Parse the text and pages of a file in a child process, page by page."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -12,7 +12,8 @@ from app.engines import documents
 from app.kit import events
 
 PAGED = frozenset({"application/pdf", "image/png", "image/jpeg", "image/tiff", "image/webp"})
-"""Kinds with words of their own on pages of their own; the others' text flows."""
+"""Media types whose pages and words are in the file. Other types have flowing text, from which the
+words are laid out."""
 
 _BATCH_PAGES = 50
 _BATCH_BYTES = 1 << 20
@@ -21,7 +22,7 @@ Checkpoint = Callable[[], None]
 
 
 class _Pages:
-    """Writes pages as they come, a batch per transaction, so that memory stays the same."""
+    """Writes pages in batches, one transaction each, so that memory use stays constant."""
 
     def __init__(self, artifact_id: UUID, checkpoint: Checkpoint, *, with_words: bool) -> None:
         self._artifact_id = artifact_id
@@ -31,7 +32,7 @@ class _Pages:
         self._bytes = 0
 
     def add(self, page: documents.Page) -> None:
-        """Take the next page."""
+        """Add the next page, and write and commit the batch when it is full."""
         words = orjson.dumps(page.words).decode() if self._with_words else None
         self._bytes += len(words or "")
         self._batch.append(
@@ -44,19 +45,18 @@ class _Pages:
             self._checkpoint()
 
     def write(self) -> None:
-        """Insert what has come since the last batch."""
+        """Insert the pages that were added since the last batch."""
         if self._batch:
             queries.add_pages(self._artifact_id, self._batch)
         self._batch, self._bytes = [], 0
 
 
 def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
-    """Read a document that waits for it: then it is ready, waits for the routing rules, or failed.
+    """Parse a document in processing; it becomes ready, waits for the routing rules, or fails.
 
     Emits `artifact.ingested` when it is ready for the first time, `artifact.parsed` when it waits.
-
-    A document that is gone, or was read already, is left as it is. `checkpoint` commits what was
-    done, or raises when this run must not go on.
+    Does nothing if the document was deleted or parsed already. `checkpoint` commits the work so
+    far, or raises if this run must stop.
     """
     artifact = queries.processing(artifact_id)
     if artifact is None:

@@ -1,4 +1,4 @@
-"""What artifacts ask of the rooms above them, which they may not import."""
+"""Functions that artifacts need from higher layers, which they may not import."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from uuid import UUID
 
 
 class ListBlockingTagSets(Protocol):
-    """Return the ids of the oldest tag sets that keep an artifact from a change."""
+    """Return the ids of the oldest tag sets that block a change of an artifact."""
 
     def __call__(
         self, artifact_id: UUID, *, of_other_schema_than: UUID | None = None, all_statuses: bool
@@ -28,7 +28,7 @@ _bound: list[Workflow] = []
 
 
 def bind_workflow(workflow: Workflow) -> None:
-    """Set the functions that `workflow` returns from now on."""
+    """Set the functions that `workflow` returns."""
     _bound[:] = [workflow]
 
 

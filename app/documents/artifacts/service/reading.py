@@ -1,4 +1,4 @@
-"""Reading documents, their text and their pages."""
+"""Read documents, their text and their pages."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,25 +16,25 @@ from app.kit.pagination import Page, PageRequest
 
 
 def list_artifacts(page: PageRequest, **filters: Any) -> Page:
-    """Return a page of documents, filtered as the list's query says."""
+    """Return a page of documents that match `filters`, as in `ArtifactFilters`."""
     return listing.page(page, filters)
 
 
 def selected_ids(filters: dict[str, Any]) -> Select[Any]:
-    """Select the ids of all documents that the list's filters find, for another statement."""
+    """Return a SELECT of the ids of all documents that match the filters."""
     return queries.selected_ids(filters)
 
 
 def by_ids(artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None) -> Select[Any]:
-    """Select those of the documents with these ids that exist and that `filters` still find.
+    """Return a SELECT of those `artifact_ids` that exist and still match `filters`.
 
-    Their words are not searched again.
+    The full-text search `q` is not repeated.
     """
     return queries.by_ids(artifact_ids, filters)
 
 
 def get(artifact_id: UUID) -> Row[Any]:
-    """One document. Raises 404."""
+    """Return a document. Raises 404."""
     row = queries.one(artifact_id)
     if row is None:
         raise errors.not_found()
@@ -42,7 +42,7 @@ def get(artifact_id: UUID) -> Row[Any]:
 
 
 def show(artifact_id: UUID) -> Any:
-    """One document as the API answers it; quicker than `get`, its ids are text. Raises 404."""
+    """Return a document as the API shows it, with ids as text; faster than `get`. Raises 404."""
     row = queries.shown(artifact_id)
     if row is None:
         raise errors.not_found()
@@ -50,7 +50,7 @@ def show(artifact_id: UUID) -> Any:
 
 
 def lock(artifact_id: UUID) -> Row[Any]:
-    """One document, which nobody else changes until the transaction ends. Raises 404."""
+    """Return a document, locked against changes until the transaction ends. Raises 404."""
     row = queries.one(artifact_id, lock=True)
     if row is None:
         raise errors.not_found()
@@ -82,7 +82,7 @@ def get_text(artifact_id: UUID) -> Any:
 
 
 def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
-    """Return a page of pages, with words as far as `words.ANSWER_BYTES` go.
+    """Return a page of pages, with at most `words.ANSWER_BYTES` of words.
 
     Raises 404, and 409 before the document is read.
     """

@@ -1,4 +1,4 @@
-"""Reading failed documents again, many at once and after their job was given up."""
+"""Reprocess failed documents, many at once or when their failed job is retried."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -19,10 +19,11 @@ def reprocess_failed(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> int:
-    """Queue the failed documents of the bound organization that match; return how many.
+    """Queue the matching failed documents of the bound organization; return how many.
 
-    Archived ones and those with tag sets are left alone. `checkpoint` commits after each batch,
-    `report` gets the number of documents done and of all. Emits `artifact.reprocessed` for each.
+    Skips archived documents and those with tag sets. `checkpoint` commits after each batch;
+    `report` gets the numbers of processed and of all documents. Emits `artifact.reprocessed` for
+    each.
     """
     artifact_ids = queries.find_failed(failure_code, created_after, created_before)
     queued = 0
@@ -38,5 +39,5 @@ def reprocess_failed(
 
 
 def reopen_failed(artifact_id: UUID) -> None:
-    """Let a failed document wait for its job again; others are left as they are."""
+    """Set a failed document to processing again, for the retry of its job; ignore any other."""
     queries.reopen([artifact_id])

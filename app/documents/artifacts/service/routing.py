@@ -1,4 +1,4 @@
-"""Documents that wait for the routing rules: nobody can claim them before the rules have run."""
+"""Release documents that wait for the routing rules; they cannot be claimed before that."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -13,7 +13,7 @@ from app.kit import events, metrics, tenancy
 from app.kit.logging import get_logger
 
 MAX_WAIT = timedelta(minutes=10)
-"""After that a document is released unrouted, so that no outage hides it."""
+"""After this time a document is released unrouted, so that an outage cannot hide it."""
 
 RELEASED_UNROUTED = metrics.Counter(
     "labeling_artifacts_released_unrouted",
@@ -26,17 +26,17 @@ log = get_logger(__name__)
 
 
 def is_needed() -> bool:
-    """Return whether a document that was just read waits for the bound organization's rules."""
+    """Return whether parsed documents of the bound organization wait for routing rules."""
     return workflow().has_routing_rules()
 
 
 def request_routing(artifact_id: UUID) -> None:
-    """Have the rules run on a document that was read. Emits `artifact.parsed`."""
+    """Emit `artifact.parsed`, so that the rules run on a document."""
     events.emit("artifact.parsed", {"artifact_id": artifact_id})
 
 
 def finish_routing(artifact_ids: Sequence[UUID]) -> None:
-    """Make documents available that waited for the rules; others stay as they are.
+    """Make documents available that waited for the rules; ignore any others.
 
     Emits `artifact.ingested` for each that was never ready before.
     """
@@ -44,7 +44,7 @@ def finish_routing(artifact_ids: Sequence[UUID]) -> None:
 
 
 def give_up_routing(artifact_id: UUID, error: str) -> None:
-    """Make a document available although routing it has failed for good."""
+    """Make a document available after routing it has failed permanently."""
     rows = queries.finish([artifact_id])
     _emit_ingested(rows)
     if rows:
@@ -53,10 +53,10 @@ def give_up_routing(artifact_id: UUID, error: str) -> None:
 
 
 def release_delayed() -> int:
-    """Make documents of every organization available that have waited for MAX_WAIT.
+    """Make documents of all organizations available that have waited for more than MAX_WAIT.
 
-    Return how many (at most 1,000). Routing still assigns them if it comes to them later, as long
-    as nobody has begun to work on them.
+    Return how many (at most 1,000). If routing runs later, it still assigns a document unless
+    somebody has started to work on it.
     """
     rows = queries.finish_delayed(MAX_WAIT)
     for organization_id in sorted({row.organization_id for row in rows}):

@@ -1,4 +1,4 @@
-"""Keeping the index of words up with how words are indexed."""
+"""Rebuild the full-text index after the way of indexing has changed."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -13,7 +13,7 @@ log = get_logger(__name__)
 def index_backlog(checkpoint: Callable[[], None]) -> None:
     """Index the documents of every organization in the backlog, batch by batch.
 
-    `checkpoint` commits each: whoever comes after a kill goes on where it stood.
+    `checkpoint` commits each batch, so a run after a crash continues with the next one.
     """
     for organization_id in queries.backlog():
         while _index_batch(organization_id):

@@ -1,4 +1,4 @@
-"""Texts of documents that are being labeled, kept in memory: a draft is saved again and again."""
+"""In-memory cache of the texts of documents being labeled; each save of a draft needs the text."""
 
 import sys
 from datetime import datetime
@@ -12,7 +12,7 @@ from app.engines.fields import SourceText
 from app.kit import tenancy
 
 CACHE_BYTES = 16 * 2**20
-"""What the texts of one process take at most; a text of more than that is read each time."""
+"""The size limit of the cache of one process; a larger text is not cached."""
 
 _Key = tuple[UUID, UUID, datetime]
 
@@ -21,9 +21,10 @@ _lock = Lock()
 
 
 def source_text(artifact_id: UUID, updated_at: datetime) -> SourceText:
-    """Return the text of a document that the caller has locked, read when it is first needed.
+    """Return the text of a document that the caller has locked; it is loaded on first use.
 
-    `updated_at` is the locked document's: whatever writes a text sets it, and a save does not.
+    `updated_at` is that of the locked document: every write of the text changes it, and saving a
+    draft does not.
     """
     key = (tenancy.current_organization_id(), artifact_id, updated_at)
     return SourceText(lambda: _load(key))

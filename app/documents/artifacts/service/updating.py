@@ -1,4 +1,4 @@
-"""Changing a document: what its writers say of it, and reading its file once more."""
+"""Update the editable members of a document, and reprocess its file."""
 
 from typing import Any
 from uuid import UUID
@@ -15,12 +15,12 @@ from app.kit import errors, events
 def update(
     artifact_id: UUID, *, revision: int | None, changes: dict[str, Any], by: UUID | None
 ) -> Any:
-    """Change what a writer may send; the document. The revision rises once if anything changed.
+    """Update a document and return it. The revision increases by one if anything changed.
 
-    Archiving ends the claim and keeps the label sets; taken back, the document has the state that
-    follows from them. Emits `artifact.updated`. Raises 404; 409 `stale_precondition`, or `conflict`
-    with `details.tag_sets` while there are label sets of another schema than the new one that were
-    not rejected; 400 on `schema_id`.
+    Archiving ends the claim and keeps the tag sets; after unarchiving, the status follows from the
+    tag sets. Emits `artifact.updated`. Raises 404; 409 `stale_precondition`; 409 `conflict` with
+    `details.tag_sets` if tag sets of another schema than the new one exist that were not rejected;
+    400 for an unknown `schema_id`.
     """
     held = lock(artifact_id)
     if revision is not None and revision != held.revision:
@@ -40,7 +40,7 @@ def update(
 
 
 def _same(value: Any, held: Any) -> bool:
-    # To Python, true equals 1; to whoever set it in metadata it does not.
+    # In Python True equals 1, but in metadata they are different values.
     if isinstance(value, dict):
         option = orjson.OPT_SORT_KEYS
         return orjson.dumps(value, option=option) == orjson.dumps(held, option=option)
@@ -61,12 +61,12 @@ def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
 
 
 def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Any:
-    """Let text and pages be read anew by a job; the document, which is `processing` until then.
+    """Queue a document for parsing again and return it; it is `processing` until a job has run.
 
-    Ends the claim; emits `artifact.reprocessed`, and `artifact.ingested` once it is ready if it
-    never was before. Raises 404; 409 `stale_precondition`, or
-    `conflict` with `details.state` (it is being read, or archived) or `details.tag_sets`: the
-    places that tags name would mean something else.
+    Ends the claim. Emits `artifact.reprocessed`; the job emits `artifact.ingested` if the document
+    was never ready before. Raises 404; 409 `stale_precondition`; 409 `conflict` with
+    `details.state` if it is being processed or archived, or with `details.tag_sets` if it has tag
+    sets, because their positions would refer to different text.
     """
     held = lock(artifact_id)
     if revision is not None and revision != held.revision:

@@ -1,4 +1,4 @@
-"""Words of pages, as much of them as one answer may hold."""
+"""Return the words of pages, within the size limit of a response."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,14 +10,14 @@ from app.documents.artifacts.queries import words as queries
 from app.engines.documents.layout import paginate, sheet_words
 
 ANSWER_BYTES = 8 * 1024 * 1024
-"""How much of words, as JSON, one answer holds: its first page's whatever their size, then those
-of the pages after it, up to the first that has no more room."""
+"""The size limit of the words in a response, as JSON. The words of the first page are always
+included, then those of the following pages, up to the first page that does not fit."""
 
 _BATCH = 50
 
 
 def of_pages(artifact_id: UUID, pages: Sequence[Any]) -> dict[int, orjson.Fragment]:
-    """Return words by page number, for the first of `pages` that `ANSWER_BYTES` have room for.
+    """Return words by page number, for the first of `pages` whose words fit in `ANSWER_BYTES`.
 
     `pages` are rows with number, start, end and flowing.
     """
@@ -45,7 +45,7 @@ def _stored(artifact_id: UUID, pages: Sequence[Any]) -> Iterator[tuple[int, byte
 
 
 def _laid_out(artifact_id: UUID, pages: Sequence[Any]) -> Iterator[tuple[int, bytes]]:
-    # Rows begin anew where a page does, so a page laid out alone is as it is among the others.
+    # Each page starts a new row, so laying out a page alone gives the same result as with others.
     first = min(page.start for page in pages)
     text = queries.text_between(artifact_id, first, max(page.end for page in pages))
     if text is None:  # deleted since

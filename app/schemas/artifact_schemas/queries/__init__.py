@@ -1,1 +1,1 @@
-"""SQL of labeling schemas: records, versions, what stands in the way of deleting, statistics."""
+"""SQL of labeling schemas and their versions."""

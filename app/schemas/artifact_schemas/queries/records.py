@@ -1,4 +1,4 @@
-"""SQL of schemas and their versions as records."""
+"""SQL that reads and locks schemas and their versions."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -17,7 +17,7 @@ _SORTS = {
     "updated_at": ArtifactSchema.updated_at,
 }
 PAGE_BYTES = 16 * 1024 * 1024
-"""How much of fields a page may hold, and how much of changes; each record has an equal share."""
+"""The size limit of all fields of a page, and of all changes; each record gets an equal quota."""
 
 _LISTED_COLUMNS = (
     ArtifactSchema.id,
@@ -80,15 +80,16 @@ def page(
 
 
 def schema(schema_id: UUID) -> ArtifactSchema | None:
-    """One schema."""
+    """Return a schema, or None."""
     statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
     return db.session().execute(statement).scalar_one_or_none()
 
 
 def lock(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema | None:
-    """One schema as it is now, which no other writer touches until the transaction ends.
+    """Return the current row of a schema, locked against other writers until the transaction ends.
 
-    Who labels by it goes on meanwhile, unless it is `to_delete`: then nothing new refers to it.
+    Labeling with the schema continues meanwhile. With `to_delete` it waits: then no new row can
+    refer to the schema.
     """
     statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
     locked = statement.with_for_update(key_share=not to_delete)
@@ -97,13 +98,13 @@ def lock(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema | None:
 
 
 def version(version_id: UUID) -> SchemaVersion | None:
-    """One version."""
+    """Return a version, or None."""
     statement = select(SchemaVersion).where(SchemaVersion.id == version_id)
     return db.session().execute(statement).scalar_one_or_none()
 
 
 def numbered(schema_id: UUID, number: int) -> SchemaVersion | None:
-    """Return the schema's version with this number."""
+    """Return the schema's version with this number, or None."""
     statement = select(SchemaVersion).where(
         SchemaVersion.schema_id == schema_id, SchemaVersion.number == number
     )
@@ -141,7 +142,7 @@ def _fitting(column: Any, request: PageRequest) -> Label[Any]:
 
 
 def active_version(schema_id: UUID) -> Row[Any] | None:
-    """Return the schema's status and its current version's members, null before the first one."""
+    """Return the schema's status and its current version's columns, null before the first."""
     statement = (
         select(*_ACTIVE_VERSION)
         .select_from(ArtifactSchema)

@@ -1,4 +1,4 @@
-"""Bodies and answers of labeling schemas."""
+"""Request and response schemas of labeling schemas."""
 
 from app.schemas.artifact_schemas.schemas.answers import (
     LabelsJsonSchema,

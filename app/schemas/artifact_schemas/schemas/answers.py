@@ -1,4 +1,4 @@
-"""Answers about labeling schemas and their versions."""
+"""Response schemas of labeling schemas and their versions."""
 
 from app.engines.fields.model import TYPES
 from app.kit.api.fields import (
@@ -19,7 +19,7 @@ from app.schemas.artifact_schemas.schemas.bodies import STATUSES
 
 
 class FieldOption(Schema):
-    """One choice."""
+    """A choice of a select field."""
 
     value = Str(required=True)
     label = Str(required=True)
@@ -40,13 +40,13 @@ class TableColumn(Schema):
 
 
 class SchemaField(TableColumn):
-    """One thing to extract."""
+    """A field to extract."""
 
     columns = List(Nested(TableColumn), required=True)
 
 
 class ReviewPolicy(Schema):
-    """How label sets are reviewed."""
+    """How tag sets are reviewed."""
 
     labels_per_artifact = Int(required=True)
     sample_rate = Float(required=True)
@@ -56,7 +56,7 @@ class ReviewPolicy(Schema):
 
 
 class CurrentVersion(Schema):
-    """The version that labeling uses."""
+    """The version that new tag sets use."""
 
     id = Uuid(required=True)
     number = Int(required=True)
@@ -84,13 +84,13 @@ class SchemaDetail(Schema):
 
 
 class ListedSchema(SchemaDetail):
-    """A schema as the list shows it: fields too large for a page are null."""
+    """A schema in a list; `fields` is null if it is too large for the page."""
 
     fields = List(Nested(SchemaField), required=True, allow_none=True)
 
 
 class FieldChange(Schema):
-    """A difference to the version before; `key` is the field's, or `table.column`."""
+    """A change from the previous version; `key` is the key of the field, or `table.column`."""
 
     kind = Str(required=True, validate=OneOf(["added", "removed", "changed"]))
     key = Str(required=True)
@@ -118,14 +118,14 @@ class SchemaVersion(Schema):
 
 
 class ListedVersion(SchemaVersion):
-    """A version as the list shows it: fields and changes too large for a page are null."""
+    """A version in a list; `fields` or `changes` is null if it is too large for the page."""
 
     fields = List(Nested(SchemaField), required=True, allow_none=True)
     changes = List(Nested(FieldChange), required=True, allow_none=True)
 
 
 class PublishedVersion(SchemaVersion):
-    """The new version; of a dry run, what it would be, without an id and times."""
+    """The new version. After a dry run, the version that would be created, without id and times."""
 
     id = Uuid(required=True, allow_none=True)
     published_at = UtcDateTime(required=True, allow_none=True)
@@ -142,7 +142,7 @@ class VersionReference(Schema):
 
 
 class VersionDiff(Schema):
-    """What `to` has otherwise than `from`, which is null where `to` is the first version."""
+    """The changes between the versions `from` and `to`; `from` is null if `to` is the first."""
 
     base = Nested(
         VersionReference, required=True, allow_none=True, data_key="from", attribute="from"
@@ -153,7 +153,7 @@ class VersionDiff(Schema):
 
 
 class LabelsJsonSchema(Schema):
-    """JSON Schema 2020-12 of the member `tags` of a label set; usable as it is."""
+    """The JSON Schema 2020-12 of the member `tags` of a tag set, ready for use by a validator."""
 
     dialect = Str(required=True, data_key="$schema", attribute="$schema")
     identifier = Str(required=True, data_key="$id", attribute="$id")

@@ -1,7 +1,7 @@
-"""Bodies and filters of labeling schemas.
+"""Request bodies and filters of labeling schemas.
 
-What a member may look like is declared here (422); which fields make sense is decided by
-`app.engines.fields` (400, with a code of its own).
+The form of each member is declared here (422). `app.engines.fields` decides whether the fields are
+consistent (400, with a code of its own).
 """
 
 from collections.abc import Collection
@@ -33,14 +33,14 @@ _SHARE = validate.Range(min=0, max=1)
 
 
 class FieldOptionBody(Schema):
-    """One choice."""
+    """A choice of a select field."""
 
     value = Str(required=True)
     label = Str(allow_none=True)
 
 
 def _type(types: Collection[str]) -> Str:
-    """Return a field's type, described as one of `types`; another one is 400, not 422."""
+    """Return the member `type`, documented as one of `types`; any other causes 400, not 422."""
     described = {"description": f"One of {', '.join(types)}.", "enum": list(types)}
     return Str(required=True, metadata=described)
 
@@ -55,26 +55,26 @@ class _FieldMembers(Schema):
     options = List(Nested(FieldOptionBody), max_items=MAX_OPTIONS, allow_none=True)
     constraints = JsonObject(
         allow_none=True,
-        metadata={"description": f"What the type knows of {', '.join(sorted(CONSTRAINTS))}."},
+        metadata={"description": f"Those of {', '.join(sorted(CONSTRAINTS))} that fit the type."},
     )
     ai_assist = Bool(allow_none=True)
 
 
 class TableColumnBody(_FieldMembers):
-    """A column of a table: a field of any type but table."""
+    """A column of a table: a field of any type except table."""
 
     type = _type([name for name in TYPES if name != "table"])
     columns = List(JsonObject(), max_items=MAX_COLUMNS, allow_none=True)
 
 
 class SchemaFieldBody(_FieldMembers):
-    """One thing to extract."""
+    """A field to extract."""
 
     columns = List(Nested(TableColumnBody), max_items=MAX_COLUMNS, allow_none=True)
 
 
 class ReviewPolicyBody(Schema):
-    """How label sets are reviewed; members left out stay as they are."""
+    """How tag sets are reviewed. Omitted members stay unchanged."""
 
     labels_per_artifact = Int(minimum=1, maximum=20)
     sample_rate = Float(validate=_SHARE)
@@ -84,7 +84,7 @@ class ReviewPolicyBody(Schema):
 
 
 def _skills(**kwargs: Any) -> List:
-    what = {"description": "Who labels needs them all, by the teams they are in."}
+    what = {"description": "Labelers need all of these skills, through their teams."}
     return List(
         Name(max_length=teams.MAX_SKILL), max_items=teams.MAX_SKILLS, metadata=what, **kwargs
     )
@@ -103,7 +103,7 @@ class CreateSchema(Schema):
 
 
 class UpdateSchema(Schema):
-    """Changes of the draft; members left out stay as they are."""
+    """Changes to the draft. Omitted members stay unchanged."""
 
     name = Name()
     document_type = Name(max_length=100)
@@ -116,7 +116,7 @@ class UpdateSchema(Schema):
 
 
 class PublishSchema(Schema):
-    """How to publish. `base_version` is the number of the version the draft was built on."""
+    """Options of publishing. `base_version` is the number of the version the draft is based on."""
 
     base_version = Int(allow_none=True, load_default=None)
     note = Str(max_length=2000, allow_none=True, load_default=None)
@@ -126,28 +126,28 @@ class PublishSchema(Schema):
 
 
 class DuplicateSchema(Schema):
-    """What the copy is called; without it, the name with `(copy)` behind."""
+    """The name of the copy; by default the name of the original followed by `(copy)`."""
 
     name = Name()
 
 
 class DiffQuery(Schema):
-    """What to compare with."""
+    """The version to compare with."""
 
     against = Uuid(
-        metadata={"description": "Another version of the schema; without it, the one before."}
+        metadata={"description": "Another version of the schema; by default the previous one."}
     )
 
 
 class VersionFilters(Schema):
-    """Filters of a schema's versions."""
+    """Filters of the list of versions."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 
 
 class SchemaFilters(VersionFilters):
-    """Filters of the list."""
+    """Filters of the list of schemas."""
 
     status = Str(validate=OneOf(STATUSES))
     document_type = Str(max_length=100)

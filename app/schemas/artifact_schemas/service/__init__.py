@@ -1,4 +1,4 @@
-"""Artifact schemas: editable drafts, published as immutable versions; called by other features."""
+"""Artifact schemas: editable drafts and their immutable versions. Other features call these."""
 
 from app.schemas.artifact_schemas.service.drafts import (
     DEFAULT_POLICY,

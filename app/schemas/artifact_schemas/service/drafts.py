@@ -1,4 +1,4 @@
-"""Drafts: made, read, edited, copied, deleted."""
+"""Create, read, edit, copy and delete the drafts of schemas."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -57,8 +57,8 @@ def create(
 ) -> ArtifactSchema:
     """Create a draft and return it.
 
-    Policy members that are left out are those of `DEFAULT_POLICY`. A skill is stored once, however
-    it is spelled. Raises 400 with the code of what is wrong with a field.
+    Omitted policy members get the values of `DEFAULT_POLICY`. Skills that differ only in case are
+    stored once. Raises 400 with the code of the problem if a field is invalid.
     """
     schema = ArtifactSchema(
         name=name,
@@ -76,7 +76,7 @@ def create(
 
 
 def get(schema_id: UUID) -> ArtifactSchema:
-    """One schema. Raises 404."""
+    """Return a schema. Raises 404."""
     schema = records.schema(schema_id)
     if schema is None:
         raise errors.not_found()
@@ -84,7 +84,7 @@ def get(schema_id: UUID) -> ArtifactSchema:
 
 
 def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> ArtifactSchema:
-    """Change members of the draft. Raises 404, 409 `stale_precondition`, 400 on a field."""
+    """Update the draft. Raises 404, 409 `stale_precondition`, 400 for an invalid field."""
     schema = lock(schema_id, revision)
     if "fields" in changes:
         changes = {**changes, "fields": _checked(changes["fields"])}
@@ -99,7 +99,7 @@ def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) ->
 
 
 def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> ArtifactSchema:
-    """Create a copy of another schema's draft under another name, and return it.
+    """Create a copy of a schema's draft under another name, and return it.
 
     AI assistance is off, as in any new schema. Raises 404.
     """
@@ -117,24 +117,24 @@ def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> 
 
 
 def copy_name(name: str) -> str:
-    """Return the name of a copy, within the limit of names."""
+    """Return the name of a copy, shortened to at most `MAX_NAME` characters."""
     return name[: MAX_NAME - len(_COPY)].rstrip() + _COPY
 
 
 def delete(schema_id: UUID, *, revision: int | None) -> None:
-    """Delete a schema that nothing was labeled with, its versions too; its documents stay without.
+    """Delete a schema without tag sets, and its versions. Its documents are kept without a schema.
 
-    Raises 404, 409 `stale_precondition`, or 409 `conflict` with `details.tag_sets`, how many label
-    sets were made with it.
+    Raises 404, 409 `stale_precondition`, or 409 `conflict` with the number of tag sets in
+    `details.tag_sets`.
     """
     _check_revision(get(schema_id), revision)
     _check_unlabeled(schema_id)
-    # Who starts a label set holds its document first and the schema second, and so does this.
+    # Creating a tag set locks the document first and the schema second; the order here is the same.
     labels().detach_artifacts(schema_id, wait=True)
     schema = records.lock(schema_id, to_delete=True)
     _check_revision(schema, revision)
-    # Nothing new refers to it from now on; this is what came in between. Who holds one of these
-    # documents may be waiting for the schema, and must not be waited for.
+    # Nothing new can refer to the schema now; detach the documents that came in before the lock.
+    # Do not wait for them: a transaction that locks one of them may be waiting for the schema.
     labels().detach_artifacts(schema_id, wait=False)
     _check_unlabeled(schema_id)
     db.session().delete(schema)
@@ -150,7 +150,7 @@ def _check_unlabeled(schema_id: UUID) -> None:
 
 
 def lock(schema_id: UUID, revision: int | None) -> ArtifactSchema:
-    """One schema, kept from other writers. Raises 404, 409 `stale_precondition`."""
+    """Return a schema, locked against other writers. Raises 404, 409 `stale_precondition`."""
     return _check_revision(records.lock(schema_id), revision)
 
 

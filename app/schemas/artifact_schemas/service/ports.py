@@ -1,4 +1,4 @@
-"""What schemas ask of the rooms above them, which they may not import."""
+"""Functions that schemas need from higher layers, which they may not import."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from uuid import UUID
 
 
 class DetachArtifacts(Protocol):
-    """Set the schema of all its artifacts to none; without `wait`, fail if one is locked."""
+    """Remove a schema from all its artifacts. Without `wait`, fail if one of them is locked."""
 
     def __call__(self, schema_id: UUID, *, wait: bool) -> None: ...
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Functions about what was labeled with a schema, in the bound organization."""
+    """Functions on the tag sets and artifacts of a schema, in the bound organization."""
 
     count_tag_sets: Callable[[UUID], int]
     detach_artifacts: DetachArtifacts
@@ -24,7 +24,7 @@ _bound: list[Labels] = []
 
 
 def bind_labels(labels: Labels) -> None:
-    """Set the functions that `labels` returns from now on."""
+    """Set the functions that `labels` returns."""
     _bound[:] = [labels]
 
 

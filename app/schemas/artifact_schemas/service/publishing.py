@@ -1,4 +1,4 @@
-"""From a draft to a version."""
+"""Publish a draft as a version."""
 
 from typing import Any
 from uuid import UUID
@@ -22,12 +22,12 @@ def publish(
     allow_breaking: bool = False,
     dry_run: bool = False,
 ) -> dict[str, Any]:
-    """Freeze the draft as the next version; the version with `dry_run`.
+    """Publish the draft as the next version; return the version's members and `dry_run`.
 
-    Raises 404, 409 `stale_precondition`, 409 `schema_version_conflict` when `base_version` is not
-    the current one (0 before the first), 400 without fields, and 400 `schema_breaking_change`
-    unless breaking is allowed. A dry run writes nothing and lists what would break. Emits
-    `schema.published`.
+    Emits `schema.published`. A dry run writes nothing and lists the breaking changes. Raises 404,
+    409 `stale_precondition`, 409 `schema_version_conflict` if `base_version` is not the current
+    one (0 before the first), 400 without fields, and 400 `schema_breaking_change` unless breaking
+    changes are allowed.
     """
     schema = lock(schema_id, revision)
     _check_base(schema, base_version)

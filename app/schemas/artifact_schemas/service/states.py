@@ -1,4 +1,4 @@
-"""Whether a schema is open for labeling, and whether AI assists in it."""
+"""Activate and deactivate schemas, and turn their AI assistance on and off."""
 
 from uuid import UUID
 
@@ -43,7 +43,7 @@ def enable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema
 
 
 def disable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Turn AI assistance off; what it proposed stays. Raises 404, 409 `stale_precondition`."""
+    """Turn AI assistance off; keep its proposals. Raises 404, 409 `stale_precondition`."""
     return _assist(schema_id, revision=revision, enabled=False)
 
 

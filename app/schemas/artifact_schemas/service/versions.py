@@ -1,4 +1,4 @@
-"""Published versions, which never change."""
+"""Read and compare published versions, which never change."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ from app.schemas.artifact_schemas.statuses import SchemaStatus
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What labeling needs of a published version; `fields` are in normal form."""
+    """The members of a published version that labeling needs; `fields` are in normal form."""
 
     id: UUID
     schema_id: UUID
@@ -27,7 +27,7 @@ class Version:
 
 
 def get_version(version_id: UUID) -> SchemaVersion:
-    """One version. Raises 404."""
+    """Return a version. Raises 404."""
     version = records.version(version_id)
     if version is None:
         raise errors.not_found()
@@ -41,7 +41,7 @@ def list_versions(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of versions, without fields and changes that are too large for it.
+    """Return a page of versions; fields and changes that are too large for it are null.
 
     Raises 404.
     """
@@ -52,11 +52,11 @@ def list_versions(
 
 
 def diff(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
-    """Return the differences of a version from another one, by default the one before it.
+    """Return the changes between another version, by default the previous one, and this version.
 
-    {from: {id, number} or None, to: {id, number}, changes, breaking}. All fields of a first version
-    were added, and break nothing. Raises 404, or 400 on `against` when it is no version of the same
-    schema.
+    The result is {from: {id, number} or None, to: {id, number}, changes, breaking}. For a first
+    version, every field counts as added and none as breaking. Raises 404, or 400 on `against` if it
+    is not a version of the same schema.
     """
     version = get_version(version_id)
     base = _base(version, against)
@@ -72,7 +72,7 @@ def diff(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
 
 
 def json_schema(version_id: UUID) -> dict[str, Any]:
-    """JSON Schema 2020-12 of the tags that a version accepts. Raises 404."""
+    """Return the JSON Schema 2020-12 of the tags that a version accepts. Raises 404."""
     version = get_version(version_id)
     schema = drafts.get(version.schema_id)
     return tags_schema(
