@@ -173,10 +173,7 @@ def _count_duplicates(claimed: list[str]) -> Row:
 
 
 def _assign(report: Report, service: Service, rows: int) -> None:
-    """Assign all documents while a labeler claims one after the other.
-
-    The floor is one statement that has the machine to itself.
-    """
+    """Assign all documents, and run one statement that does so, while a labeler claims."""
     for strategy in ("everyone", "least_loaded"):
         org = make_org(service.app)
         labeled = waiting(service, org, rows)
@@ -187,7 +184,8 @@ def _assign(report: Report, service: Service, rows: int) -> None:
             "strategy": strategy,
         }
         headers = {**_JSON, **org.api("reviewer").headers()}
-        floor = filling.time_undone(service, org, _ASSIGNED, user=body["user_ids"][0])
+        with _drawing(service, org, "labeler"):
+            floor = filling.time_undone(service, org, _ASSIGNED, user=body["user_ids"][0])
         connection = load.Connection(service.base)
         request = load.request(
             "POST", "/api/v1/artifacts/bulk-assign", headers, json.dumps(body).encode()
