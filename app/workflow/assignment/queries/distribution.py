@@ -39,8 +39,6 @@ LISTED = 1000
 
 _URGENCY: ColumnElement[int] = literal_column(URGENCY.format(of="artifacts."), Integer)
 _URGENT_AT: ColumnElement[Any] = literal_column(URGENT_AT.format(of="artifacts."))
-ORDER_OF_WORK: tuple[ColumnElement[Any], ...] = (-_URGENCY, _URGENT_AT)
-"""Order in which artifacts are assigned, most urgent first."""
 
 _DOCUMENTS = cast_type("Table", Artifact.__table__)
 _SKIPS = cast_type("Table", ArtifactSkip.__table__)
