@@ -97,3 +97,23 @@ def build_payload(tag_set: HasIds) -> TagSetPayload:
         "schema_version_id": tag_set.schema_version_id,
         "labeler_id": tag_set.labeler_id,
     }
+
+
+def build_accepted(
+    tag_set: HasIds, *, reviewer_id: UUID | None, corrected: bool
+) -> AcceptedPayload:
+    """Return the payload of `ACCEPTED`."""
+    return {**build_payload(tag_set), "reviewer_id": reviewer_id, "corrected": corrected}
+
+
+def build_rejected(
+    tag_set: HasIds, *, reviewer_id: UUID, reason: str, send_to: str, draft_id: UUID | None = None
+) -> RejectedPayload:
+    """Return the payload of `REJECTED`."""
+    return {
+        **build_payload(tag_set),
+        "reviewer_id": reviewer_id,
+        "reason": reason,
+        "send_to": send_to,
+        "draft_id": draft_id,
+    }

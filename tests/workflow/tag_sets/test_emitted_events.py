@@ -7,7 +7,11 @@ import app.workflow.tag_sets as feature
 from app.workflow.tag_sets import emitted_events
 
 ROOT = Path(feature.__path__[0])
-NAMES = {name: value for name, value in vars(emitted_events).items() if name.isupper()}
+NAMES = {
+    name: value
+    for name, value in vars(emitted_events).items()
+    if name.isupper() and isinstance(value, str)
+}
 
 
 def _trees() -> list[ast.Module]:

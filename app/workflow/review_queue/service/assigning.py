@@ -44,12 +44,7 @@ def escalate(
     # Lock members and teams before tag sets, in the same order as their removal does.
     if not reading.is_pending(item_id):
         raise errors.not_found()
-    if team_id is not None:
-        reviewers = assignment.lock_team(team_id, Role.reviewer)
-    else:
-        reviewers = sorted(lock_eligible([user_id] if user_id else [], Role.reviewer))
-        if not reviewers:
-            raise errors.invalid("Must be a member who can review.", "user_id")
+    reviewers = _lock_reviewers(user_id, team_id)
     item = lock(item_id)
     tag_sets.check_review(caller, item, take_over=True)
     if user_id == caller.user_id:
@@ -69,6 +64,15 @@ def escalate(
     }
     events.emit(emitted_events.ASSIGNED, payload)
     return get_item(item_id)
+
+
+def _lock_reviewers(user_id: UUID | None, team_id: UUID | None) -> list[UUID]:
+    if team_id is not None:
+        return assignment.lock_team(team_id, Role.reviewer)
+    reviewers = list(lock_eligible([user_id] if user_id else [], Role.reviewer))
+    if not reviewers:
+        raise errors.invalid("Must be a member who can review.", "user_id")
+    return reviewers
 
 
 def assign_many(

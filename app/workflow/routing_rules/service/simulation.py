@@ -57,15 +57,7 @@ def simulate(
     else:
         inputs = _load_stored(artifact_ids, compiled_rules.list_attributes(simulated))
     rule_set = compiled_rules.RuleSet(simulated)
-    matched = [
-        routing.build_matched_document(
-            document.id or _NO_ID,
-            document.schema_id,
-            rule_set.find_matches(document.facts),
-            labeled=document.labeled,
-        )
-        for document in inputs
-    ]
+    matched = [_match(document, rule_set) for document in inputs]
     _, choices = routing.choose_assignees(matched)
     return {
         "documents": [
@@ -73,6 +65,13 @@ def simulate(
             for item in zip(inputs, matched, choices, strict=True)
         ]
     }
+
+
+def _match(document: _Document, rules: compiled_rules.RuleSet) -> routing.MatchedDocument:
+    matches = rules.find_matches(document.facts)
+    return routing.build_matched_document(
+        document.id or _NO_ID, document.schema_id, matches, labeled=document.labeled
+    )
 
 
 def _load_saved_rules() -> list[Rule]:

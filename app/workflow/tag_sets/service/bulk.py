@@ -13,12 +13,7 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets import emitted_events
-from app.workflow.tag_sets.emitted_events import (
-    AcceptedPayload,
-    RejectedPayload,
-    TagSetPayload,
-    build_payload,
-)
+from app.workflow.tag_sets.emitted_events import build_accepted, build_rejected
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries import bulk as queries
 from app.workflow.tag_sets.queries import deciding, recording
@@ -134,17 +129,11 @@ def accept_many(
     decided = batch.decide(check)
     if not decided:
         return batch.failures
-    values = {
-        **DECIDED,
-        "status": TagSetStatus.ACCEPTED,
-        "reviewer_id": caller.user_id,
-        "reason": note,
-    }
+    values = {"status": TagSetStatus.ACCEPTED, "reason": note}
     _change(decided, values, kind="accept", caller=caller)
-    payloads: list[AcceptedPayload] = [
-        {**build_payload(row), "reviewer_id": caller.user_id, "corrected": False} for row in decided
-    ]
-    _finish(emitted_events.ACCEPTED, decided, payloads)
+    _update_artifacts(decided)
+    payloads = [build_accepted(row, reviewer_id=caller.user_id, corrected=False) for row in decided]
+    events.emit_many(emitted_events.ACCEPTED, payloads)
     return batch.failures
 
 
@@ -158,11 +147,10 @@ def reject_many(
 ) -> bulk.Failures:
     """Reject submitted tag sets for one reason and return the failures.
 
-    Tag sets that `find_unfit` returns fail. With `send_to` `labeler` each becomes a draft of its
-    labeler again; with `pool` it stays rejected. Besides the reasons of `accept_many`, a failure is
-    a conflict if the labeler has another tag set of the artifact or the schema's limit of
-    rejections is reached, and a validation_error if there is no labeler or they do not label any
-    more. Emits `tag_set.rejected` for each rejected tag set.
+    With `send_to` `labeler` each becomes a draft of its labeler again; with `pool` it stays
+    rejected. Besides the reasons of `accept_many`, a failure is a conflict if the labeler has
+    another tag set of the artifact or the schema's limit of rejections is reached, and a
+    validation_error if no labeler may label it. Emits `tag_set.rejected` for each tag set.
     """
     batch = _Batch(Action.REJECT, tag_set_ids, caller, find_unfit)
     to_labeler = send_to == "labeler"
@@ -178,29 +166,16 @@ def reject_many(
     if not decided:
         return batch.failures
     status = TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED
-    values = {
-        **DECIDED,
-        "reviewer_id": caller.user_id,
-        "reason": reason,
-        "status": status,
-        "rejections": TagSet.rejections + 1,
-    }
+    values = {"status": status, "reason": reason, "rejections": TagSet.rejections + 1}
     _change(decided, values, kind="reject", caller=caller)
     if to_labeler:
         _claim_for_labelers(decided, caller)
     else:
         _skip_rejected(decided, reason)
-    payloads: list[RejectedPayload] = [
-        {
-            **build_payload(row),
-            "reviewer_id": caller.user_id,
-            "reason": reason,
-            "send_to": send_to,
-            "draft_id": None,
-        }
-        for row in decided
-    ]
-    _finish(emitted_events.REJECTED, decided, payloads)
+    _update_artifacts(decided)
+    by = caller.user_id
+    payloads = [build_rejected(t, reviewer_id=by, reason=reason, send_to=send_to) for t in decided]
+    events.emit_many(emitted_events.REJECTED, payloads)
     return batch.failures
 
 
@@ -243,15 +218,12 @@ def _change(
 ) -> None:
     recording.change(
         [row.id for row in decided],
-        {**values, "decided_at": db.utc_now()},
+        {**DECIDED, **values, "reviewer_id": caller.user_id, "decided_at": db.utc_now()},
         kind=kind,
         author_id=caller.user_id,
         note=values["reason"],
     )
 
 
-def _finish(
-    event_name: str, decided: list[LockedReview], payloads: Sequence[TagSetPayload]
-) -> None:
-    events.emit_many(event_name, payloads)
+def _update_artifacts(decided: list[LockedReview]) -> None:
     statuses.update_statuses(list({row.artifact_id for row in decided}))

@@ -11,7 +11,7 @@ from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
-from app.workflow.tag_sets.emitted_events import AcceptedPayload, RejectedPayload, build_payload
+from app.workflow.tag_sets.emitted_events import build_accepted, build_payload, build_rejected
 from app.workflow.tag_sets.queries import beside, deciding, reading, recording
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
@@ -142,10 +142,8 @@ def mark_accepted(
     recording.change([tag_set.id], values, kind=kind, author_id=reviewer_id, note=note)
     if tag_set.source == "merge":
         _supersede(tag_set, reviewer_id)
-    events.emit(
-        emitted_events.ACCEPTED,
-        AcceptedPayload(**build_payload(tag_set), reviewer_id=reviewer_id, corrected=bool(changes)),
-    )
+    payload = build_accepted(tag_set, reviewer_id=reviewer_id, corrected=bool(changes))
+    events.emit(emitted_events.ACCEPTED, payload)
 
 
 def accept_automatically(tag_set: LockedTagSet, exemption: str) -> None:
@@ -196,13 +194,9 @@ def reject(
     recording.change([tag_set.id], values, kind="reject", author_id=caller.user_id, note=reason)
     draft_id = _send_to_next_labeler(tag_set, next_labeler, reason, caller)
     statuses.update_status(tag_set.artifact_id)
-    payload: RejectedPayload = {
-        **build_payload(tag_set),
-        "reviewer_id": caller.user_id,
-        "reason": reason,
-        "send_to": send_to,
-        "draft_id": draft_id,
-    }
+    payload = build_rejected(
+        tag_set, reviewer_id=caller.user_id, reason=reason, send_to=send_to, draft_id=draft_id
+    )
     events.emit(emitted_events.REJECTED, payload)
     return reading.get_existing(tag_set_id)
 
