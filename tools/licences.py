@@ -23,8 +23,8 @@ _HEAD = """\
 # Licences of the dependencies
 
 `make licences` writes this page from the metadata of the packages that `requirements.txt`
-installs. Each licence is quoted from its package. The page does not include the development tools, the npm packages
-of the tests, and the licence of this project, which its owner chooses.
+installs. Each licence is quoted from its package. The development tools, the npm packages of the
+tests and this project itself are not listed; the owner of the project chooses its licence.
 
 | Package | Version | Licence |
 |---|---|---|
