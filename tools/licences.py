@@ -23,8 +23,8 @@ _HEAD = """\
 # Licences of the dependencies
 
 `make licences` writes this page from the metadata of the packages that `requirements.txt`
-installs. Licences are quoted as each package states them. The development tools and the npm
-packages of the tests are left out. The project's own licence is its owner's to choose.
+installs. Each licence is quoted from its package. The development tools, the npm packages of the
+tests and this project itself are not listed; the owner of the project chooses its licence.
 
 | Package | Version | Licence |
 |---|---|---|
