@@ -9,7 +9,7 @@ import pytest
 from app.workflow.tag_sets.transitions import TRANSITIONS, Action, TagSetStatus
 from tests.factories.desk import Desk, tag
 
-GUIDE = Path(__file__).parents[3] / "docs/integrators/label-sets.md"
+GUIDE = Path(__file__).parents[3] / "docs/integrators/tag-sets.md"
 
 
 def _create(desk: Desk, status: TagSetStatus) -> dict[str, Any]:
