@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, delete, func, insert, select
@@ -110,10 +109,10 @@ def consume(token: str, purpose: str) -> ConsumedToken:
         .where(has_hash, MailedToken.purpose == purpose, MailedToken.expires_at > func.now())
         .returning(MailedToken.user_id, MailedToken.email)
     )
-    row: Any = db.session().execute(statement).first()
+    row = db.session().execute(statement).first()
     if row is None:
         raise _invalid_token()
-    return ConsumedToken(row.user_id, row.email)
+    return ConsumedToken(*row)
 
 
 def find_email(token: str, purpose: str) -> str:

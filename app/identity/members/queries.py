@@ -1,14 +1,13 @@
 """SQL queries of members."""
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     JSON,
     ColumnElement,
-    Row,
-    Select,
     Text,
     and_,
     bindparam,
@@ -91,7 +90,7 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
         total = _total(filters)
         return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, total=total)
     # The count joins the accounts only if the filter needs them.
-    count: Select[Any] = select(Membership.user_id).where(*conditions)
+    count = select(Membership.user_id).where(*conditions)
     text = filters.get("q")
     if text is not None:
         matches = or_(
@@ -108,15 +107,15 @@ def _total(filters: Mapping[str, Any]) -> ColumnElement[int]:
     after, before = filters.get("created_after"), filters.get("created_before")
     between = None
     if after is not None or before is not None:
-        rows: Any = select(Membership.user_id).where(
+        rows = select(Membership.user_id).where(
             Membership.organization_id == tenancy.current_organization_id(), *_conditions(where)
         )
         between = Between("joined", Membership.created_at, after, before, rows)
     return counters.total(MEMBERS, where, between=between)
 
 
-def _conditions(filters: Mapping[str, Any]) -> list[Any]:
-    conditions: list[Any] = []
+def _conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
     if "role" in filters:
         conditions.append(Membership.role == filters["role"])
     conditions += within(
@@ -132,11 +131,25 @@ def _conditions(filters: Mapping[str, Any]) -> list[Any]:
     return conditions
 
 
-def get(user_id: UUID) -> Row[Any] | None:
-    """Return one member with the same columns as `page`, or None."""
-    row: Row[Any] | None
+class MemberDetails(NamedTuple):
+    """A member with the columns of `page`; `user_id` and `id` are the same."""
+
+    user_id: str
+    id: str
+    user: dict[str, str]
+    role: str
+    teams: list[dict[str, str]]
+    sort_name: str
+    joined_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+
+
+def get(user_id: UUID) -> MemberDetails | None:
+    """Return a member, or None."""
     row = db.session().execute(_MEMBERS.where(Membership.user_id == user_id)).one_or_none()
-    return row
+    return None if row is None else MemberDetails(*row)
 
 
 def get_role(user_id: UUID) -> str | None:

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
 from app.identity.members import changes, queries
+from app.identity.members.queries import MemberDetails
 from app.identity.organizations import service as organizations
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
@@ -15,11 +14,11 @@ from app.kit.principal import Caller
 
 
 def list_members(page: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """Return a page of members with their teams, using two statements for a page of any size."""
+    """Return a page of members with their teams."""
     return queries.page(page, filters)
 
 
-def get(user_id: UUID) -> Row[Any]:
+def get(user_id: UUID) -> MemberDetails:
     """Return a member with their teams. Raises 404."""
     member = queries.get(user_id)
     if member is None:
@@ -27,7 +26,7 @@ def get(user_id: UUID) -> Row[Any]:
     return member
 
 
-def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) -> Row[Any]:
+def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) -> MemberDetails:
     """Set the role of a member, and emit `member.role_changed`.
 
     Raises 404; 403 if members raise their own role or if only an owner may make the change; 409
@@ -71,7 +70,7 @@ def remove(caller: Caller, user_id: UUID) -> None:
     changes.end_membership(user_id, role=role, removed_by=caller.user_id)
 
 
-def transfer_ownership(caller: Caller, *, user_id: UUID) -> Row[Any]:
+def transfer_ownership(caller: Caller, *, user_id: UUID) -> MemberDetails:
     """Make another member an owner and the caller an admin, and return the new owner.
 
     Emits `member.role_changed` for both. Raises 400 if the user is not another member, or if their

@@ -78,7 +78,7 @@ def _join(configuration: Configuration, user: User, role: str, linked: Identity)
         role = invited.role
     organizations.join(user.id, role=role)
     if invited is not None:
-        teams.join(user.id, [UUID(str(team_id)) for team_id in invited.team_ids])
+        teams.join(user.id, map(UUID, invited.team_ids))
     payload = {"role": role, "invitation_id": invited.id if invited is not None else None}
     events.emit("member.joined", {"user_id": user.id, **payload})
 

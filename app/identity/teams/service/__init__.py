@@ -1,5 +1,6 @@
 """Public functions of the teams feature, for use by other features."""
 
+from app.identity.teams.queries.reading import TeamDetails
 from app.identity.teams.service.chart import org_chart
 from app.identity.teams.service.members import (
     add_members,
@@ -14,6 +15,7 @@ from app.identity.teams.service.skills import MAX_SKILL, MAX_SKILLS, distinct
 __all__ = [
     "MAX_SKILL",
     "MAX_SKILLS",
+    "TeamDetails",
     "add_members",
     "create",
     "delete",

@@ -24,7 +24,7 @@ def org_chart(
     rows = tree.chart(team_id, depth=depth, members=members, bounds=BOUNDS)
     if team_id is not None and not rows:
         raise errors.not_found()
-    team_count, seats = (rows[0].team_count, int(rows[0].seats)) if rows else (0, 0)
+    team_count, seats = (rows[0].team_count, rows[0].seats) if rows else (0, 0)
     if team_count > BOUNDS.teams or (members and seats > BOUNDS.members):
         raise errors.invalid(
             "The chart is too large. Limit it with `team_id` or `depth`, or set `members=false`.",
@@ -36,7 +36,7 @@ def org_chart(
     return {"teams": _nodes(rows, team_id), "team_count": team_count, "member_count": seats}
 
 
-def _nodes(rows: list[Any], team_id: UUID | None) -> list[dict[str, Any]]:
+def _nodes(rows: list[tree.ChartRow], team_id: UUID | None) -> list[dict[str, Any]]:
     children: dict[UUID | None, list[dict[str, Any]]] = defaultdict(list)
     nodes = {}
     for row in rows:
@@ -47,7 +47,7 @@ def _nodes(rows: list[Any], team_id: UUID | None) -> list[dict[str, Any]]:
     return children[None]
 
 
-def _node(row: Any) -> dict[str, Any]:
+def _node(row: tree.ChartRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "parent_id": row.parent_id,
