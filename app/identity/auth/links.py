@@ -27,9 +27,9 @@ EMAIL = "email"
 _MIN_INTERVAL = timedelta(seconds=30)
 _MAX_RESETS_PER_HOUR = 5
 _PAGES = {RESET: WebPage.RESET_PASSWORD, EMAIL: WebPage.CONFIRM_EMAIL}
-_LETTERS = {RESET: "reset_password", EMAIL: "confirm_email"}
+_TEMPLATES = {RESET: "reset_password", EMAIL: "confirm_email"}
 
-letters = Emails(Path(__file__).parent / "letters")
+emails = Emails(Path(__file__).parent / "letters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,13 @@ def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) 
 def send_link(user: User, purpose: str, email: str) -> None:
     """Send a new link to `email`."""
     values = {"name": user.name, "email": email, **issue(user, purpose, email)}
-    letters.enqueue(_LETTERS[purpose], to=email, locale=user.locale, values=values)
+    emails.enqueue(_TEMPLATES[purpose], to=email, locale=user.locale, values=values)
 
 
-def send_notice(user: User, letter: str, *, to: str) -> None:
+def send_notice(user: User, template: str, *, to: str) -> None:
     """Send a notice without a link."""
     values = {"name": user.name, "email": user.email}
-    letters.enqueue(letter, to=to, locale=user.locale, values=values)
+    emails.enqueue(template, to=to, locale=user.locale, values=values)
 
 
 def must_wait(user_id: UUID, purpose: str) -> bool:

@@ -42,7 +42,7 @@ _SORTS = {"created_at": Invitation.created_at, "email": Invitation.email}
 _NO_SYNC = {"synchronize_session": False}
 
 
-def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
+def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     """Return a page of the organization's invitations."""
     statement = _INVITATIONS.where(filters["status"] == _STATUS)
     period = within(
@@ -53,7 +53,10 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 
 
 class InvitationDetails(NamedTuple):
-    """An invitation with the columns of `page`; `invited_by` is None if the account is deleted."""
+    """An invitation with the columns of `get_page`.
+
+    `invited_by` is None if the account is deleted.
+    """
 
     id: UUID
     email: str

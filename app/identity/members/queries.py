@@ -80,14 +80,14 @@ _BY_NAME = PreparedList(
 )
 
 
-def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
+def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     """Return a page of members with their teams."""
     if not filters and request.sort == "name":
         return _BY_NAME.page(request)
-    conditions = _conditions(filters)
+    conditions = _build_conditions(filters)
     statement = _MEMBERS.where(*conditions)
     if "q" not in filters and "team_id" not in filters:
-        total = _total(filters)
+        total = _build_total(filters)
         return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, total=total)
     # The count joins the accounts only if the filter needs them.
     count = select(Membership.user_id).where(*conditions)
@@ -102,19 +102,20 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, count=count)
 
 
-def _total(filters: Mapping[str, Any]) -> ColumnElement[int]:
+def _build_total(filters: Mapping[str, Any]) -> ColumnElement[int]:
     where = {"role": filters["role"]} if "role" in filters else {}
     after, before = filters.get("created_after"), filters.get("created_before")
     between = None
     if after is not None or before is not None:
         rows = select(Membership.user_id).where(
-            Membership.organization_id == tenancy.current_organization_id(), *_conditions(where)
+            Membership.organization_id == tenancy.current_organization_id(),
+            *_build_conditions(where),
         )
         between = Between("joined", Membership.created_at, after, before, rows)
     return counters.total(MEMBERS, where, between=between)
 
 
-def _conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     if "role" in filters:
         conditions.append(Membership.role == filters["role"])
@@ -132,7 +133,7 @@ def _conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
 
 
 class MemberDetails(NamedTuple):
-    """A member with the columns of `page`; `user_id` and `id` are the same."""
+    """A member with the columns of `get_page`; `user_id` and `id` are the same."""
 
     user_id: str
     id: str

@@ -15,7 +15,7 @@ from app.kit.principal import Caller
 
 def list_members(page: PageRequest, filters: Mapping[str, Any]) -> Page:
     """Return a page of members with their teams."""
-    return queries.page(page, filters)
+    return queries.get_page(page, filters)
 
 
 def get(user_id: UUID) -> MemberDetails:

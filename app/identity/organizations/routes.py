@@ -31,7 +31,7 @@ def list_organizations(caller: Caller, query: dict[str, Any]) -> Page:
     Returns the organizations that the caller is a member of, with the caller's role in each. An API
     key sees only its own organization, with the key's role.
     """
-    return service.list_of_caller(caller, **query)
+    return service.list_for_caller(caller, **query)
 
 
 @blueprint.post(

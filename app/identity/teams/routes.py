@@ -52,7 +52,7 @@ def get_org_chart(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 
     Returns all teams, or one team and the teams below it, as a tree with leads and members.
     """
-    return service.org_chart(**query)
+    return service.build_org_chart(**query)
 
 
 @blueprint.get("/teams/{team_id}", permission=_READ, returns=Team)

@@ -162,10 +162,10 @@ def test_passwords_are_turned_off_for_the_domain(
     link = _invite(desk, email)
 
     class Off:
-        def refusal(self, address: str) -> Any:
+        def find_address_error(self, address: str) -> Any:
             return _password_denied() if address == email else None
 
-        def binds(self, user: Any) -> Any:
+        def find_account_error(self, user: Any) -> Any:
             return None
 
     monkeypatch.setattr(password_policy, "_policies", [Off()])

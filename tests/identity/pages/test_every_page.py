@@ -129,7 +129,7 @@ def test_every_language_has_all_phrases(app: Flask) -> None:
 
     with app.app_context():
         languages = rendering.PHRASES.languages
-        assert set(languages) == set(mailed_links.letters.templates.languages)
+        assert set(languages) == set(mailed_links.emails.templates.languages)
         assert "de" in languages
         for language, phrases in languages.items():
             assert names(phrases) == names(languages["en"]), language

@@ -160,7 +160,7 @@ def test_what_other_features_call(org: Org, other_org: Org) -> None:
             assert {str(one) for one in known} == {first["id"], second["id"]}
             service.join(user, [*known, uuid7()])
             service.join(user, known)
-        found = service.list_of_users([user, org.users["viewer"]])
+        found = service.list_by_user([user, org.users["viewer"]])
     assert {one: [team["name"] for team in teams] for one, teams in found.items()} == {
         user: ["A", "B"]
     }

@@ -81,7 +81,7 @@ def accept(
     if user.email_verified_at is None:
         user_queries.set_security(user, email_verified_at=db.utc_now())
     only = response.pop("only", None)
-    return {**response, "organizations": organizations.list_of_user(user.id, only=only)}
+    return {**response, "organizations": organizations.list_for_user(user.id, only=only)}
 
 
 def accept_by_address(email: str) -> queries.AcceptedInvitation | None:

@@ -22,12 +22,12 @@ from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
 
 LIFETIME = timedelta(days=7)
-letters = Emails(Path(__file__).parents[1] / "letters", queue="bulk_mail")
+emails = Emails(Path(__file__).parents[1] / "letters", queue="bulk_mail")
 
 
 def list_invitations(page: PageRequest, filters: Mapping[str, Any]) -> Page:
     """Return a page of the organization's invitations with one status."""
-    return queries.page(page, filters)
+    return queries.get_page(page, filters)
 
 
 def invite(
@@ -81,8 +81,8 @@ def _send_email(
     is_same_address = account is not None and account.email == invitation.email
     locale = account.locale if is_same_address and account else settings["locale"]
     time_zone = account.time_zone if is_same_address and account else settings["time_zone"]
-    language = letters.templates.find("invitation", locale).language
-    letters.enqueue(
+    language = emails.templates.find("invitation", locale).language
+    emails.enqueue(
         "invitation",
         to=invitation.email,
         locale=locale,

@@ -125,14 +125,14 @@ def lock(team_id: UUID) -> Team | None:
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def page(request: PageRequest, filters: dict[str, Any]) -> Page:
+def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
     """Return a page of teams without their members.
 
     `filters` maps the parameter names of the list's query to their values.
     """
     if not filters and request.sort == "name":
         return _BY_NAME.page(request)
-    statement = _filtered(_LISTED, **filters)
+    statement = _filter(_LISTED, **filters)
     total = None
     if {"root", *_PERIOD}.issuperset(filters):
         where = {"root": filters["root"]} if "root" in filters else {}
@@ -140,13 +140,13 @@ def page(request: PageRequest, filters: dict[str, Any]) -> Page:
         between = None
         if after is not None or before is not None:
             in_organization = Team.organization_id == tenancy.current_organization_id()
-            rows = _filtered(select(Team.id).where(in_organization), **where)
+            rows = _filter(select(Team.id).where(in_organization), **where)
             between = Between("created", Team.created_at, after, before, rows)
         total = counters.total(TEAMS, where, between=between)
     return paginate(statement, request, sorts=_SORTS, unique=Team.id, total=total)
 
 
-def _filtered(
+def _filter(
     statement: Select[Any],
     *,
     q: str | None = None,
@@ -180,7 +180,7 @@ def lock_existing(team_ids: list[UUID]) -> set[UUID]:
     return set(db.session().scalars(statement.with_for_update(read=True, key_share=True)))
 
 
-def list_of_users(user_ids: list[UUID]) -> Sequence[Row[UUID, UUID, str]]:
+def list_by_user(user_ids: list[UUID]) -> Sequence[Row[UUID, UUID, str]]:
     """Return (user_id, id, name) of every team of each user, sorted by team name."""
     statement = (
         select(TeamMember.user_id, Team.id, Team.name)

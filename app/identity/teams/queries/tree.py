@@ -155,7 +155,7 @@ class ChartRow(NamedTuple):
     members: list[dict[str, Any]] | None
 
 
-def chart(
+def list_chart_rows(
     team_id: UUID | None, *, depth: int | None, members: bool, bounds: Bounds
 ) -> list[ChartRow]:
     """Return a row for each team in the subtree of `team_id`, or in the whole tree, sorted by name.

@@ -72,13 +72,13 @@ def join(user_id: UUID, team_ids: Iterable[UUID]) -> None:
     _add(sorted(lock_existing(team_ids)), [user_id])
 
 
-def list_of_users(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
+def list_by_user(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
     """Return the teams of each user, sorted by name: {user id: [{id, name}]}.
 
     Users who are in no team are omitted.
     """
     teams: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
-    for user_id, team_id, name in reading.list_of_users(list(user_ids)):
+    for user_id, team_id, name in reading.list_by_user(list(user_ids)):
         teams[user_id].append({"id": team_id, "name": name})
     return dict(teams)
 

@@ -17,8 +17,8 @@ def list_teams(page: PageRequest, filters: dict[str, Any]) -> Page:
     `filters` may have q, parent_id, root, lead_id, member, skill, created_after and created_before.
     """
     if "skill" in filters:
-        filters = {**filters, "skill": normalization.key(filters["skill"])}
-    return reading.page(page, filters)
+        filters = {**filters, "skill": normalization.get_comparison_key(filters["skill"])}
+    return reading.get_page(page, filters)
 
 
 def get(team_id: UUID) -> TeamDetails:
@@ -146,6 +146,6 @@ def _check_parent(parent_id: UUID, field: str, *, height: int, moving: UUID | No
 
 
 def _set_skills(team: Team, skills: list[str]) -> None:
-    skills_by_key = normalization.distinct(skills)
+    skills_by_key = normalization.deduplicate_skills(skills)
     if list(skills_by_key.values()) != team.skills:
         team.skills, team.skill_keys = list(skills_by_key.values()), list(skills_by_key)
