@@ -1,4 +1,4 @@
-"""The processes of fork servers, as the tests find them among their descendants."""
+"""Find the processes of fork servers among the descendants of a process."""
 
 import signal
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import psutil
 
-from tests.factories.processes import ended, send
+from tests.factories.processes import has_ended, send_signal
 
 LAUNCHER = "engines/sandbox/launcher.py"
 
@@ -32,7 +32,7 @@ def belongs_to_fork_server(process: psutil.Process) -> bool:
 
 
 def wait_until(condition: Callable[[], object], what: str = "it", seconds: float = 60) -> None:
-    """Wait for a condition, looking often."""
+    """Poll a condition until it is true; fail after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not happen within {seconds} s"
@@ -55,5 +55,5 @@ def _is_launcher(process: psutil.Process) -> bool:
 
 def kill(process: psutil.Process) -> None:
     """Kill a process and wait for its end."""
-    send(process, signal.SIGKILL)
-    wait_until(lambda: ended(process), "the end of a killed process")
+    send_signal(process, signal.SIGKILL)
+    wait_until(lambda: has_ended(process), "the end of a killed process")

@@ -131,7 +131,7 @@ class Site:
         )
         return [row.data for row in self.sql(statement, name=name)]
 
-    def job_of(self, function: str) -> Any:
+    def find_job(self, function: str) -> Any:
         """Return id, status, attempts and interruptions of a function's latest job."""
         (found,) = self.sql(
             "SELECT id, status, attempts, interruptions FROM jobs WHERE organization_id = :org"

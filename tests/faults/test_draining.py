@@ -20,7 +20,7 @@ from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Membership
 from app.identity.users.models import User
 from app.kit.ids import uuid7
-from tests.factories.processes import send
+from tests.factories.processes import send_signal
 from tests.faults.conftest import Service, running, until
 from tests.faults.draining import Ledger, Person
 
@@ -155,7 +155,7 @@ class Killer:
         self.kills += 1
         every = self.kills == KILLS // 2
         for worker in workers if every else [self._random.choice(workers)]:
-            send(worker, signal.SIGKILL)
+            send_signal(worker, signal.SIGKILL)
 
     def _workers(self) -> list[psutil.Process]:
         """Those of gunicorn's processes whose parent is gunicorn's master."""

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from app.kit.container import REDIS_TIMEOUT_SECONDS
-from tests.factories.processes import send
+from tests.factories.processes import send_signal
 from tests.faults.conftest import Receiver, Service, until
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -57,7 +57,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_delivery(
     workers = service.processes("worker.py")
     assert len(workers) >= 3
     for worker in workers:
-        send(worker, signal.SIGKILL)
+        send_signal(worker, signal.SIGKILL)
     receiver.hold.clear()
     service.settle(webhook, {w for w in written if w}, receiver)
 
@@ -68,7 +68,7 @@ def test_the_api_is_killed_under_load(service: Service, receiver: Receiver) -> N
     for _ in range(3):
         until(writers.more_than(20), "writes")
         for process in service.processes("gunicorn"):
-            send(process, signal.SIGKILL)
+            send_signal(process, signal.SIGKILL)
     until(writers.more_than(20), "writes after the last kill")
     service.settle(webhook, writers.stop(), receiver)
 
@@ -83,7 +83,7 @@ def test_valkey_forgets_and_dies_with_deliveries_waiting(
     _flush(service)
     until(writers.more_than(20), "writes after FLUSHALL")
     for process in service.processes("valkey-server"):
-        send(process, signal.SIGKILL)
+        send_signal(process, signal.SIGKILL)
     until(writers.more_than(20), "writes after the kill")
     receiver.hold.clear()
     service.settle(webhook, writers.stop(), receiver)
@@ -101,7 +101,7 @@ def test_postgresql_stops_and_starts_under_load(service: Service, receiver: Rece
     for number in (signal.SIGINT, signal.SIGKILL):
         until(writers.more_than(20), "writes")
         for process in service.processes("postgres", "-D"):
-            send(process, number)
+            send_signal(process, number)
         until(writers.more_than(20), "writes after the restart")
     service.settle(webhook, writers.stop(), receiver)
 

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from tests.engines.documents.samples import pdf
-from tests.factories.processes import ended
+from tests.factories.processes import has_ended
 from tests.factories.sandboxes import sandboxed
 from tests.faults.conftest import until
 from tests.faults.sites import Site
@@ -199,14 +199,14 @@ def test_a_document_is_read_anew_when_its_reader_was_killed(place: Site) -> None
         reader = gate.step("worker.py")
         (parser,) = [one for parent in reader.parents() for one in sandboxed(parent.pid)]
         gate.kill(reader)
-    until(lambda: ended(parser), "the child to end with the reader")
+    until(lambda: has_ended(parser), "the child to end with the reader")
     pages = "SELECT number FROM artifact_pages WHERE organization_id = :org ORDER BY number"
     assert [row.number for row in place.sql(pages)] == [*range(1, 51)]
     assert place.events("artifact.ingested") == []
-    job = place.job_of("artifacts.parse")
+    job = place.find_job("artifacts.parse")
     place.lease_runs_out(job.id)
     place.completed(job.id)
-    assert place.job_of("artifacts.parse").attempts == 0, "a kill is no error of the job"
+    assert place.find_job("artifacts.parse").attempts == 0, "a kill is no error of the job"
     assert [row.number for row in place.sql(pages)] == [*range(1, 221)]
     (told,) = place.events("artifact.ingested")
     assert (told["artifact_id"], told["page_count"]) == (made.result()["id"], 220)

@@ -15,7 +15,7 @@ import psutil
 import pytest
 import redis
 
-from tests.factories.processes import send
+from tests.factories.processes import send_signal
 from tests.faults.conftest import ROOT, surroundings, until
 from tests.faults.sites import Site
 from tests.faults.turnstile import Turnstile
@@ -75,19 +75,19 @@ def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) 
         for _ in range(4):
             worker = gate.step("worker.py")
         gate.kill(worker)
-    job = place.job_of("routing_rules.apply").id
+    job = place.find_job("routing_rules.apply").id
     assert _routed(place) == 4 * BATCH
     with place.turnstile("artifact_routings") as gate:
         place.lease_runs_out(job)
         gate.step("worker.py")
         redis.Redis.from_url(place.service.environment()["REDIS_URL"]).flushall()
         for process in place.service.processes("postgres", "-D"):
-            send(process, signal.SIGKILL)
+            send_signal(process, signal.SIGKILL)
     until(lambda: _answers(place), "PostgreSQL to be there again")
     assert _routed(place) == 5 * BATCH
     place.lease_runs_out(job)
     place.completed(job)
-    assert place.job_of("routing_rules.apply").attempts == 0, "kills are no errors of the job"
+    assert place.find_job("routing_rules.apply").attempts == 0, "kills are no errors of the job"
     _check(place, people, 20 * BATCH, batches=20)
 
 

@@ -9,7 +9,7 @@ import psutil
 import pytest
 import requests
 
-from tests.factories.processes import ended
+from tests.factories.processes import has_ended
 from tests.faults.conftest import Service, running, until
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -101,7 +101,7 @@ def test_nothing_stops_while_nobody_reads_the_output(pipe: Pipe) -> None:
 def _kill(service: Service, word: str) -> None:
     (old,) = _supervised(service, word)
     old.kill()
-    until(lambda: ended(old) and bool(_supervised(service, word)), "another one in its place")
+    until(lambda: has_ended(old) and bool(_supervised(service, word)), "another one in its place")
 
 
 def _answers(service: Service) -> bool:

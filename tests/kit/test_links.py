@@ -10,7 +10,7 @@ from flask import Flask
 from app.kit import container, links
 from app.kit.links import WebPage
 from tests.factories import Org
-from tests.factories.letters import letters_to
+from tests.factories.emails import list_emails_to
 from tests.identity.invitations.conftest import Desk, address
 
 APP = Path(__file__).parents[2] / "app"
@@ -61,7 +61,7 @@ def test_with_a_front_end_links_lead_there(
     )
     # The footer goes on naming the service itself.
     assert f"It runs at {before.public_url}." in letter.text
-    assert letters_to(email) == [letter]
+    assert list_emails_to(email) == [letter]
 
 
 def test_the_documented_contract_names_every_page() -> None:

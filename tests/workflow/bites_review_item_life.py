@@ -14,7 +14,7 @@ from app.workflow.review_queue.service import assigning
 from app.workflow.tag_sets import service as tag_sets
 from app.workflow.tag_sets.queries import deciding
 from app.workflow.tag_sets.service import bulk, decisions, reviewing, rules
-from tests.factories.lives import bites, shadow
+from tests.factories.state_machines import copy_with, expect_failure
 from tests.workflow.test_review_item_life import LIVES, STEPS, ReviewItemLife
 
 Patch = pytest.MonkeyPatch
@@ -114,7 +114,7 @@ def a_bulk_sends_back_without_end(patch: Patch) -> None:
 
 
 def a_bulk_tells_nobody(patch: Patch) -> None:
-    patch.setattr(bulk, "events", shadow(events, emit_many=_none))
+    patch.setattr(bulk, "events", copy_with(events, emit_many=_none))
 
 
 def nobody_accepted_it(patch: Patch) -> None:
@@ -154,4 +154,4 @@ FAULTS: list[Fault] = [
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_broken_rule_is_found(app: Flask, monkeypatch: Patch, fault: Fault) -> None:
     fault(monkeypatch)
-    bites(type("Life", (ReviewItemLife,), {"flask": app}), lives=4 * LIVES, steps=STEPS)
+    expect_failure(type("Life", (ReviewItemLife,), {"flask": app}), examples=4 * LIVES, steps=STEPS)

@@ -8,7 +8,7 @@ from app.delivery.notifications import service
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.desk import Desk
-from tests.factories.letters import letters_to
+from tests.factories.emails import list_emails_to
 
 
 class Inbox:
@@ -31,7 +31,7 @@ class Inbox:
 
     def letters(self, name: str) -> list[str]:
         """The subjects of somebody's letters."""
-        return [letter.subject for letter in letters_to(self.desk.org.email(name))]
+        return [letter.subject for letter in list_emails_to(self.desk.org.email(name))]
 
     def end_windows(self) -> None:
         """Let what is open be due."""

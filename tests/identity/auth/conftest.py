@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from app.kit.ids import uuid7
-from tests.factories.letters import Letter, letters_to
+from tests.factories.emails import SentEmail, list_emails_to
 from tests.factories.orgs import Api
 
 PASSWORD = "three rivers meet here"
@@ -39,13 +39,13 @@ class Person:
         assert answer.status_code == 200, answer.json
         return self.device(answer.json["data"]["access_token"])
 
-    def letters(self, to: str | None = None) -> list[Letter]:
+    def emails(self, to: str | None = None) -> list[SentEmail]:
         self.work()
-        return letters_to(to or self.email)
+        return list_emails_to(to or self.email)
 
     def token(self, subject: str, to: str | None = None) -> str:
         """The token of the newest letter whose subject has `subject`."""
-        return [one.token for one in self.letters(to) if subject in one.subject][-1]
+        return [one.token for one in self.emails(to) if subject in one.subject][-1]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.letters import Letter, letters_to
+from tests.factories.emails import SentEmail, list_emails_to
 from tests.factories.orgs import Api
 
 PASSWORD = "three rivers meet here"
@@ -30,12 +30,12 @@ class Desk:
     def invite(self, email: str, role: str = "labeler", *, by: str = "admin", **body: Any) -> Any:
         return self.org.api(by).post(self.path, json={"email": email, "role": role, **body})
 
-    def letters(self, email: str) -> list[Letter]:
+    def emails(self, email: str) -> list[SentEmail]:
         self.work()
-        return letters_to(email)
+        return list_emails_to(email)
 
     def token(self, email: str) -> str:
-        return self.letters(email)[-1].token
+        return self.emails(email)[-1].token
 
     def invited(self, email: str, role: str = "labeler", **body: Any) -> str:
         """The token that an invitation brought."""

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from lxml import html as lxml_html
 from werkzeug.test import TestResponse
 
-from tests.factories.letters import Letter
+from tests.factories.emails import SentEmail
 from tests.identity.auth.conftest import person as person  # noqa: PLC0414 - a fixture
 from tests.identity.auth.conftest import register as register  # noqa: PLC0414 - a fixture
 from tests.identity.invitations.conftest import desk as desk  # noqa: PLC0414 - a fixture
@@ -92,7 +92,7 @@ def visitor(app: Flask) -> Visitor:
     return Visitor(app.test_client())
 
 
-def link_of(letter: Letter) -> str:
+def link_of(letter: SentEmail) -> str:
     """Return the path and query of the link in an email."""
     found = re.search(r"https?://[^/\s]+(/\S+[?&]\S*)", letter.text)
     assert found is not None, letter.text

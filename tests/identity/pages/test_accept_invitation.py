@@ -18,7 +18,7 @@ def _invite(desk: Desk, email: str, role: str = "labeler") -> str:
     """Invite an address, and return the link in the email."""
     answer = desk.invite(email, role)
     assert answer.status_code == 201, answer.json
-    return link_of([one for one in desk.letters(email) if "invites you" in one.subject][-1])
+    return link_of([one for one in desk.emails(email) if "invites you" in one.subject][-1])
 
 
 def _join(visitor: Visitor, page: Shown, **changes: str) -> Shown:

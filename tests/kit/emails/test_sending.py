@@ -23,7 +23,7 @@ from app.kit.emails.templates import TemplateError
 from app.kit.mail import Mailer
 from tests.factories import Org
 from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, inbox_server
-from tests.factories.processes import ended, send
+from tests.factories.processes import has_ended, send_signal
 
 ROOT = Path(__file__).parents[3]
 ROWS = text(
@@ -251,9 +251,9 @@ def test_a_worker_killed_while_it_sends(
         wait_until(lambda: ids(inbox, message_id))
         victim = _sending(parent, port)
         assert victim is not None
-        send(victim, signal.SIGKILL)
+        send_signal(victim, signal.SIGKILL)
         inbox.hold = ""
-        wait_until(lambda: ended(victim))
+        wait_until(lambda: has_ended(victim))
         _expire(app, message_id)
         wait_until(lambda: rows(app, message_id)[0]["status"] == "completed")
     finally:

@@ -21,7 +21,7 @@ from tests.factories.saml import (
     assertion,
     certificate,
     find,
-    written,
+    format_time,
 )
 
 PERSISTENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
@@ -55,7 +55,7 @@ def test_a_signed_response_identifies_the_person(sign: tuple[str, ...], key_name
     assert (found.issuer, found.subject, found.name_id_format) == (ISSUER, "ada", PERSISTENT)
     assert (found.email, found.name, found.groups) == ("a@x.example", "A", ())
     assert found.assertion_id == "_assertion"
-    assert found.expires_at == datetime.fromisoformat(written(forge.now + forge.lifetime))
+    assert found.expires_at == datetime.fromisoformat(format_time(forge.now + forge.lifetime))
 
 
 def _set(name: str, attribute: str, value: str | None) -> Change:

@@ -1,4 +1,4 @@
-"""The letters that the service wrote into its folder, as their reader sees them."""
+"""Read the emails that the service has written into its folder."""
 
 import re
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ _TOKEN = re.compile(r"token=([A-Za-z0-9_-]+)")
 
 
 @dataclass(frozen=True)
-class Letter:
-    """One letter. `token` is the one its link carries, or empty."""
+class SentEmail:
+    """An email; `token` is that of its link, or empty."""
 
     to: str
     subject: str
@@ -20,17 +20,17 @@ class Letter:
     token: str
 
 
-def letters_to(address: str) -> list[Letter]:
-    """All letters to an address, the oldest first."""
+def list_emails_to(address: str) -> list[SentEmail]:
+    """Return all emails to an address, oldest first."""
     folder = container.settings().data_dir / "mail"
     paths = sorted(folder.glob("*.eml"), key=lambda path: (path.stat().st_mtime_ns, path.name))
-    found = (message_from_bytes(path.read_bytes(), policy=policy.default) for path in paths)
-    return [_letter(message) for message in found if message["To"] == address]
+    messages = (message_from_bytes(path.read_bytes(), policy=policy.default) for path in paths)
+    return [_parse(message) for message in messages if message["To"] == address]
 
 
-def _letter(message: EmailMessage) -> Letter:
+def _parse(message: EmailMessage) -> SentEmail:
     part = message.get_body(("plain",))
     assert part is not None
     text = str(part.get_content())
     token = _TOKEN.search(text)
-    return Letter(message["To"], message["Subject"], text, token[1] if token else "")
+    return SentEmail(message["To"], message["Subject"], text, token[1] if token else "")
