@@ -10,7 +10,7 @@ from app.identity.control_plane import queries
 from app.kit import db
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.mail import mails
+from tests.factories.emails import list_messages_to
 from tests.factories.state_machines import copy_with
 
 
@@ -25,7 +25,7 @@ def test_create_list_show(flask, org: Org, work) -> None:
     assert (made["slug"], made["plan"], made["status"]) == (slug, "team", "active")
     assert made["owner"]["created"] is True
     work()
-    assert len(mails(owner[1])) == 1
+    assert len(list_messages_to(owner[1])) == 1
     rows = {row["slug"]: row for row in flask.json("org", "list")}
     assert (rows[slug]["members"], rows[slug]["name"]) == (1, "Made here")
     assert rows[org.slug]["members"] == 5

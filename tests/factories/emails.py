@@ -20,12 +20,17 @@ class SentEmail:
     token: str
 
 
-def list_emails_to(address: str) -> list[SentEmail]:
-    """Return all emails to an address, oldest first."""
+def list_messages_to(address: str) -> list[EmailMessage]:
+    """Return all messages to an address, oldest first."""
     folder = container.settings().data_dir / "mail"
     paths = sorted(folder.glob("*.eml"), key=lambda path: (path.stat().st_mtime_ns, path.name))
     messages = (message_from_bytes(path.read_bytes(), policy=policy.default) for path in paths)
-    return [_parse(message) for message in messages if message["To"] == address]
+    return [message for message in messages if message["To"] == address]
+
+
+def list_emails_to(address: str) -> list[SentEmail]:
+    """Return all emails to an address, oldest first."""
+    return [_parse(message) for message in list_messages_to(address)]
 
 
 def _parse(message: EmailMessage) -> SentEmail:

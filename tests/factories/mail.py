@@ -8,7 +8,6 @@ from typing import Any
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from app.kit import container
 from devserver.process import free_port
 
 PASSWORD = "p@ss/word:1"
@@ -72,10 +71,3 @@ def body(message: EmailMessage, kind: str) -> str:
     part = message.get_body((kind,))
     assert part is not None
     return str(part.get_content()).replace("\r\n", "\n")
-
-
-def mails(to: str) -> list[Any]:
-    """Return the emails of notifications to an address, oldest first."""
-    paths = (container.settings().data_dir / "mail").glob("letter-*.eml")
-    messages = [message_from_bytes(p.read_bytes(), policy=policy.default) for p in sorted(paths)]
-    return [message for message in messages if message["To"] == to]

@@ -110,7 +110,7 @@ class Forge:
     sign: tuple[str, ...] = ("assertion",)
     signer: dict[str, Any] = field(default_factory=dict)
 
-    def but(self, **members: Any) -> "Forge":
+    def with_changes(self, **members: Any) -> "Forge":
         """Return a copy with other members."""
         return replace(self, **members)
 

@@ -83,8 +83,8 @@ def test_two_that_start_at_once_do_not_wait_for_each_other(
         until(lambda: bool(migrating.rows(WAITS)), "a build that waits")
         second = migrating.start("upgrade", "head")
         assert said(second, "Another process is migrating")
-    migrating.ended(first)
-    migrating.ended(second)
+    migrating.check_success(first)
+    migrating.check_success(second)
     assert migrating.invalid() == []
 
 
@@ -94,5 +94,5 @@ def test_a_table_that_somebody_holds_is_asked_for_again(
     with held(migrating, "LOCK TABLE schemas IN ACCESS EXCLUSIVE MODE"):
         process = migrating.start("upgrade", "202611212300")
         assert said(process, "retrying in")
-    migrating.ended(process)
+    migrating.check_success(process)
     assert migrating.rows("SELECT version_num FROM alembic_version") == [("202611212300",)]

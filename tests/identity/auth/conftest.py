@@ -1,4 +1,4 @@
-"""People who register, and what their devices do."""
+"""Fixtures of registered users and their devices."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ def address() -> str:
 
 @dataclass
 class Person:
-    """Somebody with an account. `api` speaks with the token that registering answered."""
+    """A user with an account. `api` has the token that the registration returned."""
 
     app: Flask
     email: str
@@ -44,8 +44,8 @@ class Person:
         return list_emails_to(to or self.email)
 
     def token(self, subject: str, to: str | None = None) -> str:
-        """The token of the newest letter whose subject has `subject`."""
-        return [one.token for one in self.emails(to) if subject in one.subject][-1]
+        """Return the token of the newest email whose subject contains `subject`."""
+        return [email.token for email in self.emails(to) if subject in email.subject][-1]
 
 
 @pytest.fixture
@@ -68,10 +68,10 @@ def person(register: Callable[..., Person]) -> Person:
 
 @pytest.fixture
 def nobody(app: Flask) -> Api:
-    """A client without credentials."""
+    """Return a client without credentials."""
     return Api(app.test_client(), None, None)
 
 
 def code(answer: Any) -> str:
-    """The error's code."""
+    """Return the code of an error."""
     return str(answer.json["error"]["code"])

@@ -46,7 +46,7 @@ class Doomed:
 
         with (
             self.org.app.app_context(),
-            tenancy.across_organizations(reason="as the job has it"),
+            tenancy.across_organizations(reason="as the job does"),
         ):
             try:
                 service.erase(self.org.id, checkpoint)
@@ -62,9 +62,9 @@ class Doomed:
             return db.session().get_one(Organization, self.org.id)
 
     def proof(self) -> dict[str, Any]:
-        found = self.record().erasure
-        assert found is not None
-        return found
+        erasure = self.record().erasure
+        assert erasure is not None
+        return erasure
 
     def check_gone(self) -> None:
         """Check that nothing is left, and that the proof has the right numbers."""
@@ -80,12 +80,12 @@ class Doomed:
 
 def rows_of(org: Org) -> dict[str, int]:
     """Return the number of rows by table, without empty tables."""
-    found = {}
+    rows = {}
     with org.app.app_context(), tenancy.organization(org.id):
         for name in [*(table.name for table in queries.list_tables()), "memberships"]:
             sql = text(f"SELECT count(*) FROM {name} WHERE organization_id = :id")
-            found[name] = db.session().scalar(sql, {"id": org.id})
-    return {name: number for name, number in found.items() if number}
+            rows[name] = db.session().scalar(sql, {"id": org.id})
+    return {name: number for name, number in rows.items() if number}
 
 
 def files_of(org: Org) -> tuple[int, int]:
