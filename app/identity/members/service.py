@@ -38,14 +38,15 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
     assert caller.role is not None
     if user_id == caller.user_id and new_role > old_role:
         raise errors.denied("You cannot raise your own role.")
-    _check_permission(caller.role, max(old_role, new_role))
+    # Only owners can change the role of an owner or make somebody an owner.
+    require_role(caller.role, max(old_role, new_role))
     if revision not in (None, member.revision):
         raise errors.stale(member.revision)
     if old_role is new_role:
         return get(user_id)
     if old_role is Role.owner:
         _check_other_owner(user_id)
-    _check_permission(organizations.lock_role(caller), max(old_role, new_role, Role.admin))
+    require_role(organizations.lock_role(caller), max(old_role, new_role, Role.admin))
     changes.change_role(user_id, old_role=old_role, role=new_role, changed_by=caller.user_id)
     return get(user_id)
 
@@ -62,11 +63,11 @@ def remove(caller: Caller, user_id: UUID) -> None:
     is_leaving = user_id == caller.user_id and caller.api_key_id is None
     if not is_leaving:
         require_role(caller.role, Role.admin)
-        _check_permission(caller.role, role)
+        require_role(caller.role, role)
     if role is Role.owner:
         _check_other_owner(user_id)
     if not is_leaving:
-        _check_permission(organizations.lock_role(caller), max(role, Role.admin))
+        require_role(organizations.lock_role(caller), max(role, Role.admin))
     changes.end_membership(user_id, role=role, removed_by=caller.user_id)
 
 
@@ -91,11 +92,6 @@ def transfer_ownership(caller: Caller, *, user_id: UUID) -> MemberDetails:
         caller.user_id, old_role=Role.owner, role=Role.admin, changed_by=caller.user_id
     )
     return get(user_id)
-
-
-def _check_permission(role: Role, required: Role) -> None:
-    """Raise 403 unless `role` is at least `required`, so that only owners can change owners."""
-    require_role(role, required)
 
 
 def _check_other_owner(user_id: UUID) -> None:
