@@ -15,7 +15,8 @@ import pytest
 
 from tests.contract.generated import Door, Package, Person
 from tests.factories.answers import declared
-from tests.faults.conftest import Service, running, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service, running
 
 # With the other tests of a running service, which share the data of its first start.
 pytestmark = pytest.mark.xdist_group("faults")
@@ -41,7 +42,7 @@ def _settled(read: Callable[[], Any], status: Any) -> Any:
         found.append(read().data)
         return bool(found[-1].status == status)
 
-    until(is_settled, f"the record to be {status}")
+    wait_until(is_settled, f"the record to be {status}")
     return found[-1]
 
 

@@ -15,18 +15,9 @@ from typing import Any
 import pytest
 
 from devserver import processes
+from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
-
-
-def wait_until(done: Callable[[], Any], seconds: float = 60.0) -> Any:
-    """Poll until `done` returns a true value, and return it; fail after `seconds`."""
-    deadline = time.monotonic() + seconds
-    while not (value := done()):
-        if time.monotonic() > deadline:
-            pytest.fail(f"the condition was not met within {seconds} s")
-        time.sleep(0.01)
-    return value
 
 
 class Running:

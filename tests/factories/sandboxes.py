@@ -1,12 +1,11 @@
 """Find the processes of fork servers among the descendants of a process."""
 
 import signal
-import time
-from collections.abc import Callable
 
 import psutil
 
 from tests.factories.processes import has_ended, send_signal
+from tests.factories.waiting import wait_until
 
 LAUNCHER = "engines/sandbox/launcher.py"
 
@@ -29,14 +28,6 @@ def sandboxed(of: int | None = None) -> list[psutil.Process]:
 def belongs_to_fork_server(process: psutil.Process) -> bool:
     """Return whether a process is a launcher, a fork server, or one that works on a document."""
     return any("engines/sandbox/" in part.replace(".", "/") for part in process.cmdline())
-
-
-def wait_until(condition: Callable[[], object], what: str = "it", seconds: float = 60) -> None:
-    """Poll a condition until it is true; fail after `seconds`."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} did not happen within {seconds} s"
-        time.sleep(0.01)
 
 
 def _children(of: int | None) -> list[psutil.Process]:

@@ -25,6 +25,7 @@ import requests
 
 from devserver.process import free_port
 from tests.factories.servers import serving
+from tests.factories.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.faults.sites import Site
@@ -32,14 +33,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 ADDRESS = "127.0.0.2"
 DEADLINE = 150.0
-
-
-def until(check: Callable[[], bool], what: str, seconds: float = DEADLINE) -> None:
-    """Poll until `check` returns true; fail after `seconds`."""
-    end = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < end, f"waited {seconds} s for: {what}"
-        time.sleep(0.05)
 
 
 @dataclass
@@ -109,7 +102,7 @@ class Service:
     def restart(self) -> None:
         """Start the service again with the same data, after its process has ended."""
         self.process = self.start()
-        until(self.is_ready, "the service to be ready", 180)
+        wait_until(self.is_ready, "the service to be ready", 180)
 
     def is_ready(self) -> bool:
         """Return whether the service accepts requests. Fails if its process has ended."""
@@ -187,7 +180,7 @@ class Service:
             has_all = len(deliveries) >= len(written)
             return has_all and all(d["status"] != "pending" for d in deliveries)
 
-        until(settled, "no pending deliveries")
+        wait_until(settled, "no pending deliveries")
         deliveries = self.deliveries(webhook)
         assert {d["status"] for d in deliveries} <= {"delivered", "abandoned"}
         for delivery in deliveries:
@@ -305,7 +298,7 @@ def _started(
         base, password = f"http://127.0.0.1:{port}", environ["DEMO_PASSWORD"]
         service = Service(base, start(), folder, password, start)
         try:
-            until(service.is_ready, "the service to be ready", 180)
+            wait_until(service.is_ready, "the service to be ready", 180)
             yield service
         finally:
             service.process.send_signal(signal.SIGTERM)

@@ -10,7 +10,8 @@ from uuid import uuid4
 
 import requests
 
-from tests.faults.conftest import Service, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service
 
 GOAL_SECONDS = 5.0
 SLACK_SECONDS = 10.0
@@ -56,7 +57,7 @@ class Clients:
     def __enter__(self) -> Self:
         for thread in self._threads:
             thread.start()
-        until(lambda: self.all_succeed_since(0.0), "all clients to be served")
+        wait_until(lambda: self.all_succeed_since(0.0), "all clients to be served")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -125,7 +126,7 @@ class Clients:
 
     def await_success_since(self, moment: float) -> None:
         """Wait until all clients are served again."""
-        until(lambda: self.all_succeed_since(moment), "all clients to be served again", 90)
+        wait_until(lambda: self.all_succeed_since(moment), "all clients to be served again", 90)
 
 
 def check_refusal(answer: Answered) -> None:
@@ -157,7 +158,7 @@ def outage(
     stop()
     try:
         yield began
-        until(lambda: clients.refused_since(began) >= 40, "refusals", 90)
+        wait_until(lambda: clients.refused_since(began) >= 40, "refusals", 90)
     finally:
         ended = time.monotonic()
         resume()

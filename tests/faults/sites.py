@@ -12,7 +12,8 @@ from sqlalchemy import Engine, NullPool, create_engine, insert, make_url, text
 from app.identity.organizations.models import Membership
 from app.identity.users.models import User
 from app.kit.ids import uuid7
-from tests.faults.conftest import Service, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service
 from tests.faults.turnstile import Turnstile
 
 _FIELDS = [{"key": "number", "type": "text", "required": True}]
@@ -151,7 +152,7 @@ class Site:
     def completed(self, job_id: UUID) -> None:
         """Wait until a job is done."""
         status = "SELECT status FROM jobs WHERE id = :id"
-        until(lambda: self.one(status, id=job_id) == "completed", "the job to be done")
+        wait_until(lambda: self.one(status, id=job_id) == "completed", "the job to be done")
 
 
 @contextmanager
@@ -179,6 +180,6 @@ def _patient(service: Service, method: str, path: str, **kwargs: Any) -> request
         answers.append(service.call(method, path, headers=headers, **kwargs))
         return answers[-1].status_code != 503
 
-    until(answered, f"an answer to {method} {path}")
+    wait_until(answered, f"an answer to {method} {path}")
     assert answers[-1].ok, answers[-1].text
     return answers[-1]

@@ -21,7 +21,8 @@ from app.identity.organizations.models import Membership
 from app.identity.users.models import User
 from app.kit.ids import uuid7
 from tests.factories.processes import send_signal
-from tests.faults.conftest import Service, running, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service, running
 from tests.faults.draining import Ledger, Person
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -186,7 +187,7 @@ def test_a_backlog_is_drained_while_workers_are_killed(backlog: Backlog) -> None
         return done == DOCUMENTS or stop.is_set()
 
     try:
-        until(finished, "all documents to be done", DEADLINE)
+        wait_until(finished, "all documents to be done", DEADLINE)
     finally:
         stop.set()
         for thread in threads:

@@ -12,7 +12,7 @@ import requests
 from tests.engines.documents.samples import pdf
 from tests.factories.processes import has_ended
 from tests.factories.sandboxes import sandboxed
-from tests.faults.conftest import until
+from tests.factories.waiting import wait_until
 from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -199,7 +199,7 @@ def test_a_document_is_read_anew_when_its_reader_was_killed(place: Site) -> None
         reader = gate.step("worker.py")
         (parser,) = [one for parent in reader.parents() for one in sandboxed(parent.pid)]
         gate.kill(reader)
-    until(lambda: has_ended(parser), "the child to end with the reader")
+    wait_until(lambda: has_ended(parser), "the child to end with the reader")
     pages = "SELECT number FROM artifact_pages WHERE organization_id = :org ORDER BY number"
     assert [row.number for row in place.sql(pages)] == [*range(1, 51)]
     assert place.events("artifact.ingested") == []

@@ -16,7 +16,8 @@ import pytest
 import redis
 
 from tests.factories.processes import send_signal
-from tests.faults.conftest import ROOT, surroundings, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import ROOT, surroundings
 from tests.faults.sites import Site
 from tests.faults.turnstile import Turnstile
 
@@ -58,7 +59,7 @@ def _check(place: Site, people: list[UUID], number: int, batches: int) -> None:
     assert (len(parts), len(given), len(set(given))) == (batches, number, number)
     assert sum((Counter(part["counts"]) for part in parts), Counter()) == share
     whole = sorted((one, number // len(people)) for one in people)
-    until(lambda: sum(count for _, count in _told(place)) >= number, "people to be told")
+    wait_until(lambda: sum(count for _, count in _told(place)) >= number, "people to be told")
     assert _told(place) == whole
 
 
@@ -83,7 +84,7 @@ def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) 
         redis.Redis.from_url(place.service.environment()["REDIS_URL"]).flushall()
         for process in place.service.processes("postgres", "-D"):
             send_signal(process, signal.SIGKILL)
-    until(lambda: _answers(place), "PostgreSQL to be there again")
+    wait_until(lambda: _answers(place), "PostgreSQL to be there again")
     assert _routed(place) == 5 * BATCH
     place.lease_runs_out(job)
     place.completed(job)

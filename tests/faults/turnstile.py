@@ -12,7 +12,7 @@ from typing import Any, Self
 import psutil
 from sqlalchemy import Connection, Engine, text
 
-from tests.faults.conftest import until
+from tests.factories.waiting import wait_until
 
 _WAITING = text(
     """
@@ -94,7 +94,7 @@ class Turnstile:
             found[:] = [one for one in self._processes(*words) if _ports(one) & ports]
             return bool(found)
 
-        until(look, f"a process that waits to write to {self._table}")
+        wait_until(look, f"a process that waits to write to {self._table}")
         return found[0]
 
     def step(self, *words: str) -> psutil.Process:
@@ -106,7 +106,7 @@ class Turnstile:
             pid = self._pid(after)
             # It comes behind those who wait: of locks that exclude each other the first is first.
             locked = pool.submit(self._lock, after)
-            until(lambda: self._queued(pid), "the turnstile to close behind who waits")
+            wait_until(lambda: self._queued(pid), "the turnstile to close behind who waits")
             before.rollback()
             before.close()
             self._held = after
@@ -128,7 +128,7 @@ class Turnstile:
             with self._engine.connect() as connection:
                 return connection.execute(_THERE, {"pids": pids}).first() is None
 
-        until(gone, "PostgreSQL to notice that its client is gone")
+        wait_until(gone, "PostgreSQL to notice that its client is gone")
 
 
 def _ports(process: psutil.Process) -> set[int]:

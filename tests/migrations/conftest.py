@@ -4,8 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from app.kit.ids import uuid7
 from devserver.postgres import EmbeddedPostgres
 from migrations import waiting
+from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 DEADLINE = 120.0
@@ -30,14 +30,6 @@ config = Config("migrations/alembic.ini")
 config.set_main_option("script_location", "migrations")
 getattr(command, sys.argv[1])(config, sys.argv[2])
 """
-
-
-def until(check: Callable[[], bool], what: str) -> None:
-    """Poll until `check` returns true; fail after `DEADLINE` seconds."""
-    end = time.monotonic() + DEADLINE
-    while not check():
-        assert time.monotonic() < end, f"waited {DEADLINE} s for: {what}"
-        time.sleep(0.05)
 
 
 @dataclass
@@ -70,7 +62,7 @@ class Migrating:
         """Kill a command, and wait until PostgreSQL has closed its connections."""
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=DEADLINE)
-        until(lambda: not self.migrating(), "the end of the killed process's connections")
+        wait_until(lambda: not self.migrating(), "the end of the killed process's connections")
 
     def migrating(self) -> list[str]:
         """Return the latest statements of the migrating connections."""

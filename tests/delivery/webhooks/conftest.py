@@ -258,11 +258,3 @@ class Hooks:
 def hooks(org: Org, receiver: Receiver) -> Hooks:
     """Return the webhooks of `org`, which deliver to `receiver`."""
     return Hooks(org, receiver)
-
-
-def wait_until(done: Callable[[], bool], seconds: float = LIMIT_SECONDS) -> None:
-    """Poll until `done` returns true; fail after `seconds`."""
-    until = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.01)

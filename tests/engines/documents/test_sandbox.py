@@ -26,7 +26,8 @@ from app.engines.sandbox import DONE, SandboxedProcess
 from app.engines.sandbox.frames import FRAME_HEADER
 from tests.engines.documents import samples
 from tests.factories.processes import has_ended, send_signal
-from tests.factories.sandboxes import sandboxed, wait_until
+from tests.factories.sandboxes import sandboxed
+from tests.factories.waiting import wait_until
 
 PDF = "application/pdf"
 

@@ -21,7 +21,8 @@ from app.engines.documents import (
 )
 from tests.engines.documents import samples
 from tests.factories.processes import send_signal
-from tests.factories.sandboxes import launchers, sandboxed, servers, wait_until
+from tests.factories.sandboxes import launchers, sandboxed, servers
+from tests.factories.waiting import wait_until
 
 PDF = "application/pdf"
 ROOT = Path(__file__).resolve().parents[3]
@@ -82,7 +83,8 @@ import os, signal, sys
 from pathlib import Path
 from app.engines.documents import parse, start_server
 from tests.factories.processes import has_ended
-from tests.factories.sandboxes import kill, launchers, servers, wait_until
+from tests.factories.waiting import wait_until
+from tests.factories.sandboxes import kill, launchers, servers
 
 start_server()
 os.register_at_fork(before=start_server)

@@ -15,7 +15,8 @@ from app.engines.sandbox import ProcessFailed
 from tests.engines.sandbox.calls import KINDS, LIMITS, Calls
 from tests.engines.sandbox.conftest import MakeServer
 from tests.factories.processes import has_ended
-from tests.factories.sandboxes import sandboxed, servers, wait_until
+from tests.factories.sandboxes import sandboxed, servers
+from tests.factories.waiting import wait_until
 
 
 def test_frames_arrive_in_order_and_complete(calls: Calls, tmp_path: Path) -> None:

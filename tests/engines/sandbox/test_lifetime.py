@@ -16,7 +16,8 @@ import pytest
 from tests.engines.sandbox.calls import KINDS, Calls
 from tests.engines.sandbox.conftest import Locked, MakeServer
 from tests.factories.processes import has_ended, send_signal
-from tests.factories.sandboxes import kill, launchers, sandboxed, servers, wait_until
+from tests.factories.sandboxes import kill, launchers, sandboxed, servers
+from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 ANSWER = [(b"A", b"{}")]

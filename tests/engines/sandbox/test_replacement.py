@@ -12,7 +12,8 @@ from app.engines.sandbox import ForkServer, SandboxUnavailable, client
 from tests.engines.sandbox.calls import KINDS, LIMITS, Calls
 from tests.engines.sandbox.conftest import Locked, MakeServer
 from tests.factories.processes import has_ended
-from tests.factories.sandboxes import kill, launchers, sandboxed, servers, wait_until
+from tests.factories.sandboxes import kill, launchers, sandboxed, servers
+from tests.factories.waiting import wait_until
 
 ANSWER = [(b"A", b"{}")]
 

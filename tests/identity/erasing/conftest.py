@@ -19,7 +19,7 @@ class Killed(BaseException):
 
 
 @dataclass
-class Doomed:
+class DueOrg:
     """A closed organization with many records that is due to be erased."""
 
     org: Org
@@ -117,16 +117,16 @@ def fill(work: Callable[[], None]) -> Callable[[Org], None]:
 
 
 @pytest.fixture
-def doom(fill: Callable[[Org], None]) -> Callable[[Org], Doomed]:
-    def doomed(org: Org) -> Doomed:
+def make_due_org(fill: Callable[[Org], None]) -> Callable[[Org], DueOrg]:
+    def due_org(org: Org) -> DueOrg:
         fill(org)
         close(org)
         run_jobs_of(org)  # jobs that closing enqueues
-        return Doomed(org, rows_of(org), files_of(org))
+        return DueOrg(org, rows_of(org), files_of(org))
 
-    return doomed
+    return due_org
 
 
 @pytest.fixture
-def doomed(org: Org, doom: Callable[[Org], Doomed]) -> Doomed:
-    return doom(org)
+def due_org(org: Org, make_due_org: Callable[[Org], DueOrg]) -> DueOrg:
+    return make_due_org(org)

@@ -4,7 +4,6 @@ import signal
 import ssl
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from pathlib import Path
@@ -24,19 +23,13 @@ from app.kit.mail import Mailer
 from tests.factories import Org
 from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, inbox_server
 from tests.factories.processes import has_ended, send_signal
+from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).parents[3]
 ROWS = text(
     "SELECT status, args, error, attempts, due_at > now() AS later FROM jobs"
     " WHERE function = 'letters.send' AND args->>'message_id' = :id"
 )
-
-
-def wait_until(done: Callable[[], object], seconds: float = 90.0) -> None:
-    until = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.02)
 
 
 @pytest.fixture
