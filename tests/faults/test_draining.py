@@ -235,7 +235,7 @@ def _check_label_sets(backlog: Backlog) -> None:
     assert sorted(row.id for row in told) == accepted
     assert len(accepted) == DOCUMENTS
     by = {
-        one: reviewer for one, verdict, reviewer in backlog.ledger.verdicts if verdict == "accept"
+        one: reviewer for one, verdict, reviewer in backlog.ledger.decisions if verdict == "accept"
     }
     assert by.keys() <= set(accepted)
     assert all(str(sets[one].reviewer_id) == reviewer for one, reviewer in by.items())
@@ -264,4 +264,4 @@ def _check_revisions(backlog: Backlog) -> None:
     # Nor is there one that nobody knows of.
     assert kept == {}
     verdicts = {(str(r.tag_set_id), r.kind) for r in rows}
-    assert {(one, verdict) for one, verdict, _ in backlog.ledger.verdicts} <= verdicts
+    assert {(one, verdict) for one, verdict, _ in backlog.ledger.decisions} <= verdicts

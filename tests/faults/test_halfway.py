@@ -144,8 +144,8 @@ def test_reindexing_goes_on_where_its_worker_was_killed(place: Site) -> None:
         gate.kill(worker)
     before = _indexed(place)
     assert len(before) == 200
-    place.lease_runs_out(job)
-    place.completed(job)
+    place.expire_lease(job)
+    place.wait_for_job(job)
     after = _indexed(place)
     # Whose row was written again is in another transaction's hand.
     assert len(after) == 500
@@ -181,8 +181,8 @@ def test_retention_goes_on_where_its_worker_was_killed(place: Site) -> None:
     assert len(left & old) == len(old) - BATCH
     # What was undone is not told of.
     assert {one["artifact_id"] for one in place.events("artifact.deleted")} == old - left
-    place.lease_runs_out(job)
-    place.completed(job)
+    place.expire_lease(job)
+    place.wait_for_job(job)
     assert {row.id for row in place.sql(ids)} == young
     told = [one["artifact_id"] for one in place.events("artifact.deleted")]
     assert sorted(told) == sorted(old)
@@ -204,8 +204,8 @@ def test_a_document_is_read_anew_when_its_reader_was_killed(place: Site) -> None
     assert [row.number for row in place.sql(pages)] == [*range(1, 51)]
     assert place.events("artifact.ingested") == []
     job = place.find_job("artifacts.parse")
-    place.lease_runs_out(job.id)
-    place.completed(job.id)
+    place.expire_lease(job.id)
+    place.wait_for_job(job.id)
     assert place.find_job("artifacts.parse").attempts == 0, "a kill is no error of the job"
     assert [row.number for row in place.sql(pages)] == [*range(1, 221)]
     (told,) = place.events("artifact.ingested")

@@ -79,15 +79,15 @@ def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) 
     job = place.find_job("routing_rules.apply").id
     assert _routed(place) == 4 * BATCH
     with place.turnstile("artifact_routings") as gate:
-        place.lease_runs_out(job)
+        place.expire_lease(job)
         gate.step("worker.py")
         redis.Redis.from_url(place.service.environment()["REDIS_URL"]).flushall()
         for process in place.service.processes("postgres", "-D"):
             send_signal(process, signal.SIGKILL)
     wait_until(lambda: _answers(place), "PostgreSQL to be there again")
     assert _routed(place) == 5 * BATCH
-    place.lease_runs_out(job)
-    place.completed(job)
+    place.expire_lease(job)
+    place.wait_for_job(job)
     assert place.find_job("routing_rules.apply").attempts == 0, "kills are no errors of the job"
     _check(place, people, 20 * BATCH, batches=20)
 
