@@ -1,4 +1,4 @@
-"""The life of a document notices it when the service breaks a rule: each is broken once."""
+"""Mutation tests: the state machine of documents must notice every broken rule."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ Fault = Callable[[Patch], None]
 
 
 def _none(*_: Any, **__: Any) -> list[Any]:
-    """Nothing was found, nothing is in the way."""
+    """Return an empty list, as if nothing blocked an action."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""The life of review items notices it when the service breaks a rule: each is broken once."""
+"""Mutation tests: the state machine of review items must notice every broken rule."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -22,16 +22,16 @@ Fault = Callable[[Patch], None]
 
 
 def _none(*_: Any, **__: Any) -> int:
-    """Nothing is in the way, nothing is done."""
+    """Return 0, as if nothing blocked an action or nothing was changed."""
     return 0
 
 
-def _overlooks(patch: Patch, **members: None) -> None:
-    """Whoever checks a review takes these of its members for empty."""
+def _hide_members(patch: Patch, **members: None) -> None:
+    """Replace members of a review with other values when it is checked."""
     real = reviewing.check_review
 
-    def check_review(caller: Any, held: Any, **more: Any) -> None:
-        real(caller, SimpleNamespace(**{**held._asdict(), **members}), **more)
+    def check_review(caller: Any, review: Any, **more: Any) -> None:
+        real(caller, SimpleNamespace(**{**review._asdict(), **members}), **more)
 
     for module in (decisions, bulk, tag_sets):
         patch.setattr(module, "check_review", check_review)
@@ -47,15 +47,15 @@ def people_are_given_their_own(patch: Patch) -> None:
 
 
 def claims_bind_nobody(patch: Patch) -> None:
-    _overlooks(patch, claimed_by=None)
+    _hide_members(patch, claimed_by=None)
 
 
 def whoever_comes_does_what_a_person_was_to(patch: Patch) -> None:
-    _overlooks(patch, assignee_id=None)
+    _hide_members(patch, assignee_id=None)
 
 
 def whoever_comes_does_what_a_team_was_to(patch: Patch) -> None:
-    _overlooks(patch, assignee_team_id=None)
+    _hide_members(patch, assignee_team_id=None)
 
 
 def the_draw_gives_what_others_hold(patch: Patch) -> None:
