@@ -55,7 +55,7 @@ def test_with_a_front_end_links_lead_there(
     desk = Desk(org, work)  # type: ignore[arg-type]
     email = address()
     assert desk.invite(email).status_code == 201
-    (letter,) = desk.letters(email)
+    (letter,) = desk.emails(email)
     assert (
         f"https://front.example/app/accept-invitation?token={letter.token}&lang=en" in letter.text
     )
