@@ -75,7 +75,7 @@ def _measure_service(report: Report, options: argparse.Namespace, names: set[str
             memory_rows.idle(report, service)
         began = time.perf_counter()
         org = make_org(service.app)
-        with filling.quietly(service):
+        with filling.without_triggers(service):
             labeled = make_labeled(org, options.rows)
         filling.analyze(service)
         print(f"{options.rows:,} documents in {time.perf_counter() - began:.1f} s", flush=True)
@@ -96,10 +96,10 @@ def _measure_service(report: Report, options: argparse.Namespace, names: set[str
             if not names or names & set(group):
                 measure()
         next_rows.measure(report, service, names, options.rows, options.seconds)
-        _background(report, service, names, options)
+        _measure_workers(report, service, names, options)
 
 
-def _background(
+def _measure_workers(
     report: Report, service: Service, names: set[str], options: argparse.Namespace
 ) -> None:
     """Measure the work of background workers."""
@@ -107,9 +107,9 @@ def _background(
     from tests.factories import make_org  # noqa: PLC0415 - as above
 
     if not names or "export" in names:
-        jobs_rows.export(report, service, make_org(service.app), options.exports)
+        jobs_rows.measure_export(report, service, make_org(service.app), options.exports)
     if not names or "deliver" in names:
-        jobs_rows.deliver(report, make_org(service.app), options.deliveries)
+        jobs_rows.measure_delivery(report, make_org(service.app), options.deliveries)
     if not names or "backlog" in names:
         backlog_rows.measure(report, service, make_org(service.app), make_org(service.app))
     if not names or "routing" in names:

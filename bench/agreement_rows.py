@@ -26,15 +26,17 @@ _Tags = list[dict[str, Any]]
 def measure(report: Report) -> None:
     """Measure spans that hardly overlap, spans that all overlap, and tables with changed rows."""
     words = _spans(lambda n, turn: (6 * n, 6 * n + 4 + turn))
-    _row(report, "2 x 10,000 spans, neighbours overlap", words, _agreed, 25)
-    heap = _spans(lambda n, turn: (n, n + 40_000 + turn))
-    _row(report, "2 x 10,000 spans, all overlap", heap, _agreed, 60)
-    lots = random.Random(1)
-    table = [[f"{lots.randrange(50)}" for _ in _COLUMNS] for _ in range(_ROWS)]
+    _row(report, "2 x 10,000 spans, neighbours overlap", words, _check_agreement, 25)
+    overlapping = _spans(lambda n, turn: (n, n + 40_000 + turn))
+    _row(report, "2 x 10,000 spans, all overlap", overlapping, _check_agreement, 60)
+    generator = random.Random(1)
+    table = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_ROWS)]
     longer = [["new"] * len(_COLUMNS), *table[:500], ["x", *table[500][1:]], *table[501:]]
-    _row(report, "2 x 1,000 rows, one put in", [_table(table), _table(longer)], _changed, 60)
-    other = [[f"{lots.randrange(50)}" for _ in _COLUMNS] for _ in range(_ROWS)]
-    _row(report, "2 x 1,000 rows, nothing alike", [_table(table), _table(other)], _changed, 100)
+    _row(report, "2 x 1,000 rows, one put in", [_table(table), _table(longer)], _check_changes, 60)
+    other = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_ROWS)]
+    _row(
+        report, "2 x 1,000 rows, nothing alike", [_table(table), _table(other)], _check_changes, 100
+    )
 
 
 def _spans(at: Callable[[int, int], tuple[int, int]]) -> list[_Tags]:
@@ -59,36 +61,36 @@ def _tag(field: str, value: str, row: int | None, evidence: list[Any]) -> dict[s
     return {"field": field, "value": value, "row": row, **rest}
 
 
-def _agreed(sets: list[_Tags]) -> None:
+def _check_agreement(sets: list[_Tags]) -> None:
     assert agrees(line_up(sets, _SHAPES).sets, _SHAPES, 0.6) is True
 
 
-def _changed(sets: list[_Tags]) -> None:
+def _check_changes(sets: list[_Tags]) -> None:
     assert diff_by_content(sets[0], sets[1], _SHAPES).changes
 
 
-def _read(sets: list[_Tags]) -> None:
+def _read_tags(sets: list[_Tags]) -> None:
     """Read the place and the value of each tag, which every comparison must do."""
     for tags in sets:
-        found: dict[Any, Any] = {}
+        marks_by_value: dict[Any, Any] = {}
         for tag in tags:
             marks = marks_of([tag], _SHAPES[tag["field"]])
-            found[tag["field"], tag["row"], value_key(tag)] = marks
+            marks_by_value[tag["field"], tag["row"], value_key(tag)] = marks
 
 
 def _row(
     report: Report, name: str, sets: list[_Tags], compare: Callable[[list[_Tags]], None], most: int
 ) -> None:
-    ours, floor = (_milliseconds(what, sets) for what in (compare, _read))
+    ours, floor = (_milliseconds(function, sets) for function in (compare, _read_tags))
     ratio = ours / floor
     report.add(Row(name, f"{ours:.0f} ms", f"{floor:.0f} ms", ratio, f"<= {most}", ratio <= most))
 
 
-def _milliseconds(what: Callable[[list[_Tags]], None], sets: list[_Tags]) -> float:
+def _milliseconds(function: Callable[[list[_Tags]], None], sets: list[_Tags]) -> float:
     """Return the median processor time; nothing here waits."""
     times = []
     for _ in range(5):
         began = time.process_time()
-        what(sets)
+        function(sets)
         times.append(1000 * (time.process_time() - began))
     return median(times)

@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any
 from uuid import uuid4
 
-from bench.filling import plain
+from bench.filling import open_cursor
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org
@@ -28,7 +28,7 @@ _DROP = "DELETE FROM jobs WHERE organization_id = %(org)s AND due_at IS NOT NULL
 
 def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
     """Let `busy` fill the queue while `other` uploads a document."""
-    with plain(service) as cursor:
+    with open_cursor(service) as cursor:
         idle = median(_measure_arrival(other) for _ in range(_ARRIVALS))
         few = median(_measure_rate(cursor, busy, FEW, seconds=60.0) for _ in range(3))
         _fill(cursor, busy, QUEUED)

@@ -37,12 +37,12 @@ FROM generate_series(1, {rows}) AS i;
 """
 _RECOUNT = "SELECT repair_counts(o.id, s.source) FROM organizations o CROSS JOIN count_sources s"
 _BATCH = 5_000
-_SEALING_SECONDS = 300
+_APPEND_SECONDS = 300
 
 
 @contextmanager
-def plain(service: Service) -> Iterator[Any]:
-    """Provide a cursor of the database owner in autocommit mode that sees all organizations."""
+def open_cursor(service: Service) -> Iterator[Any]:
+    """Yield a cursor of the database owner in autocommit mode that sees all organizations."""
     options = "-c app.all_organizations=on"
     with closing(psycopg2.connect(service.database_url, options=options)) as connection:
         connection.autocommit = True
@@ -52,7 +52,7 @@ def plain(service: Service) -> Iterator[Any]:
 
 def analyze(service: Service) -> None:
     """Run VACUUM ANALYZE, as autovacuum would do in time."""
-    with plain(service) as cursor:
+    with open_cursor(service) as cursor:
         cursor.execute("VACUUM ANALYZE")
 
 
@@ -72,12 +72,12 @@ def time_undone(service: Service, org: Org, statement: str, **values: Any) -> fl
 
 
 @contextmanager
-def quietly(service: Service) -> Iterator[None]:
+def without_triggers(service: Service) -> Iterator[None]:
     """Run the block without triggers, so that the audit log does not record the filling.
 
     Counts are computed afterwards from the existing rows.
     """
-    with plain(service) as cursor:
+    with open_cursor(service) as cursor:
         cursor.execute(
             "SELECT DISTINCT tgrelid::regclass::text FROM pg_trigger WHERE NOT tgisinternal"
         )
@@ -91,23 +91,23 @@ def quietly(service: Service) -> Iterator[None]:
         cursor.execute(_RECOUNT)
 
 
-def people(service: Service, org: Org, rows: int) -> None:
+def create_members(service: Service, org: Org, rows: int) -> None:
     """Create `rows` members, each in a team of its own, including what triggers would maintain."""
     values = {"org": org.id, "salt": org.slug, "rows": rows}
-    with quietly(service), plain(service) as cursor:
+    with without_triggers(service), open_cursor(service) as cursor:
         cursor.execute(_PEOPLE.format(**values))
         cursor.execute(_TEAMS.format(**values, members=1, first=1, last=rows))
         cursor.execute(_IN_TEAMS.format(**values))
 
 
-def trail(service: Service, org: Org, rows: int) -> None:
+def create_audit_entries(service: Service, org: Org, rows: int) -> None:
     """Create `rows` audit entries about new teams, and wait until they are in the hash chain."""
     values = {"org": org.id, "salt": org.slug, "members": 0}
-    with plain(service) as cursor:
+    with open_cursor(service) as cursor:
         for first in range(1, rows + 1, _BATCH):
             last = min(first + _BATCH - 1, rows)
             cursor.execute(_TEAMS.format(**values, first=first, last=last))
-        until = time.monotonic() + _SEALING_SECONDS
+        until = time.monotonic() + _APPEND_SECONDS
         while time.monotonic() < until:
             cursor.execute("SELECT count(*) FROM audit_unsealed")
             if cursor.fetchone()[0] == 0:

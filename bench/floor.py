@@ -59,13 +59,7 @@ def ready() -> Response:
 @app.get("/read/<name>")
 def read(name: str) -> Response:
     """Run the statements of a read; return the rows of each."""
-    cursor = _connection(autocommit=True).cursor()
-    answers = []
-    for sql, parameters in PLAN[name]["statements"]:
-        cursor.execute(sql, parameters)
-        names = [column[0] for column in cursor.description]
-        answers.append([dict(zip(names, row, strict=True)) for row in cursor.fetchall()])
-    return _answer(answers)
+    return _run_statements(_connection(autocommit=True).cursor(), name)
 
 
 @app.get("/lean/<name>")
@@ -73,6 +67,10 @@ def lean(name: str) -> Response:
     """Run read statements that differ from the service's own; return the rows of each."""
     cursor = _connection(autocommit=True).cursor()
     psycopg2.extras.register_default_jsonb(cursor, loads=orjson.loads)
+    return _run_statements(cursor, name)
+
+
+def _run_statements(cursor: Any, name: str) -> Response:
     answers = []
     for sql, parameters in PLAN[name]["statements"]:
         cursor.execute(sql, parameters)
@@ -96,16 +94,16 @@ def write(name: str) -> Response:
     connection = _connection(autocommit=False)
     cursor = connection.cursor()
     for sql, parameters in plan["statements"]:
-        cursor.execute(sql, _replaced(parameters, values))
+        cursor.execute(sql, _replace(parameters, values))
     connection.commit()
     return _answer({"data": body})
 
 
-def _replaced(value: Any, values: dict[Any, Any]) -> Any:
+def _replace(value: Any, values: dict[Any, Any]) -> Any:
     if isinstance(value, dict):
-        return {key: _replaced(item, values) for key, item in value.items()}
+        return {key: _replace(item, values) for key, item in value.items()}
     if isinstance(value, list):
-        return [_replaced(item, values) for item in value]
+        return [_replace(item, values) for item in value]
     if isinstance(value, int) and abs(value) > _MAX_COUNT:
         # The key of an advisory lock; a common key would make all requests wait for each other.
         return secrets.randbits(62)

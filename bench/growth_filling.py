@@ -230,7 +230,7 @@ def grow(service: Service, rows: int) -> Grown:
         "webhook": webhook,
         "overlapping": str(schemas[-1][0]),
     }
-    with filling.quietly(service):
+    with filling.without_triggers(service):
         _fill(service, values)
     return Grown(
         org, rows, schemas[0][0], schemas[-1][0], UUID(team), UUID(review_team), UUID(webhook)
@@ -250,7 +250,7 @@ def _fill(service: Service, values: dict[str, Any]) -> None:
     ]
     progress = Progress()
     progress.begin(f"{rows:,} documents")
-    with filling.plain(service) as cursor:
+    with filling.open_cursor(service) as cursor:
         for table, column in (("schemas", "id"), ("schema_versions", "schema_id")):
             cursor.execute(_compiled(_OVERLAP.format(table=table, column=column)), values)
         for done, (statement, part) in enumerate(steps, start=1):

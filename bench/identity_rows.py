@@ -38,29 +38,29 @@ _LOGINS = 60
 def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
     """Measure the rows of `names`, or all; `rows` is the length of the lists."""
 
-    def wanted(name: str) -> bool:
+    def is_selected(name: str) -> bool:
         return not names or name in names
 
-    if wanted("token") or wanted("key"):
+    if is_selected("token") or is_selected("key"):
         org = make_org(service.app)
-        if wanted("token"):
-            _proof(report, service, "token", 2.5, _tokens(org))
-        if wanted("key"):
-            _proof(report, service, "API key", 3.5, _keys(org))
-    if wanted("hash"):
-        _login(report, service, make_org(service.app))
-    if any(wanted(name) for name in ("members", "teams", "audit")):
-        _lists(report, service, wanted, rows, seconds)
+        if is_selected("token"):
+            _measure_authentication(report, service, "token", 2.5, _create_token_headers(org))
+        if is_selected("key"):
+            _measure_authentication(report, service, "API key", 3.5, _create_key_headers(org))
+    if is_selected("hash"):
+        _measure_login(report, service, make_org(service.app))
+    if any(is_selected(name) for name in ("members", "teams", "audit")):
+        _measure_lists(report, service, is_selected, rows, seconds)
 
 
-def _tokens(org: Org) -> list[dict[str, str]]:
+def _create_token_headers(org: Org) -> list[dict[str, str]]:
     """Return the headers of many users of one organization."""
     for number in range(_CALLERS):
         org.add_user(f"person{number}", "viewer")
     return [org.api(f"person{number}").headers() for number in range(_CALLERS)]
 
 
-def _keys(org: Org) -> list[dict[str, str]]:
+def _create_key_headers(org: Org) -> list[dict[str, str]]:
     """Return the headers of many recently used keys of one organization."""
     owner = Caller(
         user_id=org.users["owner"],
@@ -80,7 +80,7 @@ def _keys(org: Org) -> list[dict[str, str]]:
     return [{"X-API-Key": key} for key in keys]
 
 
-def _proof(
+def _measure_authentication(
     report: Report, service: Service, what: str, bound: float, callers: list[dict[str, str]]
 ) -> None:
     """Measure the authentication of a caller, called in the same way as a route calls it.
@@ -89,20 +89,20 @@ def _proof(
     queries the database needs. `bound` is in round trips, so that it means the same on any machine.
     """
     listing = next(op for op in operations(features.BLUEPRINTS) if op.name == "list_artifacts")
-    proofs, trips = [], []
+    times, trips = [], []
     with service.app.app_context():
         for number, headers in enumerate(cycle(callers)):
             with service.app.test_request_context(f"/api/v1{listing.path}", headers=headers):
                 tenancy.bind(None)
                 db.set_read_only(read_only=True)
-                proofs.append(_timed(lambda: operation._authenticate(listing, {})))  # noqa: SLF001
-                trips.append(_timed(_TRIP.first))
+                times.append(_time(lambda: operation._authenticate(listing, {})))  # noqa: SLF001
+                trips.append(_time(_TRIP.first))
             if number == _TIMES * len(callers):
                 break
     tenancy.bind(None)
     db.set_read_only(read_only=False)
     # The first request of each caller fills caches and does not count.
-    ours, trip = (1000 * median(times[len(callers) :]) for times in (proofs, trips))
+    ours, trip = (1000 * median(seconds[len(callers) :]) for seconds in (times, trips))
     report.add(
         Row(
             f"authentication by {what}",
@@ -115,13 +115,13 @@ def _proof(
     )
 
 
-def _timed(call: Callable[[], object]) -> float:
+def _time(call: Callable[[], object]) -> float:
     began = time.perf_counter()
     call()
     return time.perf_counter() - began
 
 
-def _login(report: Report, service: Service, org: Org) -> None:
+def _measure_login(report: Report, service: Service, org: Org) -> None:
     """Measure one login after the other, alternating with what each of them takes.
 
     That is the hash of the password, and a committed session, written by plain SQL.
@@ -135,15 +135,15 @@ def _login(report: Report, service: Service, org: Org) -> None:
         status, answer = connection.send(request)
         assert status == 200, answer
 
-    with filling.plain(service) as cursor:
+    with filling.open_cursor(service) as cursor:
 
         def verify_and_insert() -> None:
             secrets.verify_password(_password_hash(), PASSWORD)
             cursor.execute(_SESSION, {"user": str(org.users["labeler"])})
 
         for _ in range(_LOGINS):
-            logins.append(_timed(login))
-            floors.append(_timed(verify_and_insert))
+            logins.append(_time(login))
+            floors.append(_time(verify_and_insert))
     ours, floor = 1000 * median(logins[5:]), 1000 * median(floors[5:])
     report.add(
         Row(
@@ -163,8 +163,8 @@ class _List(Requests):
     reader = "admin"
 
     def __init__(self, service: Service, org: Org, what: str, path: str, count: int) -> None:
-        nothing = Labeled(uuid7(), uuid7(), [], db.utc_now(), count)
-        super().__init__(service, org, nothing, 0)
+        no_documents = Labeled(uuid7(), uuid7(), [], db.utc_now(), count)
+        super().__init__(service, org, no_documents, 0)
         self.what = what
         self.path = path
 
@@ -172,24 +172,24 @@ class _List(Requests):
         return {"rows": lambda: self._pages("rows", self.path, self.what, self.labeled.count)}
 
 
-def _lists(
-    report: Report, service: Service, wanted: Callable[[str], bool], rows: int, seconds: float
+def _measure_lists(
+    report: Report, service: Service, is_selected: Callable[[str], bool], rows: int, seconds: float
 ) -> None:
     began = time.perf_counter()
-    people, trail = make_org(service.app), make_org(service.app)
-    if wanted("members") or wanted("teams"):
-        filling.people(service, people, rows)
-    if wanted("audit"):
-        filling.trail(service, trail, rows)
+    people, audited = make_org(service.app), make_org(service.app)
+    if is_selected("members") or is_selected("teams"):
+        filling.create_members(service, people, rows)
+    if is_selected("audit"):
+        filling.create_audit_entries(service, audited, rows)
     filling.analyze(service)
     taken = time.perf_counter() - began
     print(f"{rows:,} members, teams and audit entries in {taken:.1f} s", flush=True)
     for name, org, path in (
         ("members", people, f"/organizations/{people.slug}/members"),
         ("teams", people, "/teams"),
-        ("audit", trail, f"/organizations/{trail.slug}/audit-log"),
+        ("audit", audited, f"/organizations/{audited.slug}/audit-log"),
     ):
-        if wanted(name):
+        if is_selected(name):
             measurement = _List(service, org, name, path, rows)
             measurement.seconds = seconds
             measurement.measure(report, set())

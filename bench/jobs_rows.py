@@ -14,13 +14,13 @@ import psutil
 import requests
 
 from app.kit import db, events, tenancy
-from bench.filling import analyze, plain, quietly
+from bench.filling import analyze, open_cursor, without_triggers
 from bench.report import Report, Row
-from bench.service import INSIDE, Service
+from bench.service import DELIVERY_NETWORK, Service
 from tests.factories import Org
 from tests.factories.labels import make_labeled
 
-ADDRESS = INSIDE.split("/")[0]
+ADDRESS = DELIVERY_NETWORK.split("/")[0]
 _ROUNDS = 3
 _THREADS = 8
 _MEMORY_MB = 200
@@ -54,18 +54,18 @@ class _Sink:
         self.bytes += len(data)
 
 
-def export(report: Report, service: Service, org: Org, count: int) -> None:
+def measure_export(report: Report, service: Service, org: Org, count: int) -> None:
     """Measure a jsonl export of `count` accepted tag sets of 4 tags."""
-    with quietly(service):
+    with without_triggers(service):
         make_labeled(org, count)
     analyze(service)
     floors, jobs, peaks = [], [], []
     for _ in range(_ROUNDS):
-        with plain(service) as cursor:
+        with open_cursor(service) as cursor:
             began = time.perf_counter()
             cursor.copy_expert(_COPY.format(organization_id=org.id), _Sink())
             floors.append(time.perf_counter() - began)
-        seconds, peak = _job(service, org, count)
+        seconds, peak = _run_export(service, org, count)
         jobs.append(seconds)
         peaks.append(peak)
     ratio = median(jobs) / median(floors)
@@ -79,16 +79,16 @@ def export(report: Report, service: Service, org: Org, count: int) -> None:
             ratio <= 3,
         )
     )
-    _memory(report, max(peaks))
+    _report_memory(report, max(peaks))
 
 
-def _job(service: Service, org: Org, count: int) -> tuple[float, float]:
+def _run_export(service: Service, org: Org, count: int) -> tuple[float, float]:
     """Run one export; return its seconds, and the workers' peak memory in MB."""
     api = org.api("reviewer")
     job = api.post("/exports", {"format": "jsonl"}).json["data"]
     peak = 0.0
     while True:
-        peak = max(peak, _peak(service))
+        peak = max(peak, _get_peak_memory(service))
         state = api.get(f"/exports/{job['id']}").json["data"]
         if state["status"] in ("completed", "failed"):
             break
@@ -105,7 +105,7 @@ def _job(service: Service, org: Org, count: int) -> tuple[float, float]:
         return (row.finished_at - row.started_at).total_seconds(), peak
 
 
-def _peak(service: Service) -> float:
+def _get_peak_memory(service: Service) -> float:
     """Return the largest peak of resident memory among the current workers, in MB."""
     peaks = [0.0]
     for process in psutil.Process(service.process.pid).children(recursive=True):
@@ -118,7 +118,7 @@ def _peak(service: Service) -> float:
     return max(peaks)
 
 
-def _memory(report: Report, megabytes: float) -> None:
+def _report_memory(report: Report, megabytes: float) -> None:
     report.add(
         Row(
             "largest worker's peak memory (RSS) meanwhile",
@@ -154,7 +154,7 @@ def _receiver() -> Iterator[str]:
         process.wait()
 
 
-def deliver(report: Report, org: Org, count: int) -> None:
+def measure_delivery(report: Report, org: Org, count: int) -> None:
     """Deliver `count` events to one receiver on loopback; measure from first to last delivery."""
     with _receiver() as url:
         body = {"url": f"{url}/hook", "events": ["export.completed"]}

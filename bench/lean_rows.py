@@ -69,17 +69,17 @@ def measure(
     plan: dict[str, Any] = {"prepare": []}
     for name, statements in _STATEMENTS.items():
         plan[name] = {"statements": [[sql, values] for sql in statements]}
-    path = service.folder / "lean.json"
-    path.write_text(json.dumps(plan))
+    plan_file = service.folder / "lean.json"
+    plan_file.write_text(json.dumps(plan))
     # The tag sets of other labelers' drafts are only listed for reviewers.
     headers = {name: org.api("viewer").headers() for name in rows}
     headers["tag_sets"] = org.api("reviewer").headers()
-    with floor(service, path) as base:
-        for name, (what, ours) in rows.items():
+    with floor(service, plan_file) as base:
+        for name, (title, path) in rows.items():
             if not names or name in names:
-                mine = _load(f"{service.base}", f"/api/v1{ours}", headers[name], seconds)
-                theirs = _load(base, f"/lean/{name}", {}, seconds)
-                _compare(report, what, mine, theirs)
+                ours = _load(service.base, f"/api/v1{path}", headers[name], seconds)
+                bare = _load(base, f"/lean/{name}", {}, seconds)
+                _compare(report, title, ours, bare)
 
 
 def _load(
@@ -90,14 +90,14 @@ def _load(
 
 
 def _compare(
-    report: Report, what: str, ours: Callable[[], load.Result], floors: Callable[[], load.Result]
+    report: Report, title: str, ours: Callable[[], load.Result], bare: Callable[[], load.Result]
 ) -> None:
-    mine, theirs, ratio = load.compare(ours, floors, rounds=_ROUNDS)
+    our_round, floor_round, ratio = load.compare(ours, bare, rounds=_ROUNDS)
     report.add(
         Row(
-            what,
-            f"{mine.per_second:,.0f}/s",
-            f"{theirs.per_second:,.0f}/s",
+            title,
+            f"{our_round.per_second:,.0f}/s",
+            f"{floor_round.per_second:,.0f}/s",
             ratio,
             f">= {BOUND}",
             ratio >= BOUND,

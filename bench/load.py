@@ -131,21 +131,14 @@ def compare(
     Few connections may all stick to one of two workers, so the rates of rounds have two peaks.
     """
     ours(), floor()  # warm up
-    mine, theirs = [], []
-    for _ in range(rounds):
-        mine.append(ours())
-        theirs.append(floor())
+    pairs = [(ours(), floor()) for _ in range(rounds)]
+    our_rounds, floor_rounds = (
+        sorted(results, key=lambda result: result.per_second)
+        for results in zip(*pairs, strict=True)
+    )
     ratio = median(
-        a.per_second / b.per_second
-        for a, b in zip(
-            sorted(mine, key=lambda r: r.per_second),
-            sorted(theirs, key=lambda r: r.per_second),
-            strict=True,
-        )
+        our_round.per_second / floor_round.per_second
+        for our_round, floor_round in zip(our_rounds, floor_rounds, strict=True)
     )
     middle = rounds // 2
-    return (
-        sorted(mine, key=lambda r: r.per_second)[middle],
-        sorted(theirs, key=lambda r: r.per_second)[middle],
-        ratio,
-    )
+    return our_rounds[middle], floor_rounds[middle], ratio

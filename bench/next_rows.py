@@ -18,13 +18,13 @@ from tests.factories import Org, make_org
 from tests.factories.labels import Labeled, make_field, make_schema
 
 CALLERS = 16
-_IN_THE_WAY = 20_000
+_ALREADY_LABELED = 20_000
 _PAUSE = 0.05
 _JSON = {"Content-Type": "application/json"}
 # Ids in chronological order, like those created one after the other.
 _ARTIFACT_ID = """CAST(lpad(to_hex(CAST(extract(epoch FROM now()) * 1000 AS bigint) + i), 12, '0')
     || '7' || lpad(to_hex(i % 4096), 3, '0') || '8' || substr(md5('{salt}' || i), 1, 15) AS uuid)"""
-_WAITING = f"""
+_DOCUMENTS = f"""
 INSERT INTO artifacts (organization_id, id, name, schema_id, external_id, metadata, priority, gold,
     archived, media_type, size_bytes, sha256, page_count, language, text_length, status, assignees,
     label_counts, created_by, created_at, updated_at, revision)
@@ -56,23 +56,24 @@ def measure(report: Report, service: Service, names: set[str], rows: int, second
         org = make_org(service.app)
         for number in range(CALLERS):
             org.add_user(f"caller{number}", "labeler")
-        Draws(service, org, waiting(service, org, rows), seconds).measure(report, {"next"})
+        documents = create_documents(service, org, rows)
+        ClaimNext(service, org, documents, seconds).measure(report, {"next"})
     if not names or "assign" in names:
         _assign(report, service, rows)
 
 
-def waiting(service: Service, org: Org, rows: int) -> Labeled:
+def create_documents(service: Service, org: Org, rows: int) -> Labeled:
     """Create `rows` documents of all priorities with a new schema that wait for labels."""
     fields = [make_field("total", "money")]
     schema_id, version_id = make_schema(org, fields)
     values = {"org": org.id, "schema": schema_id, "owner": org.users["owner"]}
-    with filling.quietly(service), filling.plain(service) as cursor:
-        cursor.execute(_WAITING.format(**values, rows=rows, salt=schema_id.hex))
+    with filling.without_triggers(service), filling.open_cursor(service) as cursor:
+        cursor.execute(_DOCUMENTS.format(**values, rows=rows, salt=schema_id.hex))
     filling.analyze(service)
     return Labeled(schema_id, version_id, fields, db.utc_now(), rows)
 
 
-class Draws(Requests):
+class ClaimNext(Requests):
     """Many callers that claim the next document at the same time."""
 
     def _rows(self) -> dict[str, Callable[[], Any]]:
@@ -85,16 +86,16 @@ class Draws(Requests):
         claimed: list[str] = []
 
         def row(report: Report, base: str) -> None:
-            mine = self._compare(
+            ours = self._compare(
                 report,
                 0.4,
                 lambda: self._measure_claims(callers, criteria, claimed),
                 lambda: self._measure_floor_claims(base, callers),
                 f"next of {self.labeled.count:,}, {CALLERS} callers",
             )
-            _spread(report, mine)
+            _measure_spread(report, ours)
             report.add(_count_duplicates(claimed))
-            self._behind(report, criteria)
+            self._measure_behind_labeled(report, criteria)
 
         return row
 
@@ -133,17 +134,17 @@ class Draws(Requests):
 
         return load.run(base, make, connections=len(callers), seconds=self.seconds, answer=answer)
 
-    def _behind(self, report: Report, criteria: dict[str, Any]) -> None:
+    def _measure_behind_labeled(self, report: Report, criteria: dict[str, Any]) -> None:
         """Measure one caller who has already labeled the documents at the head of the queue."""
-        values = {"org": self.org.id, "user": self.org.users["caller0"], "rows": _IN_THE_WAY}
-        with filling.plain(self.service) as cursor:
+        values = {"org": self.org.id, "user": self.org.users["caller0"], "rows": _ALREADY_LABELED}
+        with filling.open_cursor(self.service) as cursor:
             cursor.execute(_LABELED.format(**values))
         filling.analyze(self.service)
         alone = self._measure_claims(["caller1"], criteria).quantile(0.5)
         behind = self._measure_claims(["caller0"], criteria).quantile(0.5)
         report.add(
             Row(
-                f"next behind {_IN_THE_WAY:,} that one labeled",
+                f"next behind {_ALREADY_LABELED:,} that one labeled",
                 f"{behind * 1000:.1f} ms",
                 f"{alone * 1000:.1f} ms without",
                 behind / alone,
@@ -153,8 +154,8 @@ class Draws(Requests):
         )
 
 
-def _spread(report: Report, mine: load.Result) -> None:
-    half, most = mine.quantile(0.5), mine.quantile(0.99)
+def _measure_spread(report: Report, ours: load.Result) -> None:
+    half, most = ours.quantile(0.5), ours.quantile(0.99)
     report.add(
         Row(
             "next, its 99th percentile",
@@ -176,7 +177,7 @@ def _assign(report: Report, service: Service, rows: int) -> None:
     """Assign all documents, and run one statement that does so, while a labeler claims."""
     for strategy in ("everyone", "least_loaded"):
         org = make_org(service.app)
-        labeled = waiting(service, org, rows)
+        labeled = create_documents(service, org, rows)
         body = {
             "filter": {"schema_id": str(labeled.schema_id)},
             "expected_count": rows,
@@ -184,13 +185,13 @@ def _assign(report: Report, service: Service, rows: int) -> None:
             "strategy": strategy,
         }
         headers = {**_JSON, **org.api("reviewer").headers()}
-        with _drawing(service, org, "labeler"):
+        with _claiming(service, org, "labeler"):
             floor = filling.time_undone(service, org, _ASSIGNED, user=body["user_ids"][0])
         connection = load.Connection(service.base)
         request = load.request(
             "POST", "/api/v1/artifacts/bulk-assign", headers, json.dumps(body).encode()
         )
-        with _drawing(service, org, "labeler") as waits:
+        with _claiming(service, org, "labeler") as waits:
             began = perf_counter()
             status, answer = connection.send(request)
             took = perf_counter() - began
@@ -220,7 +221,7 @@ def _assign(report: Report, service: Service, rows: int) -> None:
 
 
 @contextmanager
-def _drawing(service: Service, org: Org, by: str) -> Iterator[list[float | None]]:
+def _claiming(service: Service, org: Org, by: str) -> Iterator[list[float | None]]:
     """Claim one document after the other during the block.
 
     Yields a list of the seconds of each request, or None for a request that found no document.
@@ -229,20 +230,20 @@ def _drawing(service: Service, org: Org, by: str) -> Iterator[list[float | None]
     headers = {**_JSON, **org.api(by).headers()}
     request = load.request("POST", "/api/v1/artifacts/next", headers, data)
     waits: list[float | None] = []
-    over = Event()
+    stopped = Event()
 
-    def draw() -> None:
+    def claim() -> None:
         connection = load.Connection(service.base)
-        while not over.wait(_PAUSE):
+        while not stopped.wait(_PAUSE):
             began = perf_counter()
             status, answer = connection.send(request)
             assert status == 200, answer
             waits.append(perf_counter() - began if json.loads(answer)["data"] else None)
 
     with ThreadPoolExecutor(1) as pool:
-        drawn = pool.submit(draw)
+        claiming = pool.submit(claim)
         try:
             yield waits
         finally:
-            over.set()
-            drawn.result()
+            stopped.set()
+            claiming.result()

@@ -60,7 +60,7 @@ class Requests(ABC):
     def _capture(self, name: str, perform: Callable[[], Any]) -> Any:
         answers: list[Any] = []
         perform()  # a connection prepares statements once, which is not part of a request
-        self.plan[name] = capture.plan_of(
+        self.plan[name] = capture.build_plan(
             self.org.app, self.known, lambda: answers.append(perform())
         )
         assert answers[0].status_code < 300, answers[0].text
@@ -88,32 +88,32 @@ class Requests(ABC):
         return load.run(base, request, connections=connections, seconds=self.seconds, expect=expect)
 
     def _compare(
-        self, report: Report, bound: float, ours: Any, theirs: Any, what: str
+        self, report: Report, bound: float, ours: Any, floor: Any, name: str
     ) -> load.Result:
-        mine, floors, ratio = load.compare(ours, theirs)
+        our_round, floor_round, ratio = load.compare(ours, floor)
         report.add(
             Row(
-                what,
-                f"{mine.per_second:,.0f}/s",
-                f"{floors.per_second:,.0f}/s",
+                name,
+                f"{our_round.per_second:,.0f}/s",
+                f"{floor_round.per_second:,.0f}/s",
                 ratio,
                 f">= {bound}" if bound else "",
                 ratio >= bound if bound else None,
             )
         )
-        return mine
+        return our_round
 
     def _pages(self, name: str, path: str, what: str, count: int) -> Any:
         """Compare the first page of a list of `count` records with the floor and a deep page."""
         api = self.org.api(self.reader)
         first = f"{path}?page_size=100"
         self._capture(name, lambda: api.get(first))
-        cursor = self._deep(api, path, count)
+        cursor = self._find_deep_cursor(api, path, count)
 
         def row(report: Report, base: str) -> None:
             headers = api.headers()
             ours = self.service.base
-            mine = self._compare(
+            first_page = self._compare(
                 report,
                 0.6,
                 lambda: self._get(ours, f"/api/v1{first}", headers),
@@ -121,12 +121,12 @@ class Requests(ABC):
                 f"{what} of 100 out of {count:,}, first page",
             )
             deep = self._get(ours, f"/api/v1{first}&cursor={cursor}", headers)
-            ratio = deep.quantile(0.5) / mine.quantile(0.5)
+            ratio = deep.quantile(0.5) / first_page.quantile(0.5)
             report.add(
                 Row(
                     "the page 900 pages deep",
                     f"{deep.quantile(0.5) * 1000:.1f} ms",
-                    f"{mine.quantile(0.5) * 1000:.1f} ms first",
+                    f"{first_page.quantile(0.5) * 1000:.1f} ms first",
                     ratio,
                     "<= 1.2",
                     ratio <= 1.2,
@@ -135,7 +135,7 @@ class Requests(ABC):
 
         return row
 
-    def _deep(self, api: Any, path: str, count: int) -> str:
+    def _find_deep_cursor(self, api: Any, path: str, count: int) -> str:
         cursor: str | None = None
         pages = min(900, count // 100 - 1)
         for _ in range(pages // 10):

@@ -49,19 +49,19 @@ class Reviews(Requests):
     reader = "caller0"
 
     def __init__(self, service: Service, org: Org, rows: int, seconds: float) -> None:
-        with filling.quietly(service):
+        with filling.without_triggers(service):
             super().__init__(service, org, make_labeled(org, rows), seconds)
-            with filling.plain(service) as cursor:
+            with filling.open_cursor(service) as cursor:
                 cursor.execute(_SUBMIT.format(org=org.id))
         filling.analyze(service)
         self.rows = rows
         self.users = [org.add_user(f"caller{number}", "reviewer") for number in range(CALLERS)]
-        self.drawn: list[str] = []
+        self.claimed_ids: list[str] = []
 
     def _rows(self) -> dict[str, Any]:
         return {
             "queue": self._queue,
-            "reviews": self._draw,
+            "reviews": self._claim,
             "own": self._behind_own,
             "accepts": self._accept,
         }
@@ -73,19 +73,19 @@ class Reviews(Requests):
     def _queue(self) -> Any:
         return self._pages("queue", "/review-queue", "review queue", self.rows)
 
-    def _draw(self) -> Any:
+    def _claim(self) -> Any:
         self._capture("next", lambda: self.org.api(self.reader).post("/review-queue/next", {}))
 
         def row(report: Report, base: str) -> None:
-            mine = self._compare(
+            ours = self._compare(
                 report,
                 0.4,
                 lambda: self._next(self.service.base),
                 lambda: self._next(base, floor=True),
                 f"review next, {CALLERS} callers, {self.rows:,} items",
             )
-            assert len(set(self.drawn)) == len(self.drawn), "an item was assigned twice"
-            p50, p99 = (1000 * mine.quantile(share) for share in (0.5, 0.99))
+            assert len(set(self.claimed_ids)) == len(self.claimed_ids), "an item was assigned twice"
+            p50, p99 = (1000 * ours.quantile(share) for share in (0.5, 0.99))
             report.add(
                 Row(
                     "its p99 and its p50",
@@ -101,7 +101,7 @@ class Reviews(Requests):
 
     def _next(self, base: str, *, floor: bool = False) -> load.Result:
         """Let each caller claim and finish items repeatedly; only the claims are timed."""
-        local, done = threading.local(), []
+        local, claimed_ids = threading.local(), []
         headers = [self.org.api(f"caller{n}").headers() for n in range(CALLERS)]
 
         def make(number: int, _: int) -> bytes:
@@ -122,10 +122,10 @@ class Reviews(Requests):
                 assert finished == [json.loads(body)["data"]["id"]], (
                     "another caller claimed the item too"
                 )
-            done.extend(finished)
+            claimed_ids.extend(finished)
 
         result = load.run(base, make, connections=CALLERS, seconds=self.seconds, answer=answer)
-        self.drawn += done
+        self.claimed_ids += claimed_ids
         result.seconds = sum(result.times) / CALLERS
         return result
 
@@ -139,7 +139,10 @@ class Reviews(Requests):
     def _behind_own(self) -> Any:
         def row(report: Report, _base: str) -> None:
             plain = median(self._measure_alone() for _ in range(_ROUNDS))
-            with filling.quietly(self.service), filling.plain(self.service) as cursor:
+            with (
+                filling.without_triggers(self.service),
+                filling.open_cursor(self.service) as cursor,
+            ):
                 cursor.execute(_OWN.format(org=self.org.id, user=self.users[0]))
             filling.analyze(self.service)
             behind = median(self._measure_alone() for _ in range(_ROUNDS))
@@ -177,7 +180,7 @@ class Reviews(Requests):
             return {"tag_set_ids": [str(next(ids)) for _ in range(BULK)], "note": "Good"}
 
         api = self.org.api("caller1")
-        with capture.captured(self.org.app) as statements:
+        with capture.record_statements(self.org.app) as statements:
             assert api.post("/review-queue/bulk-accept", body()).json["data"]["failed"] == 0
 
         def row(report: Report, _base: str) -> None:
@@ -198,7 +201,7 @@ class Reviews(Requests):
 
     def _accept_by_filter(self) -> Row:
         # The filter starts at the time of the oldest of these items; a period includes its start.
-        with filling.plain(self.service) as cursor:
+        with filling.open_cursor(self.service) as cursor:
             cursor.execute(_NEWEST, (str(self.org.id), FILTERED - 1))
             since = cursor.fetchone()[0].isoformat()
         body = {"filter": {"created_after": since}, "expected_count": FILTERED}
@@ -225,7 +228,7 @@ class Reviews(Requests):
 
     def _ids(self, count: int) -> list[UUID]:
         # From the end of the queue, because claims take items from its head.
-        with filling.plain(self.service) as cursor:
+        with filling.open_cursor(self.service) as cursor:
             cursor.execute(
                 "SELECT id FROM tag_sets WHERE organization_id = %s AND status = 'submitted'"
                 " ORDER BY review_rank DESC LIMIT %s",

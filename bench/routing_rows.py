@@ -54,7 +54,7 @@ def measure(report: Report, service_: Service, rows: int) -> None:
     """Measure rules on attributes of documents, and rules of which one reads the text."""
     for reading in (False, True):
         org = make_org(service_.app)
-        with filling.quietly(service_):
+        with filling.without_triggers(service_):
             _fill(org, rows)
         filling.analyze(service_)
         _rules(org, reading=reading)
@@ -123,7 +123,7 @@ def _route(org: Org) -> int:
 def _floor(service_: Service, rows: int) -> float:
     """Return the documents per second when the same assignees are only written in batches."""
     org = make_org(service_.app)
-    with filling.quietly(service_):
+    with filling.without_triggers(service_):
         _fill(org, rows)
     filling.analyze(service_)
     assignees: Any = [{"user_id": str(org.users["labeler"]), "team_id": None}]

@@ -17,7 +17,7 @@ from pathlib import Path
 from flask import Flask
 
 ROOT = Path(__file__).parents[1]
-INSIDE = "127.0.0.2/32"
+DELIVERY_NETWORK = "127.0.0.2/32"
 
 
 def free_port() -> int:
@@ -77,7 +77,7 @@ def running(**settings: str) -> Iterator[Service]:
             "DATA_DIR": str(folder / "data"),
             "PORT": str(port),
             "RATE_LIMITS": "off",
-            "EGRESS_ALLOWED_NETWORKS": INSIDE,
+            "EGRESS_ALLOWED_NETWORKS": DELIVERY_NETWORK,
             "WEBHOOK_ALLOW_HTTP": "on",
             **settings,
         }

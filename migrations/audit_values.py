@@ -10,7 +10,7 @@ _MEMBER = f"{_NAMES}(_hash|_encrypted)?$"
 _WORDS = ("password", "secret", "token", "apikey", "api_key", "privatekey", "private_key")
 _WORDS += ("credential",)
 _MENTIONED = " OR ".join(f"strpos(lower(written), '{word}') > 0" for word in _WORDS)
-_DEEPEST = 20
+_MAX_LEVEL = 20
 
 # A UUIDv7 (RFC 9562, section 5.7) from microseconds since the epoch.
 IDENTIFIER = """
@@ -25,7 +25,7 @@ REDACTED = f"""
 CREATE FUNCTION audit_redacted(value jsonb, level int) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
-    IF level > {_DEEPEST} THEN
+    IF level > {_MAX_LEVEL} THEN
         RETURN '{{"secret": true}}';
     ELSIF jsonb_typeof(value) = 'object' THEN
         RETURN (SELECT coalesce(jsonb_object_agg(m.name, CASE

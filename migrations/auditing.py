@@ -23,6 +23,7 @@ _IGNORED = frozenset({"created_at", "updated_at", "revision"})
 _NAME = "(password|secret|token|api_key|private_key|credentials?)"
 _SECRET_COLUMN = re.compile(f"(^|_){_NAME}(_hash|_encrypted)?$|_hash$")
 _SHORT = {"uuid", "boolean", "integer", "bigint", "smallint", "numeric", "date"}
+_NO_ID = "CAST(NULL AS uuid)"
 _TIME = r'\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'
 
 _CHANGE = """
@@ -126,21 +127,21 @@ class _Watch:
     keys: Sequence[str]
 
     @property
-    def watched(self) -> list[str]:
+    def watched_columns(self) -> list[str]:
         return [column for column in self.columns if column not in self.ignored]
 
-    def either(self, column: str) -> str:
+    def build_coalesce(self, column: str) -> str:
         return f'coalesce(n."{column}", o."{column}")'
 
-    def labelled(self) -> str:
+    def build_label(self) -> str:
         if self.label is None:
             return "CAST(NULL AS text)"
         if self.label == "user_id":
-            person = self.either("user_id")
+            person = self.build_coalesce("user_id")
             return f"(SELECT u.email FROM users u WHERE u.id = {person})"  # noqa: S608 - a column
-        return f"CAST({self.either(self.label)} AS text)"
+        return f"CAST({self.build_coalesce(self.label)} AS text)"
 
-    def shown(self, side: str, column: str) -> str:
+    def build_value(self, side: str, column: str) -> str:
         name, kind = f'{side}."{column}"', self.columns[column]
         if column in self.secret or _SECRET_COLUMN.search(column):
             return f"""CASE WHEN {name} IS NULL THEN 'null' ELSE '{{"secret": true}}' END"""
@@ -150,32 +151,32 @@ class _Watch:
             return f"coalesce(CAST(to_json({name}) AS text), 'null')"
         return f"audit_shown(CAST(to_json({name}) AS text))"
 
-    def change(self, column: str) -> str:
-        before, after = self.shown("o", column), self.shown("n", column)
+    def build_change(self, column: str) -> str:
+        before, after = self.build_value("o", column), self.build_value("n", column)
         return (
             f'CASE WHEN n."{column}" IS DISTINCT FROM o."{column}" THEN '
             f"""'"{column}": [' || {before} || ', ' || {after} || ']' END"""
         )
 
-    def write(self, rows: str) -> str:
+    def build_insert(self, rows: str) -> str:
         organization = "organization_id" if "organization_id" in self.columns else None
         if self.table == "organizations":
             organization = "id"
         return _WRITE.format(
-            organization=self.either(organization) if organization else "CAST(NULL AS uuid)",
+            organization=self.build_coalesce(organization) if organization else _NO_ID,
             # A monthly record has its month in the label.
-            target=self.either(self.target)
+            target=self.build_coalesce(self.target)
             if self.columns[self.target] == "uuid"
-            else "CAST(NULL AS uuid)",
-            label=self.labelled(),
-            changes=",\n".join(self.change(column) for column in self.watched),
+            else _NO_ID,
+            label=self.build_label(),
+            changes=",\n".join(self.build_change(column) for column in self.watched_columns),
             rows=rows,
             nobody=NOBODY,
             batch=BATCH,
             kind=self.kind,
         )
 
-    def function(self) -> str:
+    def build_function(self) -> str:
         # A full join is never executed as nested loops, and a changed key still writes its entries.
         same = " AND ".join(f'n."{key}" = o."{key}"' for key in self.keys)
         pairs = f"new_rows n FULL JOIN old_rows o ON {same}"
@@ -183,11 +184,11 @@ class _Watch:
         return _CHANGE.format(
             table=self.table,
             kind=self.kind,
-            insert=self.write(f"new_rows n {empty.format(side='o')}"),
+            insert=self.build_insert(f"new_rows n {empty.format(side='o')}"),
             pairs=pairs,
-            differ=" OR ".join(f'n."{c}" IS DISTINCT FROM o."{c}"' for c in self.watched),
-            update=self.write(pairs),
-            delete=self.write(f"old_rows o {empty.format(side='n')}"),
+            differ=" OR ".join(f'n."{c}" IS DISTINCT FROM o."{c}"' for c in self.watched_columns),
+            update=self.build_insert(pairs),
+            delete=self.build_insert(f"old_rows o {empty.format(side='n')}"),
         )
 
 
@@ -234,7 +235,7 @@ def unaudited(table: str) -> None:
 
 def install(connection: Connection, table: str) -> None:
     """Create or replace the function and the triggers of a table from its current columns."""
-    connection.exec_driver_sql(_watch(connection, table).function())
+    connection.exec_driver_sql(_read_watch(connection, table).build_function())
     connection.exec_driver_sql(f"REVOKE ALL ON FUNCTION audit_{table}() FROM PUBLIC")
     for event, tables in _REFERENCING.items():
         connection.exec_driver_sql(
@@ -250,11 +251,12 @@ def refresh(connection: Connection) -> None:
     for table in connection.scalars(text("SELECT table_name FROM audit_watches")).all():
         source = text("SELECT prosrc FROM pg_proc WHERE proname = :name")
         current = connection.scalar(source, {"name": f"audit_{table}"})
-        if current is None or f"$${current}$$" not in _watch(connection, table).function():
+        function = _read_watch(connection, table).build_function()
+        if current is None or f"$${current}$$" not in function:
             install(connection, table)
 
 
-def _watch(connection: Connection, table: str) -> _Watch:
+def _read_watch(connection: Connection, table: str) -> _Watch:
     watch = connection.execute(_WATCH, {"table": table}).one()
     columns = {str(row[0]): str(row[1]) for row in connection.execute(_COLUMNS, {"table": table})}
     keys = connection.scalars(_KEYS, {"table": table}).all()

@@ -135,7 +135,7 @@ def uncounted(*sources: str) -> None:
 def _save(connection: Connection, table: str, source: Source) -> None:
     names = list(source.facets)
 
-    def place(facet: str | None) -> int | None:
+    def get_position(facet: str | None) -> int | None:
         return None if facet is None else names.index(facet) + 1
 
     connection.execute(
@@ -153,10 +153,10 @@ def _save(connection: Connection, table: str, source: Source) -> None:
         values = {
             "cube": cube.name,
             "source": source.name,
-            "key": place(cube.key),
-            "bucket": place(cube.bucket),
+            "key": get_position(cube.key),
+            "bucket": get_position(cube.bucket),
             "length": cube.length,
-            "facets": [place(facet) for facet in cube.facets],
+            "facets": [get_position(facet) for facet in cube.facets],
         }
         connection.execute(_SAVE_CUBE, values)
 
@@ -168,7 +168,7 @@ def _install(connection: Connection, table: str) -> None:
         connection.exec_driver_sql(f"DROP FUNCTION count_{table}() CASCADE")
         return
 
-    def append(*rows: tuple[str, int]) -> str:
+    def build_appends(*rows: tuple[str, int]) -> str:
         return "".join(
             _APPEND.format(
                 source=source.source,
@@ -189,9 +189,9 @@ def _install(connection: Connection, table: str) -> None:
     connection.exec_driver_sql(
         _TRIGGER.format(
             table=table,
-            insert=append(("new_rows", 1)),
-            update=append(("new_rows", 1), ("old_rows", -1)),
-            delete=append(("old_rows", -1)),
+            insert=build_appends(("new_rows", 1)),
+            update=build_appends(("new_rows", 1), ("old_rows", -1)),
+            delete=build_appends(("old_rows", -1)),
         )
     )
     for event, tables in _REFERENCING.items():

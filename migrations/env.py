@@ -33,8 +33,8 @@ def run() -> None:
     if getattr(context.config.cmd_opts, "autogenerate", False):
         import_module("app.features")  # imports every model
     with engine.connect() as connection:
-        waiting.alone(connection, _ADVISORY_LOCK)
-        waiting.patiently(partial(_migrate, connection))
+        waiting.take_advisory_lock(connection, _ADVISORY_LOCK)
+        waiting.retry_while_locked(partial(_migrate, connection))
     engine.dispose()
 
 
@@ -45,7 +45,7 @@ def _migrate(connection: Connection) -> None:
         target_metadata=Base.metadata,
         compare_type=True,
         transaction_per_migration=True,
-        on_version_apply=_applied,
+        on_version_apply=_refresh_after_downgrade,
     )
     with context.begin_transaction():
         context.run_migrations()
@@ -54,7 +54,7 @@ def _migrate(connection: Connection) -> None:
         auditing.refresh(connection)
 
 
-def _applied(*, ctx: MigrationContext, step: MigrationInfo, **_: object) -> None:
+def _refresh_after_downgrade(*, ctx: MigrationContext, step: MigrationInfo, **_: object) -> None:
     # A removed column must not be recorded any more. A new column is not written yet.
     if not step.is_upgrade:
         assert ctx.connection is not None

@@ -25,7 +25,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.schema import CreateColumn
 
 from devserver.progress import Progress
-from migrations.waiting import patiently
+from migrations.waiting import retry_while_locked
 from migrations.walking import Walk
 
 BATCH = 1000
@@ -137,7 +137,7 @@ def backfill(table: str, change: str, *, pending: str, size: int = BATCH) -> Non
     with _step(f"filling {table}") as (connection, progress):
         walk = Walk(connection.engine, table, change, pending, size)
         done = 0
-        while patiently(walk.step):
+        while retry_while_locked(walk.step):
             done += size
             progress.advance(done, walk.total)
 
@@ -175,8 +175,8 @@ class Reporter(Protocol):
 def _reporter() -> Reporter:
     """Return the reporter in `config.attributes["progress"]`, or one that writes to stderr."""
     config = op.get_context().config
-    found: Reporter | None = config.attributes.get("progress") if config else None
-    return found or Progress(sys.stderr)
+    reporter: Reporter | None = config.attributes.get("progress") if config else None
+    return reporter or Progress(sys.stderr)
 
 
 @contextmanager
@@ -206,12 +206,12 @@ def _step(name: str) -> Iterator[tuple[Connection, Reporter]]:
 def _report_build_progress(connection: Connection, progress: Reporter) -> Iterator[None]:
     """Report the progress of an index build from another connection during the block."""
     pid = {"pid": connection.scalar(text("SELECT pg_backend_pid()"))}
-    over = Event()
+    finished = Event()
 
     def watch() -> None:
-        while not over.wait(0.5):
-            with connection.engine.connect() as other:
-                row = other.execute(_BUILT, pid).first()
+        while not finished.wait(0.5):
+            with connection.engine.connect() as second:
+                row = second.execute(_BUILT, pid).first()
             if row is not None and row.total:
                 progress.advance(row.done, row.total)
 
@@ -220,7 +220,7 @@ def _report_build_progress(connection: Connection, progress: Reporter) -> Iterat
     try:
         yield
     finally:
-        over.set()
+        finished.set()
         watcher.join()
 
 
@@ -239,4 +239,4 @@ def _run_with_short_timeouts(statement: str) -> None:
         finally:
             connection.exec_driver_sql(_LONG_TIMEOUTS)
 
-    patiently(attempt)
+    retry_while_locked(attempt)

@@ -8,8 +8,8 @@ from typing import TypeVar
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
 
-PATIENCE = 600.0
-"""The number of seconds after which a step without its locks fails."""
+RETRY_SECONDS = 600.0
+"""The number of seconds after which a step that has not got its locks fails."""
 
 LOCK_TIMEOUT = "800ms"
 """The maximum time that a migration waits for a table or a row at a time.
@@ -28,26 +28,26 @@ OPTIONS = (
 """The start-up options of a migrating connection."""
 
 _TRY = text("SELECT pg_try_advisory_lock(:key)")
-_BUSY = {"55P03", "40P01"}  # lock_not_available, deadlock_detected
-_LONGEST_PAUSE = 5.0
+_LOCK_ERRORS = {"55P03", "40P01"}  # lock_not_available, deadlock_detected
+_MAX_PAUSE = 5.0
 
 log = logging.getLogger("migrations")
 T = TypeVar("T")
 
 
-def patiently(attempt: Callable[[], T], *, patience: float = PATIENCE) -> T:
+def retry_while_locked(attempt: Callable[[], T], *, seconds: float = RETRY_SECONDS) -> T:
     """Run `attempt` until it gets its locks, and return its result.
 
-    `attempt` must have no effect when it fails. Raises its exception after `patience` seconds, or
-    at once if the cause is not a lock.
+    `attempt` must have no effect when it fails. Raises its exception after `seconds`, or at once if
+    the cause is not a lock.
     """
-    give_up = time.monotonic() + patience
+    deadline = time.monotonic() + seconds
     for pause in _pauses():
         try:
             return attempt()
         except OperationalError as failure:
-            busy = getattr(failure.orig, "pgcode", None) in _BUSY
-            if not busy or time.monotonic() > give_up:
+            is_locked = getattr(failure.orig, "pgcode", None) in _LOCK_ERRORS
+            if not is_locked or time.monotonic() > deadline:
                 raise
             log.warning(
                 "Another session holds a lock on the rows or tables to change; retrying in %.1f s",
@@ -61,11 +61,11 @@ def _pauses() -> Iterator[float]:
     pause = 0.2
     while True:
         yield pause
-        pause = min(2 * pause, _LONGEST_PAUSE)
+        pause = min(2 * pause, _MAX_PAUSE)
 
 
-def alone(connection: Connection, key: int) -> None:
-    """Take the advisory lock `key` for the session, however long another process holds it.
+def take_advisory_lock(connection: Connection, key: int) -> None:
+    """Take the advisory lock `key` for the session, and wait for it without a time limit.
 
     The lock is polled, because a session that waits inside a statement holds a snapshot, and an
     index build with CONCURRENTLY waits for all snapshots: the two would wait for each other.

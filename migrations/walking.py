@@ -52,15 +52,15 @@ class Walk:
         previous lock holders have written. A step that fails has no effect.
         """
         with self._engine.begin() as connection:
-            near = self._near(connection)
-            pending = connection.execute(self._lock, self._lists(near)).all() if near else []
+            keys = self._read_keys(connection)
+            pending = connection.execute(self._lock, self._to_arrays(keys)).all() if keys else []
             if pending:
-                connection.execute(self._change, self._lists(pending))
-        if near:
-            self._reached = near[-1]
-        return len(near) == self._size
+                connection.execute(self._change, self._to_arrays(pending))
+        if keys:
+            self._reached = keys[-1]
+        return len(keys) == self._size
 
-    def _near(self, connection: Connection) -> Sequence[Row[Any]]:
+    def _read_keys(self, connection: Connection) -> Sequence[Row[Any]]:
         """Return the keys of the next rows."""
         values, later = {}, ""
         if self._reached:
@@ -72,6 +72,6 @@ class Walk:
         )
         return connection.execute(text(statement), {**values, "most": self._size}).all()
 
-    def _lists(self, rows: Sequence[Row[Any]]) -> dict[str, list[str]]:
+    def _to_arrays(self, rows: Sequence[Row[Any]]) -> dict[str, list[str]]:
         columns = zip(*rows, strict=True)
         return {name: list(column) for name, column in zip(self._key, columns, strict=True)}

@@ -1,7 +1,7 @@
 """Fixtures of all tests: real servers, the real application, and one organization per test.
 
-Requests commit for real. Tests keep apart by tenant: each makes its own organization, which is also
-what keeps customers apart (docs/decisions/0004).
+Requests are committed. Each test creates its own organization, so that tests are isolated in the
+same way as customers are (docs/decisions/0004).
 """
 
 import os
@@ -20,43 +20,45 @@ from devserver.postgres import EmbeddedPostgres
 from devserver.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
 
-_LONG = 16
+_MAX_ID_BYTES = 16
 
 INSIDE = "127.0.0.2/32"
-"""The address of loopback that tests allow deliveries to reach; the rest of it is refused."""
+"""The only loopback address to which tests allow deliveries."""
 
-# Of a property the same examples are tried in every run, as in CI, and none against the clock.
+# Every run tries the same examples of a property, as CI does, without a time limit.
 settings.load_profile("ci")
 
-# Tests speak to this machine only, and no proxy that somebody has set leads there.
+# Tests only connect to this machine, which a proxy does not reach.
 for _proxy in ("http_proxy", "https_proxy", "all_proxy"):
     os.environ.pop(_proxy, None)
     os.environ.pop(_proxy.upper(), None)
 
 
 @pytest.fixture(autouse=True)
-def _written_lines() -> Iterator[None]:
-    """A test's log lines are with its own output, not with that of whichever test comes next."""
+def _flush_log() -> Iterator[None]:
+    """Write the log lines of a test before the next test starts."""
     yield
     logging.flush(10)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need a server, so that `make check` can leave them out."""
+    """Mark the tests that need a server, so that `make check` can exclude them."""
     for item in items:
         if {"postgres", "valkey"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("service")
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Name long bytes after their argument: files that tests make carry times, and each process of
-    pytest-xdist must collect the same names."""
-    return argname if isinstance(val, bytes) and len(val) > _LONG else None
+    """Name long bytes after their argument.
+
+    Generated files contain times, but all processes of pytest-xdist must collect the same names.
+    """
+    return argname if isinstance(val, bytes) and len(val) > _MAX_ID_BYTES else None
 
 
 @pytest.fixture
 def capfd(capfd: pytest.CaptureFixture[str]) -> pytest.CaptureFixture[str]:
-    """pytest's own, which also waits for log lines: into a file they are written by a thread."""
+    """Wait for log lines before reading the output: a thread writes them to files."""
     read = capfd.readouterr
 
     def readouterr() -> Any:
@@ -88,7 +90,7 @@ def valkey(data_dir: Path) -> Iterator[EmbeddedValkey]:
 
 @pytest.fixture(scope="session")
 def environ(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, data_dir: Path) -> dict[str, str]:
-    """The application's environment, as an operator would set it."""
+    """Return the application's environment, as an operator would set it."""
     return {
         "DATA_DIR": str(data_dir / "data"),
         "DATABASE_URL": postgres.url,
@@ -104,14 +106,14 @@ def environ(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, data_dir: Path) 
         "CORS_ORIGINS": "https://app.example",
         "CONTROL_PLANE_TOKEN": "control-plane-token-of-the-tests",
         "METRICS_TOKEN": "metrics-token-of-the-tests-0123456789",
-        # No letter of one test falls due while a later one looks into its own inbox.
+        # The emails of a test must not become due during a later test.
         "NOTIFICATION_WINDOW_SECONDS": "86400",
     }
 
 
 @pytest.fixture(scope="session")
 def app(environ: dict[str, str]) -> Iterator[Flask]:
-    """The application on a migrated database."""
+    """Create the application on a migrated database."""
     os.environ.update(environ)
     from app.kit.db import upgrade  # noqa: PLC0415 - reads the environment
 
@@ -119,10 +121,10 @@ def app(environ: dict[str, str]) -> Iterator[Flask]:
     from app.factory import create_app  # noqa: PLC0415
     from app.kit import encryption  # noqa: PLC0415
 
-    made = create_app(environ)
-    yield made
-    # Whatever the tests wrote: a key can be retired only when every token's column is known.
-    with made.app_context():
+    app = create_app(environ)
+    yield app
+    # An encryption key can only be removed if the columns of all tokens are known.
+    with app.app_context():
         assert encryption.find_undeclared_columns() == [], (
             "declare them: mapped_column(info=encrypted())"
         )
@@ -130,17 +132,17 @@ def app(environ: dict[str, str]) -> Iterator[Flask]:
 
 @pytest.fixture
 def org(app: Flask) -> Org:
-    """An organization with one user per role."""
+    """Create an organization with one user per role."""
     return make_org(app)
 
 
 @pytest.fixture
 def other_org(app: Flask) -> Org:
-    """Another organization: what it has must never be seen from `org`."""
+    """Create another organization, whose records must never be visible from `org`."""
     return make_org(app)
 
 
 @pytest.fixture
 def work(app: Flask) -> Callable[[], None]:
-    """Run the relay and the workers until nothing is due."""
+    """Return a function that runs the relay and the workers until no job is due."""
     return lambda: drain(app)

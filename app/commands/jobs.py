@@ -1,7 +1,7 @@
 """`flask jobs`: commands for background jobs that failed permanently."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypedDict, Unpack
 from uuid import UUID
 
 import click
@@ -62,6 +62,16 @@ def list_jobs(
     show_list([row._asdict() for row in rows], _COLUMNS, as_json=as_json)
 
 
+class Choice(TypedDict):
+    """The arguments and options that `_job_options` adds."""
+
+    job_ids: tuple[UUID, ...]
+    slug: str | None
+    queue: str | None
+    function: str | None
+    everything: bool
+
+
 def _job_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the arguments and options that select the jobs to change."""
     for option in (
@@ -76,41 +86,33 @@ def _job_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @group.command("retry")
 @_job_options
-def retry(*, as_json: bool, **choice: Any) -> None:
+def retry(*, as_json: bool, **choice: Unpack[Choice]) -> None:
     """Run failed jobs again: those of JOB_IDS, or with --all, all that the options select.
 
     Undoes what the permanent failure changed in a document or an export.
     """
-    queued = _change("retry_jobs", "Retrying", failures.retry, **choice)
+    queued = _change("retry_jobs", "Retrying", failures.retry, choice)
     show_record({"queued": queued}, as_json=as_json)
 
 
 @group.command("discard")
 @_job_options
-def discard(*, as_json: bool, **choice: Any) -> None:
+def discard(*, as_json: bool, **choice: Unpack[Choice]) -> None:
     """Discard failed jobs: those of JOB_IDS, or with --all, all that the options select."""
-    discarded = _change("discard_jobs", "Discarding", failures.discard, **choice)
+    discarded = _change("discard_jobs", "Discarding", failures.discard, choice)
     show_record({"discarded": discarded}, as_json=as_json)
 
 
-def _change(
-    name: str,
-    label: str,
-    change: Change,
-    *,
-    job_ids: tuple[UUID, ...],
-    slug: str | None,
-    queue: str | None,
-    function: str | None,
-    everything: bool,
-) -> int:
+def _change(name: str, label: str, change: Change, choice: Choice) -> int:
     """Change the chosen jobs with a progress bar, and return how many were changed."""
-    if bool(job_ids) == everything:
+    if bool(choice["job_ids"]) == choice["everything"]:
         raise click.UsageError("Pass either job ids or --all.")
     with (
         running(name),
         tenancy.across_organizations(reason=_REASON),
         progress(label) as report,
     ):
-        ids = list(job_ids) or failures.find_ids(_build_selection(slug, queue, function))
+        ids = list(choice["job_ids"]) or failures.find_ids(
+            _build_selection(choice["slug"], choice["queue"], choice["function"])
+        )
         return change(ids, db.checkpoint, report)

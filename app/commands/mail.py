@@ -13,7 +13,7 @@ from app.kit.locales import check_locale
 from app.kit.mail import MailFailed, MailRefused, envelope_address
 
 group = AppGroup("mail", help="Email: send a test.")
-letters = Emails(Path(__file__).parent / "letters")
+emails = Emails(Path(__file__).parent / "letters")
 
 
 @group.command("test")
@@ -30,12 +30,12 @@ def test(address: str, locale: str, *, queue: bool) -> None:
         if queue:
             with running("test_mail"):
                 check_locale(locale, "locale")
-                letters.enqueue(
+                emails.enqueue(
                     "test", to=address, locale=locale, values=values, message_id=message_id
                 )
             click.echo(f"Queued as {message_id}. A worker will send it.")
             return
-        letters.send("test", to=address, locale=locale, values=values, message_id=message_id)
+        emails.send("test", to=address, locale=locale, values=values, message_id=message_id)
     except (MailRefused, MailFailed) as failure:
         raise click.ClickException(f"The email was not sent: {failure}.") from failure
     if settings.smtp_url:

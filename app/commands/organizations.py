@@ -74,7 +74,7 @@ def show(slug: str, *, as_json: bool) -> None:
 
 def _parse_limits(
     _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
-) -> Any:
+) -> dict[str, int | None]:
     limits: dict[str, int | None] = {}
     for text in values:
         name, _, number = text.partition("=")

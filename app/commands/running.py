@@ -70,7 +70,7 @@ def _format_error(error: ApiError) -> str:
     return f"{error.message} ({error.field})" if error.field else error.message
 
 
-def format_value(value: Any) -> str:
+def format_value(value: object) -> str:
     """Return a value as readable text without characters that could control the terminal."""
     if value is None:
         return "-"
@@ -85,13 +85,13 @@ def format_value(value: Any) -> str:
     return "".join(c if c.isprintable() else _HIDDEN for c in str(value))
 
 
-def show_json(value: Any) -> None:
+def show_json(value: object) -> None:
     """Print a value as indented JSON with times in UTC."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z
     click.echo(orjson.dumps(value, default=str, option=options).decode())
 
 
-def show_line(value: Any) -> None:
+def show_line(value: object) -> None:
     """Print a value as one line of JSON with times in UTC."""
     click.echo(orjson.dumps(value, default=str, option=orjson.OPT_UTC_Z).decode())
 

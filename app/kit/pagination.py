@@ -64,7 +64,7 @@ class Keys(NamedTuple):
     with an index that begins with the branch, and the results are merged.
     """
 
-    statement: Select[Any]
+    statement: Select[*tuple[Any, ...]]
     branches: FromClause | None = None
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 import psutil
 import redis
 
-from tests.factories.processes import send
+from tests.factories.processes import send_signal
 from tests.faults.conftest import Service
 
 _PAUSES = (4.0, 20.0)
@@ -58,11 +58,11 @@ class Faults:
     def _kill_one(self, *words: str) -> None:
         found = self.service.processes(*words)
         if found:
-            send(self.random.choice(found), signal.SIGKILL)
+            send_signal(self.random.choice(found), signal.SIGKILL)
 
     def _kill_all(self, *words: str) -> None:
         for process in self.service.processes(*words):
-            send(process, signal.SIGKILL)
+            send_signal(process, signal.SIGKILL)
 
     def _kill_master(self) -> None:
         """Kill the parent of the API's workers."""
@@ -71,7 +71,7 @@ class Faults:
         for process in found:
             with suppress(psutil.Error):
                 if process.ppid() not in ids:
-                    send(process, signal.SIGKILL)
+                    send_signal(process, signal.SIGKILL)
 
     def _empty(self) -> None:
         with suppress(redis.RedisError):
@@ -89,10 +89,10 @@ class Faults:
 
     def _freeze_processes(self, processes: list[psutil.Process]) -> None:
         for process in processes:
-            send(process, signal.SIGSTOP)
+            send_signal(process, signal.SIGSTOP)
         time.sleep(self.random.uniform(*_FREEZES))
         for process in processes:
-            send(process, signal.SIGCONT)
+            send_signal(process, signal.SIGCONT)
 
     def _restart(self, number: signal.Signals) -> None:
         self.service.process.send_signal(number)

@@ -1,4 +1,4 @@
-"""Commands, run in this process; and a service's environment for those that run in their own."""
+"""Fixtures that run commands in this process."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from flask import Flask
 
 @dataclass
 class Commands:
-    """Runs `flask <arguments>`. Standard output and error are apart."""
+    """Runs `flask <arguments>`; standard output and error are separate."""
 
     app: Flask
 
@@ -21,30 +21,30 @@ class Commands:
         return runner.invoke(args=list(arguments), input=stdin)
 
     def ok(self, *arguments: str, stdin: str | None = None) -> Result:
-        found = self.run(*arguments, stdin=stdin)
-        assert found.exit_code == 0, found.output
-        return found
+        result = self.run(*arguments, stdin=stdin)
+        assert result.exit_code == 0, result.output
+        return result
 
     def json(self, *arguments: str, stdin: str | None = None) -> Any:
         return json.loads(self.ok(*arguments, "--json", stdin=stdin).stdout)
 
     def refused(self, *arguments: str, stdin: str | None = None) -> str:
-        """The message of a command that must be refused."""
-        found = self.run(*arguments, stdin=stdin)
-        assert found.exit_code == 1, found.output
-        assert found.stdout == ""
-        return found.stderr
+        """Return the message of a command that must be refused."""
+        result = self.run(*arguments, stdin=stdin)
+        assert result.exit_code == 1, result.output
+        assert result.stdout == ""
+        return result.stderr
 
 
 @pytest.fixture
 def flask(app: Flask) -> Commands:
-    """The command line."""
+    """Return the command line."""
     return Commands(app)
 
 
 @pytest.fixture
 def log_in(app: Flask) -> Callable[[str, str], int]:
-    """The status of a log-in."""
+    """Return a function that tries to log in and returns the status."""
 
     def attempt(email: str, password: str) -> int:
         body = {"email": email, "password": password}

@@ -13,7 +13,7 @@ from app.kit import container, db, tenancy
 from app.kit.jobs import failures
 from app.kit.jobs.handlers import Job
 from tests.factories import Org, run_jobs_of
-from tests.factories.letters import letters_to
+from tests.factories.emails import list_emails_to
 from tests.factories.scrape import counted
 from tests.kit.jobs.workshop import SEEN, declared, enqueue, rows
 
@@ -118,7 +118,7 @@ def test_operators_are_emailed_once(
     _report(app)
     work()
     for address in operators:
-        letters = [one for one in letters_to(address) if "test.given_up (3)" in one.text]
+        letters = [one for one in list_emails_to(address) if "test.given_up (3)" in one.text]
         assert len(letters) == 1
 
 

@@ -10,8 +10,8 @@ from app.identity.control_plane import queries
 from app.kit import db
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.lives import shadow
-from tests.factories.mail import mails
+from tests.factories.emails import list_messages_to
+from tests.factories.state_machines import copy_with
 
 
 def _owner() -> tuple[str, ...]:
@@ -25,7 +25,7 @@ def test_create_list_show(flask, org: Org, work) -> None:
     assert (made["slug"], made["plan"], made["status"]) == (slug, "team", "active")
     assert made["owner"]["created"] is True
     work()
-    assert len(mails(owner[1])) == 1
+    assert len(list_messages_to(owner[1])) == 1
     rows = {row["slug"]: row for row in flask.json("org", "list")}
     assert (rows[slug]["members"], rows[slug]["name"]) == (1, "Made here")
     assert rows[org.slug]["members"] == 5
@@ -149,6 +149,6 @@ def test_waiting_ends_when_all_is_erased(flask, org: Org, work, monkeypatch) -> 
         sql = text("UPDATE organizations SET erase_after = now() WHERE id = :id")
         session.execute(sql, {"id": org.id})
     # Its own sleep alone: other threads and the work itself may sleep too.
-    monkeypatch.setattr(organizations, "time", shadow(time, sleep=lambda _: work()))
+    monkeypatch.setattr(organizations, "time", copy_with(time, sleep=lambda _: work()))
     rows = {row["slug"]: row["status"] for row in flask.json("org", "erase-due", "--wait")}
     assert rows[org.slug] == "erased"

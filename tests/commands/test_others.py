@@ -20,7 +20,8 @@ from app.kit.secrets import Keyring
 from devserver.process import free_port
 from tests.factories import Org
 from tests.factories.desk import Desk
-from tests.factories.mail import Inbox, body, inbox_server, mails
+from tests.factories.emails import list_messages_to
+from tests.factories.mail import Inbox, body, inbox_server
 
 ROOT = Path(__file__).parents[2]
 
@@ -151,7 +152,7 @@ def test_mail_through_a_server(
         server.stop()
     (message,) = inbox.messages
     assert "does" in body(message, "plain")
-    assert mails(address) == []
+    assert list_messages_to(address) == []
 
 
 def test_verify_a_domain_that_is_not_listed(flask, org: Org) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.mail import mails
+from tests.factories.emails import list_messages_to
 from tests.factories.orgs import PASSWORD
 
 NEW = "correct horse battery staple"
@@ -45,7 +45,7 @@ def test_create_with_an_invitation(flask, app, log_in, work) -> None:
     email = _email()
     flask.ok("user", "create", email, "--name", "Lin", "--invite")
     work()
-    (letter,) = mails(email)
+    (letter,) = list_messages_to(email)
     token = re.search(r"\?token=([\w-]+)", letter.get_body(("plain",)).get_content())
     assert token is not None
     body = {"token": token[1], "password": NEW}

@@ -1,4 +1,4 @@
-"""Which requests that fit the description are refused with 422 all the same.
+"""Count the requests that match the description and are nevertheless refused with 422.
 
 `python -m tests.contract.accepted` starts the servers, sends such requests to every operation and
 reports the share that was refused, and the operations and fields with most refusals. The suite
@@ -29,19 +29,19 @@ SIGNED = {
         b'<Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol" ID="_1" Version="2.0"/>'
     ).decode()
 }
-"""Signed values: no generator can make one."""
+"""Signed values, which no generator can create."""
 
 
 @dataclass
 class Tally:
-    """How many requests were sent and refused, and for which field of which operation."""
+    """The number of requests sent and refused, and the refused fields by operation."""
 
     sent: int = 0
     refused: int = 0
     fields: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     def count(self, operation: str, answer: TestResponse) -> None:
-        """Count one answer."""
+        """Count a response."""
         self.sent += 1
         if answer.status_code == UNPROCESSABLE:
             error = answer.json["error"]
@@ -50,7 +50,7 @@ class Tally:
 
     @property
     def share(self) -> float:
-        """The share of requests that were refused."""
+        """Return the share of requests that were refused."""
         return self.refused / max(1, self.sent)
 
     def report(self, worst: int = 60) -> str:
@@ -64,7 +64,7 @@ class Tally:
 def send_valid_requests(
     op: Operation, description: Any, seeds: Seeds, tally: Tally, *, examples: int
 ) -> None:
-    """Send requests of `op` that fit the description, and count the answers."""
+    """Send requests of `op` that match the description, and count the responses."""
     api = _caller(op, seeds)
     operation = description[f"/api/v1{op.path}"][op.method]
 
@@ -73,7 +73,7 @@ def send_valid_requests(
     def send(data: st.DataObject) -> None:
         case = data.draw(operation.as_strategy(GenerationMode.POSITIVE))
         query = dict(case.query or {})
-        query.pop("cursor", None)  # It is signed: no generator can make one.
+        query.pop("cursor", None)  # It is signed, so no generator can create one.
         headers = {name: str(value) for name, value in (case.headers or {}).items()}
         for name in ("X-Org-Slug", "Authorization", "X-API-Key"):
             headers.pop(name, None)

@@ -1,4 +1,4 @@
-"""The contract as data, and the operations that the running application declares."""
+"""Read the contract, and the operations that the application declares."""
 
 import csv
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Row:
     limit: str
 
 
-def contract() -> dict[str, Row]:
+def read_contract() -> dict[str, Row]:
     with _FILE.open(newline="") as file:
         return {
             line["operation_id"]: Row(
@@ -45,7 +45,7 @@ def contract() -> dict[str, Row]:
         }
 
 
-CONTRACT = contract()
+CONTRACT = read_contract()
 OPERATIONS: list[Operation] = operations(features.BLUEPRINTS)
 
 
@@ -53,14 +53,14 @@ OPERATIONS: list[Operation] = operations(features.BLUEPRINTS)
 def package(
     description: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> generated.Package:
-    """The Python client that is generated from the description."""
+    """Generate the Python client from the description."""
     return generated.generate(description, tmp_path_factory.mktemp("client"))
 
 
 @pytest.fixture(scope="session")
 def description(app: Flask) -> dict[str, object]:
-    """The served OpenAPI description."""
+    """Return the served OpenAPI description."""
     answer = app.test_client().get("/openapi.json")
     assert answer.status_code == 200
-    found: dict[str, object] = answer.json
-    return found
+    description: dict[str, object] = answer.json
+    return description

@@ -1,4 +1,4 @@
-"""Requests of an operation: some fit its description, some do not, some all but for a part."""
+"""Generate requests of an operation: valid, invalid, and valid except for one part."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def generate_examples(count: int) -> settings:
 
 @dataclass
 class Request:
-    """What goes out. `body` is JSON, a form, raw bytes, or None for none."""
+    """A request; `body` is JSON, a form, raw bytes, or None."""
 
     path: str
     query: dict[str, Any]
@@ -93,20 +93,20 @@ def _parts(form: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def fill_path(path: str, seeds: Seeds, data: st.DataObject, generated: dict[str, Any]) -> str:
-    """Put values into a path: mostly of records that are there, else generated ones."""
+    """Insert values into a path: mostly ids of existing records, otherwise generated values."""
 
     def value(name: str) -> str:
         known = seeds.ids.get(name)
         if known and data.draw(st.integers(0, 5)) < 5:
             return str(data.draw(st.sampled_from(known)))
-        # What schemathesis makes is quoted already.
+        # The values of schemathesis are already quoted.
         return str(generated.get(name, "-")) or "-"
 
-    return re.sub(r"{(\w+)}", lambda found: value(found[1]), path)
+    return re.sub(r"{(\w+)}", lambda match: value(match[1]), path)
 
 
 class Requests:
-    """Draws requests of `op`; `fits` says whether a JSON body is as the description has it."""
+    """Generates requests of `op`."""
 
     def __init__(self, op: Operation, description: Any, seeds: Seeds) -> None:
         self.op = op
@@ -117,23 +117,24 @@ class Requests:
             operation.as_strategy(GenerationMode.NEGATIVE),
         )
         content = operation.definition.raw.get("requestBody", {}).get("content", {})
-        told = {**content.get("application/json", {}).get("schema", {})}
-        told["components"] = description.raw_schema["components"]
-        self._body = jsonschema_rs.Draft202012Validator(told)
+        schema = {**content.get("application/json", {}).get("schema", {})}
+        schema["components"] = description.raw_schema["components"]
+        self._body = jsonschema_rs.Draft202012Validator(schema)
 
     def fits(self, request: Request) -> bool:
+        """Return whether a JSON body matches the description."""
         if request.media_type != "application/json":
             return True
         body = request.body
         if self.op.revision == "required" and isinstance(body, dict):
-            body = {"revision": 1, **body}  # If-Match will do instead.
+            body = {"revision": 1, **body}  # If-Match is accepted instead.
         try:
             return not isinstance(body, bytes) and bool(self._body.is_valid(body))
-        except UnicodeEncodeError:  # half a character, which no text has
+        except UnicodeEncodeError:  # a lone surrogate
             return False
 
     def repeated(self, request: Request, answer: Any) -> Request | None:
-        """The same over the revision that stands, where it named another."""
+        """Return the request with the current revision, if it was refused as outdated."""
         error = answer.json["error"] if answer.status_code == 409 else {}
         if error.get("code") != "stale_precondition":
             return None
@@ -148,7 +149,7 @@ class Requests:
         case = data.draw(self._cases)
         query = dict(case.query or {})
         if "cursor" in query and data.draw(st.integers(0, 4)) < 4:
-            del query["cursor"]  # A forged one hides all the rest.
+            del query["cursor"]  # An invalid cursor would hide all other errors.
         if self.op.query is not None and data.draw(st.integers(0, 2)) == 2:
             name = data.draw(st.sampled_from(sorted(self.op.query.load_fields)))
             query[name] = data.draw(st.sampled_from(_TEXTS))
@@ -157,7 +158,7 @@ class Requests:
         known = self.seeds.bodies.get(self.op.name)
         if known and media_type is not None and data.draw(st.integers(0, 3)) < 3:
             body, media_type = (
-                self._bent(data, known),
+                self._mutate(data, known),
                 _FORM if self.op.form else "application/json",
             )
         headers = self._headers(data, case.headers or {})
@@ -181,20 +182,21 @@ class Requests:
             found["Range"] = data.draw(st.sampled_from(_RANGES))
         return found
 
-    def _bent(self, data: st.DataObject, known: list[dict[str, Any]]) -> dict[str, Any]:
-        """A body that the API takes, as it is or with one part put wrong."""
+    def _mutate(self, data: st.DataObject, known: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return a body that the API accepts, possibly with one invalid part."""
         body = deepcopy(data.draw(st.sampled_from(known)))
         if "text" in body:
-            body["text"] += f" {data.draw(st.integers(0, 10**6))}"  # Content is taken once.
+            # The same content is accepted only once.
+            body["text"] += f" {data.draw(st.integers(0, 10**6))}"
         places = list(_places(body))
         if places and data.draw(st.integers(0, 3)) > 0:
-            holder, key = data.draw(st.sampled_from(places))
-            holder[key] = data.draw(st.sampled_from(NASTY))
+            container, key = data.draw(st.sampled_from(places))
+            container[key] = data.draw(st.sampled_from(NASTY))
         return body
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every (object, member) and (list, index) of a JSON value."""
+    """Yield every (object, member) and (list, index) of a JSON value."""
     keys: Any = value if isinstance(value, dict) else range(len(value))
     for key in keys:
         yield value, key

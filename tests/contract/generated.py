@@ -1,4 +1,4 @@
-"""A client generated from the description, and people who call through it over a socket."""
+"""Generate the Python client from the description, and call the service with it."""
 
 import importlib
 import json
@@ -19,7 +19,7 @@ PACKAGE = "labeling_client_of_the_tests"
 
 @dataclass(frozen=True)
 class Package:
-    """The generated package. An operation is a module, `models` and `client` are as generated."""
+    """The generated package; each operation is a module."""
 
     client: ModuleType
     models: ModuleType
@@ -28,7 +28,7 @@ class Package:
 
 
 def generate(description: dict[str, Any], folder: Path) -> Package:
-    """Generate the client into `folder` and import it; whatever is told as a warning fails."""
+    """Generate the client into `folder` and import it; fail on warnings."""
     source = folder / "openapi.json"
     source.write_text(json.dumps(description))
     bin_folder = Path(sys.executable).parent
@@ -43,7 +43,7 @@ def generate(description: dict[str, Any], folder: Path) -> Package:
         text=True,
         check=False,
         timeout=120,
-        # The generator formats what it made with ruff, which stands beside it.
+        # The generator formats its output with ruff, which is in the same folder.
         env={**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ.get('PATH', '')}"},
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -69,7 +69,7 @@ def _import(folder: Path) -> Package:
 
 @dataclass
 class Person:
-    """Somebody who uses the generated client: `person("list_artifacts")` is the parsed answer."""
+    """A user of the generated client; `person("list_artifacts")` returns the parsed response."""
 
     package: Package
     client: Any
@@ -85,8 +85,8 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Door:
-    """Where the service listens; `check` sees every answer."""
+class Endpoint:
+    """The address of a service; `check` is called with every response."""
 
     package: Package
     url: str
@@ -95,13 +95,13 @@ class Door:
     def _arguments(self) -> dict[str, Any]:
         return {"httpx_args": {"event_hooks": {"response": [self.check]}}, "timeout": 30}
 
-    def stranger(self) -> Person:
-        """Somebody who is not signed in."""
+    def anonymous(self) -> Person:
+        """Return a user who is not signed in."""
         return Person(self.package, self.package.client.Client(self.url, **self._arguments()), None)
 
     def sign_in(self, email: str, password: str, slug: str) -> Person:
-        """A person with the token that the login answers."""
+        """Log in, and return the user."""
         login = self.package.models.Login(email=email, password=password)
-        token = self.stranger()("login", body=login).data.access_token
+        token = self.anonymous()("login", body=login).data.access_token
         client = self.package.client.AuthenticatedClient(self.url, token, **self._arguments())
         return Person(self.package, client, slug)

@@ -1,4 +1,4 @@
-"""An organization with records in many states, and bodies that the API takes: to be bent."""
+"""Create an organization with records in many states, and request bodies that the API accepts."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,7 +7,7 @@ from tests.factories import Org
 from tests.factories.orgs import PASSWORD, Api
 
 HOOK = "http://127.0.0.2:9/hook"
-"""Nobody listens there, and deliveries may go there."""
+"""An address to which deliveries are allowed, but where no server listens."""
 
 _TEXT = "Invoice A-{}\nTotal: 119.00 EUR\n"
 _FIELDS = [
@@ -37,7 +37,7 @@ _SETTINGS = {
 
 @dataclass
 class Seeds:
-    """`ids` has the values of a path parameter by its name, `bodies` those of an operation."""
+    """Seed values: `ids` by the names of path parameters, `bodies` by operations."""
 
     org: Org
     ids: dict[str, list[Any]] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Seeds:
 
 
 def plant(org: Org) -> Seeds:
-    """Fill `org` over the API; what is left for jobs to do is theirs."""
+    """Fill `org` with the API; background jobs are enqueued but not run."""
     seeds = Seeds(org)
     owner, labeler = org.api("owner"), org.api("labeler")
     schemas, versions = _schemas(owner)
@@ -54,7 +54,7 @@ def plant(org: Org) -> Seeds:
     comments = [_made(owner, f"/tag-sets/{sets[0]}/comments", body="Why?")["id"] for _ in range(3)]
     hook = _made(owner, "/webhooks", url=HOOK, events=["tag_set.accepted"])["id"]
     deliveries = [_made(owner, f"/webhooks/{hook}/test")["id"] for _ in range(3)]
-    _made(owner, f"/webhooks/{hook}/deactivate")  # What waits is abandoned, to be sent again.
+    _made(owner, f"/webhooks/{hook}/deactivate")  # Abandons pending deliveries.
     _made(owner, f"/webhooks/{hook}/activate")
     jobs = [_made(owner, "/exports", format=kind) for kind in ("jsonl", "csv")]
     key = {"name": "A key", "role": "reviewer", "read_only": True}
@@ -99,7 +99,7 @@ def _made(api: Api, path: str, **body: Any) -> dict[str, Any]:
 
 
 def _teams(owner: Api, users: list[str]) -> list[str]:
-    """Three, one under another, all of the users in each."""
+    """Create a chain of teams, each with all of the users, and return their ids."""
     teams: list[str] = []
     for number, lead in enumerate(users):
         under = {"parent_id": teams[-1]} if teams else {}
@@ -110,7 +110,7 @@ def _teams(owner: Api, users: list[str]) -> list[str]:
 
 
 def _rules(owner: Api, user: str) -> list[str]:
-    """Three; the last gives work to a user."""
+    """Create three rules, of which the last assigns documents to a user."""
     actions = [{"priority": 60}, {"due_in_hours": 24}, {"user_id": user}]
     return [
         _made(owner, "/routing-rules", name=f"Rule {number}", action=action, stop=False)["id"]
@@ -119,7 +119,7 @@ def _rules(owner: Api, user: str) -> list[str]:
 
 
 def _sessions(org: Org) -> list[str]:
-    """Sessions of the owner's, beside the one of `org.api`."""
+    """Open sessions of the owner in addition to that of `org.api`, and return their ids."""
     body = {"email": org.email("owner"), "password": PASSWORD}
     for _ in range(3):
         _made(org.anonymous(), "/auth/login", **body)
@@ -142,7 +142,7 @@ def _artifact(owner: Api, number: int, schema: str) -> str:
 
 
 def _tag_sets(owner: Api, labeler: Api, artifacts: list[str]) -> list[str]:
-    """Two drafts of the owner's; of the labeler's three submitted, one accepted, one rejected."""
+    """Create two drafts of the owner, and submitted, accepted and rejected ones of the labeler."""
     sets = []
     labelers = [*[owner] * 2, *[labeler] * 5]
     for artifact, api in zip(artifacts, labelers, strict=False):
@@ -174,7 +174,7 @@ def _accounts(email: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def _sso(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
-    """Nobody listens at the issuer: what is configured is refused at the last moment."""
+    """Return bodies whose issuer has no server, so that only the last check refuses them."""
     team = seeds.ids["team_id"][0]
     mapping = [{"group": "staff", "role": "labeler", "team_id": team}]
     oidc = {"issuer": "http://127.0.0.2:9", "client_id": "labeling", "client_secret": "s"}
@@ -392,7 +392,7 @@ def _document_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
 
 
 def _template_bodies() -> dict[str, list[dict[str, Any]]]:
-    """Drafts from templates, and from a file of each format."""
+    """Return bodies that create schemas from templates and from files of each format."""
     kept = {"name": "New", "document_type": "x", "fields": ["total_amount", "line_items"]}
     described = {"title": "New", "properties": {"a": {"type": "string"}, "b": {"enum": ["c"]}}}
     labels = '<Labels name="l" toName="t"><Label value="Person"/></Labels>'

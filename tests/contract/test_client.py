@@ -16,7 +16,7 @@ from werkzeug.serving import make_server
 
 from examples.receiver import verify
 from tests.contract.conftest import OPERATIONS
-from tests.contract.generated import CONFIG, Door, Package, Person
+from tests.contract.generated import CONFIG, Endpoint, Package, Person
 from tests.factories import Org
 from tests.factories.answers import declared
 from tests.factories.deliveries import check_delivery
@@ -38,7 +38,7 @@ JSON Schema."""
 
 
 @pytest.fixture
-def door(app: Flask, package: Package) -> Iterator[Door]:
+def endpoint(app: Flask, package: Package) -> Iterator[Endpoint]:
     """The application behind a real socket; every answer is held against the description."""
 
     def check(response: httpx.Response) -> None:
@@ -47,7 +47,7 @@ def door(app: Flask, package: Package) -> Iterator[Door]:
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    yield Door(package, f"http://127.0.0.1:{server.server_port}", check)
+    yield Endpoint(package, f"http://127.0.0.1:{server.server_port}", check)
     server.shutdown()
     server.server_close()
     thread.join(10)
@@ -224,17 +224,17 @@ def _check_deliveries(
 
 
 def test_the_whole_walk(
-    door: Door,
+    endpoint: Endpoint,
     org: Org,
     work: Callable[[], None],
     receiver: Receiver,
     description: dict[str, Any],
 ) -> None:
     admin, labeler, reviewer = (
-        door.sign_in(org.email(role), PASSWORD, org.slug)
+        endpoint.sign_in(org.email(role), PASSWORD, org.slug)
         for role in ("admin", "labeler", "reviewer")
     )
-    models = door.package.models
+    models = endpoint.package.models
     assert admin("get_session").data.organizations[0].slug == org.slug
     event = models.CreateWebhookEventsItem
     events = [event.ARTIFACT_INGESTED, event.TAG_SET_ACCEPTED, event.EXPORT_COMPLETED]
@@ -255,9 +255,9 @@ def test_the_whole_walk(
     labeler("get_session", expect=401)
 
 
-def test_text_goes_in_as_json(door: Door, org: Org) -> None:
-    labeler = door.sign_in(org.email("labeler"), PASSWORD, org.slug)
-    models = door.package.models
+def test_text_goes_in_as_json(endpoint: Endpoint, org: Org) -> None:
+    labeler = endpoint.sign_in(org.email("labeler"), PASSWORD, org.slug)
+    models = endpoint.package.models
     body = models.CreateArtifact(
         name="note.txt", text=TEXT, metadata=models.CreateArtifactMetadata.from_dict({"lot": 7})
     )
@@ -267,8 +267,8 @@ def test_text_goes_in_as_json(door: Door, org: Org) -> None:
     assert labeler("list_artifacts", q="northwind").data[0].id == made.id
 
 
-def test_refusals_are_typed_too(door: Door, org: Org) -> None:
-    viewer = door.sign_in(org.email("viewer"), PASSWORD, org.slug)
+def test_refusals_are_typed_too(endpoint: Endpoint, org: Org) -> None:
+    viewer = endpoint.sign_in(org.email("viewer"), PASSWORD, org.slug)
     refused = viewer("list_artifacts", cursor="forged", expect=422)
-    assert isinstance(refused, door.package.models.ErrorResponse)
+    assert isinstance(refused, endpoint.package.models.ErrorResponse)
     assert (refused.error.code, refused.error.field) == ("unprocessable", "cursor")

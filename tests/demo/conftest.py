@@ -1,4 +1,4 @@
-"""Readers that know nothing of how the demo documents were made."""
+"""Read the text of demo documents independently of the code that generates them."""
 
 import email
 import io
@@ -68,7 +68,7 @@ READERS: dict[str, Callable[[DemoDocument], str]] = {
 
 
 def _flat(text: str) -> str:
-    """Compatibility forms, ASCII digits, no Arabic separators, single spaces."""
+    """Normalize text: NFKC, ASCII digits, no Arabic separators, single spaces."""
     text = unicodedata.normalize("NFKC", text)
     text = "".join(str(unicodedata.decimal(char, char)) for char in text)
     return " ".join(text.replace("\u066c", ",").replace("\u066b", ".").split())
@@ -76,11 +76,11 @@ def _flat(text: str) -> str:
 
 @pytest.fixture
 def flat() -> Callable[[str], str]:
-    """Brings text into the one form in which texts are compared."""
+    """Return the function that normalizes texts for comparison."""
     return _flat
 
 
 @pytest.fixture
 def read() -> Callable[[DemoDocument], str]:
-    """Reads a document's whole text, flattened."""
+    """Return a function that reads a document's whole text and normalizes it."""
     return lambda document: _flat(READERS[document.media_type](document))

@@ -1,4 +1,4 @@
-"""Helpers of the devserver's tests: real processes, watched from outside."""
+"""Start programs in processes, and read their output."""
 
 import json
 import os
@@ -15,22 +15,13 @@ from typing import Any
 import pytest
 
 from devserver import processes
+from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 
 
-def wait_until(done: Callable[[], Any], seconds: float = 60.0) -> Any:
-    """The first true value of `done()`; fails the test when there is none in time."""
-    deadline = time.monotonic() + seconds
-    while not (value := done()):
-        if time.monotonic() > deadline:
-            pytest.fail(f"waited {seconds} s in vain")
-        time.sleep(0.01)
-    return value
-
-
 class Running:
-    """A Python program under test, its output read as it comes."""
+    """A running Python program; a thread reads its output."""
 
     def __init__(self, *arguments: str, env: dict[str, str] | None = None) -> None:
         self.process = subprocess.Popen(
@@ -57,7 +48,7 @@ class Running:
         return self.process.pid
 
     def line(self, accept: Callable[[str], bool], seconds: float = 60.0) -> str:
-        """The next line that `accept` takes."""
+        """Return the next line for which `accept` returns true."""
         deadline = time.monotonic() + seconds
         while True:
             try:
@@ -71,7 +62,7 @@ class Running:
                 return line
 
     def record(self, key: str, accept: Callable[[Any], bool] = lambda value: True) -> Any:
-        """The value of the next JSON line that has `key`, and whose value `accept` takes."""
+        """Return the value of the next JSON line with `key` whose value `accept` accepts."""
 
         def matches(line: str) -> bool:
             return line.startswith(f'{{"{key}"') and accept(json.loads(line)[key])
@@ -79,21 +70,21 @@ class Running:
         return json.loads(self.line(matches))[key]
 
     def pids_of(self, *names: str) -> dict[str, int]:
-        """Process ids once children of all these names run."""
+        """Return the process ids by name, once children with all these names are running."""
         return self.record("pids", lambda pids: set(names) <= set(pids))
 
     def descendants(self) -> set[int]:
         return {process.pid for process in processes.tree(self.pid)} - {self.pid}
 
     def end(self, number: int, seconds: float = 60.0) -> int:
-        """Signal it, and the status it ends with."""
+        """Send a signal, and return the exit status."""
         self.process.send_signal(number)
         return self.process.wait(seconds)
 
 
 @pytest.fixture
 def running() -> Iterator[Callable[..., Running]]:
-    """Starts programs; whatever of them is left at the end of the test is killed."""
+    """Return a function that starts programs; their processes are killed after the test."""
     started: list[Running] = []
 
     def start(*arguments: str, env: dict[str, str] | None = None) -> Running:
@@ -102,8 +93,7 @@ def running() -> Iterator[Callable[..., Running]]:
 
     yield start
     for program in started:
-        left = {program.pid, *program.descendants()}
-        for pid in left:
+        for pid in {program.pid, *program.descendants()}:
             if processes.alive(pid):
                 os.kill(pid, signal.SIGKILL)
         program.process.wait(60)
@@ -111,7 +101,7 @@ def running() -> Iterator[Callable[..., Running]]:
 
 @pytest.fixture
 def supervise(running: Callable[..., Running]) -> Callable[..., Running]:
-    """Starts a supervisor over stand-in children; see supervise.py."""
+    """Return a function that starts a supervisor with stub children; see supervise.py."""
 
     def start(*stages: dict[str, str], **plan: Any) -> Running:
         script = Path(__file__).with_name("supervise.py")
@@ -122,13 +112,13 @@ def supervise(running: Callable[..., Running]) -> Callable[..., Running]:
 
 @pytest.fixture
 def eventually() -> Callable[..., Any]:
-    """`eventually(done, seconds)`: waits for the first true value of `done()`."""
+    """Return `wait_until`."""
     return wait_until
 
 
 @pytest.fixture
 def all_gone() -> Callable[[set[int]], None]:
-    """`all_gone(pids)`: waits until none of these processes runs."""
+    """Return a function that waits until none of the processes is running."""
 
     def check(pids: set[int]) -> None:
         wait_until(lambda: not any(processes.alive(pid) for pid in pids))

@@ -1,7 +1,7 @@
-"""`python -m devserver run` with stand-ins for the application's processes.
+"""`python -m devserver run` with stubs of the application's processes.
 
-The servers, the supervisor, the lock and everything printed are the real ones. Only gunicorn,
-worker.py and the preparing child are replaced: these tests do not depend on the application.
+Only gunicorn, worker.py and the preparing child are replaced, so that these tests do not depend on
+the application.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Run a Supervisor over stand-in children, described in JSON: a process of its own for the tests.
+"""Run a Supervisor with stub children, described in JSON, in its own process.
 
 A supervisor owns every child of its process, so it cannot run inside pytest. Prints one JSON object
 per line: {"report": text}, {"pids": {name: pid}}, and {"task": status} for a task.
@@ -34,7 +34,7 @@ def spec(name: str, code: str, plan: dict[str, Any]) -> ChildSpec:
 
 def main() -> int:
     plan = json.loads(sys.argv[1])
-    # Who runs the tests may have had it ignored, as nohup does, and a supervisor lets it be then.
+    # A supervisor keeps ignoring the signal if its parent does, as under nohup.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     supervisor = Supervisor(
         lambda text: say(report=text),

@@ -18,7 +18,8 @@ from devserver.backup import _dump
 from devserver.postgres import EmbeddedPostgres
 from devserver.postgres_tools import superuser_url
 from devserver.progress import Progress
-from tests.faults.conftest import ROOT, Receiver, Service, running, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import ROOT, Receiver, Service, running
 from tests.faults.conftest import receiver as receiver  # noqa: PLC0414 - a fixture
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -64,7 +65,7 @@ def test_a_restored_copy_has_everything_and_sends_nothing(
     before: list[str] = []
     while len(before) < 20:
         _write_once(source, before)
-    until(lambda: receiver.waiting > 0, "a delivery under way")
+    wait_until(lambda: receiver.waiting > 0, "a delivery under way")
     stop, meanwhile = threading.Event(), list[str]()
     writer = threading.Thread(target=_write_until, args=(source, stop, meanwhile))
     writer.start()
@@ -100,7 +101,7 @@ def _check_copy(
             assert _content(copy, artifact) == _content(source, artifact)
         seen = receiver.seen.copy()
         assert copy.write("written to the copy") is not None
-        until(lambda: len(copy.deliveries(webhook)) > len(artifacts), "the event of the copy")
+        wait_until(lambda: len(copy.deliveries(webhook)) > len(artifacts), "the event of the copy")
         found = copy.deliveries(webhook)
         assert {delivery["status"] for delivery in found} == {"pending"}
         assert receiver.seen == seen

@@ -1,4 +1,4 @@
-"""Runs the shell blocks of a page as a reader would who pastes them."""
+"""Run the shell blocks of a page like a reader who pastes them."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ _NEEDED = (
 
 
 def blocks(page: str, kind: str) -> str:
-    """All blocks of a page that are marked `sh <kind>`, joined."""
+    """Return all blocks of a page that are marked `sh <kind>`, joined."""
     found = re.findall(rf"```sh {kind}\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert len(found) >= 6
     return "".join(found)
@@ -27,7 +27,7 @@ def blocks(page: str, kind: str) -> str:
 
 @contextlib.contextmanager
 def _checkout() -> Iterator[Path]:
-    """A folder that looks like the repository's to a script, which may leave files in it."""
+    """Yield a folder that looks like the repository to a script; its new files are deleted."""
     with tempfile.TemporaryDirectory(prefix="labeling-docs-") as name:
         for needed in _NEEDED:
             (Path(name) / needed).symlink_to(ROOT / needed)
@@ -35,12 +35,9 @@ def _checkout() -> Iterator[Path]:
 
 
 def paste(script: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run a script under bash's strict mode; what it left running does not outlive it.
-
-    Nor do the files that it leaves in the folder in which it runs.
-    """
+    """Run a script in bash's strict mode; kill its remaining processes and delete its files."""
     command = ["bash", "-euo", "pipefail", "-c", script]
-    # Python is the reader's; where a machine has it nowhere else, this one's.
+    # The reader's Python comes first; this one is used if the machine has no other.
     path = f"{os.environ['PATH']}:{Path(sys.executable).parent}"
     with (
         _checkout() as folder,

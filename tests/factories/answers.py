@@ -1,7 +1,7 @@
-"""Whether an answer is what the served description says of its operation.
+"""Check that responses match the served OpenAPI description.
 
-Stricter than the description, which lets a later version add members: an answer has the declared
-members and no other, its times are in UTC, and an error has a code of the table.
+This is stricter than the description, which lets a later version add members: a response has the
+declared members and no others, its times are in UTC, and an error has a registered code.
 """
 
 import json
@@ -22,8 +22,8 @@ from app.kit.api import documentation
 from app.kit.api.blueprint import PREFIX
 from app.kit.errors import STATUS_OF
 
-_SHORTENED = (206, 304)
-_ELSEWHERE = 303
+_PARTIAL = (206, 304)
+_REDIRECT = 303
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 
 
@@ -39,7 +39,7 @@ def _is_time(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, whichever client asked; `path` without the query string."""
+    """A response of any client; `path` has no query string."""
 
     method: str
     path: str
@@ -49,22 +49,22 @@ class Answer:
 
 
 class _Declared:
-    """One operation's answers."""
+    """The declared responses of one operation."""
 
     def __init__(self, operation: Mapping[str, Any], components: dict[str, Any]) -> None:
         self.name: str = operation["operationId"]
-        found = {int(s): r.get("content", {}) for s, r in operation["responses"].items()}
-        self.success = next(status for status in found if status < 400)
-        self.media_types = set(found[self.success])
-        self._schema = found[self.success].get("application/json", {}).get("schema")
+        contents = {int(s): r.get("content", {}) for s, r in operation["responses"].items()}
+        self.success = next(status for status in contents if status < 400)
+        self.media_types = set(contents[self.success])
+        self._schema = contents[self.success].get("application/json", {}).get("schema")
         self._components = components
 
     @cached_property
     def validator(self) -> Any:
-        return _validator(self._schema, self._components)
+        return _build_validator(self._schema, self._components)
 
 
-def _validator(schema: Any, components: dict[str, Any]) -> Any:
+def _build_validator(schema: Any, components: dict[str, Any]) -> Any:
     return jsonschema_rs.Draft202012Validator(
         {**schema, "components": components},
         validate_formats=True,
@@ -73,43 +73,43 @@ def _validator(schema: Any, components: dict[str, Any]) -> Any:
 
 
 class Answers:
-    """The declared answers of every operation of a description."""
+    """The declared responses of every operation of a description."""
 
     def __init__(self, description: Mapping[str, Any]) -> None:
-        components = _closed(deepcopy(description["components"]))
-        self._error = _validator({"$ref": "#/components/schemas/ErrorResponse"}, components)
+        components = _forbid_other_members(deepcopy(description["components"]))
+        self._error = _build_validator({"$ref": "#/components/schemas/ErrorResponse"}, components)
         self._paths = [
             (
                 re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path))),
-                {method.upper(): _Declared(found, components) for method, found in item.items()},
+                {method.upper(): _Declared(op, components) for method, op in item.items()},
             )
-            # What is spelled out goes before what is a parameter, as the router has it.
+            # Literal paths come before paths with parameters, as in the router.
             for path, item in sorted(description["paths"].items(), key=lambda p: p[0].count("{"))
         ]
 
     def check(self, answer: Answer) -> None:
-        """Raise AssertionError when the answer is not the declared one."""
-        told = f"{answer.method} {answer.path} → {answer.status}"
+        """Raise AssertionError unless the response is the declared one."""
+        label = f"{answer.method} {answer.path} → {answer.status}"
         if answer.status >= 400:
-            self._check_error(answer, told)
+            self._check_error(answer, label)
             return
         declared = self._find(answer)
-        told = f"{declared.name}: {told}"
-        if answer.status == _ELSEWHERE:
-            assert answer.body == b"", f"{told} has a body"
+        label = f"{declared.name}: {label}"
+        if answer.status == _REDIRECT:
+            assert answer.body == b"", f"{label} has a body"
             return
-        if answer.status in _SHORTENED and "application/json" not in declared.media_types:
+        if answer.status in _PARTIAL and "application/json" not in declared.media_types:
             return
-        assert answer.status == declared.success, f"{told} is not declared"
+        assert answer.status == declared.success, f"{label} is not declared"
         if not declared.media_types:
-            assert answer.body == b"", f"{told} has a body"
+            assert answer.body == b"", f"{label} has a body"
             return
-        assert answer.media_type in declared.media_types, f"{told} as {answer.media_type}"
+        assert answer.media_type in declared.media_types, f"{label} as {answer.media_type}"
         if answer.media_type == "application/json":
-            _hold(declared.validator, answer.body, told)
+            _parse_valid(declared.validator, answer.body, label)
 
     def check_response(self, response: httpx.Response) -> None:
-        """`check` for the answer that an HTTP client got."""
+        """Check the response that an HTTP client received."""
         media_type = response.headers.get("Content-Type", "").partition(";")[0]
         path, body = response.request.url.path, response.read()
         self.check(Answer(response.request.method, path, response.status_code, media_type, body))
@@ -120,45 +120,45 @@ class Answers:
                 return methods[answer.method]
         raise AssertionError(f"{answer.method} {answer.path} succeeds and is not described")
 
-    def _check_error(self, answer: Answer, told: str) -> None:
-        assert answer.media_type == "application/json", f"{told} as {answer.media_type}"
-        error = _hold(self._error, answer.body, told)["error"]
-        assert STATUS_OF.get(error["code"]) == answer.status, f"{told} as {error['code']}"
+    def _check_error(self, answer: Answer, label: str) -> None:
+        assert answer.media_type == "application/json", f"{label} as {answer.media_type}"
+        error = _parse_valid(self._error, answer.body, label)["error"]
+        assert STATUS_OF.get(error["code"]) == answer.status, f"{label} as {error['code']}"
 
 
-def _hold(validator: Any, body: bytes, told: str) -> Any:
+def _parse_valid(validator: Any, body: bytes, label: str) -> Any:
     value = json.loads(body)
     faults = [f"{f.instance_path}: {f.message}" for f in validator.iter_errors(value)]
-    assert not faults, f"{told}: {faults[:5]}"
+    assert not faults, f"{label}: {faults[:5]}"
     return value
 
 
-def _closed(value: Any) -> Any:
-    """Every object with declared members has no others."""
+def _forbid_other_members(value: Any) -> Any:
+    """Forbid undeclared members in all schemas that declare members, and return `value`."""
     if isinstance(value, list):
         for member in value:
-            _closed(member)
+            _forbid_other_members(member)
     elif isinstance(value, dict):
         if isinstance(value.get("properties"), dict) and value.get("type") == "object":
             value.setdefault("additionalProperties", False)
         for member in value.values():
-            _closed(member)
+            _forbid_other_members(member)
     return value
 
 
 def declared(app: Flask) -> Answers:
-    """What `app` declares; made once for each application."""
+    """Return the responses that `app` declares; built once for each application."""
     if "answers" not in app.extensions:
         api = app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
         app.extensions["answers"] = Answers(documentation.description(api))
-    found: Answers = app.extensions["answers"]
-    return found
+    answers: Answers = app.extensions["answers"]
+    return answers
 
 
 def check(app: Flask, response: TestResponse) -> None:
-    """Raise AssertionError when the answer to a test client's request is not the declared one.
+    """Raise AssertionError unless a test client's response is the declared one.
 
-    The bytes of files stay unread, for tests of how they are streamed.
+    The contents of files are not read, so that tests can check how they are streamed.
     """
     method, path = response.request.method, response.request.path
     if not path.startswith(PREFIX) or method in ("HEAD", "OPTIONS"):

@@ -1,10 +1,10 @@
-"""Days that tests may rely on, whatever the time at which they run."""
+"""Dates that are valid at whatever time a test runs."""
 
 from datetime import UTC, date, datetime, timedelta
 
 
-def today_of(told: str) -> date:
-    """The day that an answer took for today in UTC: it may have ended since."""
-    day, now = date.fromisoformat(told), datetime.now(UTC)
+def parse_today(text: str) -> date:
+    """Return the date that a response used as today in UTC; that day may just have ended."""
+    day, now = date.fromisoformat(text), datetime.now(UTC)
     assert day in {now.date(), (now - timedelta(minutes=5)).date()}
     return day

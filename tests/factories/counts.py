@@ -1,4 +1,4 @@
-"""Counts beside the rows that they count."""
+"""Insert rows that are counted, and read their counts."""
 
 from dataclasses import asdict
 from typing import Any
@@ -12,35 +12,35 @@ from app.kit.counters import upkeep
 from tests.factories.orgs import Org
 
 
-def differences(org: Org) -> list[dict[str, Any]]:
-    """Return what of an organization's counts does not agree with its rows."""
+def find_differences(org: Org) -> list[dict[str, Any]]:
+    """Return the counts of an organization that differ from its rows."""
     with org.app.app_context():
-        found = [asdict(one) for one in upkeep.find_differences(org.id, org.slug)]
+        differences = upkeep.find_differences(org.id, org.slug)
         db.session().rollback()
-    return found
+    return [asdict(difference) for difference in differences]
 
 
 def fold(app: Flask) -> None:
-    """Fold every organization's deltas, as the job does."""
+    """Fold the deltas of all organizations, as the job does."""
     with app.app_context():
         upkeep.fold(db.checkpoint)
 
 
 def run_sql(org: Org, statement: str, **values: Any) -> list[Any]:
-    """Return the rows of a statement in the organization, committed; `:org` is its id."""
+    """Run a statement in the organization, commit, and return its rows; `:org` is its id."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         result = session.execute(text(statement), {"org": org.id, **values})
         return list(result) if result.returns_rows else []
 
 
-def cells(org: Org, cube: str) -> dict[tuple[str, ...], int]:
-    """Return the folded cells of a cube without a key: how many rows by facets."""
+def get_cells(org: Org, cube: str) -> dict[tuple[str, ...], int]:
+    """Return the folded cells of a cube without a key: {facets: number of rows}."""
     rows = run_sql(org, "SELECT facets, n FROM counts WHERE cube = :cube", cube=cube)
     return {tuple(row.facets): row.n for row in rows}
 
 
-def waiting(org: Org) -> int:
-    """Return how many deltas of an organization are not folded."""
+def count_pending_deltas(org: Org) -> int:
+    """Return the number of deltas of an organization that are not folded yet."""
     rows = run_sql(org, "SELECT count(*) AS n FROM count_deltas WHERE organization_id = :org")
     return int(rows[0].n)
 
@@ -66,7 +66,7 @@ FROM generate_series(1, :number) AS i RETURNING id
 def insert_artifacts(
     org: Org, number: int, *, schema_id: UUID | None = None, start: str = "2026-01-30T22:00:00Z"
 ) -> list[UUID]:
-    """Insert documents of all kinds in one statement, 37 minutes apart; their ids."""
+    """Insert documents of all types in one statement, 37 minutes apart, and return their ids."""
     values = {"schema": schema_id, "number": number, "start": start}
     rows = run_sql(org, INSERT, assignee=str(org.users["labeler"]), **values)
     return [row.id for row in rows]

@@ -1,4 +1,4 @@
-"""Whether a delivery is what the description's section `webhooks` says of its event."""
+"""Check that deliveries match the section `webhooks` of the OpenAPI description."""
 
 import json
 from collections.abc import Mapping
@@ -8,9 +8,9 @@ import jsonschema_rs
 
 
 def check_delivery(description: Mapping[str, Any], headers: Mapping[str, str], body: bytes) -> None:
-    """Raise AssertionError when the headers or the body of a delivery are not the described ones.
+    """Raise AssertionError unless the headers and the body of a delivery are the described ones.
 
-    Stricter than the description: `data` has no member beside the described ones.
+    This is stricter than the description: `data` has no members but the described ones.
     """
     value = json.loads(body)
     described = description["webhooks"][value["event"]]["post"]

@@ -1,4 +1,4 @@
-"""Documents on the desk: schemas of any policy, documents ready for labels, and drafts of them."""
+"""Create schemas, documents and tag sets of one organization."""
 
 import json
 from typing import Any
@@ -36,26 +36,26 @@ MEMBERS = {
     "comment_count", "merged_from", "superseded_by", "provenance", "created_at", "updated_at",
     "revision",
 }  # fmt: skip
-"""The members of a label set's answer."""
+"""The members of a tag set in a response."""
 
 
 def counts(**sets: int) -> dict[str, int]:
-    """A document's label counts."""
+    """Return the label counts of a document."""
     return {"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0, **sets}
 
 
 def tag(field: str, value: Any, **members: Any) -> dict[str, Any]:
-    """A tag as a client sends it."""
+    """Return a tag as a client sends it."""
     return {"field": field, "value": value, **members}
 
 
 def rows(*items: str) -> list[dict[str, Any]]:
-    """A table of one column, as a client sends it."""
+    """Return the tags of a table with one column, as a client sends them."""
     return [tag("lines.item", item, row=number) for number, item in enumerate(items)]
 
 
 class Desk:
-    """What tests of label sets start from, in one organization."""
+    """The workspace of one organization: its schemas, documents and tag sets."""
 
     def __init__(self, org: Org) -> None:
         self.org = org
@@ -63,16 +63,16 @@ class Desk:
     def schema(
         self, *, fields: list[dict[str, Any]] | None = None, status: str = "active", **policy: Any
     ) -> UUID:
-        """A schema with one version; `policy` differs from one label, all of them reviewed."""
+        """Create a schema with one version; `policy` overrides members of POLICY. Return its id."""
         schema_id, version_id = uuid7(), uuid7()
-        agreed = {**POLICY, **policy}
+        review_policy = {**POLICY, **policy}
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
             s.add(
                 ArtifactSchema(
                     id=schema_id,
                     name="Invoices",
                     document_type="invoice",
-                    review_policy=agreed,
+                    review_policy=review_policy,
                     fields=FIELDS if fields is None else fields,
                     status=status,
                     current_version_id=version_id,
@@ -87,7 +87,7 @@ class Desk:
                     schema_id=schema_id,
                     number=1,
                     fields=FIELDS if fields is None else fields,
-                    review_policy=agreed,
+                    review_policy=review_policy,
                 )
             )
         return schema_id
@@ -95,7 +95,10 @@ class Desk:
     def artifact(
         self, schema_id: UUID | None = None, *, text: str | None = None, **members: Any
     ) -> UUID:
-        """A document that is ready, of 1,000 code points on two pages, all `x` without a text."""
+        """Create a ready document of two pages, and return its id.
+
+        Without `text`, its text is 1,000 times the letter x.
+        """
         length = len(text) if text is not None else members.pop("text_length", 1000)
         values = {
             "id": uuid7(),
@@ -114,58 +117,58 @@ class Desk:
             s.flush()
             body = "x" * length if text is None else text
             s.add(ArtifactText(artifact_id=values["id"], text=body))
-        made: UUID = values["id"]
-        return made
+        artifact_id: UUID = values["id"]
+        return artifact_id
 
     def draft(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
-        """A draft made over the API."""
+        """Create a draft with the API."""
         path = f"/artifacts/{artifact_id or self.artifact()}/tag-sets"
         answer = self.org.api(by).post(path, json={})
         assert answer.status_code == 201, answer.json
         return dict(answer.json["data"])
 
     def saved(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
-        """A draft with its required field."""
+        """Create a draft and save its required field."""
         draft = self.draft(artifact_id, by=by)
         answer = self.save(draft, [tag("number", "A-1")], by=by)
         assert answer.status_code == 200, answer.json
         return dict(answer.json["data"])
 
     def submitted(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
-        """A label set that was submitted."""
+        """Create a tag set and submit it."""
         draft = self.saved(artifact_id, by=by)
         answer = self.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
         assert answer.status_code == 200, answer.json
         return dict(answer.json["data"])
 
     def release(self, artifact_id: Any, *, by: str = "labeler") -> None:
-        """Give a document back over the API."""
+        """Release a document with the API."""
         answer = self.org.api(by).post(f"/artifacts/{artifact_id}/release", json={})
         assert answer.status_code == 200, answer.json
 
     def save(
         self, draft: dict[str, Any], tags: list[Any], *, by: str = "labeler", **body: Any
     ) -> Any:
-        """The answer to a save."""
+        """Save tags, and return the response."""
         body = {"tags": tags, "revision": draft["revision"], **body}
         return self.org.api(by).put(f"/tag-sets/{draft['id']}/tags", json=body)
 
     def mark_as_models(self, tag_set: dict[str, Any]) -> None:
-        """Let a model have made all tags of a draft, as of one that began with its prediction."""
+        """Mark all tags of a draft as a model's, as in a draft that starts from a prediction."""
         self.sql(
-            'UPDATE tag_sets SET tags = (SELECT jsonb_agg(one || \'{"source": "model"}\')'
-            " FROM jsonb_array_elements(tags) AS one) WHERE id = :id",
+            'UPDATE tag_sets SET tags = (SELECT jsonb_agg(tag || \'{"source": "model"}\')'
+            " FROM jsonb_array_elements(tags) AS tag) WHERE id = :id",
             id=tag_set["id"],
         )
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
-        """Rows of a statement in the organization, committed."""
+        """Run a statement in the organization, commit, and return its rows."""
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
             result = s.execute(text(statement), values)
             return list(result) if result.returns_rows else []
 
     def disable(self, name: str) -> None:
-        """Disable somebody's account, as the operator does."""
+        """Disable an account, as the operator does."""
         with self.org.app.app_context(), db.transaction():
             control_plane.disable_user(self.org.email(name))
 
@@ -178,7 +181,7 @@ class Desk:
         )
 
     def revisions(self, tag_set_id: str) -> list[Any]:
-        """(number, kind, author_id, tags, note) of each revision."""
+        """Return (number, kind, author_id, tags, note) of each revision of a tag set."""
         return self.sql(
             "SELECT number, kind, author_id, tags, note FROM tag_set_revisions"
             " WHERE tag_set_id = :id ORDER BY number",
@@ -186,7 +189,7 @@ class Desk:
         )
 
     def events(self, name: str) -> list[dict[str, Any]]:
-        """The data of the organization's events of a name."""
+        """Return the data of the organization's events with a name."""
         rows = self.sql(
             "SELECT data FROM outbox_events WHERE organization_id = :org AND name = :name"
             " ORDER BY created_at, id",
@@ -196,7 +199,7 @@ class Desk:
         return [row.data for row in rows]
 
     def artifact_row(self, artifact_id: Any) -> Any:
-        """status, label_counts, claim_user_id, claim_expires_at of a document."""
+        """Return (status, label_counts, claim_user_id, claim_expires_at) of a document."""
         return self.sql(
             "SELECT status, label_counts, claim_user_id, claim_expires_at FROM artifacts"
             " WHERE id = :id",

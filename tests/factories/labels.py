@@ -1,4 +1,4 @@
-"""Label sets by the thousand, made by PostgreSQL itself; for tests of volume and for the bench."""
+"""Create thousands of tag sets with a few statements; for volume tests and benchmarks."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ _POLICY = {
     "max_rejections": 3,
 }
 
-# The id of row i of a kind is made of its time and of a hash: UUIDv7 in form and in order.
+# The id of row i consists of its time and of a hash, so that the ids are UUIDv7 in form and order.
 _ID = """
 CAST(lpad(to_hex(CAST(extract(epoch FROM {at}) * 1000 AS bigint)), 12, '0') || '7'
      || lpad(to_hex(i % 4096), 3, '0') || '8' || substr(md5(:salt || {kind} || i), 1, 15) AS uuid)
@@ -77,7 +77,7 @@ _VALUES = {
 
 @dataclass(frozen=True)
 class Labeled:
-    """What `make_labeled` made. `start` is the time of its first rows."""
+    """The records that `make_labeled` created. `start` is the time of the first rows."""
 
     schema_id: UUID
     version_id: UUID
@@ -87,7 +87,7 @@ class Labeled:
 
 
 def make_field(key: str, kind: str, **members: Any) -> dict[str, Any]:
-    """A field as a published version holds it, with every member."""
+    """Return a field with all members, as a published version stores it."""
     return {
         "key": key,
         "label": key.replace("_", " ").capitalize(),
@@ -104,7 +104,7 @@ def make_field(key: str, kind: str, **members: Any) -> dict[str, Any]:
 
 
 def make_schema(org: Org, fields: list[dict[str, Any]], name: str = "Invoice") -> tuple[UUID, UUID]:
-    """An active schema with one version; (schema id, version id)."""
+    """Create an active schema with one version, and return (schema id, version id)."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         schema_id, version_id, now = uuid7(), uuid7(), db.utc_now()
         schema = ArtifactSchema(
@@ -130,10 +130,11 @@ def make_schema(org: Org, fields: list[dict[str, Any]], name: str = "Invoice") -
 def make_labeled(
     org: Org, n: int, tags_per_set: int = 4, *, texts: bool = True, revisions: bool = False
 ) -> Labeled:
-    """`n` artifacts with one accepted label set of `tags_per_set` tags each, of one new schema.
+    """Create `n` artifacts of a new schema, each with an accepted tag set of `tags_per_set` tags.
 
-    Made by a few statements: 50,000 take seconds. The fields are field_1, field_2 … of the types
-    text, money, date and number by turns; the sets were decided a millisecond apart.
+    This takes a few statements: 50,000 artifacts take seconds. The fields are field_1, field_2 and
+    so on, whose types are text, money, date and number in turn. The tag sets were decided one
+    millisecond apart.
     """
     kinds = [(f"field_{i + 1}", _KINDS[i % len(_KINDS)]) for i in range(tags_per_set)]
     fields = [make_field(key, kind) for key, kind in kinds]
@@ -154,10 +155,11 @@ def make_labeled(
         "start": start,
         "n": n,
     }
-    wanted = {_ARTIFACTS: True, _TEXTS: texts, sets: True, _REVISIONS: revisions}
+    statements = [_ARTIFACTS, *([_TEXTS] if texts else []), sets]
+    statements += [_REVISIONS] if revisions else []
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        # Of many rows a statement takes longer than the service lets one take.
+        # A statement on many rows takes longer than the service's timeout.
         session.execute(text("SET LOCAL statement_timeout = 0"))
-        for statement in (sql for sql, want in wanted.items() if want):
+        for statement in statements:
             session.execute(text(statement), values)
     return Labeled(schema_id, version_id, fields, start, n)

@@ -1,4 +1,4 @@
-"""A mail server's inbox that tests look into."""
+"""A mail server whose inbox tests can read."""
 
 import asyncio
 from email import message_from_bytes, policy
@@ -8,7 +8,6 @@ from typing import Any
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from app.kit import container
 from devserver.process import free_port
 
 PASSWORD = "p@ss/word:1"
@@ -16,7 +15,7 @@ URL_PASSWORD = "p%40ss%2Fword%3A1"
 
 
 class Inbox:
-    """A receiving server's handler that keeps what comes, or answers as it is told."""
+    """A handler of a receiving server that keeps all messages; tests can set its responses."""
 
     def __init__(self) -> None:
         self.messages: list[EmailMessage] = []
@@ -25,7 +24,7 @@ class Inbox:
         self.encrypted: list[bool] = []
         self.answer_recipient = self.answer_data = "250 OK"
         self.hold = ""
-        """A message whose id has this in it is taken, and not answered while this is set."""
+        """While this is set, messages whose id contains it are kept but not acknowledged."""
 
     async def handle_RCPT(
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
@@ -55,8 +54,8 @@ class Inbox:
 
 
 def inbox_server(inbox: Inbox, **options: Any) -> Controller:
-    """A server before `inbox` on a port of 127.0.0.1, not yet started."""
-    # Its name is given, or it asks the DNS for it at each connection.
+    """Return a server for `inbox` on a port of 127.0.0.1, not started yet."""
+    # Without a host name, it looks its own name up in the DNS at each connection.
     return Controller(
         inbox,
         hostname="127.0.0.1",
@@ -68,14 +67,7 @@ def inbox_server(inbox: Inbox, **options: Any) -> Controller:
 
 
 def body(message: EmailMessage, kind: str) -> str:
-    """The part of `kind`, plain or html, with LF line ends."""
+    """Return the part of `kind`, plain or html, with LF line ends."""
     part = message.get_body((kind,))
     assert part is not None
     return str(part.get_content()).replace("\r\n", "\n")
-
-
-def mails(to: str) -> list[Any]:
-    """What was mailed to an address, the oldest first."""
-    paths = (container.settings().data_dir / "mail").glob("letter-*.eml")
-    found = [message_from_bytes(p.read_bytes(), policy=policy.default) for p in sorted(paths)]
-    return [message for message in found if message["To"] == to]

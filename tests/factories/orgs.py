@@ -1,4 +1,4 @@
-"""Organizations with a user per role, and a client that speaks as one of them."""
+"""Create organizations with a user for each role, and clients that send requests as these users."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -30,9 +30,9 @@ def _password_hash() -> str:
 
 @dataclass
 class Api:
-    """A client with a bearer token or an API key and, when it has one, an organization.
+    """A client with a bearer token or an API key, and optionally an organization.
 
-    Every answer is held against the API's description (`tests.factories.answers`).
+    Every response is checked against the OpenAPI description (`tests.factories.answers`).
     """
 
     client: FlaskClient
@@ -84,49 +84,54 @@ class Org:
     tokens: dict[str, str] = field(default_factory=dict)
 
     def api(self, role: str = "owner", *, slug: str | None = None) -> Api:
-        """A client of the user with `role`; each call a client of its own, so for threads too."""
+        """Return a new client of the user with `role`; threads must not share one."""
         return Api(self.app.test_client(), self.tokens[role], slug or self.slug)
 
     def email(self, name: str) -> str:
-        """The address of a user."""
+        """Return the email address of a user."""
         with self.app.app_context():
             user = db.session().get(User, self.users[name])
             assert user is not None
             return user.email
 
     def anonymous(self) -> Api:
-        """A client without credentials."""
+        """Return a client without credentials."""
         return Api(self.app.test_client(), None, self.slug)
 
     def key(
         self, role: str, *, maker: str = "owner", slug: str | None = None, **members: Any
     ) -> Api:
-        """A client with a new API key of `role`, made by `maker`; it names an organization only
-        where one is given."""
-        asked = {"name": f"A {role} key", "role": role, **members}
-        made = self.api(maker).post(f"/organizations/{self.slug}/api-keys", asked)
-        assert made.status_code == 201, made.json
-        return Api(self.app.test_client(), None, None, made.json["data"]["key"])
+        """Return a client with a new API key of `role`, created by `maker`.
+
+        It does not send the header X-Org-Slug.
+        """
+        body = {"name": f"A {role} key", "role": role, **members}
+        answer = self.api(maker).post(f"/organizations/{self.slug}/api-keys", body)
+        assert answer.status_code == 201, answer.json
+        return Api(self.app.test_client(), None, None, answer.json["data"]["key"])
 
     def add_user(self, name: str, role: str) -> UUID:
-        """One more member, known to `api` by `name`."""
+        """Add a member, whom `api` and `users` know by `name`, and return the user's id."""
         return self.add_users({name: role})[name]
 
     def add_users(self, roles: dict[str, str]) -> dict[str, UUID]:
-        """Members with their roles by name, known to `api` by these names; their ids."""
+        """Add members; `roles` maps names to roles. Return the users' ids by name."""
         with self.app.app_context(), tenancy.organization(self.id), db.transaction() as session:
             users = {name: _new_user(name) for name in roles}
             session.add_all(users.values())
             session.flush()
-            ends = db.utc_now() + _DAY
+            expires_at = db.utc_now() + _DAY
             logins = {
-                name: Session(user_id=user.id, expires_at=ends) for name, user in users.items()
+                name: Session(user_id=user.id, expires_at=expires_at)
+                for name, user in users.items()
             }
-            # Members who joined at the same instant would have no order.
-            joined = db.utc_now() - timedelta(milliseconds=len(roles))
+            # Members who joined at the same time would have no order.
+            first_joined_at = db.utc_now() - timedelta(milliseconds=len(roles))
             session.add_all(
                 Membership(
-                    user_id=users[name].id, role=role, created_at=joined + timedelta(milliseconds=n)
+                    user_id=users[name].id,
+                    role=role,
+                    created_at=first_joined_at + timedelta(milliseconds=n),
                 )
                 for n, (name, role) in enumerate(roles.items())
             )
@@ -150,16 +155,16 @@ def _new_user(name: str) -> User:
 
 
 def operator(app: Flask) -> Api:
-    """A client with the control plane's token."""
+    """Return a client with the control plane's token."""
     return Api(app.test_client(), container.settings().control_plane_token, None)
 
 
 def make_org(app: Flask, **members: Any) -> Org:
-    """An organization with a user for every role, named after the role."""
+    """Create an organization with a user for each role, named after the role."""
     with app.app_context(), db.transaction() as session:
         row = Organization(slug=f"org-{uuid7().hex[-20:]}", name="Test", **members)
         session.add(row)
         session.flush()
-        made = Org(app, row.id, row.slug)
-    made.add_users({role.name: role.name for role in Role})
-    return made
+        org = Org(app, row.id, row.slug)
+    org.add_users({role.name: role.name for role in Role})
+    return org

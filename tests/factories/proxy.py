@@ -1,4 +1,4 @@
-"""A TCP proxy that can fall silent, as a host does that has vanished or stands still."""
+"""A TCP proxy that can stop forwarding, like a host that is unreachable or frozen."""
 
 import contextlib
 import socket
@@ -10,7 +10,7 @@ _BYTES = 65_536
 
 
 class Proxy:
-    """Forwards connections to `address` from a port of its own, `port`."""
+    """Forwards connections from its own port, `port`, to `address`."""
 
     def __init__(self, address: tuple[str, int]) -> None:
         self._address = address
@@ -35,15 +35,17 @@ class Proxy:
         self.come_back()
 
     def vanish(self) -> None:
-        """Forward nothing more, in either direction. New connections are accepted, by the kernel,
-        and not answered."""
+        """Stop forwarding in both directions.
+
+        The kernel still accepts new connections, but nothing responds on them.
+        """
         self._speaks.clear()
 
     def come_back(self) -> None:
-        """Forward again what comes now; who was connected has to connect again."""
-        for one in list(self._sockets):
+        """Forward new connections again, and close the existing ones."""
+        for connection in list(self._sockets):
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
         self._speaks.set()
 
     def _accept(self) -> None:
@@ -69,8 +71,8 @@ class Proxy:
             while data := source.recv(_BYTES):
                 self._speaks.wait()
                 target.sendall(data)
-        for one in (source, target):
+        for connection in (source, target):
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
         self._sockets.discard(source)
         source.close()

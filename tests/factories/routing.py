@@ -1,4 +1,4 @@
-"""Routing rules made over the API, and what became of documents."""
+"""Create routing rules with the API, and read where documents were routed."""
 
 from typing import Any
 from uuid import UUID
@@ -10,26 +10,28 @@ from tests.factories.teams import add_members, make_team
 
 
 def where(attribute: str, operator: str, value: Any = None) -> dict[str, Any]:
-    """A condition as a client sends it."""
+    """Return a condition as a client sends it."""
     return {"attribute": attribute, "operator": operator, "value": value}
 
 
 class Router:
-    """What tests of routing start from, in one organization."""
+    """The routing rules of one organization."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self.org = desk.org
 
     def rule(self, *conditions: dict[str, Any], **body: Any) -> dict[str, Any]:
-        """A rule whose conditions all hold, with `stop`, `position` and so on; the other members
-        are its action."""
+        """Create a rule that requires all conditions.
+
+        Of `body`, `stop`, `position` and the like belong to the rule, the others to its action.
+        """
         answer = self.send(*conditions, **body)
         assert answer.status_code == 201, answer.json
         return dict(answer.json["data"])
 
     def send(self, *conditions: dict[str, Any], **body: Any) -> Any:
-        """The answer to a new rule."""
+        """Send a new rule as `rule` does, and return the response."""
         own = {
             k: body.pop(k) for k in ("name", "stop", "position", "enabled", "apply") if k in body
         }
@@ -37,15 +39,15 @@ class Router:
         return self.org.api("admin").post("/routing-rules", json=rule)
 
     def rules(self) -> list[dict[str, Any]]:
-        """All rules in their order."""
+        """Return all rules in their order."""
         return list(self.org.api("viewer").get("/routing-rules").json["data"])
 
     def read(self, rule: dict[str, Any]) -> dict[str, Any]:
-        """The rule as it is now."""
+        """Return the current state of a rule."""
         return dict(self.org.api("viewer").get(f"/routing-rules/{rule['id']}").json["data"])
 
     def team(self, *names: str, **body: Any) -> str:
-        """A team of labelers of these names, who are made if they are not there."""
+        """Create a team of labelers with these names; labelers who do not exist are created."""
         for name in names:
             if name not in self.org.users:
                 self.org.add_user(name, "labeler")
@@ -55,30 +57,30 @@ class Router:
         return str(team["id"])
 
     def route(self, *artifact_ids: UUID) -> int:
-        """Route documents as when they came in; how many matched."""
+        """Route documents as after their ingestion, and return how many matched."""
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
             return service.route_ingested(list(artifact_ids))
 
     def apply(self) -> int:
-        """Route what waits; how many matched."""
+        """Route the unassigned documents, and return how many matched."""
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
             return service.route_unassigned(db.checkpoint)
 
     def artifact(self, artifact_id: Any) -> dict[str, Any]:
-        """A document as the API shows it."""
+        """Return a document as the API shows it."""
         return dict(self.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"])
 
-    def goes_to(self, artifact_id: Any) -> str | None:
-        """The name of the user, or the id of the team, that a document is assigned to."""
+    def get_assignee(self, artifact_id: Any) -> str | None:
+        """Return the name of the user, or the id of the team, that a document is assigned to."""
         assignees = self.artifact(artifact_id)["assignees"]
         if not assignees:
             return None
-        (one,) = assignees
+        (assignee,) = assignees
         names = {str(user_id): name for name, user_id in self.org.users.items()}
-        return one["team_id"] or names[one["user_id"]]
+        return assignee["team_id"] or names[assignee["user_id"]]
 
     def simulate(self, **body: Any) -> list[dict[str, Any]]:
-        """What a simulation says of each document."""
+        """Return the result of a simulation for each document."""
         answer = self.org.api("admin").post("/routing-rules/simulate", json=body)
         assert answer.status_code == 200, answer.json
         return list(answer.json["data"]["documents"])

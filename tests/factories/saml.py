@@ -1,4 +1,4 @@
-"""Answers of an identity provider that is ours to bend: made as a template, signed by signxml."""
+"""Create SAML responses, valid or not, from a template, and sign them with signxml."""
 
 import base64
 from collections.abc import Callable
@@ -33,7 +33,7 @@ Change = Callable[[etree._Element], Any]
 
 @cache
 def key(name: str) -> Key:
-    """A key by name: rsa, other, small (1024 bits), ec (P-256), weak-ec, other-ec."""
+    """Return a key by name: rsa, other, small (1024 bits), ec (P-256), weak-ec, other-ec."""
     if name == "ec":
         return ec.generate_private_key(ec.SECP256R1())
     if name == "weak-ec":
@@ -45,7 +45,7 @@ def key(name: str) -> Key:
 
 @cache
 def certificate(name: str, days: int = 365) -> x509.Certificate:
-    """A self-signed certificate of `key(name)`; with negative `days` it has expired."""
+    """Return a self-signed certificate of `key(name)`; with negative `days`, it has expired."""
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
     return (
@@ -60,14 +60,14 @@ def certificate(name: str, days: int = 365) -> x509.Certificate:
     )
 
 
-def base64_der(found: x509.Certificate) -> str:
-    """As metadata has it."""
-    return base64.b64encode(found.public_bytes(Encoding.DER)).decode()
+def base64_der(certificate: x509.Certificate) -> str:
+    """Return a certificate in the form that metadata contains."""
+    return base64.b64encode(certificate.public_bytes(Encoding.DER)).decode()
 
 
-def written(moment: datetime) -> str:
-    """An xs:dateTime in UTC."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def format_time(time: datetime) -> str:
+    """Return a time as an xs:dateTime in UTC."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 _TEMPLATE = """
@@ -92,7 +92,7 @@ _TEMPLATE = """
 
 @dataclass(frozen=True)
 class Forge:
-    """Makes answers. `sign` names what is signed, inmost first; `change` bends before signing."""
+    """Creates responses. `sign` names the elements to sign, innermost first."""
 
     subject: str = "ada"
     format: str = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
@@ -110,30 +110,30 @@ class Forge:
     sign: tuple[str, ...] = ("assertion",)
     signer: dict[str, Any] = field(default_factory=dict)
 
-    def but(self, **members: Any) -> "Forge":
-        """The same with other members."""
+    def with_changes(self, **members: Any) -> "Forge":
+        """Return a copy with other members."""
         return replace(self, **members)
 
     def tree(self) -> etree._Element:
-        """The answer, unsigned."""
-        values = "".join(
+        """Return the unsigned response."""
+        attributes = "".join(
             f'<saml:Attribute Name="{name}">'
-            + "".join(f"<saml:AttributeValue>{v}</saml:AttributeValue>" for v in found)
+            + "".join(f"<saml:AttributeValue>{v}</saml:AttributeValue>" for v in values)
             + "</saml:Attribute>"
-            for name, found in self.attributes.items()
+            for name, values in self.attributes.items()
         )
         text = _TEMPLATE.strip().format(
             **{k: getattr(self, k) for k in ("acs", "request", "issuer", "audience", "subject")},
             format=self.format,
             assertion_id=self.assertion_id,
-            now=written(self.now),
-            end=written(self.now + self.lifetime),
-            attributes=values,
+            now=format_time(self.now),
+            end=format_time(self.now + self.lifetime),
+            attributes=attributes,
         )
         return etree.fromstring(text)
 
     def make(self, change: Change | None = None) -> etree._Element:
-        """The answer, signed. `change` gets the tree first."""
+        """Return the signed response. `change` is called with the tree before it is signed."""
         root = self.tree()
         if change is not None:
             change(root)
@@ -142,7 +142,7 @@ class Forge:
         return root
 
     def signed(self, root: etree._Element, name: str) -> etree._Element:
-        """The answer with its assertion, or the whole of it, signed."""
+        """Sign the assertion or the whole response, and return the response."""
         options = {
             "c14n_algorithm": "http://www.w3.org/2001/10/xml-exc-c14n#",
             "signature_algorithm": "ecdsa-sha256" if self.key_name == "ec" else "rsa-sha256",
@@ -150,23 +150,23 @@ class Forge:
             **self.signer,
         }
         element = root if name == "response" else assertion(root)
-        # The place of the signature: after the issuer.
+        # The signature is placed after the issuer.
         place = etree.Element(f"{{{NS['ds']}}}Signature", Id="placeholder", nsmap={"ds": NS["ds"]})
         element.insert(1, place)
-        done = XMLSigner(**options).sign(
+        signed_element = XMLSigner(**options).sign(
             etree.fromstring(etree.tostring(element)),
             key=key(self.key_name),
             cert=[certificate(self.key_name)],
             reference_uri="#" + element.get("ID"),
         )
         if name == "response":
-            return done
-        element.getparent().replace(element, done)
+            return signed_element
+        element.getparent().replace(element, signed_element)
         return etree.fromstring(etree.tostring(root))
 
     def expected(self, **members: Any) -> ExpectedValues:
-        """What the untouched answer agrees with."""
-        found = ExpectedValues(
+        """Return the expected values that match the unchanged response."""
+        expected = ExpectedValues(
             issuer=ISSUER,
             certificates=(certificate(self.key_name),),
             audience=AUDIENCE,
@@ -175,29 +175,29 @@ class Forge:
             asked_at=self.now - timedelta(seconds=5),
             now=self.now,
         )
-        return replace(found, **members)
+        return replace(expected, **members)
 
 
 def assertion(root: etree._Element) -> etree._Element:
-    """The first assertion."""
+    """Return the first assertion."""
     return root.find(".//saml:Assertion", NS)
 
 
 def find(root: etree._Element, name: str) -> etree._Element:
-    """The first element of a prefixed name, in document order."""
-    found = root.find(f".//{name}", NS)
-    assert found is not None, name
-    return found
+    """Return the first element with a prefixed name, in document order."""
+    element = root.find(f".//{name}", NS)
+    assert element is not None, name
+    return element
 
 
 def metadata(
     *certificates: x509.Certificate, issuer: str = ISSUER, sso_url: str = SSO_URL
 ) -> bytes:
-    """Metadata of the provider with these signing certificates."""
+    """Return metadata of the provider with these signing certificates."""
     keys = "".join(
         '<md:KeyDescriptor use="signing"><ds:KeyInfo><ds:X509Data><ds:X509Certificate>'
-        f"{base64_der(one)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>"
-        for one in certificates or (certificate("rsa"),)
+        f"{base64_der(item)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>"
+        for item in certificates or (certificate("rsa"),)
     )
     return f"""<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata"
  xmlns:ds="{NS["ds"]}" entityID="{issuer}"><md:IDPSSODescriptor

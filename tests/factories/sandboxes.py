@@ -1,12 +1,11 @@
-"""The processes of fork servers, as the tests find them among their descendants."""
+"""Find the processes of fork servers among the descendants of a process."""
 
 import signal
-import time
-from collections.abc import Callable
 
 import psutil
 
-from tests.factories.processes import ended, send
+from tests.factories.processes import has_ended, send_signal
+from tests.factories.waiting import wait_until
 
 LAUNCHER = "engines/sandbox/launcher.py"
 
@@ -31,14 +30,6 @@ def belongs_to_fork_server(process: psutil.Process) -> bool:
     return any("engines/sandbox/" in part.replace(".", "/") for part in process.cmdline())
 
 
-def wait_until(condition: Callable[[], object], what: str = "it", seconds: float = 60) -> None:
-    """Wait for a condition, looking often."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} did not happen within {seconds} s"
-        time.sleep(0.01)
-
-
 def _children(of: int | None) -> list[psutil.Process]:
     try:
         return psutil.Process(of).children()
@@ -55,5 +46,5 @@ def _is_launcher(process: psutil.Process) -> bool:
 
 def kill(process: psutil.Process) -> None:
     """Kill a process and wait for its end."""
-    send(process, signal.SIGKILL)
-    wait_until(lambda: ended(process), "the end of a killed process")
+    send_signal(process, signal.SIGKILL)
+    wait_until(lambda: has_ended(process), "the end of a killed process")

@@ -1,4 +1,4 @@
-"""Reading /metrics as Prometheus does."""
+"""Read /metrics as Prometheus does."""
 
 from collections.abc import Mapping
 
@@ -12,9 +12,9 @@ Series = tuple[str, frozenset[tuple[str, str]]]
 
 
 def scrape(app: Flask) -> dict[Series, float]:
-    """Every series of the page, with what was counted in this process up to now.
+    """Return all series of the page, including the latest counts of this process.
 
-    As Prometheus does, refuses a page on which a series appears twice.
+    Like Prometheus, rejects a page on which a series appears twice.
     """
     assert STORE.send()
     token = container.settings().metrics_token
@@ -24,23 +24,23 @@ def scrape(app: Flask) -> dict[Series, float]:
 
 
 def parse(text: str) -> dict[Series, float]:
-    """Every series of a page."""
-    found: dict[Series, float] = {}
+    """Return all series of a page."""
+    values: dict[Series, float] = {}
     families = list(text_string_to_metric_families(text))
     assert len({family.name for family in families}) == len(families)
     for family in families:
         for sample in family.samples:
             key = series(sample.name, sample.labels)
-            assert key not in found, f"{key} appears twice"
-            found[key] = sample.value
-    return found
+            assert key not in values, f"{key} appears twice"
+            values[key] = sample.value
+    return values
 
 
 def series(name: str, labels: Mapping[str, str]) -> Series:
-    """What a series is found by."""
+    """Return the key of a series."""
     return name, frozenset(labels.items())
 
 
 def counted(app: Flask, name: str, **labels: str) -> float:
-    """The value of one series, 0 while there is none."""
+    """Return the value of a series, or 0 if it does not exist."""
     return scrape(app).get(series(name, labels), 0.0)

@@ -1,4 +1,4 @@
-"""Servers that tests start, and where they listen."""
+"""HTTP servers that tests start."""
 
 import threading
 from collections.abc import Iterator
@@ -8,8 +8,10 @@ from socketserver import TCPServer
 
 
 class QuickServer(ThreadingHTTPServer):
-    """Listens at once: the standard library's asks the DNS for the name of its address before it
-    does, which takes ten seconds where no server of names answers."""
+    """A server that does not look its own name up in the DNS.
+
+    The lookup of the standard library's server takes ten seconds if no name server responds.
+    """
 
     daemon_threads = True
 
@@ -21,7 +23,7 @@ class QuickServer(ThreadingHTTPServer):
 
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler], host: str) -> Iterator[int]:
-    """The port on which `handler` answers until the end of the block."""
+    """Serve `handler` during the block, and yield the port."""
     with QuickServer((host, 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()

@@ -1,4 +1,4 @@
-"""Label sets that wait for review, by the hundred, made by PostgreSQL itself."""
+"""Create hundreds of tag sets that wait for review, with two statements."""
 
 from tests.factories.desk import Desk
 
@@ -24,8 +24,11 @@ RETURNING id
 """
 
 
-def submitted(desk: Desk, count: int, *names: str) -> list[str]:
-    """Label sets of as many documents, by these people in turn; their ids."""
+def make_submitted(desk: Desk, count: int, *names: str) -> list[str]:
+    """Create `count` documents with a submitted tag set each, and return the tag sets' ids.
+
+    The named users are the labelers, in turn.
+    """
     org, schema = desk.org.id, desk.schema()
     documents = desk.sql(_DOCUMENTS, org=org, schema=schema, count=count)
     values = {

@@ -1,4 +1,4 @@
-"""Teams: single ones over the API, and whole organizations of them made by PostgreSQL itself."""
+"""Create single teams with the API, or thousands of them with a few statements."""
 
 from typing import Any
 from uuid import UUID
@@ -10,14 +10,14 @@ from tests.factories.orgs import Org
 
 
 def make_team(org: Org, name: str = "Invoices", **body: Any) -> dict[str, Any]:
-    """A team made over the API."""
+    """Create a team with the API."""
     answer = org.api("admin").post("/teams", json={"name": name, **body})
     assert answer.status_code == 201, answer.json
     return dict(answer.json["data"])
 
 
 def add_members(org: Org, team: dict[str, Any], *names: str) -> dict[str, Any]:
-    """The team with these users of `org` in it."""
+    """Add these users of `org` to a team, and return the team."""
     path = f"/teams/{team['id']}/members"
     body = {"user_ids": [str(org.users[name]) for name in names]}
     answer = org.api("admin").post(path, json=body)
@@ -25,7 +25,7 @@ def add_members(org: Org, team: dict[str, Any], *names: str) -> dict[str, Any]:
     return dict(answer.json["data"])
 
 
-# Each hundredth team stands at the top, the others under the top team before them.
+# Each hundredth team has no parent; it is the parent of the 99 teams after it.
 _TEAMS = """
 WITH numbered AS (SELECT i, gen_random_uuid() AS id FROM generate_series(0, :teams - 1) AS i)
 INSERT INTO teams (organization_id, id, name, parent_id, skills, skill_keys, description,
@@ -59,16 +59,16 @@ JOIN person ON person.i = (team.i * 7 + k) % :users
 """
 
 
-def make_many(org: Org, *, teams: int, users: int, each: int) -> None:
-    """`teams` teams of `each` members out of `users` new people, in a few statements."""
+def make_teams(org: Org, *, teams: int, users: int, each: int) -> None:
+    """Create `teams` teams with `each` members out of `users` new users."""
     assert each <= users
     values: dict[str, Any] = {"org": org.id, "salt": org.slug}
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        # Plans that triggers made while the tables were small would serve the large ones too.
+        # Otherwise triggers keep using the plans that they made while the tables were small.
         session.execute(text("SET LOCAL plan_cache_mode = force_custom_plan"))
         session.execute(text("SET LOCAL statement_timeout = '10min'"))
         session.execute(text(_TEAMS), {**values, "teams": teams})
-        made: list[UUID] = list(session.scalars(text(_USERS), {**values, "users": users}))
-        values["ids"] = [str(one) for one in made]
+        user_ids: list[UUID] = list(session.scalars(text(_USERS), {**values, "users": users}))
+        values["ids"] = [str(user_id) for user_id in user_ids]
         session.execute(text(_MEMBERSHIPS), values)
         session.execute(text(_TEAM_MEMBERS), {**values, "each": each, "users": users})

@@ -1,4 +1,4 @@
-"""Running what is due inside a test: the real relay, the real queues, the real worker function."""
+"""Run due jobs inside a test with the real relay, queues and worker function."""
 
 from threading import Event
 from typing import Any
@@ -20,12 +20,12 @@ from app.kit.jobs.rq_workers import InProcess, make
 from tests.factories.orgs import Org
 
 _ROUNDS = 500
-"""More than what other tests left takes: of some queues a round hands out four jobs."""
+"""Enough for the jobs that other tests left: a round sends only four jobs of some queues."""
 _SETTLE_SECONDS = 30.0
 
 
 def run_jobs_of(org: Org, *queues: str) -> int:
-    """Claim and run what is due of one organization, without a relay; return how many jobs."""
+    """Claim and run the due jobs of one organization without a relay, and return their number."""
     count = 0
     with org.app.app_context():
         for queue in queues or QUEUES:
@@ -48,8 +48,8 @@ def claim_jobs_of(org: Org, queue: str) -> list[Claimed]:
     return jobs
 
 
-def job_of(organization_id: UUID | None, args: dict[str, Any], **members: Any) -> Job:
-    """A job as its handler sees it, without a row."""
+def make_job(organization_id: UUID | None, args: dict[str, Any], **members: Any) -> Job:
+    """Return a job as its handler receives it; it has no row."""
     job_id = members.pop("id", None) or uuid7()
     return Job(
         id=job_id,
@@ -65,7 +65,7 @@ def job_of(organization_id: UUID | None, args: dict[str, Any], **members: Any) -
 
 
 def make_due(app: Flask, *names: str) -> None:
-    """Let this round of periodic jobs come once more; what died of the last one is gone."""
+    """Make periodic jobs due again, and delete the jobs of their last round."""
     everything = tenancy.across_organizations(reason="a test is the clock")
     values = {"names": list(names), "keys": [f"periodic:{name}" for name in names]}
     with app.app_context(), everything, db.transaction() as session:
@@ -74,7 +74,7 @@ def make_due(app: Flask, *names: str) -> None:
 
 
 def drain(app: Flask) -> None:
-    """Relay and work, by turns, until a round moves nothing; deliveries are sent and written."""
+    """Run the relay and the workers in turn until nothing is left to do, deliveries included."""
     connection = container.current().redis(timeout=5)
     relay = Relay(app, lambda: connection)
     names = [*GROUPS, *(source.queue for source in handlers.SOURCES)]
@@ -87,4 +87,4 @@ def drain(app: Flask) -> None:
         worker = make(InProcess, app, names, functions, connection, Event())
         worker.work(burst=True, logging_level="WARNING")
         assert all(source.settle(_SETTLE_SECONDS) for source in handlers.SOURCES)
-    raise AssertionError("work did not come to an end")
+    raise AssertionError("the jobs did not come to an end")

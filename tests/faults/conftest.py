@@ -1,4 +1,4 @@
-"""The real service under its real supervisor, and a receiver that remembers what came."""
+"""Run the service under its supervisor, and a receiver that records deliveries."""
 
 import atexit
 import json
@@ -25,6 +25,7 @@ import requests
 
 from devserver.process import free_port
 from tests.factories.servers import serving
+from tests.factories.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.faults.sites import Site
@@ -34,17 +35,9 @@ ADDRESS = "127.0.0.2"
 DEADLINE = 150.0
 
 
-def until(check: Callable[[], bool], what: str, seconds: float = DEADLINE) -> None:
-    """Wait for `check` in short steps; fails after `seconds`."""
-    end = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < end, f"waited {seconds} s for: {what}"
-        time.sleep(0.05)
-
-
 @dataclass
 class Receiver:
-    """An HTTP server that keeps every delivery. While `hold` is set it does not answer."""
+    """An HTTP server that records every delivery. While `hold` is set, it does not respond."""
 
     url: str = ""
     seen: Counter[str] = field(default_factory=Counter)
@@ -67,15 +60,15 @@ class Receiver:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """A receiver on the address that the service may reach."""
-    found = Receiver()
+    """Run a receiver on an address to which the service may deliver."""
+    receiver = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            found.take(self.headers, body)
+            receiver.take(self.headers, body)
             self.send_response(204)
             self.end_headers()
 
@@ -83,16 +76,16 @@ def receiver() -> Iterator[Receiver]:
             pass
 
     with serving(Handler, ADDRESS) as port:
-        found.url = f"http://{ADDRESS}:{port}/hook"
+        receiver.url = f"http://{ADDRESS}:{port}/hook"
         try:
-            yield found
+            yield receiver
         finally:
-            found.hold.clear()
+            receiver.hold.clear()
 
 
 @dataclass
 class Service:
-    """The service, spoken to as its admin."""
+    """The running service, with requests sent as the demo organization's admin."""
 
     base: str
     process: subprocess.Popen[bytes]
@@ -103,16 +96,16 @@ class Service:
 
     @property
     def data_dir(self) -> Path:
-        """Return the data folder as the service sees it, which may have mounts of its own."""
+        """Return the data folder as the service sees it; the service may have its own mounts."""
         return Path(f"/proc/{self.process.pid}/root{self.folder}/data")
 
     def restart(self) -> None:
-        """Start the service again, on the same data, after its process has ended."""
+        """Start the service again with the same data, after its process has ended."""
         self.process = self.start()
-        until(self.is_ready, "the service to be ready", 180)
+        wait_until(self.is_ready, "the service to be ready", 180)
 
     def is_ready(self) -> bool:
-        """Whether it takes requests. Fails when its process has ended."""
+        """Return whether the service accepts requests. Fails if its process has ended."""
         assert self.process.poll() is None, (self.folder / "log").read_text()[-4000:]
         try:
             return requests.get(f"{self.base}/health/ready", timeout=2).ok
@@ -130,69 +123,67 @@ class Service:
         self.headers = {"Authorization": f"Bearer {data['access_token']}", "X-Org-Slug": "demo"}
 
     def processes(self, *words: str) -> list[psutil.Process]:
-        """The service's processes whose name or command line has all of `words`."""
-        found = []
+        """Return the service's processes whose name or command line contains all of `words`."""
+        matching = []
         for process in psutil.Process(self.process.pid).children(recursive=True):
             try:
                 text = " ".join([process.name(), *process.cmdline()])
             except psutil.Error:
                 continue
             if all(word in text for word in words):
-                found.append(process)
-        return found
+                matching.append(process)
+        return matching
 
     def environment(self) -> dict[str, str]:
-        """What the supervisor gave its processes: the addresses of PostgreSQL and Valkey."""
+        """Return the environment of the service's processes: the URLs of PostgreSQL and Valkey."""
         record = json.loads((self.data_dir / "running.json").read_text())
-        found: dict[str, str] = record["environment"]
-        return found
+        return dict(record["environment"])
 
     def hook(self, receiver: Receiver) -> str:
         body = {"url": receiver.url, "events": ["artifact.ingested"]}
         answer = self.call("POST", "/webhooks", json=body)
         assert answer.status_code == 201, answer.text
-        identifier: str = answer.json()["data"]["id"]
-        return identifier
+        return str(answer.json()["data"]["id"])
 
     def write(self, text: str) -> str | None:
-        """Create a document; its id when that was acknowledged, None when it was not."""
+        """Create a document, and return its id, or None if the service did not acknowledge it."""
         try:
             answer = self.call("POST", "/artifacts", json={"name": "fault.txt", "text": text})
         except requests.RequestException:
             return None
         if answer.status_code == 201:
-            identifier: str = answer.json()["data"]["id"]
-            return identifier
+            return str(answer.json()["data"]["id"])
         assert answer.status_code in (500, 502, 503), answer.text
         assert answer.status_code == 503 or "internal_error" not in answer.text, answer.text
         return None
 
     def deliveries(self, webhook: str) -> list[dict[str, Any]]:
-        """Every delivery of a webhook."""
-        found: list[dict[str, Any]] = []
+        """Return all deliveries of a webhook."""
+        deliveries: list[dict[str, Any]] = []
         cursor = None
         while True:
             query = {"page_size": 1000, **({"cursor": cursor} if cursor else {})}
             page = self.call("GET", f"/webhooks/{webhook}/deliveries", params=query).json()
-            found += page["data"]
+            deliveries += page["data"]
             cursor = page["meta"]["next_cursor"]
             if cursor is None:
-                return found
+                return deliveries
 
     def settle(self, webhook: str, written: set[str], receiver: Receiver) -> None:
         """Wait until nothing is pending, and check that nothing was lost or sent too often."""
 
         def settled() -> bool:
             try:
-                found = self.deliveries(webhook)
+                deliveries = self.deliveries(webhook)
             except (requests.RequestException, KeyError, ValueError):
                 return False
-            return len(found) >= len(written) and all(d["status"] != "pending" for d in found)
+            has_all = len(deliveries) >= len(written)
+            return has_all and all(d["status"] != "pending" for d in deliveries)
 
-        until(settled, "no pending deliveries")
-        found = self.deliveries(webhook)
-        assert {d["status"] for d in found} <= {"delivered", "abandoned"}
-        for delivery in found:
+        wait_until(settled, "no pending deliveries")
+        deliveries = self.deliveries(webhook)
+        assert {d["status"] for d in deliveries} <= {"delivered", "abandoned"}
+        for delivery in deliveries:
             assert len(delivery["attempts"]) <= 4
             if delivery["status"] == "delivered":
                 assert receiver.seen[delivery["id"]] >= 1
@@ -200,37 +191,38 @@ class Service:
                 assert len(delivery["attempts"]) == 4
         for artifact in written:
             assert self.call("GET", f"/artifacts/{artifact}").status_code == 200
-        delivered = sum(d["status"] == "delivered" for d in found)
-        assert delivered == len(found), "the receiver always answered in the end"
+        assert all(d["status"] == "delivered" for d in deliveries), "the receiver recovers"
         assert written <= receiver.artifacts
 
 
 @pytest.fixture
 def service() -> Iterator[Service]:
-    """A freshly started service with the demo organization."""
-    with running() as found:
-        yield found
+    """Start a service with the demo organization."""
+    with running() as service:
+        yield service
 
 
 @pytest.fixture(scope="module")
 def lasting() -> Iterator[Service]:
-    """A service for several tests, each of which has an organization of its own (`place`)."""
-    with running(RATE_LIMITS="off") as found:
-        yield found
+    """Start a service for several tests, each of which has its own organization (`place`)."""
+    with running(RATE_LIMITS="off") as service:
+        yield service
 
 
 @pytest.fixture
 def place(lasting: Service, request: pytest.FixtureRequest) -> Iterator["Site"]:
-    """A new organization in `lasting`."""
-    from tests.faults.sites import site  # noqa: PLC0415 - it takes what is above
+    """Create an organization in `lasting`."""
+    from tests.faults.sites import site  # noqa: PLC0415 - it imports this module
 
-    with site(lasting, request.node.name) as found:
-        yield found
+    with site(lasting, request.node.name) as place:
+        yield place
 
 
 def surroundings() -> dict[str, str]:
-    """What a program needs of the environment. The rest is what other tests set in this process:
-    the service would be another one in their company."""
+    """Return the environment variables that any program needs.
+
+    The others include settings that other tests have made in this process.
+    """
     names = ("PATH", "HOME", "LANG", "TMPDIR")
     return {name: os.environ[name] for name in names if name in os.environ}
 
@@ -239,20 +231,20 @@ def surroundings() -> dict[str, str]:
 def running(
     *, output: int | None = None, through: Sequence[str] = (), **settings: str
 ) -> Iterator[Service]:
-    """A service of its own with the demo organization; `settings` are for its environment.
+    """Run a service with the demo organization; `settings` are added to its environment.
 
-    `output` is a descriptor for what it writes, instead of a file. `through` is a command that
-    starts it: its words, then the data folder, then the words of the service. Its data are a copy
-    of those that the first service of this process made, unless it keeps them elsewhere.
+    `output` is a descriptor for its output, instead of a file. `through` is a command that starts
+    it; the data folder and the service's own command are appended. The service starts with a copy
+    of the data of the first service, unless the settings name another place.
     """
     with tempfile.TemporaryDirectory(prefix="labeling-faults-") as name:
         folder = Path(name)
         folder.chmod(0o755)
         if not through and not settings.keys() & _ELSEWHERE:
             subprocess.run(["cp", "-a", _first_data(), folder / "data"], check=True)
-        with _started(folder, output, through, settings) as found:
-            found.login()
-            yield found
+        with _started(folder, output, through, settings) as service:
+            service.login()
+            yield service
 
 
 _ELSEWHERE = {"DATA_DIR", "DATABASE_URL", "STORAGE_URL"}
@@ -260,7 +252,7 @@ _ELSEWHERE = {"DATA_DIR", "DATABASE_URL", "STORAGE_URL"}
 
 @cache
 def _first_data() -> Path:
-    """Return the data folder of a service that was started once, and stopped."""
+    """Return the data folder of a service that was started and stopped once."""
     folder = Path(tempfile.mkdtemp(prefix="labeling-faults-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     folder.chmod(0o755)
@@ -304,10 +296,10 @@ def _started(
             )
 
         base, password = f"http://127.0.0.1:{port}", environ["DEMO_PASSWORD"]
-        found = Service(base, start(), folder, password, start)
+        service = Service(base, start(), folder, password, start)
         try:
-            until(found.is_ready, "the service to be ready", 180)
-            yield found
+            wait_until(service.is_ready, "the service to be ready", 180)
+            yield service
         finally:
-            found.process.send_signal(signal.SIGTERM)
-            found.process.wait(60)
+            service.process.send_signal(signal.SIGTERM)
+            service.process.wait(60)

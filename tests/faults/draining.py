@@ -1,5 +1,7 @@
-"""Labelers and reviewers who work until nothing is left, as clients in the real world do: they send
-again what was not answered, and read again what somebody else has changed."""
+"""Labelers and reviewers who work until nothing is left, as real clients do.
+
+They repeat requests without a response, and reload records that somebody else has changed.
+"""
 
 import random
 import threading
@@ -12,54 +14,54 @@ from uuid import uuid4
 
 import requests
 
-PATIENCE = 60.0
-"""For how long a client goes on with a request that is not answered, in seconds."""
+RETRY_SECONDS = 60.0
+"""For how long a client repeats a request without a response."""
 _REJECTED = 0.15
-"""The share of label sets that are rejected when they come to review for the first time."""
+"""The share of tag sets that are rejected in their first review."""
 
 
 class MisconductError(AssertionError):
-    """The service did what it must never do."""
+    """The service broke a guarantee."""
 
 
 class Ledger:
-    """What the service acknowledged, and who has what in hands at this moment."""
+    """The acknowledged writes, and the current claims."""
 
     def __init__(self) -> None:
         self.saves: list[tuple[str, int, str]] = []
-        self.verdicts: list[tuple[str, str, str]] = []
+        self.decisions: list[tuple[str, str, str]] = []
         self.problems: list[str] = []
         self.retries = 0
-        self.given: Counter[str] = Counter()
-        self._held: dict[str, str] = {}
+        self.claims: Counter[str] = Counter()
+        self._claimed: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def note(self, what: list[Any], entry: Any) -> None:
+    def record(self, entries: list[Any], entry: Any) -> None:
         with self._lock:
-            what.append(entry)
+            entries.append(entry)
 
-    def retried(self) -> None:
+    def count_retry(self) -> None:
         with self._lock:
             self.retries += 1
 
     @contextmanager
-    def holding(self, what: str, identifier: str, who: str) -> Iterator[None]:
-        """Fails when somebody else has been given the same."""
-        key = f"{what} {identifier}"
+    def claiming(self, kind: str, identifier: str, email: str) -> Iterator[None]:
+        """Record a claim during the block; fail if somebody else has claimed the same record."""
+        key = f"{kind} {identifier}"
         with self._lock:
-            other = self._held.setdefault(key, who)
-            self.given[what] += 1
-        if other != who:
-            raise MisconductError(f"{key} was given to {who} while {other} has it")
+            claimer = self._claimed.setdefault(key, email)
+            self.claims[kind] += 1
+        if claimer != email:
+            raise MisconductError(f"{key} was assigned to {email} while {claimer} claims it")
         try:
             yield
         finally:
             with self._lock:
-                self._held.pop(key, None)
+                self._claimed.pop(key, None)
 
 
 class Person:
-    """Somebody with a client of their own. `retried` tells whether the last call was sent again."""
+    """A user with a client. `retried` is true if the last request was repeated."""
 
     def __init__(self, base: str, slug: str, email: str, ledger: Ledger, seed: str) -> None:
         self.email = email
@@ -78,12 +80,12 @@ class Person:
         self._session.headers["Authorization"] = f"Bearer {data['access_token']}"
 
     def call(self, method: str, path: str, **kwargs: Any) -> requests.Response:
-        """The answer, however often it has to be asked for."""
+        """Send a request, repeat it until there is a response, and return the response."""
         headers = kwargs.pop("headers", {})
         if method == "POST":
             headers["Idempotency-Key"] = str(uuid4())
         self.retried = False
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + RETRY_SECONDS
         while True:
             try:
                 answer = self._session.request(
@@ -92,7 +94,7 @@ class Person:
             except requests.RequestException as failure:
                 if time.monotonic() > end:
                     raise MisconductError(
-                        f"{method} {path} is not answered: {failure}"
+                        f"{method} {path} has no response: {failure}"
                     ) from failure
                 reason = 0
             else:
@@ -100,7 +102,7 @@ class Person:
                 if reason != 503:
                     break
             self.retried = True
-            self.ledger.retried()
+            self.ledger.count_retry()
             time.sleep(self.random.uniform(0.02, 0.2))
         if reason >= 500:
             raise MisconductError(f"{method} {path}: {reason} {answer.text}")
@@ -111,22 +113,22 @@ class Person:
             raise MisconductError(f"{answer.request.method} {answer.url}: {answer.text}")
         return answer.json()["data"]
 
-    def work(self, todo: list[Callable[[], bool]], stop: threading.Event) -> None:
-        """Do the first of `todo` that there is something to do of, over and over."""
+    def work(self, actions: list[Callable[[], bool]], stop: threading.Event) -> None:
+        """Repeatedly do the first action that has something to do."""
         try:
             while not stop.is_set():
-                if not any(one() for one in todo):
+                if not any(action() for action in actions):
                     stop.wait(self.random.uniform(0.2, 0.6))
-        except Exception as failure:  # noqa: BLE001 - told by the test, which ends all
-            self.ledger.note(self.ledger.problems, f"{self.email}: {failure!r}")
+        except Exception as failure:  # noqa: BLE001 - the test reports it and stops the others
+            self.ledger.record(self.ledger.problems, f"{self.email}: {failure!r}")
             stop.set()
 
     def label(self) -> bool:
-        """Take the next document, label and submit it; False when there is none."""
+        """Claim, label and submit the next document; return False if there is none."""
         document = self._data(self.call("POST", "/artifacts/next", json={}), 200)
         if document is None:
             return False
-        with self.ledger.holding("document", document["id"], self.email):
+        with self.ledger.claiming("document", document["id"], self.email):
             draft = self._draft(document["id"])
             for number in range(self.random.choice((2, 3))):
                 draft = self._save(draft, f"{draft['id']}-{number}-{uuid4().hex[:8]}")
@@ -134,11 +136,11 @@ class Person:
         return True
 
     def _draft(self, document_id: str) -> dict[str, Any]:
-        made = self.call("POST", f"/artifacts/{document_id}/tag-sets", json={"from": "empty"})
-        if made.status_code == 409:
-            # Sent back to them, or begun when the answer was lost.
-            return self._read(made.json()["error"]["details"]["tag_set_id"])
-        return dict(self._data(made, 201))
+        answer = self.call("POST", f"/artifacts/{document_id}/tag-sets", json={"from": "empty"})
+        if answer.status_code == 409:
+            # It was returned to this labeler, or created by a request whose response was lost.
+            return self._read(answer.json()["error"]["details"]["tag_set_id"])
+        return dict(self._data(answer, 201))
 
     def _read(self, tag_set_id: str) -> dict[str, Any]:
         return dict(self._data(self.call("GET", f"/tag-sets/{tag_set_id}"), 200))
@@ -147,50 +149,50 @@ class Person:
         body = {"tags": [{"field": "number", "value": value}], "revision": draft["revision"]}
         saved = self.call("PUT", f"/tag-sets/{draft['id']}/tags", json=body)
         if saved.status_code == 409 and self.retried:
-            now = self._read(draft["id"])
-            if [tag["value"] for tag in now["tags"]] != [value]:
-                raise MisconductError(f"{draft['id']} was saved over: {saved.text}")
+            current = self._read(draft["id"])
+            if [tag["value"] for tag in current["tags"]] != [value]:
+                raise MisconductError(f"{draft['id']} was overwritten: {saved.text}")
         else:
-            now = self._data(saved, 200)
-        if now["revision"] != draft["revision"] + 1:
+            current = self._data(saved, 200)
+        if current["revision"] != draft["revision"] + 1:
             raise MisconductError(
-                f"{draft['id']} went from {draft['revision']} to {now['revision']}"
+                f"{draft['id']} went from {draft['revision']} to {current['revision']}"
             )
-        self.ledger.note(self.ledger.saves, (draft["id"], now["revision"], value))
-        return dict(now)
+        self.ledger.record(self.ledger.saves, (draft["id"], current["revision"], value))
+        return dict(current)
 
     def _submit(self, draft: dict[str, Any]) -> None:
         headers = {"If-Match": f'"{draft["revision"]}"'}
         sent = self.call("POST", f"/tag-sets/{draft['id']}/submit", headers=headers)
         if sent.status_code == 409 and self.retried:
-            # The first one came through: somebody may have decided by now.
+            # The first request succeeded, and somebody may have decided since.
             sent = self.call("GET", f"/tag-sets/{draft['id']}")
             if sent.json()["data"]["revision"] == draft["revision"]:
-                raise MisconductError(f"{draft['id']} was neither submitted nor may be")
+                raise MisconductError(f"{draft['id']} could not be submitted")
         self._data(sent, 200)
 
     def review(self) -> bool:
-        """Take the next label set and decide on it; False when there is none."""
+        """Claim the next tag set and decide on it; return False if there is none."""
         item = self._data(self.call("POST", "/review-queue/next", json={}), 200)
         if item is None:
             return False
         tag_set = item["tag_set"]
-        with self.ledger.holding("review", item["id"], self.email):
+        with self.ledger.claiming("review", item["id"], self.email):
             if tag_set["labeler"]["id"] == self.id:
-                raise MisconductError(f"{self.email} was given their own {item['id']}")
+                raise MisconductError(f"{self.email} was assigned their own {item['id']}")
         rejects = tag_set["rejections"] == 0 and self.random.random() < _REJECTED
         self._decide(tag_set, "reject" if rejects else "accept")
         return True
 
-    def _decide(self, tag_set: dict[str, Any], verdict: str) -> None:
+    def _decide(self, tag_set: dict[str, Any], action: str) -> None:
         send_to = self.random.choice(("labeler", "pool"))
-        body = {"reason": "Look again", "send_to": send_to} if verdict == "reject" else {}
+        body = {"reason": "Look again", "send_to": send_to} if action == "reject" else {}
         body["revision"] = tag_set["revision"]
         path = f"/tag-sets/{tag_set['id']}"
-        answer = self.call("POST", f"{path}/{verdict}", json=body)
+        answer = self.call("POST", f"{path}/{action}", json=body)
         if answer.status_code == 409 and self.retried:
             answer = self.call("GET", path)
             if answer.json()["data"]["revision"] == tag_set["revision"]:
-                raise MisconductError(f"{tag_set['id']} was neither decided nor may be")
+                raise MisconductError(f"{tag_set['id']} could not be decided")
         self._data(answer, 200)
-        self.ledger.note(self.ledger.verdicts, (tag_set["id"], verdict, self.id))
+        self.ledger.record(self.ledger.decisions, (tag_set["id"], action, self.id))

@@ -1,7 +1,7 @@
-"""Clients that ask for the same over and over, as a program.
+"""A program whose clients repeat one request.
 
-`python -m tests.faults.hammering URL CLIENTS [HEADER …]` prints "hammering" once all have begun.
-When its standard input ends, it prints how many answers of each status came, as JSON, and ends.
+`python -m tests.faults.hammering URL CLIENTS [HEADER …]` prints "hammering" once all clients have
+started. When its standard input ends, it prints the number of responses by status as JSON.
 """
 
 import contextlib
@@ -19,20 +19,20 @@ ROOT = Path(__file__).parents[2]
 
 
 def main(url: str, clients: str, *headers: str) -> None:
-    sent = dict(line.split(": ", 1) for line in headers)
+    request_headers = dict(line.split(": ", 1) for line in headers)
     counts: Counter[int] = Counter()
     lock = threading.Lock()
     stop = threading.Event()
 
-    def ask() -> None:
+    def send_requests() -> None:
         with requests.Session() as session:
             while not stop.is_set():
-                answer = session.get(url, headers=sent, timeout=60)
+                answer = session.get(url, headers=request_headers, timeout=60)
                 with lock:
                     counts[answer.status_code] += 1
                 stop.wait(float(answer.headers.get("Retry-After", 0)))
 
-    threads = [threading.Thread(target=ask) for _ in range(int(clients))]
+    threads = [threading.Thread(target=send_requests) for _ in range(int(clients))]
     for thread in threads:
         thread.start()
     sys.stdout.write("hammering\n")
@@ -46,7 +46,7 @@ def main(url: str, clients: str, *headers: str) -> None:
 
 @contextlib.contextmanager
 def hammering(url: str, clients: int, headers: dict[str, str]) -> Iterator[Counter[str]]:
-    """Have so many clients ask; how many answers of each status came is known afterwards."""
+    """Run `clients` clients during the block; the counter is filled when the block ends."""
     lines = [f"{name}: {value}" for name, value in headers.items()]
     command = [sys.executable, "-m", "tests.faults.hammering", url, str(clients), *lines]
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Clients that go on through an outage of the database, and what they are owed."""
+"""Clients that keep sending requests during an outage of the database."""
 
 import threading
 import time
@@ -10,16 +10,17 @@ from uuid import uuid4
 
 import requests
 
-from tests.faults.conftest import Service, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service
 
 GOAL_SECONDS = 5.0
 SLACK_SECONDS = 10.0
-"""For a machine whose cores are busy with other things."""
+"""Tolerance for a busy machine."""
 
 
 @dataclass(frozen=True)
 class Answered:
-    """One answer: when its request began, by the monotonic clock, and how long it took."""
+    """A response; `began` is the monotonic time of its request."""
 
     writes: bool
     began: float
@@ -34,9 +35,9 @@ class Answered:
 
 
 class Clients:
-    """Half of them read a list; half create documents, each tried again until it is there.
+    """Clients of which half read a list and half create documents, with retries.
 
-    `created` has the ids by their idempotency keys.
+    `created` maps idempotency keys to the ids of documents.
     """
 
     def __init__(self, service: Service, threads: int = 8) -> None:
@@ -56,14 +57,14 @@ class Clients:
     def __enter__(self) -> Self:
         for thread in self._threads:
             thread.start()
-        until(lambda: self.all_succeed_since(0.0), "all clients to be served")
+        wait_until(lambda: self.all_succeed_since(0.0), "all clients to succeed")
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
 
     def stop(self) -> None:
-        """Ask for nothing more; returns when all have their answers."""
+        """Stop sending requests, and wait for the outstanding responses."""
         self._stop.set()
         for thread in self._threads:
             thread.join()
@@ -109,27 +110,27 @@ class Clients:
                 self.answers.append(answer)
             time.sleep(0.2)
 
-    def since(self, moment: float) -> list[Answered]:
-        """The answers that ended after a moment."""
+    def since(self, time: float) -> list[Answered]:
+        """Return the responses received after a time."""
         with self._lock:
-            return [answer for answer in self.answers if answer.ended > moment]
+            return [answer for answer in self.answers if answer.ended > time]
 
-    def refused_since(self, moment: float) -> int:
-        return sum(answer.status == 503 for answer in self.since(moment))
+    def count_refused_since(self, time: float) -> int:
+        return sum(answer.status == 503 for answer in self.since(time))
 
-    def all_succeed_since(self, moment: float) -> bool:
-        """Whether each client has had a success that began after a moment."""
+    def all_succeed_since(self, time: float) -> bool:
+        """Return whether each client has sent a successful request after a time."""
         with self._lock:
-            begun = [answer.began for answer in self.latest.values()]
-        return len(begun) == len(self._threads) and min(begun) > moment
+            began = [answer.began for answer in self.latest.values()]
+        return len(began) == len(self._threads) and min(began) > time
 
-    def await_success_since(self, moment: float) -> None:
-        """Wait until all clients are served again."""
-        until(lambda: self.all_succeed_since(moment), "all clients to be served again", 90)
+    def await_success_since(self, time: float) -> None:
+        """Wait until all clients succeed again."""
+        wait_until(lambda: self.all_succeed_since(time), "all clients to succeed again", 90)
 
 
 def check_refusal(answer: Answered) -> None:
-    """A refusal says what is wrong and when to come back."""
+    """Check that a refusal states the reason and when to retry."""
     assert answer.status == 503, answer
     error = answer.body["error"]
     assert error["code"] == "service_unavailable"
@@ -139,7 +140,7 @@ def check_refusal(answer: Answered) -> None:
 
 
 def probe(service: Service, name: str) -> tuple[int, float]:
-    """The status of a health page, and after how many seconds it came."""
+    """Return the status of a health endpoint and the seconds that it took."""
     began = time.monotonic()
     answer = requests.get(f"{service.base}/health/{name}", timeout=60)
     return answer.status_code, time.monotonic() - began
@@ -149,31 +150,31 @@ def probe(service: Service, name: str) -> tuple[int, float]:
 def outage(
     clients: Clients, stop: Callable[[], None], resume: Callable[[], None]
 ) -> Iterator[float]:
-    """Have the database out for the block, which is given when that began.
+    """Stop the database during the block, and yield the time of the stop.
 
-    Checks what clients are told meanwhile, and that all are served afterwards.
+    Checks the responses meanwhile, and that all clients succeed afterwards.
     """
     began = time.monotonic()
     stop()
     try:
         yield began
-        until(lambda: clients.refused_since(began) >= 40, "refusals", 90)
+        wait_until(lambda: clients.count_refused_since(began) >= 40, "refusals", 90)
     finally:
         ended = time.monotonic()
         resume()
     clients.await_success_since(ended)
-    # Whoever was answered from the last moment before the outage got what they wanted.
-    told = [answer for answer in clients.since(began) if answer.ended < ended]
-    refused = [answer for answer in told if answer.status not in {200, 201}]
+    # Requests that the database completed just before the outage succeeded.
+    answers = [answer for answer in clients.since(began) if answer.ended < ended]
+    refused = [answer for answer in answers if answer.status not in {200, 201}]
     assert len(refused) >= 40
     for answer in refused:
         check_refusal(answer)
-    assert max(answer.seconds for answer in told) < GOAL_SECONDS + SLACK_SECONDS
+    assert max(answer.seconds for answer in answers) < GOAL_SECONDS + SLACK_SECONDS
     assert not clients.problems
 
 
 def check_health(service: Service, began: float) -> None:
-    """Readiness ends in time and liveness does not, for however many wait for the database."""
+    """Check that readiness ends in time and liveness does not, however many requests wait."""
     slowest, status = 0.0, 200
     while status == 200:
         live, seconds = probe(service, "live")

@@ -1,4 +1,4 @@
-"""Organizations with work by the thousand in a running service, made by PostgreSQL itself."""
+"""Create organizations with thousands of documents in a running service."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,8 @@ from sqlalchemy import Engine, NullPool, create_engine, insert, make_url, text
 from app.identity.organizations.models import Membership
 from app.identity.users.models import User
 from app.kit.ids import uuid7
-from tests.faults.conftest import Service, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service
 from tests.faults.turnstile import Turnstile
 
 _FIELDS = [{"key": "number", "type": "text", "required": True}]
@@ -58,7 +59,7 @@ VALUES (:id, :org, 'default', :function, '{}', 'queued', now())
 
 
 class Site:
-    """An organization, spoken to as its admin and by SQL, where `:org` is its id."""
+    """An organization, used by requests of its admin and by SQL, where `:org` is its id."""
 
     def __init__(self, service: Service, engine: Engine, slug: str) -> None:
         self.service = service
@@ -69,35 +70,35 @@ class Site:
         self.org = str(self.one(f"SELECT id FROM organizations WHERE slug = '{slug}'"))
 
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
-        """The data of an answer that is no refusal; asked for again where the service is busy."""
-        return _patient(self.service, method, path, **kwargs).json()["data"]
+        """Send a request, with retries while the service is busy, and return the data."""
+        return _call_with_retries(self.service, method, path, **kwargs).json()["data"]
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
-        """Rows of a statement, in a transaction of its own."""
+        """Run a statement in its own transaction, and return its rows."""
         with self.engine.begin() as connection:
             connection.execute(text("SET LOCAL app.all_organizations = 'on'"))
-            found = connection.execute(text(statement), {"org": self.org, **values})
-            return list(found) if found.returns_rows else []
+            result = connection.execute(text(statement), {"org": self.org, **values})
+            return list(result) if result.returns_rows else []
 
     def one(self, statement: str, **values: Any) -> Any:
-        """The single value of a statement."""
+        """Run a statement, and return its single value."""
         ((value,),) = self.sql(statement, **values)
         return value
 
     def schema(self) -> UUID:
-        """A schema that wants one label set a document, all of them reviewed."""
+        """Create a schema that requires one tag set per document, all of them reviewed."""
         policy = {"labels_per_artifact": 1, "sample_rate": 1.0, "max_rejections": None}
         body = {"name": "Invoices", "document_type": "invoice", "fields": _FIELDS}
-        made = self.call("POST", "/schemas", json={**body, "review_policy": policy})
-        for act in ("publish", "activate"):
-            self.call("POST", f"/schemas/{made['id']}/{act}", json={})
-        return UUID(made["id"])
+        schema = self.call("POST", "/schemas", json={**body, "review_policy": policy})
+        for action in ("publish", "activate"):
+            self.call("POST", f"/schemas/{schema['id']}/{action}", json={})
+        return UUID(schema["id"])
 
     def labelers(self, number: int) -> list[UUID]:
-        """Members who label, and never sign in."""
+        """Create labelers who never sign in, and return their ids."""
         ids = [uuid7() for _ in range(number)]
-        users = [{"id": one, "email": f"{one}@site.example", "name": "Labeler"} for one in ids]
-        members = [{"organization_id": self.org, "user_id": one, "role": "labeler"} for one in ids]
+        users = [{"id": id_, "email": f"{id_}@site.example", "name": "Labeler"} for id_ in ids]
+        members = [{"organization_id": self.org, "user_id": id_, "role": "labeler"} for id_ in ids]
         with self.engine.begin() as connection:
             connection.execute(text("SET LOCAL app.all_organizations = 'on'"))
             connection.execute(insert(User), users)
@@ -105,73 +106,78 @@ class Site:
         return ids
 
     def documents(self, number: int, *, schema_id: UUID | None = None, age: int = 0) -> None:
-        """Documents that are ready, `age` days old; without files."""
+        """Create ready documents without files, `age` days old."""
         self.sql(_DOCUMENTS, schema=schema_id, number=number, age=age)
 
     def texts(self) -> None:
-        """A text for each document, which is indexed with it."""
+        """Create a text for each document, so that it is indexed."""
         self.sql(_TEXTS)
 
     def submitted(self, labeler: UUID) -> None:
-        """A label set for each document that waits for a review."""
+        """Create a tag set for each document that waits for review."""
         for statement in (_SUBMITTED, _FIRST_REVISIONS, _WAIT_FOR_REVIEW):
             self.sql(statement, labeler=labeler)
 
     def job(self, function: str, *, org: str | None = None) -> UUID:
-        """What the schedule starts when the time has come."""
-        made = uuid7()
-        self.sql(_JOB, id=made, org=org, function=function)
-        return made
+        """Insert a due job, as the schedule does, and return its id."""
+        job_id = uuid7()
+        self.sql(_JOB, id=job_id, org=org, function=function)
+        return job_id
 
     def events(self, name: str) -> list[dict[str, Any]]:
-        """The data of the organization's events of a name, the oldest first."""
+        """Return the data of the organization's events with a name, oldest first."""
         statement = (
             "SELECT data FROM outbox_events WHERE organization_id = :org AND name = :name"
             " ORDER BY created_at, id"
         )
         return [row.data for row in self.sql(statement, name=name)]
 
-    def job_of(self, function: str) -> Any:
+    def find_job(self, function: str) -> Any:
         """Return id, status, attempts and interruptions of a function's latest job."""
-        (found,) = self.sql(
+        (job,) = self.sql(
             "SELECT id, status, attempts, interruptions FROM jobs WHERE organization_id = :org"
             " AND function = :function ORDER BY created_at DESC LIMIT 1",
             function=function,
         )
-        return found
+        return job
 
     def turnstile(self, table: str, *, saying: str = "") -> Turnstile:
-        """Stops the service's processes when they come to write to a table."""
+        """Return a turnstile that stops the service's processes before they write to a table."""
         return Turnstile(self.service.processes, self.engine, table, saying)
 
-    def lease_runs_out(self, job_id: UUID) -> None:
-        """As it does minutes after the death of the worker that had it."""
+    def expire_lease(self, job_id: UUID) -> None:
+        """Expire the lease of a job, as happens minutes after its worker was killed."""
         self.sql("UPDATE jobs SET leased_until = now() WHERE id = :id", id=job_id)
 
-    def completed(self, job_id: UUID) -> None:
-        """Wait until a job is done."""
+    def wait_for_job(self, job_id: UUID) -> None:
+        """Wait until a job is completed."""
         status = "SELECT status FROM jobs WHERE id = :id"
-        until(lambda: self.one(status, id=job_id) == "completed", "the job to be done")
+        wait_until(lambda: self.one(status, id=job_id) == "completed", "the job to be done")
 
 
 @contextmanager
 def site(service: Service, name: str) -> Iterator[Site]:
-    """A new organization in the service."""
+    """Create an organization in the service."""
     url = make_url(service.environment()["DATABASE_URL"]).set(drivername="postgresql+psycopg2")
-    # Without a pool: PostgreSQL may be ended under it.
+    # There is no pool, because PostgreSQL may be killed.
     engine = create_engine(
         url, poolclass=NullPool, json_serializer=lambda value: json.dumps(value, default=str)
     )
     service.headers.pop("X-Org-Slug", None)
-    made = _patient(service, "POST", "/organizations", json={"name": name}).json()["data"]
+    answer = _call_with_retries(service, "POST", "/organizations", json={"name": name})
     try:
-        yield Site(service, engine, made["slug"])
+        yield Site(service, engine, answer.json()["data"]["slug"])
     finally:
         engine.dispose()
 
 
-def _patient(service: Service, method: str, path: str, **kwargs: Any) -> requests.Response:
-    """As a client does it: after an outage of PostgreSQL each connection to it fails once more."""
+def _call_with_retries(
+    service: Service, method: str, path: str, **kwargs: Any
+) -> requests.Response:
+    """Repeat a request while the response is 503.
+
+    After an outage of PostgreSQL, each connection of the service fails once more.
+    """
     headers = {"Idempotency-Key": str(uuid4())}
     answers: list[requests.Response] = []
 
@@ -179,6 +185,6 @@ def _patient(service: Service, method: str, path: str, **kwargs: Any) -> request
         answers.append(service.call(method, path, headers=headers, **kwargs))
         return answers[-1].status_code != 503
 
-    until(answered, f"an answer to {method} {path}")
+    wait_until(answered, f"a response to {method} {path}")
     assert answers[-1].ok, answers[-1].text
     return answers[-1]

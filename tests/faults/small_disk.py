@@ -1,4 +1,4 @@
-"""A file system that a test can fill, without harm to anybody else."""
+"""A file system that a test can fill without affecting other programs."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from tests.faults.conftest import Service, running
 MIB = 1024 * 1024
 _SIZE = 448 * MIB
 _RESERVE = 96 * MIB
-# Mounts a file system of its own on a folder, seen by no other process, and becomes the program.
+# Mounts a file system on a folder, visible to no other process, and then executes the program.
 MOUNT = """
 import ctypes, os, sys
 size, folder, *program = sys.argv[1:]
@@ -32,10 +32,10 @@ os.execv(program[0], program)
 
 @dataclass
 class SmallDisk:
-    """A running service and the file system that its uploads go to.
+    """A running service and the file system of its uploads.
 
-    `folder` is in that file system. `own` says that nobody else uses it, so that it may be filled
-    to the last byte.
+    `folder` is in that file system. If `own` is true, nothing else uses it, so that tests may fill
+    it completely.
     """
 
     service: Service
@@ -45,18 +45,18 @@ class SmallDisk:
     _fillers: list[Path] = field(default_factory=list)
 
     def free(self) -> int:
-        """Bytes that are free now."""
+        """Return the number of free bytes."""
         status = os.statvfs(self.folder)
         return status.f_bavail * status.f_frsize
 
     def use_up(self) -> None:
-        """Leave less free than the reserve."""
+        """Leave fewer free bytes than the reserve."""
         size = self.free() - self.reserve + (16 * MIB if self.own else self._margin())
         with self._filler().open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, size)
 
     def fill(self) -> None:
-        """Leave nothing free at all."""
+        """Leave no free bytes."""
         assert self.own
         block = bytes(MIB)
         with self._filler().open("wb", buffering=0) as file, suppress(OSError):
@@ -64,7 +64,7 @@ class SmallDisk:
                 file.write(block)
 
     def clear(self) -> None:
-        """Give back what was taken."""
+        """Delete the files that fill the disk."""
         for path in self._fillers:
             path.unlink()
         self._fillers.clear()
@@ -79,10 +79,10 @@ class SmallDisk:
 
 @contextmanager
 def small_disk() -> Iterator[SmallDisk]:
-    """A service whose disk is small.
+    """Run a service with a small disk.
 
-    Where this user may mount, all its data are on a file system of its own. Elsewhere its files are
-    in /dev/shm, and nearly all that is free there is the reserve.
+    If this user may mount, all its data is on its own file system. Otherwise its files are in
+    /dev/shm, and nearly all free space there is the reserve.
     """
     if _may_mount():
         starter = (sys.executable, "-c", MOUNT, str(_SIZE))
@@ -101,7 +101,10 @@ def small_disk() -> Iterator[SmallDisk]:
 
 
 def _may_mount() -> bool:
-    """Whether this process may, as itself: PostgreSQL does not run as the root of a namespace."""
+    """Return whether this process may mount without a user namespace.
+
+    PostgreSQL does not run as the root of a user namespace.
+    """
     with tempfile.TemporaryDirectory() as folder:
         words = [sys.executable, "-c", MOUNT, "1m", folder, "/bin/true"]
         return subprocess.run(words, capture_output=True, check=False).returncode == 0

@@ -1,8 +1,8 @@
-"""Clients that stall, as a program: so many connections, each of which moves one byte a second.
+"""A program whose connections send or read only one byte per second.
 
 `python -m tests.faults.stalling PORT KIND COUNT [PATH [HEADER …]]`, where KIND is head, body or
 reader. A connection that the server closes is opened again. Prints "stalling" once all are open,
-and ends when its standard input does.
+and ends when its standard input ends.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ _BEGINNINGS = {
 
 @dataclass
 class Staller:
-    """One connection."""
+    """A stalling connection."""
 
     port: int
     beginning: bytes
@@ -39,7 +39,7 @@ class Staller:
         self.client.setblocking(False)
 
     def move(self) -> None:
-        """Send or read a byte, or begin again."""
+        """Send or read a byte, or open the connection again."""
         try:
             if self.reads:
                 alive = self.client.recv(1) != b""
@@ -80,7 +80,7 @@ def main(port: str, kind: str, count: str, path: str = "", *headers: str) -> Non
 
 @contextlib.contextmanager
 def stalling(port: int, kind: str, count: int, *options: str) -> Iterator[None]:
-    """Have so many clients stall, in a process of their own."""
+    """Run `count` stalling clients in their own process during the block."""
     command = [sys.executable, "-m", "tests.faults.stalling", str(port), kind, str(count), *options]
     process = subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

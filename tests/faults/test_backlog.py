@@ -13,7 +13,8 @@ import redis
 
 from app.kit.jobs.claims import LEASE_SECONDS
 from app.kit.jobs.queues import GROUPS, QUEUES
-from tests.faults.conftest import Receiver, Service, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Receiver, Service
 from tests.faults.sites import Site
 
 BACKLOG = 10_000
@@ -35,7 +36,7 @@ def _arrival(service: Service, receiver: Receiver) -> float:
     began = time.monotonic()
     identifier = service.write(f"A document of its own: {uuid4()}")
     assert identifier is not None
-    until(lambda: identifier in receiver.artifacts, "the delivery")
+    wait_until(lambda: identifier in receiver.artifacts, "the delivery")
     return time.monotonic() - began
 
 
@@ -80,7 +81,7 @@ def test_workers_that_stood_still_go_on_where_they_were(place: Site) -> None:
         values = {"queue": "bulk", "function": "webhooks.end", "args": _CONTENT}
         place.sql(_FILL, **values, count=STOPPED)
         stood_until = time.monotonic() + LEASE_SECONDS + 5
-        until(lambda: time.monotonic() > stood_until, "the workers to stand still for a while")
+        wait_until(lambda: time.monotonic() > stood_until, "the workers to stand still for a while")
     finally:
         for worker in workers:
             # A child of theirs may have ended meanwhile.
@@ -92,7 +93,7 @@ def test_workers_that_stood_still_go_on_where_they_were(place: Site) -> None:
         waiting.append(max(_messages(store, name) for name in GROUPS))
         return place.one(_LEFT) == 0
 
-    until(drained, "the backlog to be worked off")
+    wait_until(drained, "the backlog to be worked off")
     assert max(waiting) <= 1, "one message wakes a queue, however much is due"
     (row,) = place.sql(
         "SELECT count(*) FILTER (WHERE status = 'completed') AS completed,"

@@ -11,7 +11,8 @@ from sqlalchemy import make_url
 
 from devserver.postgres import EmbeddedPostgres
 from tests.factories.proxy import Proxy
-from tests.faults.conftest import Receiver, Service, running, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Receiver, Service, running
 from tests.faults.outages import Clients, check_health, outage
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -93,4 +94,4 @@ def test_a_database_that_vanishes(guarded: Service, database: Database) -> None:
         answer = guarded.call("GET", "/artifacts", params={"status": "processing", "page_size": 1})
         return answer.status_code == 200 and answer.json()["meta"]["total"] == 0
 
-    until(parsed, "the documents to be parsed")
+    wait_until(parsed, "the documents to be parsed")

@@ -20,8 +20,9 @@ from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Membership
 from app.identity.users.models import User
 from app.kit.ids import uuid7
-from tests.factories.processes import send
-from tests.faults.conftest import Service, running, until
+from tests.factories.processes import send_signal
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service, running
 from tests.faults.draining import Ledger, Person
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -155,7 +156,7 @@ class Killer:
         self.kills += 1
         every = self.kills == KILLS // 2
         for worker in workers if every else [self._random.choice(workers)]:
-            send(worker, signal.SIGKILL)
+            send_signal(worker, signal.SIGKILL)
 
     def _workers(self) -> list[psutil.Process]:
         """Those of gunicorn's processes whose parent is gunicorn's master."""
@@ -186,7 +187,7 @@ def test_a_backlog_is_drained_while_workers_are_killed(backlog: Backlog) -> None
         return done == DOCUMENTS or stop.is_set()
 
     try:
-        until(finished, "all documents to be done", DEADLINE)
+        wait_until(finished, "all documents to be done", DEADLINE)
     finally:
         stop.set()
         for thread in threads:
@@ -234,7 +235,7 @@ def _check_label_sets(backlog: Backlog) -> None:
     assert sorted(row.id for row in told) == accepted
     assert len(accepted) == DOCUMENTS
     by = {
-        one: reviewer for one, verdict, reviewer in backlog.ledger.verdicts if verdict == "accept"
+        one: reviewer for one, verdict, reviewer in backlog.ledger.decisions if verdict == "accept"
     }
     assert by.keys() <= set(accepted)
     assert all(str(sets[one].reviewer_id) == reviewer for one, reviewer in by.items())
@@ -263,4 +264,4 @@ def _check_revisions(backlog: Backlog) -> None:
     # Nor is there one that nobody knows of.
     assert kept == {}
     verdicts = {(str(r.tag_set_id), r.kind) for r in rows}
-    assert {(one, verdict) for one, verdict, _ in backlog.ledger.verdicts} <= verdicts
+    assert {(one, verdict) for one, verdict, _ in backlog.ledger.decisions} <= verdicts

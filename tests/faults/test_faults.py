@@ -10,8 +10,9 @@ import pytest
 import requests
 
 from app.kit.container import REDIS_TIMEOUT_SECONDS
-from tests.factories.processes import send
-from tests.faults.conftest import Receiver, Service, until
+from tests.factories.processes import send_signal
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Receiver, Service
 
 pytestmark = pytest.mark.xdist_group("faults")
 
@@ -53,11 +54,11 @@ def test_a_worker_is_killed_in_the_middle_of_a_delivery(
     receiver.hold.set()
     written = {service.write(f"document {n}") for n in range(30)}
     assert None not in written
-    until(lambda: receiver.waiting > 0, "a delivery under way")
+    wait_until(lambda: receiver.waiting > 0, "a delivery under way")
     workers = service.processes("worker.py")
     assert len(workers) >= 3
     for worker in workers:
-        send(worker, signal.SIGKILL)
+        send_signal(worker, signal.SIGKILL)
     receiver.hold.clear()
     service.settle(webhook, {w for w in written if w}, receiver)
 
@@ -66,10 +67,10 @@ def test_the_api_is_killed_under_load(service: Service, receiver: Receiver) -> N
     webhook = service.hook(receiver)
     writers = Writers(service)
     for _ in range(3):
-        until(writers.more_than(20), "writes")
+        wait_until(writers.more_than(20), "writes")
         for process in service.processes("gunicorn"):
-            send(process, signal.SIGKILL)
-    until(writers.more_than(20), "writes after the last kill")
+            send_signal(process, signal.SIGKILL)
+    wait_until(writers.more_than(20), "writes after the last kill")
     service.settle(webhook, writers.stop(), receiver)
 
 
@@ -79,12 +80,12 @@ def test_valkey_forgets_and_dies_with_deliveries_waiting(
     webhook = service.hook(receiver)
     receiver.hold.set()
     writers = Writers(service)
-    until(writers.more_than(40), "writes")
+    wait_until(writers.more_than(40), "writes")
     _flush(service)
-    until(writers.more_than(20), "writes after FLUSHALL")
+    wait_until(writers.more_than(20), "writes after FLUSHALL")
     for process in service.processes("valkey-server"):
-        send(process, signal.SIGKILL)
-    until(writers.more_than(20), "writes after the kill")
+        send_signal(process, signal.SIGKILL)
+    wait_until(writers.more_than(20), "writes after the kill")
     receiver.hold.clear()
     service.settle(webhook, writers.stop(), receiver)
 
@@ -99,10 +100,10 @@ def test_postgresql_stops_and_starts_under_load(service: Service, receiver: Rece
     webhook = service.hook(receiver)
     writers = Writers(service)
     for number in (signal.SIGINT, signal.SIGKILL):
-        until(writers.more_than(20), "writes")
+        wait_until(writers.more_than(20), "writes")
         for process in service.processes("postgres", "-D"):
-            send(process, number)
-        until(writers.more_than(20), "writes after the restart")
+            send_signal(process, number)
+        wait_until(writers.more_than(20), "writes after the restart")
     service.settle(webhook, writers.stop(), receiver)
 
 

@@ -6,7 +6,8 @@ import pytest
 import requests
 
 from tests.factories.scrape import parse, series
-from tests.faults.conftest import Service, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service
 from tests.faults.small_disk import SmallDisk, small_disk
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -61,7 +62,7 @@ def test_a_full_disk_stops_uploads_and_nothing_else() -> None:
         answer = _upload(service, b"taken in before the disk was full")
         assert answer.status_code == 201, answer.text
         artifact = answer.json()["data"]["id"]
-        until(lambda: _status(service, artifact) == "ready", "a document that is ready")
+        wait_until(lambda: _status(service, artifact) == "ready", "a document that is ready")
         before = _lasting(service)
         assert len(before) >= 5
         disk.use_up()
@@ -94,7 +95,7 @@ def _goes_on(disk: SmallDisk, artifact: str) -> None:
         assert answer.status_code == 200, answer.text
         revision = answer.json()["data"]["revision"]
     refusals = series("labeling_storage_refusals_total", {"operation": "upload"})
-    until(lambda: _metrics(service)[refusals] >= 1, "the refusals among the metrics")
+    wait_until(lambda: _metrics(service)[refusals] >= 1, "the refusals among the metrics")
     found = _metrics(service)
     folders = [series("labeling_storage_free_bytes", {"folder": one}) for one in ("data", "files")]
     assert min(found[folder] for folder in folders) < disk.reserve
@@ -103,12 +104,14 @@ def _goes_on(disk: SmallDisk, artifact: str) -> None:
 
 def _comes_back(disk: SmallDisk) -> None:
     service = disk.service
-    until(lambda: _readiness(service)["storage"] == "ok", "the space to be back")
+    wait_until(lambda: _readiness(service)["storage"] == "ok", "the space to be back")
     answer = _upload(service, b"taken in again")
     assert answer.status_code == 201, answer.text
     artifact = answer.json()["data"]["id"]
-    until(lambda: _status(service, artifact) == "ready", "a document that is ready")
+    wait_until(lambda: _status(service, artifact) == "ready", "a document that is ready")
     export = service.call("POST", "/exports", json={"format": "jsonl"})
     assert export.status_code == 202, export.text
     path = f"/exports/{export.json()['data']['id']}"
-    until(lambda: service.call("GET", path).json()["data"]["status"] == "completed", "the export")
+    wait_until(
+        lambda: service.call("GET", path).json()["data"]["status"] == "completed", "the export"
+    )

@@ -10,9 +10,9 @@ import pytest
 import requests
 
 from tests.engines.documents.samples import pdf
-from tests.factories.processes import ended
+from tests.factories.processes import has_ended
 from tests.factories.sandboxes import sandboxed
-from tests.faults.conftest import until
+from tests.factories.waiting import wait_until
 from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -144,8 +144,8 @@ def test_reindexing_goes_on_where_its_worker_was_killed(place: Site) -> None:
         gate.kill(worker)
     before = _indexed(place)
     assert len(before) == 200
-    place.lease_runs_out(job)
-    place.completed(job)
+    place.expire_lease(job)
+    place.wait_for_job(job)
     after = _indexed(place)
     # Whose row was written again is in another transaction's hand.
     assert len(after) == 500
@@ -181,8 +181,8 @@ def test_retention_goes_on_where_its_worker_was_killed(place: Site) -> None:
     assert len(left & old) == len(old) - BATCH
     # What was undone is not told of.
     assert {one["artifact_id"] for one in place.events("artifact.deleted")} == old - left
-    place.lease_runs_out(job)
-    place.completed(job)
+    place.expire_lease(job)
+    place.wait_for_job(job)
     assert {row.id for row in place.sql(ids)} == young
     told = [one["artifact_id"] for one in place.events("artifact.deleted")]
     assert sorted(told) == sorted(old)
@@ -199,14 +199,14 @@ def test_a_document_is_read_anew_when_its_reader_was_killed(place: Site) -> None
         reader = gate.step("worker.py")
         (parser,) = [one for parent in reader.parents() for one in sandboxed(parent.pid)]
         gate.kill(reader)
-    until(lambda: ended(parser), "the child to end with the reader")
+    wait_until(lambda: has_ended(parser), "the child to end with the reader")
     pages = "SELECT number FROM artifact_pages WHERE organization_id = :org ORDER BY number"
     assert [row.number for row in place.sql(pages)] == [*range(1, 51)]
     assert place.events("artifact.ingested") == []
-    job = place.job_of("artifacts.parse")
-    place.lease_runs_out(job.id)
-    place.completed(job.id)
-    assert place.job_of("artifacts.parse").attempts == 0, "a kill is no error of the job"
+    job = place.find_job("artifacts.parse")
+    place.expire_lease(job.id)
+    place.wait_for_job(job.id)
+    assert place.find_job("artifacts.parse").attempts == 0, "a kill is no error of the job"
     assert [row.number for row in place.sql(pages)] == [*range(1, 221)]
     (told,) = place.events("artifact.ingested")
     assert (told["artifact_id"], told["page_count"]) == (made.result()["id"], 220)

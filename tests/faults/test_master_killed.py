@@ -13,7 +13,8 @@ import pytest
 import requests
 
 from devserver import processes
-from tests.faults.conftest import Service, running, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service, running
 
 pytestmark = pytest.mark.xdist_group("faults")
 GOAL_SECONDS = 2.0
@@ -94,7 +95,7 @@ def next_master(service: Service, before: set[int]) -> None:
         now = workers(service)
         return master(service) is not None and len(now) == 2 and not now & before
 
-    until(handed_over, "the next master to take over")
+    wait_until(handed_over, "the next master to take over")
 
 
 def test_nobody_is_refused_when_the_master_is_killed_under_load(service: Service) -> None:
@@ -120,5 +121,5 @@ def test_a_kill_of_the_supervisor_ends_them_too() -> None:
         with without_master(service) as left:
             service.process.send_signal(signal.SIGKILL)
             service.process.wait(60)
-            until(lambda: not any(map(processes.alive, left)), "the workers to end")
-            until(lambda: not any(map(processes.alive, everything)), "everything to end")
+            wait_until(lambda: not any(map(processes.alive, left)), "the workers to end")
+            wait_until(lambda: not any(map(processes.alive, everything)), "everything to end")

@@ -3,7 +3,7 @@ gets one letter."""
 
 import pytest
 
-from tests.faults.conftest import until
+from tests.factories.waiting import wait_until
 from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -27,7 +27,7 @@ def _done(place: Site, function: str) -> None:
         " WHERE leased_until IS NOT NULL AND (organization_id = :org OR function = :function)",
         function=function,
     )
-    until(lambda: place.one(_LEFT, function=function) == 0, f"{function} to be done")
+    wait_until(lambda: place.one(_LEFT, function=function) == 0, f"{function} to be done")
 
 
 def test_three_labelers_get_one_letter_each_whoever_is_killed(place: Site) -> None:
@@ -52,6 +52,6 @@ def test_three_labelers_get_one_letter_each_whoever_is_killed(place: Site) -> No
     with place.turnstile("notifications") as gate:
         gate.kill(gate.arrived("worker.py"))
     assert place.one(letters) == 0
-    until(lambda: place.one(letters) > 0, "the letters to be posted")
+    wait_until(lambda: place.one(letters) > 0, "the letters to be posted")
     _done(place, "letters.send")
     assert place.one(letters) == 3

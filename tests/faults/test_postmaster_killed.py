@@ -8,7 +8,8 @@ import psutil
 import pytest
 import requests
 
-from tests.faults.conftest import Service, running, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service, running
 from tests.faults.outages import GOAL_SECONDS, Clients, check_refusal, probe
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -57,7 +58,7 @@ def _nobody_stumbles_over_old_connections(service: Service, clients: Clients) ->
     """A kill that no request has noticed is noticed by none."""
     clients.stop()
     _kill(service)
-    until(lambda: _answers(service), "the service to be ready")
+    wait_until(lambda: _answers(service), "the service to be ready")
     answers = [service.call("GET", "/artifacts?page_size=1") for _ in range(60)]
     assert {answer.status_code for answer in answers} == {200}
 

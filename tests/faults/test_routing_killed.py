@@ -15,8 +15,9 @@ import psutil
 import pytest
 import redis
 
-from tests.factories.processes import send
-from tests.faults.conftest import ROOT, surroundings, until
+from tests.factories.processes import send_signal
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import ROOT, surroundings
 from tests.faults.sites import Site
 from tests.faults.turnstile import Turnstile
 
@@ -58,7 +59,7 @@ def _check(place: Site, people: list[UUID], number: int, batches: int) -> None:
     assert (len(parts), len(given), len(set(given))) == (batches, number, number)
     assert sum((Counter(part["counts"]) for part in parts), Counter()) == share
     whole = sorted((one, number // len(people)) for one in people)
-    until(lambda: sum(count for _, count in _told(place)) >= number, "people to be told")
+    wait_until(lambda: sum(count for _, count in _told(place)) >= number, "people to be told")
     assert _told(place) == whole
 
 
@@ -75,19 +76,19 @@ def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) 
         for _ in range(4):
             worker = gate.step("worker.py")
         gate.kill(worker)
-    job = place.job_of("routing_rules.apply").id
+    job = place.find_job("routing_rules.apply").id
     assert _routed(place) == 4 * BATCH
     with place.turnstile("artifact_routings") as gate:
-        place.lease_runs_out(job)
+        place.expire_lease(job)
         gate.step("worker.py")
         redis.Redis.from_url(place.service.environment()["REDIS_URL"]).flushall()
         for process in place.service.processes("postgres", "-D"):
-            send(process, signal.SIGKILL)
-    until(lambda: _answers(place), "PostgreSQL to be there again")
+            send_signal(process, signal.SIGKILL)
+    wait_until(lambda: _answers(place), "PostgreSQL to be there again")
     assert _routed(place) == 5 * BATCH
-    place.lease_runs_out(job)
-    place.completed(job)
-    assert place.job_of("routing_rules.apply").attempts == 0, "kills are no errors of the job"
+    place.expire_lease(job)
+    place.wait_for_job(job)
+    assert place.find_job("routing_rules.apply").attempts == 0, "kills are no errors of the job"
     _check(place, people, 20 * BATCH, batches=20)
 
 

@@ -9,7 +9,8 @@ import psutil
 import pytest
 import requests
 
-from tests.faults.conftest import Service, running, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service, running
 from tests.faults.hammering import hammering
 from tests.faults.stalling import stalling
 
@@ -95,7 +96,7 @@ def test_an_upload_and_a_stop_go_through_beside_them() -> None:
         assert service.call("POST", "/artifacts", files=files).status_code == 201
         children = psutil.Process(service.process.pid).children(recursive=True)
         service.process.terminate()
-        until(lambda: service.process.poll() is not None, "the service to stop", 60)
+        wait_until(lambda: service.process.poll() is not None, "the service to stop", 60)
         assert not any(child.is_running() for child in children)
 
 
@@ -109,7 +110,7 @@ def test_pages_that_must_be_rendered_slow_nobody_down(stalled_service: Service) 
         data = stalled_service.call("GET", path).json()["data"]
         return data["status"] not in ("processing", "failed")
 
-    until(is_read, "the document to be read")
+    wait_until(is_read, "the document to be read")
     usual = {path: slowest(stalled_service, path) for path in PATHS}
     # A width that is not cached is rendered each time.
     url = f"{stalled_service.base}/api/v1{path}/pages/1/image?width=1001"

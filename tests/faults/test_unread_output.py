@@ -9,8 +9,9 @@ import psutil
 import pytest
 import requests
 
-from tests.factories.processes import ended
-from tests.faults.conftest import Service, running, until
+from tests.factories.processes import has_ended
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service, running
 
 pytestmark = pytest.mark.xdist_group("faults")
 
@@ -86,22 +87,24 @@ def test_nothing_stops_while_nobody_reads_the_output(pipe: Pipe) -> None:
                 assert service.call("GET", "/artifacts").status_code == 200
             # A worker.
             first = _upload(service, b"read while nobody reads the log")
-            until(lambda: _status(service, first) == "ready", "a job's end")
+            wait_until(lambda: _status(service, first) == "ready", "a job's end")
             # The supervisor, which reports deaths and starts.
             for word in ("worker.py", "gunicorn"):
                 _kill(service, word)
-            until(lambda: _answers(service), "the API to be back")
+            wait_until(lambda: _answers(service), "the API to be back")
             last = _upload(service, b"and once more after the restart")
-            until(lambda: _status(service, last) == "ready", "a job's end")
-        until(lambda: b"workers runs again" in pipe.text, "the supervisor's lines")
-        until(lambda: last.encode() in pipe.text, "the lines of the requests")
+            wait_until(lambda: _status(service, last) == "ready", "a job's end")
+        wait_until(lambda: b"workers runs again" in pipe.text, "the supervisor's lines")
+        wait_until(lambda: last.encode() in pipe.text, "the lines of the requests")
     assert service.process.returncode == 0
 
 
 def _kill(service: Service, word: str) -> None:
     (old,) = _supervised(service, word)
     old.kill()
-    until(lambda: ended(old) and bool(_supervised(service, word)), "another one in its place")
+    wait_until(
+        lambda: has_ended(old) and bool(_supervised(service, word)), "another one in its place"
+    )
 
 
 def _answers(service: Service) -> bool:

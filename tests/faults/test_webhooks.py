@@ -19,7 +19,8 @@ import psutil
 import pytest
 
 from tests.factories.servers import serving
-from tests.faults.conftest import ADDRESS, ROOT, Receiver, Service, until
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import ADDRESS, ROOT, Receiver, Service
 from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -94,7 +95,7 @@ def _arrival(service: Service, receiver: Receiver) -> float:
     began = time.monotonic()
     identifier = service.write(f"A document of its own: {uuid4()}")
     assert identifier is not None
-    until(lambda: identifier in receiver.artifacts, "the delivery")
+    wait_until(lambda: identifier in receiver.artifacts, "the delivery")
     return time.monotonic() - began
 
 
@@ -116,7 +117,7 @@ def test_slow_receivers_of_one_organization_delay_no_other(
             _arrival(lasting, receiver)
         idle = median(_arrival(lasting, receiver) for _ in range(ROUNDS))
         place.sql(_FILL, each=BACKLOG // SLOW_WEBHOOKS)
-        until(lambda: len(slow.arrived) >= SLOW_WEBHOOKS, "every slow webhook to be busy")
+        wait_until(lambda: len(slow.arrived) >= SLOW_WEBHOOKS, "every slow webhook to be busy")
         loaded = median(_arrival(lasting, receiver) for _ in range(ROUNDS))
         left = place.one(_LEFT)
         place.sql("DELETE FROM webhooks WHERE organization_id = :org")
@@ -138,7 +139,7 @@ def test_retries_keep_their_time_whatever_the_webhook_does(place: Site) -> None:
             found = place.call("GET", path)
             return len(found) == 2 and all(one["status"] == "abandoned" for one in found)
 
-        until(ended, "the fourth failures")
+        wait_until(ended, "the fourth failures")
         for delivery in place.call("GET", path):
             ends = [_ended(attempt) for attempt in delivery["attempts"]]
             begins = [datetime.fromisoformat(attempt["at"]) for attempt in delivery["attempts"]]
@@ -161,7 +162,9 @@ def test_a_deliverer_that_stands_still_sends_nothing_that_was_taken_over(
         webhook = _hook(place, f"{hanging.url}/hook")
         for number in range(30):
             place.call("POST", "/artifacts", json={"name": "one.txt", "text": f"no. {number}"})
-        until(lambda: place.one(_LEFT) >= 30 and len(hanging.arrived) >= 2, "attempts under way")
+        wait_until(
+            lambda: place.one(_LEFT) >= 30 and len(hanging.arrived) >= 2, "attempts under way"
+        )
         stopped = _connected_to(lasting, hanging.url)
         stopped.suspend()
         under_way = set(hanging.arrived)
@@ -172,11 +175,13 @@ def test_a_deliverer_that_stands_still_sends_nothing_that_was_taken_over(
             _arrival(lasting, receiver)
             assert place.one(_LEFT) > 0, "the leases have not ended yet"
             lasting.headers["X-Org-Slug"] = place.slug
-            until(lambda: place.one(_LEFT) == 0, "the other deliverer to take over")
+            wait_until(lambda: place.one(_LEFT) == 0, "the other deliverer to take over")
             stopped.resume()
         # It is the only one again, and has gone on once it delivers.
         place.call("POST", "/artifacts", json={"name": "one.txt", "text": "the last"})
-        until(lambda: len(hanging.arrived) == 31 and place.one(_LEFT) == 0, "the last delivery")
+        wait_until(
+            lambda: len(hanging.arrived) == 31 and place.one(_LEFT) == 0, "the last delivery"
+        )
         assert all(hanging.arrived[one] == 2 for one in under_way)
         others = {count for one, count in hanging.arrived.items() if one not in under_way}
         assert others == {1}

@@ -1,6 +1,6 @@
-"""Stopping whoever writes to a table in the middle of their transaction, to end them there.
+"""Stop processes in the middle of a transaction, before they write to a table, to kill them there.
 
-PostgreSQL's own locks say where a process stands: nothing is slept over, nothing is left to luck.
+PostgreSQL's locks tell where a process is, so the tests need not sleep or rely on chance.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from typing import Any, Self
 import psutil
 from sqlalchemy import Connection, Engine, text
 
-from tests.faults.conftest import until
+from tests.factories.waiting import wait_until
 
 _WAITING = text(
     """
@@ -26,12 +26,12 @@ _THERE = text("SELECT 1 FROM pg_stat_activity WHERE pid = ANY (:pids)")
 
 
 class Turnstile:
-    """Within its block who writes to `table` waits: until `step`, which lets one transaction
-    through, `kill`, or the end of the block.
+    """Makes writers of `table` wait during the block.
 
-    `processes` finds processes by words, as `Service.processes` does. Who waits with a statement
-    that does not say `saying` is not looked for: to a table of the kit, others write at any time.
-    The service waits for no lock longer than 10 s.
+    They wait until `step`, which lets one transaction through, until `kill`, or until the block
+    ends. `processes` finds processes by words, as `Service.processes` does. Only statements that
+    contain `saying` count, because other processes may write to a table of the kit at any time. The
+    service waits for a lock for at most 10 s.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Turnstile:
         self.open()
 
     def open(self) -> None:
-        """Let all through from now on. It may be that PostgreSQL, and the lock, are gone."""
+        """Let all writers through from now on; PostgreSQL may have been killed."""
         if self._held is not None:
             with suppress(Exception):
                 self._held.rollback()
@@ -69,11 +69,11 @@ class Turnstile:
             self._held = None
 
     def _connect(self) -> Connection:
-        # A connection of its own for each: the ends of transactions are what it works by.
+        # Each lock needs its own connection, because it is released at the end of a transaction.
         return self._engine.connect()
 
     def _lock(self, connection: Connection) -> None:
-        # Readers and the lockers of rows get past it, writers do not.
+        # This blocks writers, but neither readers nor row locks.
         connection.execute(text(f"LOCK TABLE {self._table} IN SHARE ROW EXCLUSIVE MODE"))
 
     def _pid(self, connection: Connection) -> int:
@@ -86,27 +86,27 @@ class Turnstile:
             return list(connection.execute(_WAITING, {"holder": holder, "saying": self._saying}))
 
     def arrived(self, *words: str) -> psutil.Process:
-        """The process with `words` that waits here in a transaction, once there is one."""
-        found: list[psutil.Process] = []
+        """Wait for a process with `words` to wait here in a transaction, and return it."""
+        waiting: list[psutil.Process] = []
 
         def look() -> bool:
             ports = {row.client_port for row in self._waiting()}
-            found[:] = [one for one in self._processes(*words) if _ports(one) & ports]
-            return bool(found)
+            waiting[:] = [p for p in self._processes(*words) if _ports(p) & ports]
+            return bool(waiting)
 
-        until(look, f"a process that waits to write to {self._table}")
-        return found[0]
+        wait_until(look, f"a process that waits to write to {self._table}")
+        return waiting[0]
 
     def step(self, *words: str) -> psutil.Process:
-        """Let through the transactions that wait; who with `words` comes next (see `arrived`)."""
+        """Let the waiting transactions through, and return the next process (see `arrived`)."""
         self.arrived()
         before, after = self._held, self._connect()
         assert before is not None
         with ThreadPoolExecutor(1) as pool:
             pid = self._pid(after)
-            # It comes behind those who wait: of locks that exclude each other the first is first.
+            # PostgreSQL grants conflicting locks in order, so this one follows the waiting writers.
             locked = pool.submit(self._lock, after)
-            until(lambda: self._queued(pid), "the turnstile to close behind who waits")
+            wait_until(lambda: self._queued(pid), "the lock request to be queued")
             before.rollback()
             before.close()
             self._held = after
@@ -118,7 +118,7 @@ class Turnstile:
             return bool(connection.execute(_WAITS, {"pid": pid}).scalar_one())
 
     def kill(self, process: psutil.Process) -> None:
-        """SIGKILL a process that waits here, and open: returns once what it had begun is undone."""
+        """Kill a process that waits here, open the turnstile, and wait for the rollback."""
         pids = [row.pid for row in self._waiting() if row.client_port in _ports(process)]
         assert pids, "it does not wait here any more"
         process.kill()
@@ -128,12 +128,13 @@ class Turnstile:
             with self._engine.connect() as connection:
                 return connection.execute(_THERE, {"pids": pids}).first() is None
 
-        until(gone, "PostgreSQL to notice that its client is gone")
+        wait_until(gone, "PostgreSQL to close the connections")
 
 
 def _ports(process: psutil.Process) -> set[int]:
-    """The local ports of a process's connections."""
+    """Return the local ports of a process's connections."""
     try:
-        return {one.laddr.port for one in process.net_connections("tcp") if one.raddr}
+        connections = process.net_connections("tcp")
+        return {connection.laddr.port for connection in connections if connection.raddr}
     except psutil.Error:
         return set()

@@ -1,6 +1,6 @@
-"""An application in a process of its own, which sends itself the requests that it is given.
+"""An application in its own process that sends requests to itself.
 
-Reads [{path, address, headers}] from standard input; writes [[status, seconds]].
+Reads [{path, address, headers}] from standard input, and writes [[status, seconds]].
 """
 
 import json
@@ -13,13 +13,13 @@ from app.factory import create_app
 app = create_app(os.environ)
 client = app.test_client()
 answers = []
-for wanted in json.load(sys.stdin):
+for item in json.load(sys.stdin):
     began = time.perf_counter()
     answer = client.post(
-        f"/api/v1{wanted['path']}",
+        f"/api/v1{item['path']}",
         json={},
-        headers=wanted["headers"],
-        environ_base={"REMOTE_ADDR": wanted["address"]},
+        headers=item["headers"],
+        environ_base={"REMOTE_ADDR": item["address"]},
     )
     answers.append([answer.status_code, time.perf_counter() - began])
 json.dump(answers, sys.stdout)

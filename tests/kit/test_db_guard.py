@@ -21,7 +21,7 @@ from app.kit.jobs.faults import is_fault
 from app.kit.settings_values import DATABASE_ROLE
 from devserver.postgres import EmbeddedPostgres
 from tests.factories.proxy import Proxy
-from tests.faults.conftest import until
+from tests.factories.waiting import wait_until
 
 IN_TIME = 15.0
 """Seconds; the goal is five, on a machine with nothing else to do."""
@@ -80,7 +80,7 @@ def test_who_waits_is_woken_and_who_comes_is_refused_at_once(
     assert guard.is_open
     assert _refused(engine) < 1.0
     proxy.come_back()
-    until(lambda: not guard.is_open, "the circuit to close", 30)
+    wait_until(lambda: not guard.is_open, "the circuit to close", 30)
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(_one, [engine] * 8)) == [1] * 8
 
@@ -91,7 +91,7 @@ def test_an_empty_pool_opens_the_circuit_too(engine: Engine, guard: Guard, proxy
     assert guard.is_open
     assert _refused(engine) < 1.0
     proxy.come_back()
-    until(lambda: not guard.is_open, "the circuit to close", 30)
+    wait_until(lambda: not guard.is_open, "the circuit to close", 30)
     assert _one(engine) == 1
 
 
@@ -106,7 +106,7 @@ def test_a_commit_and_a_copy_are_woken_too(engine: Engine, proxy: Proxy) -> None
         assert is_fault(broken.value), "an export counts no attempt"
         connection.invalidate()
     proxy.come_back()
-    until(lambda: _answers(engine), "the database", 30)
+    wait_until(lambda: _answers(engine), "the database", 30)
     with engine.connect() as connection:
         connection.execute(text("SELECT 1"))
         proxy.vanish()
@@ -182,7 +182,7 @@ def test_the_thread_ends_with_the_last_connection(engine: Engine, guard: Guard) 
     assert _one(engine) == 1
     assert threads() == before + 1
     engine.dispose()
-    until(lambda: threads() <= before, "the guard's thread to end", 30)
+    wait_until(lambda: threads() <= before, "the guard's thread to end", 30)
     assert _one(engine) == 1
 
 
@@ -219,4 +219,4 @@ def test_descriptors_are_given_back(engine: Engine) -> None:
         assert _one(engine) == 1
         engine.dispose()
     # The proxy's end of a connection is in this process, and closes a moment later.
-    until(lambda: _descriptors() <= before, "descriptors to be given back")
+    wait_until(lambda: _descriptors() <= before, "descriptors to be given back")

@@ -8,8 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,19 +16,13 @@ from typing import Any
 import pytest
 
 from app.kit.line_output import LineOutput
+from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def describe(count: int) -> bytes:
     return f"dropped {count}\n".encode()
-
-
-def until(check: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not check():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.01)
 
 
 def written(path: Path, *, beside: str = "") -> list[str]:
@@ -169,7 +162,7 @@ def test_files_are_written_by_a_thread_that_does_not_stay(tmp_path: Path) -> Non
             output.write(f"{number}\n".encode())
         assert output.flush(30)
         assert written(path) == [str(number) for number in range(1000)]
-        until(lambda: output._thread is None)
+        wait_until(lambda: output._thread is None)
         output.write(b"again\n")
         assert output.flush(30)
     assert written(path)[-1] == "again"
@@ -184,10 +177,10 @@ def test_a_full_disk_costs_lines_and_no_more(tmp_path: Path) -> None:
         output = LineOutput(lambda: where[0], describe_dropped=describe, on_dropped=dropped.append)
         for _ in range(10):
             output.write(b"lost\n")
-        until(lambda: sum(dropped) == 10)
+        wait_until(lambda: sum(dropped) == 10)
         where[0] = file.fileno()
         output.write(b"kept\n")
-        until(lambda: len(written(path)) == 2)
+        wait_until(lambda: len(written(path)) == 2)
     os.close(full)
     assert written(path) == ["kept", "dropped 10"]
 
@@ -201,10 +194,10 @@ def test_a_reader_that_is_gone_costs_lines_and_no_more() -> None:
     )
     for _ in range(10):
         output.write(b"lost\n")
-    until(lambda: sum(dropped) == 10)
+    wait_until(lambda: sum(dropped) == 10)
     reader.close()
     output.write(b"no such descriptor\n")
-    until(lambda: sum(dropped) == 11)
+    wait_until(lambda: sum(dropped) == 11)
 
 
 def test_a_redirected_descriptor_is_followed(pipe: Reader, tmp_path: Path) -> None:
@@ -245,7 +238,7 @@ flush(60)
     os.close(pipe.writing)
     with os.fdopen(pipe.reading) as stream:
         # Nothing is read before both have filled the pipe and queue up.
-        until(lambda: _is_blocked(process.pid))
+        wait_until(lambda: _is_blocked(process.pid))
         lines = stream.read().splitlines()
     assert process.wait(60) == 0
     assert sum('"event":"parent"' in line for line in lines) == 2000

@@ -10,7 +10,7 @@ from flask import Flask
 from app.kit import container, links
 from app.kit.links import WebPage
 from tests.factories import Org
-from tests.factories.letters import letters_to
+from tests.factories.emails import list_emails_to
 from tests.identity.invitations.conftest import Desk, address
 
 APP = Path(__file__).parents[2] / "app"
@@ -55,13 +55,13 @@ def test_with_a_front_end_links_lead_there(
     desk = Desk(org, work)  # type: ignore[arg-type]
     email = address()
     assert desk.invite(email).status_code == 201
-    (letter,) = desk.letters(email)
+    (letter,) = desk.emails(email)
     assert (
         f"https://front.example/app/accept-invitation?token={letter.token}&lang=en" in letter.text
     )
     # The footer goes on naming the service itself.
     assert f"It runs at {before.public_url}." in letter.text
-    assert letters_to(email) == [letter]
+    assert list_emails_to(email) == [letter]
 
 
 def test_the_documented_contract_names_every_page() -> None:

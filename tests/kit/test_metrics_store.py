@@ -4,8 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -18,6 +17,7 @@ from app.kit.metrics.counters import Increments, Key
 from app.kit.metrics.store import SUMS, Store
 from devserver.valkey import EmbeddedValkey
 from tests.factories.scrape import parse, series
+from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY: Key = ("labeling_deliveries", ("delivered",), "")
@@ -65,13 +65,6 @@ def add(store: Store, amount: float = 1.0) -> None:
     store._increments.add((KEY, amount))
 
 
-def until(check: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not check():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.02)
-
-
 def start(program: str, valkey: EmbeddedValkey) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-c", SETUP + program],
@@ -115,7 +108,7 @@ def test_histograms_of_several_processes_add_up(valkey: EmbeddedValkey, outcome:
 
 def test_a_process_that_is_killed_leaves_what_it_sent(valkey: EmbeddedValkey, outcome: str) -> None:
     process = start(f"count('{outcome}', 5); input()", valkey)
-    until(lambda: total(valkey, outcome) == 5)
+    wait_until(lambda: total(valkey, outcome) == 5)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
     assert total(valkey, outcome) == 5
@@ -153,7 +146,7 @@ os.wait()
     process = start(program, valkey)
     assert process.stdout is not None
     assert process.stdout.readline() == "forked\n"
-    until(lambda: total(valkey, outcome) == 11)
+    wait_until(lambda: total(valkey, outcome) == 11)
     process.communicate(timeout=60)
     assert total(valkey, outcome) == 11
 
@@ -192,7 +185,7 @@ def test_a_server_that_hangs_counts_nothing_twice(store: Store, own: EmbeddedVal
         assert store.read() is None
     finally:
         os.kill(own.pid, signal.SIGCONT)
-    until(store.send)
+    wait_until(store.send)
     assert store.read() == {KEY: 6.0}
 
 
@@ -255,5 +248,5 @@ def test_threads_lose_nothing(store: Store) -> None:
         done = [pool.submit(count, n) for n in range(8)]
         while not all(one.done() for one in done):
             store.send()
-    until(store.send)
+    wait_until(store.send)
     assert store.read() == {KEY: 8000.0}

@@ -13,7 +13,7 @@ from app.kit.errors import ApiError
 from app.kit.prepared import Prepared
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
-from tests.faults.conftest import until
+from tests.factories.waiting import wait_until
 
 BACKEND = Prepared("test_backend", "", "SELECT pg_backend_pid()")
 SLOW = Prepared("test_slow", "", "SELECT pg_sleep(60)")
@@ -48,7 +48,7 @@ def _end_slow_statement(admin_url: str) -> None:
             )
             return bool(cursor.fetchall())
 
-        until(terminated, "the slow statement", 30)
+        wait_until(terminated, "the slow statement", 30)
 
 
 def test_a_connection_that_breaks_is_given_up_and_told_as_unavailable(

@@ -1,11 +1,10 @@
-"""A database of its own for each test, and Alembic as an operator runs it: in a process."""
+"""Fixtures that give each test its own database and run Alembic in a process, as operators do."""
 
 import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +16,12 @@ import pytest
 from app.kit.ids import uuid7
 from devserver.postgres import EmbeddedPostgres
 from migrations import waiting
+from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 DEADLINE = 120.0
 BEFORE = "202611211100"
-"""The last revision that had shipped when migrations had to leave the service at work."""
+"""The last revision before migrations had to work while the service is running."""
 _RUN = """
 import sys
 from alembic import command
@@ -32,23 +32,15 @@ getattr(command, sys.argv[1])(config, sys.argv[2])
 """
 
 
-def until(check: Callable[[], bool], what: str) -> None:
-    """Wait for `check` in short steps; fails after `DEADLINE` seconds."""
-    end = time.monotonic() + DEADLINE
-    while not check():
-        assert time.monotonic() < end, f"waited {DEADLINE} s for: {what}"
-        time.sleep(0.05)
-
-
 @dataclass
 class Migrating:
-    """A database, and migrations of it."""
+    """A database and its migrations."""
 
     url: str
     environ: dict[str, str]
 
     def start(self, command: str, revision: str) -> subprocess.Popen[str]:
-        """Begin a command of Alembic in a process."""
+        """Start an Alembic command in a process."""
         return subprocess.Popen(
             [sys.executable, "-c", _RUN, command, revision],
             cwd=ROOT,
@@ -58,22 +50,22 @@ class Migrating:
         )
 
     def run(self, command: str, revision: str) -> None:
-        """Run a command of Alembic to its good end."""
-        self.ended(self.start(command, revision))
+        """Run an Alembic command, and check that it succeeds."""
+        self.check_success(self.start(command, revision))
 
-    def ended(self, process: subprocess.Popen[str]) -> None:
-        """Wait for the good end of a command."""
-        _, said = process.communicate(timeout=DEADLINE)
-        assert process.returncode == 0, said[-3000:]
+    def check_success(self, process: subprocess.Popen[str]) -> None:
+        """Wait for a command, and check that it succeeds."""
+        _, errors = process.communicate(timeout=DEADLINE)
+        assert process.returncode == 0, errors[-3000:]
 
     def kill(self, process: subprocess.Popen[str]) -> None:
-        """End a command by SIGKILL, and wait until PostgreSQL has noticed."""
+        """Kill a command, and wait until PostgreSQL has closed its connections."""
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=DEADLINE)
-        until(lambda: not self.migrating(), "the end of the killed process's connections")
+        wait_until(lambda: not self.migrating(), "the end of the killed process's connections")
 
     def migrating(self) -> list[str]:
-        """The last statements of the connections that migrate."""
+        """Return the latest statements of the migrating connections."""
         return [
             row[0]
             for row in self.rows(
@@ -83,27 +75,27 @@ class Migrating:
         ]
 
     def connect(self, options: str = waiting.OPTIONS) -> Any:
-        """A connection, without more options that of a migration: it sees all organizations."""
+        """Connect, by default with the options of a migration, which sees all organizations."""
         return psycopg2.connect(self.url, options=options)
 
     def rows(self, statement: str, values: Any = None) -> list[Any]:
-        """What a statement answers."""
+        """Run a statement, commit, and return its rows."""
         with closing(self.connect()) as connection, connection, connection.cursor() as cursor:
             cursor.execute(statement, values)
             return cursor.fetchall() if cursor.description else []
 
     def invalid(self) -> list[str]:
-        """Indexes and constraints that PostgreSQL does not vouch for."""
-        found = self.rows(
+        """Return the names of invalid indexes and constraints."""
+        names = self.rows(
             "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid"
             " UNION SELECT conname FROM pg_constraint WHERE NOT convalidated"
         )
-        return [row[0] for row in found]
+        return [row[0] for row in names]
 
 
 @pytest.fixture
 def migrating(postgres: EmbeddedPostgres, environ: dict[str, str]) -> Iterator[Migrating]:
-    """A new database."""
+    """Create a database, and drop it after the test."""
     name = f"migrated_{uuid7().hex}"
     yield Migrating(postgres.create_database(name), environ)
     postgres.drop_database(name)

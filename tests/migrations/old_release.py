@@ -1,7 +1,7 @@
-"""What the release of revision 202611211100 wrote: many rows at once, and its statements.
+"""Rows and statements of the release with revision 202611211100.
 
-They are copied from its code, and stay as they are: instances of it run on while the next one's
-migrations run.
+The statements are copied from its code and must not change: its instances keep running during the
+migrations of the next release.
 """
 
 import threading
@@ -17,7 +17,7 @@ OPTIONS = (
     "-c role=labeling_app -c timezone=UTC -c statement_timeout=30s -c lock_timeout=5s"
     " -c idle_in_transaction_session_timeout=120s -c jit=off"
 )
-"""Of that release's connections, but for the lock timeout, which was 10 s."""
+"""The connection options of that release, except for the lock timeout, which was 10 s."""
 
 ORGANIZATION = """
 INSERT INTO organizations (id, slug, name, settings, status, plan, created_at, updated_at, revision)
@@ -183,7 +183,7 @@ WHERE a.organization_id = %(org)s
 
 
 class Organization:
-    """An organization of that release, with five people and a schema."""
+    """An organization of that release, with five users and a schema."""
 
     def __init__(self) -> None:
         self.id = str(uuid4())
@@ -191,7 +191,7 @@ class Organization:
         self.schema = str(uuid4())
 
     def fill(self, connection: Any, documents: int) -> None:
-        """Insert it with so many documents, as the owner."""
+        """Insert the organization and its documents as the owner of the tables."""
         values = {**self.values(), "people": self.people, "documents": documents}
         with connection, connection.cursor() as cursor:
             cursor.execute(ORGANIZATION, values)
@@ -199,30 +199,29 @@ class Organization:
             cursor.execute("ANALYZE artifacts, tag_sets")
 
     def values(self, **more: Any) -> dict[str, Any]:
-        """Values of statements."""
+        """Return the parameters of statements."""
         return {"org": self.id, "schema": self.schema, "person": self.people[0], **more}
 
 
 class Instance(threading.Thread):
-    """Somebody who works on an organization's documents until told to stop.
+    """An instance of that release that works on documents until it is stopped.
 
-    `failure` is what a statement raised: a lock that was waited for too long, a deadlock, a column
-    that is not there.
+    `failure` is the error of a statement, such as a lock timeout, a deadlock or a missing column.
     """
 
     def __init__(self, url: str, organization: Organization) -> None:
         super().__init__(daemon=True)
         self._url = url
         self._organization = organization
-        self._over = threading.Event()
+        self._stopped = threading.Event()
         self.rounds = 0
         self.failure: BaseException | None = None
 
     def run(self) -> None:
-        """Work, round by round."""
+        """Repeat rounds of work."""
         connection = psycopg2.connect(self._url, options=OPTIONS)
         try:
-            while not self._over.is_set():
+            while not self._stopped.is_set():
                 self._round(connection)
                 self.rounds += 1
         except psycopg2.Error as failure:
@@ -231,8 +230,8 @@ class Instance(threading.Thread):
             connection.close()
 
     def stop(self) -> None:
-        """Let the running round end."""
-        self._over.set()
+        """Stop after the current round."""
+        self._stopped.set()
         self.join()
 
     @contextmanager
@@ -242,7 +241,7 @@ class Instance(threading.Thread):
             yield cursor
 
     def _round(self, connection: Any) -> None:
-        """Take a document in, label it, change its urgency, assign it, and read."""
+        """Create a document, label it, change its priority, assign it, and read lists."""
         values = self._organization.values(
             document=str(uuid4()), tag_set=str(uuid4()), tags=Json([]), words="letters"
         )

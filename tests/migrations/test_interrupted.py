@@ -6,7 +6,8 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from tests.migrations.conftest import BEFORE, Migrating, until
+from tests.factories.waiting import wait_until
+from tests.migrations.conftest import BEFORE, Migrating
 from tests.migrations.old_release import Organization
 
 WAITS = """
@@ -46,7 +47,7 @@ def test_an_index_is_built_again_where_its_build_was_killed(
     migrating.run("upgrade", "202611212340")
     with held(migrating, "UPDATE tag_set_revisions SET note = 'x' WHERE number = 1"):
         process = migrating.start("upgrade", "head")
-        until(lambda: bool(migrating.rows(WAITS)), "a build that waits")
+        wait_until(lambda: bool(migrating.rows(WAITS)), "a build that waits")
         building = migrating.rows(WAITS)
         migrating.kill(process)
         assert migrating.invalid() == [row[0] for row in building]
@@ -63,7 +64,7 @@ def test_a_backfill_goes_on_where_it_was_killed(
     )
     with held(migrating, f"UPDATE artifacts SET name = name WHERE id = '{last}'"):
         process = migrating.start("upgrade", "head")
-        until(lambda: migrating.rows(FILLED)[0][0] > 1000, "some batches")
+        wait_until(lambda: migrating.rows(FILLED)[0][0] > 1000, "some batches")
         migrating.kill(process)
     ((filled,),) = migrating.rows(FILLED)
     before = dict(migrating.rows("SELECT id, xmin::text FROM artifacts WHERE labeled_by <> '{}'"))
@@ -80,11 +81,11 @@ def test_two_that_start_at_once_do_not_wait_for_each_other(
     migrating.run("upgrade", "202611212340")
     with held(migrating, "UPDATE tag_set_revisions SET note = 'x' WHERE number = 1"):
         first = migrating.start("upgrade", "head")
-        until(lambda: bool(migrating.rows(WAITS)), "a build that waits")
+        wait_until(lambda: bool(migrating.rows(WAITS)), "a build that waits")
         second = migrating.start("upgrade", "head")
         assert said(second, "Another process is migrating")
-    migrating.ended(first)
-    migrating.ended(second)
+    migrating.check_success(first)
+    migrating.check_success(second)
     assert migrating.invalid() == []
 
 
@@ -94,5 +95,5 @@ def test_a_table_that_somebody_holds_is_asked_for_again(
     with held(migrating, "LOCK TABLE schemas IN ACCESS EXCLUSIVE MODE"):
         process = migrating.start("upgrade", "202611212300")
         assert said(process, "retrying in")
-    migrating.ended(process)
+    migrating.check_success(process)
     assert migrating.rows("SELECT version_num FROM alembic_version") == [("202611212300",)]

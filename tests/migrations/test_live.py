@@ -12,7 +12,8 @@ from alembic.operations import Operations
 from sqlalchemy.exc import IntegrityError
 
 from migrations import live, waiting
-from tests.migrations.conftest import Migrating, until
+from tests.factories.waiting import wait_until
+from tests.migrations.conftest import Migrating
 
 ROWS = 25
 TABLE = f"""
@@ -100,7 +101,7 @@ def test_a_backfill_sees_what_whoever_held_the_row_has_written(
         cursor.execute("UPDATE things SET source = 'late' WHERE id = 5")
         thread = threading.Thread(target=migrate, args=(fill,))
         thread.start()
-        until(lambda: migrating.rows(waits)[0][0] > 0, "the backfill to meet the row")
+        wait_until(lambda: migrating.rows(waits)[0][0] > 0, "the backfill to meet the row")
         writer.commit()
         thread.join()
     assert filled(migrating) == 2 * ROWS

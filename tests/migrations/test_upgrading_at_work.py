@@ -6,7 +6,8 @@ from contextlib import closing, contextmanager
 import pytest
 from sqlalchemy import create_engine
 
-from tests.migrations.conftest import BEFORE, Migrating, until
+from tests.factories.waiting import wait_until
+from tests.migrations.conftest import BEFORE, Migrating
 from tests.migrations.old_release import CREATE, OPTIONS, SEARCH, Instance, Organization
 
 DOCUMENTS = 15_000
@@ -69,7 +70,7 @@ def at_work(migrating: Migrating, organizations: list[Organization]) -> Iterator
     for instance in instances:
         instance.start()
     try:
-        until(
+        wait_until(
             lambda: all(one.rounds or one.failure for one in instances), "a round of each instance"
         )
         yield instances
@@ -99,7 +100,7 @@ def test_nobody_who_works_meanwhile_fails(
         migrating.run("upgrade", "head")
         during = [one.rounds for one in instances]
         # They go on with the schema of the release after.
-        until(
+        wait_until(
             lambda: all(
                 one.failure or one.rounds > rounds + 1
                 for one, rounds in zip(instances, during, strict=True)

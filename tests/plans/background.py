@@ -1,5 +1,8 @@
-"""Run in a process of its own: fills a database with finished work, then does the background's
-work in it and prints, as JSON, what every statement read."""
+"""A program that measures the statements of background work in a large database.
+
+It fills a database with finished work, does the work of the relay and the workers, and prints the
+explained statements as JSON.
+"""
 
 import json
 import os
@@ -78,9 +81,9 @@ WHERE tablename = %s AND indexname NOT LIKE 'pk%%' AND indexname NOT LIKE 'uq%%'
 
 
 def fill(values: dict[str, Any]) -> None:
-    """Fill the tables, and do what autovacuum would have done by then.
+    """Fill the tables, and run VACUUM ANALYZE, as autovacuum would do.
 
-    As the superuser, who may do without triggers: checking a foreign key for each row takes most of
+    Runs as the superuser, who may disable triggers: checking each foreign key would take most of
     the time.
     """
     options = "-c session_replication_role=replica -c statement_timeout=0"
@@ -100,7 +103,7 @@ def fill(values: dict[str, Any]) -> None:
 
 
 def act(app: Flask) -> None:
-    """Do what the relay, the workers and the housekeeping do."""
+    """Do the work of the relay, the workers and the maintenance jobs."""
     organizations = [UUID(int=0)]
     with tenancy.across_organizations(reason="finds the organizations"):
         ids = db.session().scalars(text("SELECT id FROM organizations ORDER BY id LIMIT 5"))
@@ -116,16 +119,16 @@ def act(app: Flask) -> None:
                 db.session().execute(_CHANGE, {"organization": organization_id})
     with tenancy.across_organizations(reason="as the schedule does"), db.transaction():
         jobs.enqueue("counters.fold", {}, organization_id=None)
-    _look()
+    _run_queries()
     webhooks.act(app)
     for queue in ("default", "maintenance"):
         while worker.run_next(app, QUEUES[queue]):
             pass
-    _look()
+    _run_queries()
 
 
-def _look() -> None:
-    """Everything that is read about jobs, and every end of a lease."""
+def _run_queries() -> None:
+    """Run all queries about jobs, and end leases in every way."""
     with tenancy.across_organizations(reason="as the relay does"), db.transaction():
         schedule.tick()
         claims.list_due_queues(list(QUEUES))
@@ -145,10 +148,10 @@ def _look() -> None:
 
 
 def declare() -> None:
-    """The handlers of the jobs above."""
+    """Declare the handlers of the jobs."""
 
     def pass_by(_: Any) -> None:
-        """Nothing is to do."""
+        """Do nothing."""
 
     def fail(_: Job) -> None:
         raise RuntimeError("no luck")
@@ -156,7 +159,7 @@ def declare() -> None:
     def miss(_: Job) -> None:
         db.session().execute(text("SELECT 1 FROM no_such_table"))
 
-    # It reads all rows that are counted: that is what it is for.
+    # This job reads all counted rows on purpose.
     del SCHEDULE["counters.check"]
     jobs.handler("test.one")(pass_by)
     jobs.handler("test.batch", batch=True, listens=("test.heard",))(pass_by)
@@ -165,24 +168,24 @@ def declare() -> None:
 
 
 def main() -> int:
-    """Fill, act, print."""
+    """Fill the database, do the work, and print the statements."""
     app = create_app()
     declare()
     values = {"rows": ROWS, "organizations": ORGANIZATIONS, "queues": list(QUEUES)}
     with app.app_context():
         fill({**values, "secret": webhooks.secret()})
-        with explaining(app) as found:
+        with explaining(app) as explained:
             act(app)
-    json.dump([asdict(one) for one in _worst(found)], sys.stdout)
+    json.dump([asdict(item) for item in _worst(explained)], sys.stdout)
     return 0
 
 
-def _worst(found: list[Explained]) -> list[Explained]:
-    """Of each statement the run that read most."""
+def _worst(explained: list[Explained]) -> list[Explained]:
+    """Return, for each statement, the execution that read the most blocks."""
     worst: dict[str, Explained] = {}
-    for one in found:
-        if one.statement not in worst or worst[one.statement].blocks < one.blocks:
-            worst[one.statement] = one
+    for item in explained:
+        if item.statement not in worst or worst[item.statement].blocks < item.blocks:
+            worst[item.statement] = item
     return list(worst.values())
 
 

@@ -1,4 +1,4 @@
-"""Explains every statement that a block runs, as it runs it: what it reads, and by which way."""
+"""Explain every statement of a block while it runs: what it reads, and with which plan."""
 
 import json
 import re
@@ -19,7 +19,7 @@ _SCANS_ALL = ("Seq Scan", "Parallel Seq Scan")
 
 @dataclass
 class Explained:
-    """A statement: the tables it read as a whole, and how many blocks and rows it touched."""
+    """A statement with the tables that it scanned completely, and the blocks and rows it read."""
 
     statement: str
     scanned: list[str] = field(default_factory=list)
@@ -27,20 +27,20 @@ class Explained:
     rows: int = 0
 
 
-def _walk(plan: dict[str, Any], found: Explained) -> None:
+def _walk(plan: dict[str, Any], explained: Explained) -> None:
     if plan["Node Type"] in _SCANS_ALL:
-        found.scanned.append(plan["Relation Name"])
+        explained.scanned.append(plan["Relation Name"])
     if "Relation Name" in plan:
         loops = plan["Actual Loops"]
         removed = sum(plan.get(f"Rows Removed by {how}", 0) for how in ("Filter", "Index Recheck"))
-        found.rows += int(loops * (plan["Actual Rows"] + removed))
+        explained.rows += int(loops * (plan["Actual Rows"] + removed))
     for child in plan.get("Plans", ()):
-        _walk(child, found)
+        _walk(child, explained)
 
 
 def _explain(connection: Any, statement: str, parameters: Any) -> Explained:
-    """Run EXPLAIN ANALYZE of a statement and undo what it did."""
-    found = Explained(statement)
+    """Run EXPLAIN ANALYZE of a statement, and roll its changes back."""
+    explained = Explained(statement)
     with connection.cursor() as cursor:
         cursor.execute("SAVEPOINT explaining")
         cursor.execute(
@@ -49,15 +49,15 @@ def _explain(connection: Any, statement: str, parameters: Any) -> Explained:
         (answer,) = cursor.fetchone()
         cursor.execute("ROLLBACK TO SAVEPOINT explaining")
     plan = (json.loads(answer) if isinstance(answer, str) else answer)[0]["Plan"]
-    found.blocks = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
-    _walk(plan, found)
-    return found
+    explained.blocks = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+    _walk(plan, explained)
+    return explained
 
 
 @contextmanager
 def explaining(app: Flask) -> Iterator[list[Explained]]:
-    """Explain what the block runs through SQLAlchemy in transactions; the list grows with it."""
-    found: list[Explained] = []
+    """Yield a list to which the explained statements of the block's transactions are appended."""
+    explained: list[Explained] = []
 
     def note(conn: Any, _cursor: Any, statement: str, parameters: Any, *more: Any) -> None:
         prefix = _PREFIX.match(statement)
@@ -72,14 +72,14 @@ def explaining(app: Flask) -> Iterator[list[Explained]]:
             with connection.cursor() as cursor:
                 cursor.execute(prefix[0])
         *_, is_many = more
-        found.append(_explain(connection, main, parameters[0] if is_many else parameters))
+        explained.append(_explain(connection, main, parameters[0] if is_many else parameters))
 
     with app.app_context():
         engines = list(db.engines.values())
     for engine in engines:
         event.listen(engine, "before_cursor_execute", note)
     try:
-        yield found
+        yield explained
     finally:
         for engine in engines:
             event.remove(engine, "before_cursor_execute", note)

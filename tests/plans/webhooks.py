@@ -1,5 +1,4 @@
-"""Finished deliveries by the million, and everything that the relay, the deliverer, the recorder
-and the purges do with a few pending ones."""
+"""Create a million finished deliveries, and run all statements of delivery on a few others."""
 
 from typing import Any
 from uuid import UUID
@@ -40,7 +39,7 @@ FILL = {
         SELECT organization_id, id, 1, now(), 200, 10 FROM webhook_deliveries
         """,
 }
-"""The rows of tables that are never emptied by what follows, in the order of their keys."""
+"""The statements that fill the tables, in the order of their foreign keys."""
 SEEN = (
     "WITH RECURSIVE organization",
     "gen_random_uuid()",
@@ -59,7 +58,7 @@ SEEN = (
 
 
 def act(app: Flask) -> None:
-    """Deliver, record, abandon, delete, and keep house."""
+    """Deliver, record, abandon and delete, and run the maintenance job."""
     with tenancy.across_organizations(reason="finds webhooks"):
         rows = db.session().execute(
             text("SELECT organization_id, id FROM webhooks ORDER BY organization_id, id LIMIT 12")
@@ -69,9 +68,9 @@ def act(app: Flask) -> None:
     for organization_id in {room.organization_id for room in rooms}:
         with tenancy.organization(organization_id), db.transaction():
             _fan_out()
-    _look()
+    _run_queries()
     _deliver(rooms)
-    _look()
+    _run_queries()
     for room in rooms[:4]:
         with tenancy.organization(room.organization_id):
             _deactivate(room.organization_id, room.webhook_id)
@@ -81,17 +80,17 @@ def act(app: Flask) -> None:
 
 def _fan_out() -> None:
     now = db.utc_now()
-    told: dict[str, Any] = {"artifact_id": str(uuid7())}
+    payload: dict[str, Any] = {"artifact_id": str(uuid7())}
     fanout.fan_out(
         [
-            fanout.Event(str(uuid7()), "artifact.ingested", told, None, now)
+            fanout.Event(str(uuid7()), "artifact.ingested", payload, None, now)
             for _ in range(2 * PENDING)
         ]
     )
 
 
-def _look() -> None:
-    """What the relay and the metrics ask."""
+def _run_queries() -> None:
+    """Run the queries of the relay and the metrics."""
     with tenancy.across_organizations(reason="as the relay does"), db.transaction():
         due.Finder().find()
         due.depth()
@@ -99,14 +98,14 @@ def _look() -> None:
 
 
 def _deliver(rooms: list[Room]) -> None:
-    """Begin attempts at webhooks that work and at such that fail, and end them in every way."""
+    """Begin attempts at working and failing webhooks, and end them in every way."""
     for failing in (False, True):
         with tenancy.across_organizations(reason="as the deliverer does"), db.transaction():
             begun = leases.begin(rooms, attempts=4, failing=failing)
-            held = [_lease(attempt) for attempt in begun]
-            leases.renew(held)
-            leases.requeue(held[:PENDING])
-            leases.release(held[PENDING : 2 * PENDING])
+            tokens = [_lease(attempt) for attempt in begun]
+            leases.renew(tokens)
+            leases.requeue(tokens[:PENDING])
+            leases.release(tokens[PENDING : 2 * PENDING])
         left = begun[2 * PENDING :]
         assert left or failing
         with tenancy.across_organizations(reason="as the recorder does"), db.transaction():
@@ -116,7 +115,7 @@ def _deliver(rooms: list[Room]) -> None:
                     for number, attempt in enumerate(left)
                 ]
             )
-            # Leases that are lost, and the tenth failure of the first webhook.
+            # These leases are lost; the failures include the tenth of the first webhook.
             recorder.write([sending._result(attempt, ok=True) for attempt in begun[:PENDING]])
             recorder.write([sending._result(attempt, ok=False) for attempt in begun[:PENDING]])
 
@@ -127,7 +126,7 @@ def _lease(attempt: Attempt) -> Lease:
 
 
 def _deactivate(organization_id: UUID, webhook_id: UUID) -> None:
-    """Deactivate a webhook, abandon what is left of the organization, and delete the webhook."""
+    """Deactivate a webhook, abandon the organization's deliveries, and delete the webhook."""
     with db.transaction():
         db.session().execute(
             text("UPDATE webhooks SET active = true WHERE id = :id"), {"id": webhook_id}
@@ -145,6 +144,6 @@ def _deactivate(organization_id: UUID, webhook_id: UUID) -> None:
 
 
 def secret() -> str:
-    """Return a secret as webhooks have it, which the service can read."""
+    """Return an encrypted webhook secret that the service can decrypt."""
     assert Webhook.secret is not None
     return container.keyring().encrypt("0" * 64)

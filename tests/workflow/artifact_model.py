@@ -1,4 +1,4 @@
-"""What a test knows of a document and its label sets: as much of the rules as decides an answer."""
+"""A model of a document and its tag sets, with the rules that determine the API's responses."""
 
 from dataclasses import dataclass, field
 
@@ -10,9 +10,12 @@ OPEN, STANDING = ("ready", "in_progress"), COMPLETED
 
 @dataclass
 class Labels:
-    """A label set. `kept` has (kind, value) of each revision; `handed`: with a reason, or `begun`:
-    saved with tags and not released since; each reserves the document for its labeler. `earlier`
-    are the rejections of its labeler's before it; times are ticks of the test's clock."""
+    """A tag set; times are ticks of the test's clock.
+
+    `kept` has (kind, value) of each revision. `handed` means returned to the labeler with a reason,
+    and `begun` means saved with tags and not released since; both reserve the document for the
+    labeler. `earlier` is the number of rejections of the labeler's previous tag sets.
+    """
 
     id: str
     labeler: str
@@ -37,12 +40,12 @@ class Labels:
 
     @property
     def since(self) -> int:
-        """From when on a skip is about this draft."""
+        """Return the time after which a skip applies to this draft."""
         return max(self.created, self.decided)
 
     @property
     def spent(self) -> bool:
-        """Whether it cannot go back to its labeler once more."""
+        """Return whether it cannot be returned to its labeler again."""
         return self.rejections + self.earlier >= MAX_REJECTIONS
 
     @property
@@ -52,8 +55,7 @@ class Labels:
 
 @dataclass
 class Document:
-    """A document. What follows from its label sets is brought up to date
-    where the service does so: `follow`."""
+    """A document; `follow` updates the members that depend on its tag sets."""
 
     status: str = "ready"
     archived: bool = False
@@ -96,24 +98,24 @@ class Document:
             self.status = "ready"
 
     def unskip(self, who: str) -> bool:
-        """Forget that somebody skipped it, or was passed over; whether they were."""
+        """Delete the skip of a user, and return whether there was one."""
         had = who in self.skips or who in self.passed_over
         self.skips.pop(who, None)
         self.passed_over.discard(who)
         return had
 
     def kept_from(self, who: str) -> bool:
-        """Whether others' drafts keep the last place from a labeler."""
+        """Return whether drafts of others reserve the last required tag set."""
         reserved = [one for one in self.reserved_for if one != who]
         return bool(reserved) and len(self.labeled_by) + len(reserved) >= WANTED
 
     def wants(self, who: str) -> bool:
-        """Whether one more label set is missing, and none of theirs stands."""
+        """Return whether another tag set is required and the user has submitted none."""
         reserved = [one for one in self.reserved_for if one != who]
         return who not in self.labeled_by and len(self.labeled_by) + len(reserved) < WANTED
 
     def drawn_by(self, who: str) -> bool:
-        """Whether the draw gives it to a labeler."""
+        """Return whether the user can claim it as the next document."""
         if self.archived or self.status not in OPEN:
             return False
         own = self.of(who, "draft")

@@ -1,4 +1,4 @@
-"""The life of a document notices it when the service breaks a rule: each is broken once."""
+"""Mutation tests: the state machine of documents must notice every broken rule."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ from app.workflow.assignment.queries import claims, next_artifact
 from app.workflow.tag_sets import emitted_events, service
 from app.workflow.tag_sets.queries import deciding, saving, skips, statuses
 from app.workflow.tag_sets.service import bulk, decisions, drafts, reopening, rules, submitting
-from tests.factories.lives import bites, shadow
+from tests.factories.state_machines import copy_with, expect_failure
 from tests.workflow.test_artifact_life import LIVES, STEPS, ArtifactLife
 
 Patch = pytest.MonkeyPatch
@@ -20,7 +20,7 @@ Fault = Callable[[Patch], None]
 
 
 def _none(*_: Any, **__: Any) -> list[Any]:
-    """Nothing was found, nothing is in the way."""
+    """Return an empty list, as if nothing blocked an action."""
     return []
 
 
@@ -53,7 +53,7 @@ def the_draw_gives_what_others_hold(patch: Patch) -> None:
 
 
 def more_are_begun_than_wanted(patch: Patch) -> None:
-    patch.setattr(drafts, "deciding", shadow(deciding, list_by_status=_none))
+    patch.setattr(drafts, "deciding", copy_with(deciding, list_by_status=_none))
 
 
 def more_are_accepted_than_wanted(patch: Patch) -> None:
@@ -69,7 +69,7 @@ def a_reopened_one_is_one_too_many(patch: Patch) -> None:
 
 
 def one_person_labels_twice(patch: Patch) -> None:
-    patch.setattr(drafts, "deciding", shadow(deciding, find_of_labeler=lambda *_, **__: None))
+    patch.setattr(drafts, "deciding", copy_with(deciding, find_of_labeler=lambda *_, **__: None))
 
 
 def work_is_handed_to_who_has_labeled(patch: Patch) -> None:
@@ -139,15 +139,15 @@ def an_acceptance_is_told_twice(patch: Patch) -> None:
         for _ in range(2 if name == emitted_events.ACCEPTED else 1):
             events.emit(name, payload)
 
-    patch.setattr(decisions, "events", shadow(events, emit=emit))
+    patch.setattr(decisions, "events", copy_with(events, emit=emit))
 
 
 def a_bulk_tells_nobody(patch: Patch) -> None:
-    patch.setattr(bulk, "events", shadow(events, emit_many=_none))
+    patch.setattr(bulk, "events", copy_with(events, emit_many=_none))
 
 
 def no_claim_ends_with_the_work(patch: Patch) -> None:
-    patch.setattr(submitting, "deciding", shadow(deciding, release_claim=_none))
+    patch.setattr(submitting, "deciding", copy_with(deciding, release_claim=_none))
 
 
 def nobody_is_kept_from_what_they_skipped(patch: Patch) -> None:
@@ -165,7 +165,7 @@ def documents_stay_reserved_for_who_left(patch: Patch) -> None:
 def _forgets(module: Any) -> Fault:
     def fault(patch: Patch) -> None:
         nothing: Any = {"update_status": _none, "update_statuses": _none}
-        patch.setattr(module, "statuses", shadow(module.statuses, **nothing))
+        patch.setattr(module, "statuses", copy_with(module.statuses, **nothing))
 
     fault.__name__ = f"{module.__name__.rpartition('.')[2]}_leaves_the_document_as_it_was"
     return fault
@@ -202,4 +202,4 @@ FAULTS: list[Fault] = [
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_broken_rule_is_found(app: Flask, monkeypatch: Patch, fault: Fault) -> None:
     fault(monkeypatch)
-    bites(type("Life", (ArtifactLife,), {"flask": app}), lives=4 * LIVES, steps=STEPS)
+    expect_failure(type("Life", (ArtifactLife,), {"flask": app}), examples=4 * LIVES, steps=STEPS)

@@ -1,4 +1,4 @@
-"""The life of review items notices it when the service breaks a rule: each is broken once."""
+"""Mutation tests: the state machine of review items must notice every broken rule."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from app.workflow.review_queue.service import assigning
 from app.workflow.tag_sets import service as tag_sets
 from app.workflow.tag_sets.queries import recording
 from app.workflow.tag_sets.service import bulk, decisions, rules
-from tests.factories.lives import bites, shadow
+from tests.factories.state_machines import copy_with, expect_failure
 from tests.workflow.test_review_item_life import LIVES, STEPS, ReviewItemLife
 
 Patch = pytest.MonkeyPatch
@@ -22,16 +22,16 @@ Fault = Callable[[Patch], None]
 
 
 def _none(*_: Any, **__: Any) -> int:
-    """Nothing is in the way, nothing is done."""
+    """Return 0, as if nothing blocked an action or nothing was changed."""
     return 0
 
 
-def _overlooks(patch: Patch, **members: None) -> None:
-    """Whoever checks a review takes these of its members for empty."""
+def _hide_members(patch: Patch, **members: None) -> None:
+    """Replace members of a review with other values when it is checked."""
     real = rules.check_review
 
-    def check_review(caller: Any, held: Any, **more: Any) -> None:
-        real(caller, SimpleNamespace(**{**held._asdict(), **members}), **more)
+    def check_review(caller: Any, review: Any, **more: Any) -> None:
+        real(caller, SimpleNamespace(**{**review._asdict(), **members}), **more)
 
     for module in (rules, tag_sets):
         patch.setattr(module, "check_review", check_review)
@@ -51,15 +51,15 @@ def people_are_given_their_own(patch: Patch) -> None:
 
 
 def claims_bind_nobody(patch: Patch) -> None:
-    _overlooks(patch, claimed_by=None)
+    _hide_members(patch, claimed_by=None)
 
 
 def whoever_comes_does_what_a_person_was_to(patch: Patch) -> None:
-    _overlooks(patch, assignee_id=None)
+    _hide_members(patch, assignee_id=None)
 
 
 def whoever_comes_does_what_a_team_was_to(patch: Patch) -> None:
-    _overlooks(patch, assignee_team_id=None)
+    _hide_members(patch, assignee_team_id=None)
 
 
 def the_draw_gives_what_others_hold(patch: Patch) -> None:
@@ -100,7 +100,7 @@ def escalating_is_forgotten(patch: Patch) -> None:
 
 
 def nobody_is_told_of_it(patch: Patch) -> None:
-    patch.setattr(assigning, "events", shadow(events, emit=_none))
+    patch.setattr(assigning, "events", copy_with(events, emit=_none))
 
 
 def a_verdict_is_on_what_nobody_saw(patch: Patch) -> None:
@@ -117,7 +117,7 @@ def a_bulk_sends_back_without_end(patch: Patch) -> None:
 
 
 def a_bulk_tells_nobody(patch: Patch) -> None:
-    patch.setattr(bulk, "events", shadow(events, emit_many=_none))
+    patch.setattr(bulk, "events", copy_with(events, emit_many=_none))
 
 
 def nobody_accepted_it(patch: Patch) -> None:
@@ -157,4 +157,4 @@ FAULTS: list[Fault] = [
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_broken_rule_is_found(app: Flask, monkeypatch: Patch, fault: Fault) -> None:
     fault(monkeypatch)
-    bites(type("Life", (ReviewItemLife,), {"flask": app}), lives=4 * LIVES, steps=STEPS)
+    expect_failure(type("Life", (ReviewItemLife,), {"flask": app}), examples=4 * LIVES, steps=STEPS)

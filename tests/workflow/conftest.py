@@ -6,5 +6,5 @@ from tests.factories.desk import Desk
 
 @pytest.fixture
 def desk(org: Org) -> Desk:
-    """Documents and drafts of the test's organization."""
+    """Return the workspace of the test's organization."""
     return Desk(org)

@@ -15,7 +15,7 @@ from app.workflow.tag_sets.transitions import Action
 from tests.factories import make_org
 from tests.factories.desk import FIELDS, Desk, tag
 from tests.factories.labels import make_field
-from tests.factories.lives import prove, say
+from tests.factories.state_machines import note_request, run_machine
 from tests.workflow.artifact_model import (
     MAX_REJECTIONS,
     OPEN,
@@ -64,7 +64,7 @@ class ArtifactLife(RuleBasedStateMachine):
 
     def _send(self, who: str, method: str, path: str, body: Any = None) -> Any:
         answer = self.org.api(who).request(method, path, json=body)
-        say(self.names, who, method, path, body, answer)
+        note_request(self.names, who, method, path, body, answer)
         return answer
 
     def _post(self, who: str, path: str, body: Any = None) -> Any:
@@ -559,4 +559,4 @@ class ArtifactLife(RuleBasedStateMachine):
 
 
 def test_a_document_lives_as_the_model_says(app: Flask) -> None:
-    prove(type("Life", (ArtifactLife,), {"flask": app}), lives=LIVES, steps=STEPS)
+    run_machine(type("Life", (ArtifactLife,), {"flask": app}), examples=LIVES, steps=STEPS)

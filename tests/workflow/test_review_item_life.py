@@ -13,7 +13,7 @@ from app.kit import db, tenancy
 from app.workflow.review_queue import service as review_queue
 from tests.factories import make_org
 from tests.factories.desk import Desk, tag
-from tests.factories.lives import prove, say
+from tests.factories.state_machines import note_request, run_machine
 from tests.factories.teams import add_members, make_team
 
 REVIEWERS = ("reviewer", "second", "admin")
@@ -96,7 +96,7 @@ class ReviewItemLife(RuleBasedStateMachine):
 
     def _post(self, who: str, path: str, body: Any = None) -> Any:
         answer = self.org.api(who).post(path, json={} if body is None else body)
-        say(self.names, who, "POST", path, body, answer)
+        note_request(self.names, who, "POST", path, body, answer)
         return answer
 
     def _expect(self, answer: Any, refused: int | None) -> bool:
@@ -263,7 +263,7 @@ class ReviewItemLife(RuleBasedStateMachine):
             return
         self.escalate("admin", item, "team")
         answer = self.org.api("admin").delete(f"/teams/{self.team}")
-        say(self.names, "admin", "DELETE", "/teams/team", None, answer)
+        note_request(self.names, "admin", "DELETE", "/teams/team", None, answer)
         assert answer.status_code == 204, answer.json
         with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
             review_queue.release_team(UUID(self.team), db.checkpoint, reason="team_deleted")
@@ -324,4 +324,4 @@ class ReviewItemLife(RuleBasedStateMachine):
 
 
 def test_review_items_live_as_the_model_says(app: Flask) -> None:
-    prove(type("Life", (ReviewItemLife,), {"flask": app}), lives=LIVES, steps=STEPS)
+    run_machine(type("Life", (ReviewItemLife,), {"flask": app}), examples=LIVES, steps=STEPS)

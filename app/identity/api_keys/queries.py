@@ -82,7 +82,7 @@ def touch(organization_id: UUID, key_id: UUID) -> None:
         _TOUCH.rows(str(organization_id), str(key_id))
 
 
-def page(
+def get_page(
     request: PageRequest, *, created_after: datetime | None, created_before: datetime | None
 ) -> Page:
     """Return a page of the organization's keys."""

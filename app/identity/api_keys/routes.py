@@ -6,6 +6,7 @@ from uuid import UUID
 from app.identity.api_keys import service
 from app.identity.api_keys.schemas import ApiKey, ApiKeyFilters, ApiKeyWithSecret, CreateApiKey
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("api_keys", tag="organizations")
@@ -18,7 +19,7 @@ _MANAGE = "api_keys:manage"
     query=Listing(sorts=("-created_at", "name"), filters=ApiKeyFilters),
     returns=ApiKey,
 )
-def list_api_keys(caller: Caller, query: dict[str, Any]) -> Any:
+def list_api_keys(caller: Caller, query: dict[str, Any]) -> Page:
     """List API keys.
 
     Returns the organization's keys, including expired ones, each with its creator. The key itself
@@ -36,7 +37,7 @@ def list_api_keys(caller: Caller, query: dict[str, Any]) -> Any:
     # A leaked key must not be able to create or revoke keys.
     keys=False,
 )
-def create_api_key(caller: Caller, body: dict[str, Any]) -> Any:
+def create_api_key(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create an API key.
 
     The complete key is in this response only. Its role must be below owner and not above the

@@ -36,7 +36,7 @@ def list_keys(
     created_before: datetime | None = None,
 ) -> Page:
     """Return a page of the organization's keys, including expired ones."""
-    return queries.page(page, created_after=created_after, created_before=created_before)
+    return queries.get_page(page, created_after=created_after, created_before=created_before)
 
 
 def create(

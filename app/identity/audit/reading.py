@@ -101,7 +101,7 @@ def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
         .having(func.sum(cells.c.n) > 0)
         .subquery()
     )
-    keys: Any = select(AuditEntry.at, AuditEntry.id).where(
+    keys = select(AuditEntry.at, AuditEntry.id).where(
         AuditEntry.action == branches.c.action,
         AuditEntry.actor_kind == branches.c.actor_kind,
         *_build_conditions(organization_id, filters),
@@ -109,7 +109,9 @@ def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
     return [Keys(keys, branches)]
 
 
-def select_entries(organization_id: UUID, target_type: str, target_ids: UUID | Select[Any]) -> Any:
+def select_entries(
+    organization_id: UUID, target_type: str, target_ids: UUID | Select[Any]
+) -> Select[*tuple[Any, ...]]:
     """Return a SELECT of the entries of one record, or of those that a SELECT returns."""
     target = AuditEntry.target_id
     return select(

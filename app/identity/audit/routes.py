@@ -5,6 +5,7 @@ from typing import Any
 from app.identity.audit import service
 from app.identity.audit.schemas import AuditEntry, AuditFilters
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("audit", tag="organizations")
@@ -16,7 +17,7 @@ blueprint = Blueprint("audit", tag="organizations")
     query=Listing(sorts=("-at",), filters=AuditFilters),
     returns=AuditEntry,
 )
-def list_audit_log(caller: Caller, query: dict[str, Any]) -> Any:
+def list_audit_log(caller: Caller, query: dict[str, Any]) -> Page:
     """List the audit log.
 
     Returns who changed which record, when and from where; newest first.

@@ -36,7 +36,7 @@ def list_entries(organization_id: UUID, page: PageRequest, filters: dict[str, An
     return reading.get_page(organization_id, page, filters)
 
 
-def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Any:
+def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Select[*tuple[Any, ...]]:
     """Return a SELECT of the bound organization's entries, for use in another statement.
 
     The entries are those of one record, or of the records whose ids a SELECT returns. Columns: id,

@@ -46,7 +46,7 @@ _COUNT = text(
 _CLEAR = text("DELETE FROM login_failures WHERE subject = :subject")
 
 
-def subject_of_address(email: str, session_id: UUID | None = None) -> str:
+def get_address_subject(email: str, session_id: UUID | None = None) -> str:
     """Return the subject under which login failures of an address are counted.
 
     A client that has proven a session of the account has a subject of its own.
@@ -55,7 +55,7 @@ def subject_of_address(email: str, session_id: UUID | None = None) -> str:
     return container.keyring().fingerprint("login", identity)
 
 
-def subject_of_user(user_id: UUID) -> str:
+def get_user_subject(user_id: UUID) -> str:
     """Return the subject for the password checks of a user who is already signed in."""
     return container.keyring().fingerprint("login", f"user\n{user_id}")
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, delete, func, insert, select
@@ -28,9 +27,9 @@ EMAIL = "email"
 _MIN_INTERVAL = timedelta(seconds=30)
 _MAX_RESETS_PER_HOUR = 5
 _PAGES = {RESET: WebPage.RESET_PASSWORD, EMAIL: WebPage.CONFIRM_EMAIL}
-_LETTERS = {RESET: "reset_password", EMAIL: "confirm_email"}
+_TEMPLATES = {RESET: "reset_password", EMAIL: "confirm_email"}
 
-letters = Emails(Path(__file__).parent / "letters")
+emails = Emails(Path(__file__).parent / "letters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +66,13 @@ def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) 
 def send_link(user: User, purpose: str, email: str) -> None:
     """Send a new link to `email`."""
     values = {"name": user.name, "email": email, **issue(user, purpose, email)}
-    letters.enqueue(_LETTERS[purpose], to=email, locale=user.locale, values=values)
+    emails.enqueue(_TEMPLATES[purpose], to=email, locale=user.locale, values=values)
 
 
-def send_notice(user: User, letter: str, *, to: str) -> None:
+def send_notice(user: User, template: str, *, to: str) -> None:
     """Send a notice without a link."""
     values = {"name": user.name, "email": user.email}
-    letters.enqueue(letter, to=to, locale=user.locale, values=values)
+    emails.enqueue(template, to=to, locale=user.locale, values=values)
 
 
 def must_wait(user_id: UUID, purpose: str) -> bool:
@@ -110,10 +109,10 @@ def consume(token: str, purpose: str) -> ConsumedToken:
         .where(has_hash, MailedToken.purpose == purpose, MailedToken.expires_at > func.now())
         .returning(MailedToken.user_id, MailedToken.email)
     )
-    row: Any = db.session().execute(statement).first()
+    row = db.session().execute(statement).first()
     if row is None:
         raise _invalid_token()
-    return ConsumedToken(row.user_id, row.email)
+    return ConsumedToken(*row)
 
 
 def find_email(token: str, purpose: str) -> str:

@@ -12,14 +12,14 @@ from app.kit.errors import ApiError
 class PasswordPolicy(Protocol):
     """A policy that decides whether an account may sign in with a password."""
 
-    def refusal(self, email: str) -> ApiError | None:
+    def find_address_error(self, email: str) -> ApiError | None:
         """Return the error that replaces the one for a wrong password, or None.
 
         It depends on the domain of the address only: it must be the same whether or not the
         address has an account.
         """
 
-    def binds(self, user: User) -> ApiError | None:
+    def find_account_error(self, user: User) -> ApiError | None:
         """Return the error to raise for a correct password of this account, or None to allow it."""
 
 
@@ -31,27 +31,31 @@ def register(policy: PasswordPolicy) -> None:
     _policies.append(policy)
 
 
-def refusal(email: str) -> ApiError | None:
+def find_address_error(email: str) -> ApiError | None:
     """Return the error for a password of an address that a policy forbids, or None.
 
     The address need not have an account.
     """
-    return next((error for policy in _policies if (error := policy.refusal(email))), None)
+    return next(
+        (error for policy in _policies if (error := policy.find_address_error(email))), None
+    )
 
 
 def check_address(email: str) -> None:
     """Raise an error if no account with a password may be created for an address."""
-    if (error := refusal(email)) is not None:
+    if (error := find_address_error(email)) is not None:
         raise error
 
 
 def check(user: User) -> None:
     """Raise an error if this account may not use a password."""
-    error = next((error for policy in _policies if (error := policy.binds(user))), None)
+    error = next(
+        (error for policy in _policies if (error := policy.find_account_error(user))), None
+    )
     if error is not None:
         raise error
 
 
 def allows(user: User) -> bool:
     """Return true if this account may use a password."""
-    return all(policy.binds(user) is None for policy in _policies)
+    return all(policy.find_account_error(user) is None for policy in _policies)

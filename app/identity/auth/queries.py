@@ -101,6 +101,9 @@ def revoke(session_id: UUID, at: datetime) -> None:
 
 
 _ACTIVE = (Session.revoked_at.is_(None), Session.expires_at > func.now())
+_HAS_CURRENT_VERSION = (
+    func.coalesce(Session.token_version, User.token_version) == User.token_version
+)
 
 
 def _active_of_user(user_id: UUID, only: UUID | None) -> list[ColumnElement[bool]]:
@@ -121,11 +124,10 @@ def _select_sessions(user_id: UUID, current: UUID | None, only: UUID | None) -> 
         Session.issued_at.label("created_at"),
         Session.last_seen_at.label("updated_at"),
     )
-    outdated = func.coalesce(Session.token_version, User.token_version) != User.token_version
     return (
         select(*columns)
         .join(User, User.id == Session.user_id)
-        .where(*_active_of_user(user_id, only), ~outdated)
+        .where(*_active_of_user(user_id, only), _HAS_CURRENT_VERSION)
     )
 
 
@@ -155,10 +157,18 @@ def list_all_active_sessions(user_id: UUID) -> list[dict[str, Any]]:
 
 
 def revoke_own(session_id: UUID, user_id: UUID, *, only: UUID | None) -> bool:
-    """Revoke an active session of a user, and return false if there is no such session."""
+    """Revoke an active session of a user, and return false if there is no such session.
+
+    A session of an outdated token version has ended, as it has for `list_active_sessions`.
+    """
     statement = (
         update(Session)
-        .where(Session.id == session_id, *_active_of_user(user_id, only))
+        .where(
+            Session.id == session_id,
+            *_active_of_user(user_id, only),
+            User.id == Session.user_id,
+            _HAS_CURRENT_VERSION,
+        )
         .values(revoked_at=func.now())
         .returning(Session.id)
     )

@@ -53,7 +53,7 @@ def confirm_reset(
     audit.act_as("user", user.id, user.email)
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
-    attempts.clear(attempts.subject_of_address(user.email))
+    attempts.clear(attempts.get_address_subject(user.email))
     if user.email_verified_at is None:
         user_queries.set_security(user, email_verified_at=db.utc_now())
     return service.open_session(user, ip_address=ip_address, user_agent=user_agent)
@@ -87,7 +87,7 @@ def verify_password(caller: Caller, password: str) -> User:
     Raises 401 if the password is wrong, 429 after repeated failures, and 403 if the account may not
     use a password.
     """
-    subject = attempts.subject_of_user(caller.user_id)
+    subject = attempts.get_user_subject(caller.user_id)
     has_failures = attempts.check(subject)
     user = user_queries.get(caller.user_id)
     if user is None:
@@ -114,7 +114,7 @@ def set_password(user: User, password: str) -> None:
     """
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
-    attempts.clear(attempts.subject_of_address(user.email))
+    attempts.clear(attempts.get_address_subject(user.email))
 
 
 def remove_credentials(user: User) -> None:

@@ -7,6 +7,7 @@ from flask import request
 
 from app.identity.auth import email_change, recovery, registration, schemas, service, sessions
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("auth", description="Sessions and credentials.", records="sessions")
@@ -27,7 +28,7 @@ def _client() -> dict[str, Any]:
     returns=schemas.LoginResult,
     status=201,
 )
-def register(body: dict[str, Any]) -> Any:
+def register(body: dict[str, Any]) -> dict[str, Any]:
     """Register an account.
 
     Creates the account and, if `organization_name` is present, its first organization, and emails a
@@ -44,7 +45,7 @@ def register(body: dict[str, Any]) -> Any:
     body=schemas.Login,
     returns=schemas.LoginResult,
 )
-def login(body: dict[str, Any]) -> Any:
+def login(body: dict[str, Any]) -> dict[str, Any]:
     """Log in.
 
     Exchanges an email address and password for an access token. After several failures in a row,
@@ -64,7 +65,7 @@ def logout(caller: Caller) -> None:
 
 
 @blueprint.get("/auth/session", access="user", keys=True, returns=schemas.SessionInfo)
-def get_session(caller: Caller) -> Any:
+def get_session(caller: Caller) -> dict[str, Any]:
     """Get the current session.
 
     Returns the user, the organizations and the expiry of the current token or API key.
@@ -78,7 +79,7 @@ def get_session(caller: Caller) -> Any:
     query=Listing(sorts=("-issued_at", "last_seen_at"), filters=schemas.SessionFilters),
     returns=schemas.LiveSession,
 )
-def list_sessions(caller: Caller, query: dict[str, Any]) -> Any:
+def list_sessions(caller: Caller, query: dict[str, Any]) -> Page:
     """List sessions.
 
     Returns the caller's active sessions, each with the time and client address of its login.
@@ -96,7 +97,7 @@ def revoke_session(caller: Caller, session_id: UUID) -> None:
 
 
 @blueprint.post("/auth/sessions/revoke-all", access="user", returns=schemas.SessionsRevoked)
-def revoke_all_sessions(caller: Caller) -> Any:
+def revoke_all_sessions(caller: Caller) -> dict[str, int]:
     """Revoke all sessions.
 
     Revokes all of the caller's tokens, including the current one.
@@ -112,7 +113,7 @@ def revoke_all_sessions(caller: Caller) -> Any:
     returns=schemas.LinkMailed,
     status=202,
 )
-def request_password_reset(body: dict[str, Any]) -> Any:
+def request_password_reset(body: dict[str, Any]) -> dict[str, int]:
     """Request a password reset.
 
     Emails a single-use link. The response is the same whether or not the address has an account.
@@ -127,7 +128,7 @@ def request_password_reset(body: dict[str, Any]) -> Any:
     body=schemas.ResetConfirmation,
     returns=schemas.LoginResult,
 )
-def confirm_password_reset(body: dict[str, Any]) -> Any:
+def confirm_password_reset(body: dict[str, Any]) -> dict[str, Any]:
     """Confirm a password reset.
 
     Sets a new password with an emailed token, ends all other sessions and opens a new one.
@@ -142,7 +143,7 @@ def confirm_password_reset(body: dict[str, Any]) -> Any:
     body=schemas.PasswordChange,
     returns=schemas.LoginResult,
 )
-def change_password(caller: Caller, body: dict[str, Any]) -> Any:
+def change_password(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Change the password.
 
     Ends all sessions, including the current one, and returns a new token.
@@ -157,7 +158,7 @@ def change_password(caller: Caller, body: dict[str, Any]) -> Any:
     returns=schemas.LinkMailed,
     status=202,
 )
-def request_email_change(caller: Caller, body: dict[str, Any]) -> Any:
+def request_email_change(caller: Caller, body: dict[str, Any]) -> dict[str, int]:
     """Request an email change.
 
     Emails a confirmation link to a new address, or to the current one if it is not verified yet.
@@ -171,7 +172,7 @@ def request_email_change(caller: Caller, body: dict[str, Any]) -> Any:
     body=schemas.EmailConfirmation,
     returns=schemas.ConfirmedEmail,
 )
-def confirm_email_change(body: dict[str, Any]) -> Any:
+def confirm_email_change(body: dict[str, Any]) -> dict[str, Any]:
     """Confirm an email change.
 
     Confirms an address with the emailed token. A new address ends all sessions.

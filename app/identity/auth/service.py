@@ -34,14 +34,14 @@ def login(
     """
     with secrets.hashing_slots.reserve():
         account = user_queries.get_credentials(email)
-        subject = attempts.subject_of_address(email, _find_proven_session(account, authorization))
+        subject = attempts.get_address_subject(email, _find_proven_session(account, authorization))
         has_failures = attempts.check(subject)
         # A hash is computed for an unknown address, too: the response time reveals nothing.
         stored, user_id = account.password_hash, account.user_id
         is_correct = secrets.verify_password(stored or secrets.dummy_hash(), password)
         if not is_correct or stored is None or user_id is None or account.disabled_at is not None:
             attempts.count(subject)
-            raise password_policy.refusal(email) or _invalid_credentials()
+            raise password_policy.find_address_error(email) or _invalid_credentials()
         audit.act_as("user", user_id, account.email or "")
         if secrets.needs_rehash(stored):
             user_queries.replace_hash(user_id, old=stored, new=secrets.hash_password(password))
@@ -110,7 +110,7 @@ def open_session(
         "token_type": "bearer",
         "expires_in": int(hours * 3600),
         "user": {"id": user.id, "email": user.email, "name": user.name},
-        "organizations": organizations.list_of_user(user.id, only=organization_id),
+        "organizations": organizations.list_for_user(user.id, only=organization_id),
     }
 
 
@@ -143,10 +143,10 @@ def get_session(caller: Caller) -> dict[str, Any]:
     }
     if caller.api_key_id is None:
         only = caller.only_organization
-        info["organizations"] = organizations.list_of_user(caller.user_id, only=only)
+        info["organizations"] = organizations.list_for_user(caller.user_id, only=only)
     else:
         info["user"]["name"] = queries.get_user_name(caller.user_id)
-        info["organizations"] = organizations.list_of_key(caller)
+        info["organizations"] = organizations.list_for_key(caller)
         info["api_key"] = {
             "id": caller.api_key_id,
             "name": caller.name,

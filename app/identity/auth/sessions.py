@@ -24,12 +24,11 @@ def list_sessions(
     A session that is limited to one organization sees only the sessions limited to the same one:
     that organization's identity provider must not learn where else the user is signed in.
     """
-    only = caller.only_organization
     return queries.list_active_sessions(
         caller.user_id,
         caller.session_id,
         page,
-        only=only,
+        only=caller.only_organization,
         created_after=created_after,
         created_before=created_before,
     )

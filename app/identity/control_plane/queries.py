@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
@@ -70,7 +71,7 @@ def list_organizations(*, status: str | None, plan: str | None) -> Iterator[dict
         statement = statement.where(Organization.status == status)
     if plan is not None:
         statement = statement.where(Organization.plan == plan)
-    return _in_batches(statement, Organization.slug)
+    return _read_in_batches(statement, Organization.slug)
 
 
 def list_users(*, organization_id: UUID | None, disabled: bool | None) -> Iterator[dict[str, Any]]:
@@ -88,15 +89,17 @@ def list_users(*, organization_id: UUID | None, disabled: bool | None) -> Iterat
         statement = statement.where(User.id.in_(members))
     if disabled is not None:
         statement = statement.where(User.disabled_at.is_not(None) == disabled)
-    return _in_batches(statement, User.email)
+    return _read_in_batches(statement, User.email)
 
 
-def _in_batches(statement: Any, key: Any) -> Iterator[dict[str, Any]]:
+def _read_in_batches(
+    statement: Select[*tuple[Any, ...]], key: InstrumentedAttribute[str]
+) -> Iterator[dict[str, Any]]:
     """Yield all rows in the order of a unique column.
 
     They are read in batches, so that no single statement takes long.
     """
-    after: Any = None
+    after: str | None = None
     while True:
         remaining = statement if after is None else statement.where(key > after)
         rows = db.session().execute(remaining.order_by(key).limit(_BATCH)).mappings().all()

@@ -25,7 +25,7 @@ blueprint = Blueprint(
     returns=ProvisionedOrganization,
     status=201,
 )
-def provision_organization(caller: None, body: dict[str, Any]) -> Any:
+def provision_organization(caller: None, body: dict[str, Any]) -> dict[str, Any]:
     """Provision an organization.
 
     Creates an organization with its owner and its plan, and emails the owner how to sign in.
@@ -43,7 +43,7 @@ def provision_organization(caller: None, body: dict[str, Any]) -> Any:
 )
 def set_organization_plan(
     caller: None, org_slug: str, body: dict[str, Any], revision: int | None
-) -> Any:
+) -> dict[str, Any]:
     """Set an organization's plan.
 
     Replaces the plan and the limits that differ from it. Emits `organization.plan_changed` on a
@@ -59,7 +59,7 @@ def set_organization_plan(
     body=Suspend,
     returns=OperatedOrganization,
 )
-def suspend_organization(caller: None, org_slug: str, body: dict[str, Any]) -> Any:
+def suspend_organization(caller: None, org_slug: str, body: dict[str, Any]) -> dict[str, Any]:
     """Suspend an organization.
 
     Members can still read, but writes are refused. The owners are emailed the reason.
@@ -73,7 +73,7 @@ def suspend_organization(caller: None, org_slug: str, body: dict[str, Any]) -> A
     limit="control_plane",
     returns=OperatedOrganization,
 )
-def reinstate_organization(caller: None, org_slug: str) -> Any:
+def reinstate_organization(caller: None, org_slug: str) -> dict[str, Any]:
     """Reinstate an organization.
 
     Ends a suspension; does nothing if the organization is not suspended.

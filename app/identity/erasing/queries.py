@@ -1,10 +1,10 @@
 """SQL of erasing: find the tables with an organization's rows, and delete the rows."""
 
 from collections.abc import Sequence
-from typing import Any
+from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Table, and_, delete, exists, func, select, text, tuple_
+from sqlalchemy import ColumnElement, Table, and_, delete, exists, func, select, text, tuple_
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.auth.models import Session
@@ -87,12 +87,12 @@ def erase_batch(table: Table, organization_id: UUID) -> int:
     return int(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
 
 
-def _leaf_conditions(table: Table) -> list[Any]:
+def _leaf_conditions(table: Table) -> list[ColumnElement[bool]]:
     """Return the conditions for rows that no row of the same table references.
 
     Rows of a tree, such as teams, are deleted from the leaves up.
     """
-    conditions = []
+    conditions: list[ColumnElement[bool]] = []
     for key in table.foreign_key_constraints:
         if key.referred_table is table:
             child = table.alias()
@@ -107,7 +107,7 @@ def erase_memberships(organization_id: UUID) -> list[UUID]:
     return list(db.session().execute(_DELETE_MEMBERSHIPS, values).scalars())
 
 
-def erase_users(user_ids: Sequence[UUID], *, closed_at: Any) -> int:
+def erase_users(user_ids: Sequence[UUID], *, closed_at: datetime) -> int:
     """Delete those accounts that are no longer needed, and return their number.
 
     An account stays if it belongs to an organization, has a valid session or was used since

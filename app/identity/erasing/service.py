@@ -5,7 +5,6 @@ them. So an interrupted run can be resumed, and the numbers are exact however of
 """
 
 from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 from app.identity.audit import service as audit
@@ -63,6 +62,7 @@ def _begin(organization_id: UUID) -> bool:
 
 def _erase_members(organization_id: UUID, checkpoint: Checkpoint) -> None:
     closed_at = queries.lock_organization(organization_id).closed_at
+    assert closed_at is not None
     while True:
         with tenancy.organization(organization_id):
             user_ids = queries.erase_memberships(organization_id)
@@ -103,7 +103,7 @@ def _finish(organization_id: UUID) -> None:
     file_count = container.current().storage.measure(f"organizations/{organization_id}").files
     if tables or file_count:
         raise Retry(f"added during the erasure: {', '.join(tables) or f'{file_count} files'}")
-    proof: dict[str, Any] = {**(organization.erasure or {}), "closed_at": organization.closed_at}
+    proof = {**(organization.erasure or {}), "closed_at": organization.closed_at}
     organization.status, organization.erased_at = "erased", db.utc_now()
     organization.name, organization.settings, organization.ai_provider_key = "", {}, None
     organization.suspension_reason = None

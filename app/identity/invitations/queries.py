@@ -1,10 +1,11 @@
 """SQL queries of invitations."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, case, func, select, update
+from sqlalchemy import ColumnElement, case, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.invitations.models import Invitation
@@ -26,7 +27,7 @@ _INVITER = case(
         func.jsonb_build_object("id", User.id, "email", User.email, "name", User.name),
     )
 ).label("invited_by")
-_COLUMNS: tuple[Any, ...] = (
+_INVITATIONS = select(
     Invitation.id,
     Invitation.email,
     Invitation.role,
@@ -36,13 +37,12 @@ _COLUMNS: tuple[Any, ...] = (
     _INVITER,
     Invitation.created_at,
     Invitation.updated_at,
-)
-_INVITATIONS = select(*_COLUMNS).outerjoin(User, User.id == Invitation.invited_by)
+).outerjoin(User, User.id == Invitation.invited_by)
 _SORTS = {"created_at": Invitation.created_at, "email": Invitation.email}
 _NO_SYNC = {"synchronize_session": False}
 
 
-def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
+def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     """Return a page of the organization's invitations."""
     statement = _INVITATIONS.where(filters["status"] == _STATUS)
     period = within(
@@ -52,12 +52,28 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     return paginate(statement, request, sorts=_SORTS, unique=Invitation.id)
 
 
-def get(invitation_id: UUID) -> Row[Any] | None:
-    """Return an invitation with the same columns as `page`, or None."""
-    row: Row[Any] | None
+class InvitationDetails(NamedTuple):
+    """An invitation with the columns of `get_page`.
+
+    `invited_by` is None if the account is deleted.
+    """
+
+    id: UUID
+    email: str
+    role: str
+    team_ids: list[str]
+    status: str
+    expires_at: datetime
+    invited_by: dict[str, str] | None
+    created_at: datetime
+    updated_at: datetime
+
+
+def get(invitation_id: UUID) -> InvitationDetails | None:
+    """Return an invitation, or None."""
     statement = _INVITATIONS.where(Invitation.id == invitation_id)
     row = db.session().execute(statement).one_or_none()
-    return row
+    return None if row is None else InvitationDetails(*row)
 
 
 def upsert(values: dict[str, Any]) -> UUID:
@@ -114,38 +130,63 @@ def revoke(invitation_id: UUID) -> bool:
     return db.session().execute(statement).first() is not None
 
 
-def find_by_token(token_hash: str) -> Row[Any] | None:
-    """Return the invitation of a token with its organization, whatever its status, or None.
+class TokenInvitation(NamedTuple):
+    """The invitation of a token with its organization."""
+
+    id: UUID
+    email: str
+    role: str
+    team_ids: list[str]
+    status: str
+    expires_at: datetime
+    inviter_name: str | None
+    organization_id: UUID
+    slug: str
+    name: str
+    settings: dict[str, Any]
+    organization_status: str
+
+
+def find_by_token(token_hash: str) -> TokenInvitation | None:
+    """Return the invitation of a token, whatever its status, or None.
 
     The caller must have bound all organizations.
     """
-    columns: tuple[Any, ...] = (
-        *_COLUMNS,
-        Invitation.organization_id,
-        User.name.label("inviter_name"),
-        Organization.slug,
-        Organization.name,
-        Organization.settings,
-        Organization.status.label("organization_status"),
-    )
-    row: Row[Any] | None
-    row = (
-        db.session()
-        .execute(
-            select(*columns)
-            .join(Organization, Organization.id == Invitation.organization_id)
-            .outerjoin(User, User.id == Invitation.invited_by)
-            .where(Invitation.token_hash == token_hash)
+    statement = (
+        select(
+            Invitation.id,
+            Invitation.email,
+            Invitation.role,
+            Invitation.team_ids,
+            _STATUS,
+            Invitation.expires_at,
+            User.name,
+            Invitation.organization_id,
+            Organization.slug,
+            Organization.name,
+            Organization.settings,
+            Organization.status,
         )
-        .one_or_none()
+        .join(Organization, Organization.id == Invitation.organization_id)
+        .outerjoin(User, User.id == Invitation.invited_by)
+        .where(Invitation.token_hash == token_hash)
     )
-    return row
+    row = db.session().execute(statement).one_or_none()
+    return None if row is None else TokenInvitation(*row)
 
 
-def accept_by_address(email: str) -> Row[Any] | None:
+class AcceptedInvitation(NamedTuple):
+    """An invitation that was accepted by its address."""
+
+    id: UUID
+    role: str
+    team_ids: list[str]
+
+
+def accept_by_address(email: str) -> AcceptedInvitation | None:
     """Accept the open invitation of an address, unless its role is owner.
 
-    Returns (id, role, team_ids), or None if there is no such invitation.
+    Returns None if there is no such invitation.
     """
     statement = (
         update(Invitation)
@@ -159,8 +200,8 @@ def accept_by_address(email: str) -> Row[Any] | None:
         .returning(Invitation.id, Invitation.role, Invitation.team_ids)
         .execution_options(**_NO_SYNC)
     )
-    row: Row[Any] | None = db.session().execute(statement).one_or_none()
-    return row
+    row = db.session().execute(statement).one_or_none()
+    return None if row is None else AcceptedInvitation(*row)
 
 
 def lock_open(token_hash: str) -> bool:

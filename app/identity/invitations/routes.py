@@ -15,6 +15,7 @@ from app.identity.invitations.schemas import (
     Offer,
 )
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("invitations", tag="organizations")
@@ -27,7 +28,7 @@ public = Blueprint("invitation-tokens", tag="auth", records="invitations")
     returns=Offer,
     text_ids=("invitation_token",),
 )
-def get_invitation(invitation_token: str) -> Any:
+def get_invitation(invitation_token: str) -> dict[str, Any]:
     """Get an invitation.
 
     Returns the organization, the address and the role of an invitation. The emailed token is the
@@ -45,7 +46,7 @@ def get_invitation(invitation_token: str) -> Any:
     text_ids=("invitation_token",),
     idempotent=True,
 )
-def accept_invitation(invitation_token: str, body: dict[str, Any]) -> Any:
+def accept_invitation(invitation_token: str, body: dict[str, Any]) -> dict[str, Any]:
     """Accept an invitation.
 
     Joins the organization with the account of the invited address. If there is none, it is created
@@ -66,7 +67,7 @@ def accept_invitation(invitation_token: str, body: dict[str, Any]) -> Any:
     query=Listing(sorts=("-created_at", "email"), filters=InvitationFilters),
     returns=Invitation,
 )
-def list_invitations(caller: Caller, query: dict[str, Any]) -> Any:
+def list_invitations(caller: Caller, query: dict[str, Any]) -> Page:
     """List invitations.
 
     Returns open invitations unless the filter names another status.
@@ -83,7 +84,7 @@ def list_invitations(caller: Caller, query: dict[str, Any]) -> Any:
     # A leaked key must not be able to invite anybody.
     keys=False,
 )
-def create_invitation(caller: Caller, body: dict[str, Any]) -> Any:
+def create_invitation(caller: Caller, body: dict[str, Any]) -> service.InvitationDetails:
     """Create an invitation.
 
     Emails an invitation with a role and teams. If the address already has a pending invitation,

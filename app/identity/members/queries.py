@@ -1,14 +1,13 @@
 """SQL queries of members."""
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     JSON,
     ColumnElement,
-    Row,
-    Select,
     Text,
     and_,
     bindparam,
@@ -81,17 +80,17 @@ _BY_NAME = PreparedList(
 )
 
 
-def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
+def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     """Return a page of members with their teams."""
     if not filters and request.sort == "name":
         return _BY_NAME.page(request)
-    conditions = _conditions(filters)
+    conditions = _build_conditions(filters)
     statement = _MEMBERS.where(*conditions)
     if "q" not in filters and "team_id" not in filters:
-        total = _total(filters)
+        total = _build_total(filters)
         return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, total=total)
     # The count joins the accounts only if the filter needs them.
-    count: Select[Any] = select(Membership.user_id).where(*conditions)
+    count = select(Membership.user_id).where(*conditions)
     text = filters.get("q")
     if text is not None:
         matches = or_(
@@ -103,20 +102,21 @@ def page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, count=count)
 
 
-def _total(filters: Mapping[str, Any]) -> ColumnElement[int]:
+def _build_total(filters: Mapping[str, Any]) -> ColumnElement[int]:
     where = {"role": filters["role"]} if "role" in filters else {}
     after, before = filters.get("created_after"), filters.get("created_before")
     between = None
     if after is not None or before is not None:
-        rows: Any = select(Membership.user_id).where(
-            Membership.organization_id == tenancy.current_organization_id(), *_conditions(where)
+        rows = select(Membership.user_id).where(
+            Membership.organization_id == tenancy.current_organization_id(),
+            *_build_conditions(where),
         )
         between = Between("joined", Membership.created_at, after, before, rows)
     return counters.total(MEMBERS, where, between=between)
 
 
-def _conditions(filters: Mapping[str, Any]) -> list[Any]:
-    conditions: list[Any] = []
+def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
     if "role" in filters:
         conditions.append(Membership.role == filters["role"])
     conditions += within(
@@ -132,11 +132,25 @@ def _conditions(filters: Mapping[str, Any]) -> list[Any]:
     return conditions
 
 
-def get(user_id: UUID) -> Row[Any] | None:
-    """Return one member with the same columns as `page`, or None."""
-    row: Row[Any] | None
+class MemberDetails(NamedTuple):
+    """A member with the columns of `get_page`; `user_id` and `id` are the same."""
+
+    user_id: str
+    id: str
+    user: dict[str, str]
+    role: str
+    teams: list[dict[str, str]]
+    sort_name: str
+    joined_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+
+
+def get(user_id: UUID) -> MemberDetails | None:
+    """Return a member, or None."""
     row = db.session().execute(_MEMBERS.where(Membership.user_id == user_id)).one_or_none()
-    return row
+    return None if row is None else MemberDetails(*row)
 
 
 def get_role(user_id: UUID) -> str | None:

@@ -4,8 +4,10 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.members import service
+from app.identity.members.queries import MemberDetails
 from app.identity.members.schemas import Member, MemberFilters, TransferOwnership, UpdateMember
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("members", tag="organizations")
@@ -17,7 +19,7 @@ blueprint = Blueprint("members", tag="organizations")
     query=Listing(sorts=("name", "joined_at"), filters=MemberFilters),
     returns=Member,
 )
-def list_members(caller: Caller, query: dict[str, Any]) -> Any:
+def list_members(caller: Caller, query: dict[str, Any]) -> Page:
     """List members.
 
     Returns the members of the organization with their roles and teams.
@@ -34,7 +36,9 @@ def list_members(caller: Caller, query: dict[str, Any]) -> Any:
     # A leaked key must not be able to raise a role.
     keys=False,
 )
-def update_member(caller: Caller, user_id: UUID, body: dict[str, Any], revision: int | None) -> Any:
+def update_member(
+    caller: Caller, user_id: UUID, body: dict[str, Any], revision: int | None
+) -> MemberDetails:
     """Update a member's role.
 
     Only an owner can change the role of an owner or make somebody an owner. Members cannot raise
@@ -60,7 +64,7 @@ def remove_member(caller: Caller, user_id: UUID) -> None:
     returns=Member,
     keys=False,
 )
-def transfer_ownership(caller: Caller, body: dict[str, Any]) -> Any:
+def transfer_ownership(caller: Caller, body: dict[str, Any]) -> MemberDetails:
     """Transfer ownership.
 
     Makes another member an owner. The caller becomes an admin.

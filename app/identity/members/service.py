@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
 from app.identity.members import changes, queries
+from app.identity.members.queries import MemberDetails
 from app.identity.organizations import service as organizations
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
@@ -15,11 +14,11 @@ from app.kit.principal import Caller
 
 
 def list_members(page: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """Return a page of members with their teams, using two statements for a page of any size."""
-    return queries.page(page, filters)
+    """Return a page of members with their teams."""
+    return queries.get_page(page, filters)
 
 
-def get(user_id: UUID) -> Row[Any]:
+def get(user_id: UUID) -> MemberDetails:
     """Return a member with their teams. Raises 404."""
     member = queries.get(user_id)
     if member is None:
@@ -27,7 +26,7 @@ def get(user_id: UUID) -> Row[Any]:
     return member
 
 
-def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) -> Row[Any]:
+def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) -> MemberDetails:
     """Set the role of a member, and emit `member.role_changed`.
 
     Raises 404; 403 if members raise their own role or if only an owner may make the change; 409
@@ -39,14 +38,15 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
     assert caller.role is not None
     if user_id == caller.user_id and new_role > old_role:
         raise errors.denied("You cannot raise your own role.")
-    _check_permission(caller.role, max(old_role, new_role))
+    # Only owners can change the role of an owner or make somebody an owner.
+    require_role(caller.role, max(old_role, new_role))
     if revision not in (None, member.revision):
         raise errors.stale(member.revision)
     if old_role is new_role:
         return get(user_id)
     if old_role is Role.owner:
         _check_other_owner(user_id)
-    _check_permission(organizations.lock_role(caller), max(old_role, new_role, Role.admin))
+    require_role(organizations.lock_role(caller), max(old_role, new_role, Role.admin))
     changes.change_role(user_id, old_role=old_role, role=new_role, changed_by=caller.user_id)
     return get(user_id)
 
@@ -63,15 +63,15 @@ def remove(caller: Caller, user_id: UUID) -> None:
     is_leaving = user_id == caller.user_id and caller.api_key_id is None
     if not is_leaving:
         require_role(caller.role, Role.admin)
-        _check_permission(caller.role, role)
+        require_role(caller.role, role)
     if role is Role.owner:
         _check_other_owner(user_id)
     if not is_leaving:
-        _check_permission(organizations.lock_role(caller), max(role, Role.admin))
+        require_role(organizations.lock_role(caller), max(role, Role.admin))
     changes.end_membership(user_id, role=role, removed_by=caller.user_id)
 
 
-def transfer_ownership(caller: Caller, *, user_id: UUID) -> Row[Any]:
+def transfer_ownership(caller: Caller, *, user_id: UUID) -> MemberDetails:
     """Make another member an owner and the caller an admin, and return the new owner.
 
     Emits `member.role_changed` for both. Raises 400 if the user is not another member, or if their
@@ -92,11 +92,6 @@ def transfer_ownership(caller: Caller, *, user_id: UUID) -> Row[Any]:
         caller.user_id, old_role=Role.owner, role=Role.admin, changed_by=caller.user_id
     )
     return get(user_id)
-
-
-def _check_permission(role: Role, required: Role) -> None:
-    """Raise 403 unless `role` is at least `required`, so that only owners can change owners."""
-    require_role(role, required)
 
 
 def _check_other_owner(user_id: UUID) -> None:

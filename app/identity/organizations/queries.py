@@ -42,7 +42,7 @@ _SORTS = {"name": Organization.name, "created_at": Organization.created_at}
 _BY_NAME = _SELECT_OF_USER.order_by(Organization.name, Organization.id)
 
 
-def list_of_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
+def list_for_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
     """Return slug, name and role for each organization of a user, sorted by name.
 
     If `only` is an organization id, the others are omitted.
@@ -52,7 +52,7 @@ def list_of_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, s
     return [{"slug": r.slug, "name": r.name, "role": r.role} for r in rows]
 
 
-def page_of_user(
+def get_page_for_user(
     user_id: UUID,
     page: PageRequest,
     *,
@@ -71,7 +71,7 @@ def page_of_user(
     return paginate(statement, page, sorts=_SORTS, unique=Organization.id)
 
 
-def page_of_one(
+def get_page_of_one(
     organization_id: UUID,
     role: str,
     page: PageRequest,
@@ -79,9 +79,10 @@ def page_of_one(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page with one organization and the given role, with the columns of `page_of_user`.
+    """Return a page of one organization, with `role` as the caller's role.
 
-    The page is empty if the organization is closed or does not match the filters.
+    It has the columns of `get_page_for_user`. It is empty if the organization is closed or does not
+    match the filters.
     """
     statement = select(*_COLUMNS[:-1], literal(role).label("role")).where(
         Organization.id == organization_id,

@@ -11,6 +11,7 @@ from app.identity.organizations.schemas import (
     UpdateOrganization,
 )
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 
@@ -24,13 +25,13 @@ blueprint = Blueprint("organizations", description="Organizations, the unit of t
     query=Listing(sorts=("name", "created_at"), filters=OrganizationFilters),
     returns=Organization,
 )
-def list_organizations(caller: Caller, query: dict[str, Any]) -> Any:
+def list_organizations(caller: Caller, query: dict[str, Any]) -> Page:
     """List organizations.
 
     Returns the organizations that the caller is a member of, with the caller's role in each. An API
     key sees only its own organization, with the key's role.
     """
-    return service.list_of_caller(caller, **query)
+    return service.list_for_caller(caller, **query)
 
 
 @blueprint.post(
@@ -41,7 +42,7 @@ def list_organizations(caller: Caller, query: dict[str, Any]) -> Any:
     returns=Organization,
     status=201,
 )
-def create_organization(caller: Caller, body: dict[str, Any]) -> Any:
+def create_organization(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create an organization.
 
     The caller becomes its owner. Without a slug, one is generated from the name.
@@ -50,7 +51,7 @@ def create_organization(caller: Caller, body: dict[str, Any]) -> Any:
 
 
 @blueprint.get("/organizations/{org_slug}", permission="organizations:read", returns=Organization)
-def get_organization(caller: Caller) -> Any:
+def get_organization(caller: Caller) -> dict[str, Any]:
     """Get an organization.
 
     Returns the organization with its settings and the name of its plan.
@@ -65,7 +66,9 @@ def get_organization(caller: Caller) -> Any:
     returns=Organization,
     revision="optional",
 )
-def update_organization(caller: Caller, body: dict[str, Any], revision: int | None) -> Any:
+def update_organization(
+    caller: Caller, body: dict[str, Any], revision: int | None
+) -> dict[str, Any]:
     """Update an organization.
 
     Changes the name and the settings. Settings that are left out keep their values.
@@ -80,7 +83,7 @@ def update_organization(caller: Caller, body: dict[str, Any], revision: int | No
     returns=Organization,
     status=202,
 )
-def close_organization(caller: Caller, body: dict[str, Any]) -> Any:
+def close_organization(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Close an organization.
 
     Access ends at once. The data is erased after the grace period. Emits `organization.closed`.

@@ -16,7 +16,7 @@ from app.kit.emails import Emails
 from app.kit.errors import ApiError
 from app.kit.links import WebPage, build_token_link
 
-LETTERS = Emails(Path(__file__).parent / "letters")
+EMAILS = Emails(Path(__file__).parent / "letters")
 _NAME_LENGTH = 200
 
 
@@ -134,7 +134,7 @@ def _clean_name(name: str | None) -> str:
 def send_confirmation(organization: Organization, user: User, flow: Flow, code: str) -> None:
     """Email the holder of the account, at the account's own address, to confirm the sign-in."""
     page = build_token_link(WebPage.CONFIRM_SIGN_ON, token=code, language=user.locale)
-    LETTERS.enqueue(
+    EMAILS.enqueue(
         "confirm",
         to=user.email,
         locale=user.locale,

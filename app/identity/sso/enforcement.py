@@ -29,12 +29,12 @@ def _password_denied() -> ApiError:
 class Enforcement:
     """The password policy of single sign-on; implements `auth.password_policy.PasswordPolicy`."""
 
-    def refusal(self, email: str) -> ApiError | None:
+    def find_address_error(self, email: str) -> ApiError | None:
         """Return an error if an organization that enforces single sign-on has proven the domain."""
         return _password_denied() if _find_enforcing_organization(email) is not None else None
 
-    def binds(self, user: User) -> ApiError | None:
-        """Return the same error as `refusal`, except for owners of that organization.
+    def find_account_error(self, user: User) -> ApiError | None:
+        """Return the same error as `find_address_error`, except for owners of that organization.
 
         Owners can still sign in by password, so that they get in if single sign-on fails.
         """

@@ -58,7 +58,7 @@ def parse_key_set(document: dict[str, Any]) -> dict[str, Any]:
     return {"keys": usable}
 
 
-def _parse_key(key: Any) -> dict[str, str] | None:
+def _parse_key(key: object) -> dict[str, str] | None:
     if not isinstance(key, dict) or key.get("use", "sig") != "sig":
         return None
     members = _MEMBERS.get(key["kty"]) if isinstance(key.get("kty"), str) else None

@@ -78,7 +78,7 @@ def _join(configuration: Configuration, user: User, role: str, linked: Identity)
         role = invited.role
     organizations.join(user.id, role=role)
     if invited is not None:
-        teams.join(user.id, [UUID(str(team_id)) for team_id in invited.team_ids])
+        teams.join(user.id, map(UUID, invited.team_ids))
     payload = {"role": role, "invitation_id": invited.id if invited is not None else None}
     events.emit("member.joined", {"user_id": user.id, **payload})
 
@@ -103,7 +103,7 @@ def _sync_teams(configuration: Configuration, user_id: UUID, groups: tuple[str, 
     target_ids = {
         UUID(e["team_id"]) for e in find_matching_entries(configuration, groups) if e["team_id"]
     }
-    current_ids = {team["id"] for team in teams.list_of_users([user_id]).get(user_id, ())}
+    current_ids = {team["id"] for team in teams.list_by_user([user_id]).get(user_id, ())}
     teams.join(user_id, target_ids - current_ids)
     for team_id in sorted((mapped_ids - target_ids) & current_ids):
         teams.remove_member(team_id, user_id)

@@ -90,7 +90,7 @@ class Identity(TenantModel, db.Record, db.Base):
 
     `dropped_at` is when the organization's policy ended the membership. Only instances of older
     releases read it (see `organizations.models.RemovedMember`). `anchor` is what the provider was
-    trusted for when the person was linked (see `Checked`). `confirmed_ownership_id` is the
+    trusted for when the person was linked (see `ProviderCheck`). `confirmed_ownership_id` is the
     membership's `ownership_id` for which the person confirmed the identity by email. It is null if
     they never did so as an owner.
     """

@@ -278,7 +278,7 @@ def _build_identity(configuration: Configuration, claims: dict[str, Any]) -> Ext
     )
 
 
-def _read_text(value: Any) -> str | None:
+def _read_text(value: object) -> str | None:
     """Return the value if it is a string that PostgreSQL can store and not too long, else None."""
     if not isinstance(value, str) or not 0 < len(value) <= _TEXT_LENGTH or "\x00" in value:
         return None

@@ -2,8 +2,8 @@
 
 A protocol has three parts. `check` validates a provider when it is configured, and `authorize`
 builds the URL to which the browser is sent; both belong to this interface. The third part, reading
-the response, is a separate route of each protocol. It calls `arrivals.arrive` with a function that
-turns the response into an `ExternalIdentity`.
+the response, is a separate route of each protocol. It calls `callbacks.complete_sign_in`
+with a function that turns the response into an `ExternalIdentity`.
 """
 
 from collections.abc import Mapping

@@ -18,7 +18,7 @@ from app.identity.sso.schemas import (
     StartSso,
 )
 from app.kit.api.blueprint import MIB, Blueprint, File
-from app.kit.api.responses import Reply
+from app.kit.api.responses import Download, Redirect, Reply
 from app.kit.principal import Caller
 
 blueprint = Blueprint("sso", tag="auth")
@@ -26,7 +26,7 @@ configurations = Blueprint("sso_configurations", tag="organizations")
 
 
 @blueprint.post("/auth/sso/start", access="public", limit="sso", body=StartSso, returns=SsoStart)
-def start_sso(body: dict[str, Any]) -> Any:
+def start_sso(body: dict[str, Any]) -> Reply:
     """Start a single sign-on.
 
     Finds the organization by the domain of an email address or by a slug, and returns the URL of
@@ -40,7 +40,7 @@ def start_sso(body: dict[str, Any]) -> Any:
 @blueprint.get(
     oidc.CALLBACK, access="public", limit="sso", query=OidcAnswer, returns=SsoCode, writes=True
 )
-def oidc_callback(query: dict[str, Any]) -> Any:
+def oidc_callback(query: dict[str, Any]) -> dict[str, Any] | Redirect:
     """Receive an OpenID Connect response.
 
     The redirect URI for OpenID Connect providers. Redirects to the application with a one-time
@@ -61,7 +61,7 @@ def oidc_callback(query: dict[str, Any]) -> Any:
     max_body=256 * 1024,
     returns=SsoCode,
 )
-def saml_acs(org_slug: str, body: dict[str, Any]) -> Any:
+def saml_acs(org_slug: str, body: dict[str, Any]) -> dict[str, Any] | Redirect:
     """Receive a SAML response.
 
     The SAML 2.0 assertion consumer service. Redirects to the application with a one-time code, or
@@ -76,7 +76,7 @@ def saml_acs(org_slug: str, body: dict[str, Any]) -> Any:
     limit="sso",
     returns=File((saml_provider.METADATA_TYPE,)),
 )
-def saml_metadata(org_slug: str) -> Any:
+def saml_metadata(org_slug: str) -> Download:
     """Get the SAML metadata.
 
     Returns the SAML 2.0 metadata of this service for configuring an identity provider. The response
@@ -88,7 +88,7 @@ def saml_metadata(org_slug: str) -> Any:
 @blueprint.post(
     "/auth/sso/exchange", access="public", limit="sso", body=ExchangeSsoCode, returns=LoginResult
 )
-def exchange_sso_code(body: dict[str, Any]) -> Any:
+def exchange_sso_code(body: dict[str, Any]) -> dict[str, Any]:
     """Exchange a single sign-on code.
 
     Exchanges the one-time code for the login response. The caller must have the cookie or the code
@@ -101,7 +101,7 @@ def exchange_sso_code(body: dict[str, Any]) -> Any:
 
 
 @configurations.get("/organizations/{org_slug}/sso", permission="sso:manage", returns=Sso)
-def get_sso(caller: Caller) -> Any:
+def get_sso(caller: Caller) -> dict[str, Any]:
     """Get the single sign-on configuration.
 
     Returns the organization's configuration and the status of its domains, without secrets.
@@ -120,7 +120,7 @@ def get_sso(caller: Caller) -> Any:
     # Whoever configures single sign-on decides who can sign in.
     keys=False,
 )
-def configure_sso(caller: Caller, body: dict[str, Any], revision: int | None) -> Any:
+def configure_sso(caller: Caller, body: dict[str, Any], revision: int | None) -> dict[str, Any]:
     """Configure single sign-on.
 
     Creates or replaces the organization's OpenID Connect or SAML configuration. Checks the

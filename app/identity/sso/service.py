@@ -18,10 +18,10 @@ from app.identity.sso import (
     queries,
     sign_in,
 )
-from app.identity.sso.dns_proof import Proof
-from app.identity.sso.models import Code, Configuration
+from app.identity.sso.models import Code, Configuration, Domain
 from app.identity.sso.providers import PROVIDERS, NewFlow, ProviderCheck
 from app.identity.teams import service as teams
+from app.identity.users.models import User
 from app.kit import audit, container, db, errors, tenancy
 from app.kit.errors import ApiError
 
@@ -55,54 +55,56 @@ def configure(
     kind: str,
     email_domains: Sequence[str],
     group_mapping: Sequence[dict[str, Any]],
-    **values: Any,
+    oidc: dict[str, Any] | None,
+    saml: dict[str, Any] | None,
+    **options: bool | str,
 ) -> dict[str, Any]:
     """Create or replace the bound organization's single sign-on configuration.
 
-    The provider's metadata and the domains' DNS records are checked with no transaction open.
-    Raises 400 `validation_error` on an invalid member, 409 `stale_precondition`.
+    `options` are `enabled`, `enforced`, `default_role` and `require_group`. The provider's metadata
+    and the domains' DNS records are checked with no transaction open. Raises 400 `validation_error`
+    on an invalid member, and 409 `stale_precondition`.
     """
-    settings = _check_settings(kind, {name: values.pop(name) for name in ("oidc", "saml")})
+    settings = _check_settings(kind, {"oidc": oidc, "saml": saml})
     names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
     mapping = _check_mapping(group_mapping)
-    secret = settings.pop("client_secret", _KEEP_SECRET)
     db.checkpoint()
     checked = PROVIDERS[kind].check(settings)
     configuration = _lock_configuration(revision)
     was_enforced = configuration and configuration.enforced and configuration.enabled
-    values |= {
+    client_secret = _take_client_secret(configuration, kind, settings)
+    values: dict[str, Any] = {
+        **options,
         "kind": kind,
         "group_mapping": mapping,
         "settings": settings,
         "provider": {"issuer": checked.issuer, "anchor": checked.anchor, **checked.facts},
-        "client_secret": _choose_secret(configuration, kind, settings, secret),
+        "client_secret": client_secret,
     }
     configuration = _save(configuration, values, checked)
     rows = domains.replace_all(names)
     if values["enforced"] and values["enabled"] and not was_enforced:
         proven = [row.domain for row in rows if row.verified_at]
         enforcement.end_password_sessions(configuration, proven)
-    # The configuration is committed first: the DNS is queried outside of the transaction.
-    db.checkpoint()
-    proofs = _check_domains({row.domain: row.token for row in rows})
-    proven = domains.record_proofs(queries.list_domains(), proofs)
-    enforcement.end_password_sessions(configuration, proven)
+    _check_domains(configuration, rows)
     return _describe(configuration, slug)
 
 
-def _check_domains(tokens: dict[str, str]) -> dict[str, Proof]:
-    """Return the results of the DNS checks.
+def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None:
+    """Commit, check the DNS records of the domains, and record the results.
 
-    The result is empty if too many requests are waiting; the hourly job then checks the domains.
+    If too many requests are waiting, the hourly job checks the domains instead.
     """
+    # The DNS is queried outside of the transaction.
+    db.checkpoint()
+    tokens = {row.domain: row.token for row in rows}
     try:
         with fetching.hold_slot():
-            return dns_proof.check_domains(tokens, timeout=dns_proof.REQUEST_TIMEOUT)
+            proofs = dns_proof.check_domains(tokens, timeout=dns_proof.REQUEST_TIMEOUT)
     except ApiError:
-        return {}
-
-
-_KEEP_SECRET = object()
+        return
+    proven = domains.record_proofs(queries.list_domains(), proofs)
+    enforcement.end_password_sessions(configuration, proven)
 
 
 def _check_settings(
@@ -142,14 +144,15 @@ def _lock_configuration(revision: int | None) -> Configuration | None:
     return configuration
 
 
-def _choose_secret(
-    configuration: Configuration | None, kind: str, settings: dict[str, Any], secret: Any
+def _take_client_secret(
+    configuration: Configuration | None, kind: str, settings: dict[str, Any]
 ) -> str | None:
-    """Return the client secret to store, encrypted.
+    """Remove the client secret from `settings`, and return the one to store, encrypted.
 
-    A stored secret is not reused for another provider or client.
+    If `settings` has none, the stored secret is kept, but not for another provider or client.
     """
-    if secret is not _KEEP_SECRET:
+    if "client_secret" in settings:
+        secret = settings.pop("client_secret")
         return container.keyring().encrypt(secret) if secret is not None else None
     if configuration is None or configuration.kind != kind or kind != "oidc":
         return None
@@ -245,7 +248,7 @@ def exchange(
         )
 
 
-def _check_access(row: Code) -> tuple[Configuration, Any, UUID | None]:
+def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
     available = queries.get_available(row.organization_id, lock=True)
     user = accounts.get(row.user_id)
     if available is None or user.disabled_at is not None:

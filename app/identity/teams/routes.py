@@ -14,7 +14,9 @@ from app.identity.teams.schemas import (
     TeamListed,
     UpdateTeam,
 )
+from app.identity.teams.service import TeamDetails
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("teams", description="Teams, their members and their work.")
@@ -27,16 +29,16 @@ _READ, _MANAGE = "teams:read", "teams:manage"
     query=Listing(sorts=("name", "created_at"), filters=TeamFilters),
     returns=TeamListed,
 )
-def list_teams(caller: Caller, query: dict[str, Any]) -> Any:
+def list_teams(caller: Caller, query: dict[str, Any]) -> Page:
     """List teams.
 
     Filters by name, parent, lead, member, skill and time of creation.
     """
-    return service.list_teams(**query)
+    return service.list_teams(query.pop("page"), query)
 
 
 @blueprint.post("/teams", permission=_MANAGE, body=CreateTeam, returns=Team, status=201)
-def create_team(caller: Caller, body: dict[str, Any]) -> Any:
+def create_team(caller: Caller, body: dict[str, Any]) -> TeamDetails:
     """Create a team.
 
     Without a parent, the team is at the top of the tree. Its lead becomes its first member.
@@ -45,16 +47,16 @@ def create_team(caller: Caller, body: dict[str, Any]) -> Any:
 
 
 @blueprint.get("/teams/org-chart", permission=_READ, query=ChartQuery, returns=OrgChart)
-def get_org_chart(caller: Caller, query: dict[str, Any]) -> Any:
+def get_org_chart(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the organization chart.
 
     Returns all teams, or one team and the teams below it, as a tree with leads and members.
     """
-    return service.org_chart(**query)
+    return service.build_org_chart(**query)
 
 
 @blueprint.get("/teams/{team_id}", permission=_READ, returns=Team)
-def get_team(caller: Caller, team_id: UUID) -> Any:
+def get_team(caller: Caller, team_id: UUID) -> TeamDetails:
     """Get a team.
 
     Returns the team with its members.
@@ -65,7 +67,9 @@ def get_team(caller: Caller, team_id: UUID) -> Any:
 @blueprint.patch(
     "/teams/{team_id}", permission=_MANAGE, body=UpdateTeam, returns=Team, revision="optional"
 )
-def update_team(caller: Caller, team_id: UUID, body: dict[str, Any], revision: int | None) -> Any:
+def update_team(
+    caller: Caller, team_id: UUID, body: dict[str, Any], revision: int | None
+) -> TeamDetails:
     """Update a team.
 
     Changes the name, lead, parent, skills or description. A new lead becomes a member. A team
@@ -85,7 +89,7 @@ def delete_team(caller: Caller, team_id: UUID, revision: int | None) -> None:
 
 
 @blueprint.post("/teams/{team_id}/members", permission=_MANAGE, body=AddTeamMembers, returns=Team)
-def add_team_members(caller: Caller, team_id: UUID, body: dict[str, Any]) -> Any:
+def add_team_members(caller: Caller, team_id: UUID, body: dict[str, Any]) -> TeamDetails:
     """Add team members.
 
     Adds up to 1,000 members of the organization. Existing team members are not removed.

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, bindparam, func, literal, or_, select, update
@@ -86,7 +85,7 @@ def has_no_users() -> bool:
     return db.session().execute(select(User.id).limit(1)).first() is None
 
 
-def set_security(user: User, **values: Any) -> None:
+def set_security(user: User, **values: object) -> None:
     """Update columns that are not part of the profile, without increasing its revision."""
     db.session().execute(
         update(User)

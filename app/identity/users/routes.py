@@ -11,7 +11,7 @@ blueprint = Blueprint("users", description="The caller's own account.", records=
 
 
 @blueprint.get("/users/me", access="user", returns=Profile)
-def get_me(caller: Caller) -> Any:
+def get_me(caller: Caller) -> dict[str, Any]:
     """Get the caller's profile.
 
     Returns the profile with the notification preferences.
@@ -22,7 +22,7 @@ def get_me(caller: Caller) -> Any:
 @blueprint.patch(
     "/users/me", access="user", body=ProfileUpdate, returns=Profile, revision="optional"
 )
-def update_me(caller: Caller, body: dict[str, Any], revision: int | None) -> Any:
+def update_me(caller: Caller, body: dict[str, Any], revision: int | None) -> dict[str, Any]:
     """Update the caller's profile.
 
     Changes the name, locale or time zone.

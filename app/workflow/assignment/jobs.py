@@ -38,7 +38,7 @@ def release_disabled(job: Job) -> None:
 
 def _list_team_ids(job: Job) -> list[UUID]:
     user_id = UUID(job.args["data"]["user_id"])
-    return [team["id"] for team in teams.list_of_users([user_id]).get(user_id, ())]
+    return [team["id"] for team in teams.list_by_user([user_id]).get(user_id, ())]
 
 
 def _release(job: Job, team_ids: list[UUID], reason: str) -> None:

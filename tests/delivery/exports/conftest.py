@@ -1,4 +1,4 @@
-"""Helpers of the tests of exports: label sets of any tags, and exports run to their end."""
+"""Create tag sets with any tags, and run exports."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +28,7 @@ def _staging() -> list[str]:
 
 
 class Exports:
-    """Label sets and exports of one organization."""
+    """The tag sets and exports of one organization."""
 
     def __init__(self, org: Org, work: Callable[[], None]) -> None:
         self.org = org
@@ -48,7 +48,7 @@ class Exports:
         artifact: dict[str, Any] | None = None,
         **members: Any,
     ) -> str:
-        """A label set as the database may hold one, of a document of its own; its id."""
+        """Insert a tag set, by default for a new document, and return its id."""
         version = self.desk.sql(VERSION, org=self.org.id, schema=schema_id)[0][0]
         artifact_id = artifact_id or self.desk.artifact(schema_id, text=text, **(artifact or {}))
         values = {
@@ -66,89 +66,92 @@ class Exports:
         return str(values["id"])
 
     def add(self, *records: Any) -> None:
-        """Write records of the organization."""
+        """Insert records of the organization."""
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
             s.add_all(records)
 
     def artifact_of(self, tag_set_id: str) -> Artifact:
-        """The document of a label set."""
+        """Return the document of a tag set."""
         with self.org.app.app_context(), tenancy.organization(self.org.id):
             tag_set = db.session().get(TagSet, (self.org.id, UUID(tag_set_id)))
             assert tag_set is not None
-            found = db.session().get(Artifact, (self.org.id, tag_set.artifact_id))
-            assert found is not None
-            return found
+            artifact = db.session().get(Artifact, (self.org.id, tag_set.artifact_id))
+            assert artifact is not None
+            return artifact
 
     def start(self, format: str = "jsonl", **body: Any) -> str:  # noqa: A002 - the member's name
-        """Ask for an export; its id."""
+        """Request an export, and return its id."""
         answer = self.api.post("/exports", {"format": format, **body})
         assert answer.status_code == 202, answer.json
         return str(answer.json["data"]["id"])
 
     def get(self, export_id: str) -> dict[str, Any]:
-        """An export as it stands."""
+        """Return the current state of an export."""
         answer = self.api.get(f"/exports/{export_id}")
         assert answer.status_code == 200, answer.json
         return dict(answer.json["data"])
 
     def make(self, format: str = "jsonl", **body: Any) -> dict[str, Any]:  # noqa: A002
-        """An export that was run to its end."""
+        """Request and run an export, and return it."""
         export_id = self.start(format, **body)
         self.work()
-        made = self.get(export_id)
-        assert made["status"] == "completed", made
-        return made
+        export = self.get(export_id)
+        assert export["status"] == "completed", export
+        return export
 
     def file(self, export_id: str) -> bytes:
-        """The whole file."""
+        """Download the file."""
         answer = self.api.get(f"/exports/{export_id}/download")
         assert answer.status_code == 200, answer.json
         return bytes(answer.data)
 
     def rows(self, **body: Any) -> list[dict[str, Any]]:
-        """The rows of a new export as jsonl."""
+        """Return the rows of a new export in jsonl."""
         return [orjson.loads(line) for line in self.file(self.make(**body)["id"]).splitlines()]
 
     def ids(self, **body: Any) -> list[str]:
-        """The label sets of a new export, in order."""
+        """Return the ids of the tag sets of a new export, in order."""
         return [row["tag_set_id"] for row in self.rows(**body)]
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
-        """Rows of a statement in the organization, committed."""
+        """Run a statement in the organization, commit, and return its rows."""
         return self.desk.sql(statement, **values)
 
     def events(self, name: str) -> list[dict[str, Any]]:
-        """The data of the organization's events of a name."""
+        """Return the data of the organization's events with a name."""
         return self.desk.events(name)
 
     def key_of(self, export_id: str) -> str:
-        """Where the file is kept."""
+        """Return the key of an export's file in the storage."""
         return f"organizations/{self.org.id}/exports/{export_id}.jsonl"
 
     def staged(self) -> list[str]:
-        """What runs left behind since the test began."""
+        """Return the staged files that runs have left since the test began."""
         return [key for key in _staging() if key not in self._staged_before]
 
     def run_row(self, *, skip_locked: bool = False) -> Any:
-        """The job of the organization's one export; None when it is held and to be skipped."""
+        """Return the job of the organization's only export.
+
+        With `skip_locked`, returns None if the row is locked.
+        """
         lock = " FOR UPDATE SKIP LOCKED" if skip_locked else ""
-        found = self.sql(f"SELECT * FROM jobs WHERE {OF_RUN}{lock}", org=self.org.id)
-        return found[0] if found else None
+        jobs = self.sql(f"SELECT * FROM jobs WHERE {OF_RUN}{lock}", org=self.org.id)
+        return jobs[0] if jobs else None
 
     def update_run(self, change: str) -> None:
-        """Change the jobs of the organization's exports."""
+        """Update the jobs of the organization's exports."""
         self.sql(f"UPDATE jobs SET {change} WHERE {OF_RUN}", org=self.org.id)
 
     def take_lease(self) -> None:
-        """Let another worker have the job; it will be busy for an hour."""
+        """Lease the job to another worker for an hour."""
         self.update_run("lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour'")
 
     def end_lease(self) -> None:
-        """Let that worker be dead."""
+        """Let the lease of that worker expire."""
         self.update_run("leased_until = now() - interval '1 second'")
 
     def again(self) -> None:
-        """Make the job due once more, and run it."""
+        """Make the job due again, and run it."""
         self.update_run(
             "status = 'queued', due_at = now(), leased_until = NULL, lease_token = NULL,"
             " finished_at = NULL"
@@ -156,23 +159,23 @@ class Exports:
         self.work()
 
     def apart(self, call: Callable[[], Any]) -> Any:
-        """What somebody else does while an export runs, on a thread of their own."""
-        with ThreadPoolExecutor(1) as others:
-            return others.submit(call).result()
+        """Call a function on another thread, and return its result."""
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(call).result()
 
 
-_PUT_OFF = text(
+_POSTPONE = text(
     "UPDATE jobs SET due_at = due_at + interval '1 day', leased_until = leased_until"
     " + interval '1 day' WHERE function = 'exports.run' AND finished_at IS NULL"
 )
 
 
 @pytest.fixture(autouse=True)
-def _others_wait(app: Flask) -> None:
-    """Runs that other tests let fail or die do not come again in the middle of this one."""
-    everything = tenancy.across_organizations(reason="a test puts off what others left")
+def _postpone_other_runs(app: Flask) -> None:
+    """Postpone unfinished runs of other tests, so that they are not retried during this one."""
+    everything = tenancy.across_organizations(reason="a test postpones jobs of other tests")
     with app.app_context(), everything, db.transaction():
-        db.session().execute(_PUT_OFF)
+        db.session().execute(_POSTPONE)
 
 
 @pytest.fixture
@@ -189,8 +192,10 @@ def other_exports(other_org: Org, work: Callable[[], None]) -> Exports:
 def during(
     exports: Exports, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Callable[[int], None]], None]:
-    """Call a function with the number of rows done, after every row of the organization's exports
-    was written and reported."""
+    """Return a function that installs a callback for the organization's exports.
+
+    The callback gets the number of rows done, after each row was written and reported.
+    """
     report = jobs._report_progress
 
     def install(call: Callable[[int], None]) -> None:

@@ -1,4 +1,4 @@
-"""What tests of notifications that collect have in common."""
+"""Fixtures for notifications that are collected over a time window."""
 
 from collections.abc import Callable
 
@@ -8,37 +8,37 @@ from app.delivery.notifications import service
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.desk import Desk
-from tests.factories.letters import letters_to
+from tests.factories.emails import list_emails_to
 
 
 class Inbox:
-    """Rejections in one organization, and what people hear of them."""
+    """Rejections in one organization, and the notifications of them."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
 
     def reject(self, ids: list[str], *, send_to: str = "labeler", why: str = "No total") -> None:
-        """Reject label sets at once."""
+        """Reject several tag sets at once."""
         body = {"tag_set_ids": ids, "reason": why, "send_to": send_to}
         answer = self.desk.org.api("reviewer").post("/review-queue/bulk-reject", json=body)
         assert (answer.status_code, answer.json["data"]["failed"]) == (200, 0), answer.json
 
     def told(self) -> list[tuple[str, str, int]]:
-        """(user, title, count) of every notification, in order."""
+        """Return (user, title, count) of every notification, in order."""
         names = {user_id: name for name, user_id in self.desk.org.users.items()}
         sql = "SELECT user_id, title, count AS number FROM notifications ORDER BY id"
         return [(names[row.user_id], row.title, row.number) for row in self.desk.sql(sql)]
 
     def letters(self, name: str) -> list[str]:
-        """The subjects of somebody's letters."""
-        return [letter.subject for letter in letters_to(self.desk.org.email(name))]
+        """Return the subjects of a user's emails."""
+        return [email.subject for email in list_emails_to(self.desk.org.email(name))]
 
     def end_windows(self) -> None:
-        """Let what is open be due."""
+        """End all time windows, so that their notifications are due."""
         self.desk.sql("UPDATE notifications SET open_until = now() WHERE open_until IS NOT NULL")
 
     def post_due(self) -> None:
-        """What the due job does."""
+        """Enqueue due emails, as the periodic job does."""
         with (
             self.desk.org.app.app_context(),
             tenancy.across_organizations(reason="as the job does"),
@@ -47,11 +47,11 @@ class Inbox:
             service.enqueue_due_emails(db.checkpoint)
 
     def read(self) -> None:
-        """Let everybody have read all."""
+        """Mark all notifications as read."""
         self.desk.sql("UPDATE notifications SET read_at = now() WHERE read_at IS NULL")
 
     def prefer(self, name: str, chosen: str) -> None:
-        """Set somebody's preferences (JSON)."""
+        """Set the preferences (JSON) of a user."""
         sql = "UPDATE users SET notification_preferences = CAST(:chosen AS jsonb) WHERE id = :id"
         self.desk.sql(sql, chosen=chosen, id=self.desk.org.users[name])
 
@@ -68,11 +68,11 @@ def inbox(desk: Desk) -> Inbox:
 
 @pytest.fixture
 def post(inbox: Inbox, work: Callable[[], None]) -> Callable[[], None]:
-    """End all windows, and let the letters come."""
+    """Return a function that ends all time windows and sends the emails."""
 
-    def all_letters() -> None:
+    def send_all() -> None:
         inbox.end_windows()
         inbox.post_due()
         work()
 
-    return all_letters
+    return send_all

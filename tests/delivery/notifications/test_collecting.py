@@ -8,9 +8,9 @@ import pytest
 from app.kit import container
 from tests.delivery.notifications.conftest import Inbox
 from tests.factories.desk import Desk
-from tests.factories.letters import letters_to
+from tests.factories.emails import list_emails_to
 from tests.factories.routing import Router
-from tests.factories.submitted import submitted
+from tests.factories.submitted import make_submitted
 
 Work = Callable[[], None]
 
@@ -21,7 +21,7 @@ def test_of_three_hundred_rejections_three_labelers_get_one_letter_each(
     names = ("labeler", "second", "third")
     for name in names[1:]:
         desk.org.add_user(name, "labeler")
-    inbox.reject(submitted(desk, 300, *names))
+    inbox.reject(make_submitted(desk, 300, *names))
     work()
     title = "100 of your tag sets were sent back"
     assert Counter(inbox.told()) == {(name, title, 100): 1 for name in names}
@@ -44,7 +44,7 @@ def test_of_three_hundred_rejections_three_labelers_get_one_letter_each(
 def test_a_queue_worked_through_one_by_one_is_one_notification(
     desk: Desk, inbox: Inbox, work: Work
 ) -> None:
-    ids = submitted(desk, 4, "labeler")
+    ids = make_submitted(desk, 4, "labeler")
     for number, one in enumerate(ids):
         inbox.reject([one], send_to="pool", why=f"Reason {number}")
         work()
@@ -74,7 +74,7 @@ def test_documents_that_come_one_by_one_are_one_notification(
 def test_a_letter_closes_and_what_comes_next_is_another_one(
     desk: Desk, inbox: Inbox, work: Work, post: Work
 ) -> None:
-    ids = submitted(desk, 3, "labeler")
+    ids = make_submitted(desk, 3, "labeler")
     inbox.reject(ids[:2])
     work()
     post()
@@ -88,7 +88,7 @@ def test_a_letter_closes_and_what_comes_next_is_another_one(
 def test_what_was_read_takes_no_more_and_is_not_mailed(
     desk: Desk, inbox: Inbox, work: Work, post: Work
 ) -> None:
-    ids = submitted(desk, 3, "labeler")
+    ids = make_submitted(desk, 3, "labeler")
     inbox.reject(ids[:2])
     work()
     inbox.read()
@@ -101,7 +101,7 @@ def test_what_was_read_takes_no_more_and_is_not_mailed(
 
 
 def test_all_of_a_kind_goes_in_one_letter(desk: Desk, inbox: Inbox, work: Work, post: Work) -> None:
-    ids = submitted(desk, 4, "labeler")
+    ids = make_submitted(desk, 4, "labeler")
     inbox.reject(ids[:2])
     work()
     inbox.reject(ids[2:], send_to="pool", why="Not a bill")
@@ -110,7 +110,7 @@ def test_all_of_a_kind_goes_in_one_letter(desk: Desk, inbox: Inbox, work: Work, 
     desk.sql("UPDATE notifications SET open_until = now() WHERE message = 'label_sets_sent_back'")
     inbox.post_due()
     work()
-    (letter,) = letters_to(desk.org.email("labeler"))
+    (letter,) = list_emails_to(desk.org.email("labeler"))
     sent_back = "2 of your tag sets were sent back"
     assert letter.subject == f"[Test] {sent_back}, and 1 more notification"
     said = letter.text.replace("\r\n", "\n")
@@ -135,7 +135,7 @@ def test_each_reads_where_they_want_to(
     desk: Desk, inbox: Inbox, work: Work, chosen: str, in_app: list[bool], letters: int, post: Work
 ) -> None:
     inbox.prefer("labeler", chosen)
-    inbox.reject(submitted(desk, 2, "labeler"))
+    inbox.reject(make_submitted(desk, 2, "labeler"))
     work()
     assert [row.in_app for row in desk.sql("SELECT in_app FROM notifications")] == in_app
     post()
@@ -146,7 +146,7 @@ def test_each_reads_where_they_want_to(
 def test_who_wants_or_may_have_no_letter_any_more_gets_none(
     desk: Desk, inbox: Inbox, work: Work, how: str, post: Work
 ) -> None:
-    inbox.reject(submitted(desk, 2, "labeler"))
+    inbox.reject(make_submitted(desk, 2, "labeler"))
     work()
     labeler = desk.org.users["labeler"]
     address = desk.org.email("labeler")
@@ -158,16 +158,16 @@ def test_who_wants_or_may_have_no_letter_any_more_gets_none(
     else:
         desk.sql("UPDATE users SET disabled_at = now() WHERE id = :id", id=labeler)
     post()
-    assert letters_to(address) == []
+    assert list_emails_to(address) == []
 
 
 def test_letters_speak_the_readers_language(
     desk: Desk, inbox: Inbox, work: Work, post: Work
 ) -> None:
     desk.sql("UPDATE users SET locale = 'de-AT' WHERE id = :id", id=desk.org.users["labeler"])
-    inbox.reject(submitted(desk, 2, "labeler"))
+    inbox.reject(make_submitted(desk, 2, "labeler"))
     work()
     post()
-    (letter,) = letters_to(desk.org.email("labeler"))
+    (letter,) = list_emails_to(desk.org.email("labeler"))
     assert letter.subject == "[Test] 2 deiner Label-Sätze wurden zurückgegeben"
     assert "Öffnen:" in letter.text.splitlines()

@@ -15,10 +15,10 @@ from app.delivery.notifications.queries import mailing
 from app.kit import container, db, events, tenancy
 from app.kit.jobs import Job
 from tests.delivery.notifications.conftest import Inbox
-from tests.factories import job_of
-from tests.factories.counting import statements
+from tests.factories import make_job
 from tests.factories.desk import Desk
-from tests.factories.submitted import submitted
+from tests.factories.statements import record_statements
+from tests.factories.submitted import make_submitted
 
 Work = Callable[[], None]
 REJECTIONS = "SELECT id, data FROM outbox_events WHERE name = 'tag_set.rejected' ORDER BY id"
@@ -26,13 +26,13 @@ REJECTIONS = "SELECT id, data FROM outbox_events WHERE name = 'tag_set.rejected'
 
 def _job(desk: Desk, event_id: UUID, **data: Any) -> Job:
     args = {"event_id": str(event_id), "data": data}
-    return job_of(desk.org.id, args)
+    return make_job(desk.org.id, args)
 
 
 def _rejections(inbox: Inbox, count: int) -> list[Job]:
     """The jobs of as many rejections."""
     desk = inbox.desk
-    inbox.reject(submitted(desk, count, "labeler", "admin"))
+    inbox.reject(make_submitted(desk, count, "labeler", "admin"))
     rows = desk.sql(REJECTIONS)
     return [_job(desk, row.id, **row.data) for row in rows[-count:]]
 
@@ -46,7 +46,7 @@ def test_the_statements_are_as_many_whatever_the_number(desk: Desk, inbox: Inbox
     sent = []
     for count in (2, 100):
         told = _rejections(inbox, count)
-        with statements(desk.org.app) as found:
+        with record_statements(desk.org.app) as found:
             _handle(desk, told)
         sent.append([one.split()[0:3] for one in found])
     assert sent[0] == sent[1]
@@ -62,11 +62,11 @@ def test_letters_are_posted_in_as_many_statements_whatever_the_number(
         for number in range(people):
             desk.org.add_user(f"p{people}-{number}", "labeler")
         names = [name for name in desk.org.users if name.startswith(f"p{people}-")]
-        inbox.reject(submitted(desk, people, *names))
+        inbox.reject(make_submitted(desk, people, *names))
         rows = desk.sql(REJECTIONS)
         _handle(desk, [_job(desk, row.id, **row.data) for row in rows])
         inbox.end_windows()
-        with statements(desk.org.app) as found:
+        with record_statements(desk.org.app) as found:
             inbox.post_due()
         sent.append(len(found))
     posted = "SELECT count(*) AS n FROM jobs WHERE function = 'letters.send' AND organization_id"
@@ -127,7 +127,7 @@ def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
     desk: Desk, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     inbox.post_due()
-    inbox.reject(submitted(desk, 3, "labeler"))
+    inbox.reject(make_submitted(desk, 3, "labeler"))
     work()
     inbox.end_windows()
     with monkeypatch.context() as patched:
@@ -146,7 +146,7 @@ def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
 
 
 def test_nothing_of_it_lives_in_redis(desk: Desk, inbox: Inbox, work: Work) -> None:
-    inbox.reject(submitted(desk, 3, "labeler"))
+    inbox.reject(make_submitted(desk, 3, "labeler"))
     container.current().redis(timeout=5).flushdb()
     work()
     inbox.end_windows()
@@ -159,7 +159,7 @@ def test_nothing_of_it_lives_in_redis(desk: Desk, inbox: Inbox, work: Work) -> N
 def test_what_others_write_at_this_moment_waits_for_the_next_round(
     desk: Desk, inbox: Inbox, work: Work
 ) -> None:
-    inbox.reject(submitted(desk, 3, "labeler"))
+    inbox.reject(make_submitted(desk, 3, "labeler"))
     work()
     inbox.end_windows()
     with desk.org.app.app_context(), db.engine().connect() as other:
@@ -181,7 +181,7 @@ def test_more_letters_than_a_round_makes_all_go(
     names = [f"p{number}" for number in range(5)]
     for name in names:
         desk.org.add_user(name, "labeler")
-    inbox.reject(submitted(desk, 5, *names))
+    inbox.reject(make_submitted(desk, 5, *names))
     work()
     post()
     assert [len(inbox.letters(name)) for name in names] == [1] * 5

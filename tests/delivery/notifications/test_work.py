@@ -13,10 +13,10 @@ from app.kit import db, events, tenancy
 from app.kit.emails import Messages
 from app.kit.ids import uuid7
 from app.kit.jobs.handlers import HANDLERS
-from tests.factories import Org, job_of
-from tests.factories.counting import statements
+from tests.factories import Org, make_job
 from tests.factories.desk import Desk
-from tests.factories.teams import add_members, make_many, make_team
+from tests.factories.statements import record_statements
+from tests.factories.teams import add_members, make_team, make_teams
 
 Work = Callable[[], None]
 
@@ -48,7 +48,7 @@ def _again(desk: Desk) -> None:
     assert handlers
     for row in handlers:
         handler = HANDLERS[row.function]
-        job = job_of(row.organization_id, row.args, id=row.id)
+        job = make_job(row.organization_id, row.args, id=row.id)
         with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
             handler.function([job] if handler.batch else job)
 
@@ -159,7 +159,7 @@ def test_who_left_or_a_document_that_is_gone_is_not_told_of(desk: Desk, work: Wo
 
 
 def test_a_team_of_a_thousand_is_told_in_few_statements(desk: Desk) -> None:
-    make_many(desk.org, teams=1, users=1000, each=1000)
+    make_teams(desk.org, teams=1, users=1000, each=1000)
     (team,) = desk.sql("SELECT id FROM teams")
     data = {
         "artifact_ids": [str(desk.artifact()), str(desk.artifact())],
@@ -167,9 +167,9 @@ def test_a_team_of_a_thousand_is_told_in_few_statements(desk: Desk) -> None:
         "by": None,
         "count": 2,
     }
-    job = job_of(desk.org.id, {"event_id": str(uuid7()), "data": data})
+    job = make_job(desk.org.id, {"event_id": str(uuid7()), "data": data})
     with (
-        statements(desk.org.app) as sent,
+        record_statements(desk.org.app) as sent,
         desk.org.app.app_context(),
         tenancy.organization(desk.org.id),
         db.transaction(),

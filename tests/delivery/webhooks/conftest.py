@@ -1,4 +1,4 @@
-"""A receiver on an address that deliveries may reach, and what its tests share."""
+"""Fixtures of webhooks and of a receiver on an address to which deliveries are allowed."""
 
 import threading
 import time
@@ -43,8 +43,10 @@ SELECT count(*) AS n FROM webhook_deliveries WHERE organization_id = :org
 
 @dataclass(frozen=True)
 class Answer:
-    """What the receiver says. With `gate` it waits for that first. It announces `missing` bytes
-    more than it sends."""
+    """A response of the receiver.
+
+    It is sent after `gate`, if any, is set. Its Content-Length is `missing` bytes too large.
+    """
 
     status: int = 200
     body: bytes = b"thanks"
@@ -55,7 +57,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Received:
-    """A request that came."""
+    """A request that the receiver got."""
 
     path: str
     headers: dict[str, str]
@@ -64,7 +66,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """Answers 200 unless told otherwise: `answers[path]` one by one, the last one for good."""
+    """A receiver that responds with `answers[path]` in turn and repeats the last; else with 200."""
 
     port: int
     received: list[Received] = field(default_factory=list)
@@ -114,24 +116,24 @@ def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """A receiver of this test's own."""
+    """Run a receiver for one test."""
     receiver = Receiver(0)
     with serving(_handler(receiver), INSIDE) as receiver.port:
         yield receiver
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _ended(app: Flask) -> Iterator[None]:
+def _stop_deliverer(app: Flask) -> Iterator[None]:
     yield
     webhook_jobs.stop(LIMIT_SECONDS)
 
 
 @pytest.fixture
 def deliver(app: Flask, org: Org, work: Callable[[], None]) -> Callable[[], None]:
-    """Relay, send and record until nothing of the organization is due.
+    """Return a function that delivers until no delivery of the organization is due.
 
-    What is due later or leased stays, and so does what no webhook takes. The pauses of its failing
-    webhooks pass as soon as nothing else is to be done.
+    Deliveries that are due later, leased, or of inactive webhooks remain. The pauses of failing
+    webhooks end as soon as there is nothing else to do.
     """
 
     due = text(
@@ -159,7 +161,7 @@ def deliver(app: Flask, org: Org, work: Callable[[], None]) -> Callable[[], None
 
 @dataclass
 class Hooks:
-    """What tests do with the webhooks of an organization."""
+    """The webhooks of an organization."""
 
     org: Org
     receiver: Receiver
@@ -172,24 +174,23 @@ class Hooks:
         return created
 
     def get(self, webhook: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = self.org.api("admin").get(f"/webhooks/{webhook['id']}").json["data"]
-        return found
+        answer = self.org.api("admin").get(f"/webhooks/{webhook['id']}")
+        return dict(answer.json["data"])
 
     def deliveries(self, webhook: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
         path = f"/webhooks/{webhook['id']}/deliveries"
         answer = self.org.api("admin").get(path, query_string=query)
         assert answer.status_code == 200, answer.text
-        found: list[dict[str, Any]] = answer.json["data"]
-        return found
+        return list(answer.json["data"])
 
     def emit(self, count: int = 1, name: str = "artifact.ingested", data: Any = None) -> list[UUID]:
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
-            # The document is nobody's: who else listens finds nothing to do.
-            told = {"artifact_id": str(uuid7()), **(data or {})}
-            return [events.emit(name, {"n": n, **told}) for n in range(count)]
+            # The document does not exist, so other subscribers have nothing to do.
+            payload = {"artifact_id": str(uuid7()), **(data or {})}
+            return [events.emit(name, {"n": n, **payload}) for n in range(count)]
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
-        """A statement past the service; with `:org` as the organization."""
+        """Run a statement, commit, and return its rows; `:org` is the organization's id."""
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
             result = db.session().execute(text(statement), {"org": self.org.id, **values})
             return list(result) if result.returns_rows else []
@@ -222,31 +223,31 @@ class Hooks:
 
     @contextmanager
     def as_deliverer(self) -> Iterator[None]:
-        """A transaction that sees all organizations."""
+        """Run the block in a transaction that sees all organizations."""
         everything = tenancy.across_organizations(reason="a test is a deliverer")
         with self.org.app.app_context(), everything, db.transaction():
             yield
 
     def make_due(self) -> None:
-        """Let the time of every retry have come."""
+        """Make all retries due."""
         self.sql(
             "UPDATE webhook_deliveries SET next_attempt_at = now() - interval '1 second'"
             " WHERE organization_id = :org AND next_attempt_at IS NOT NULL"
         )
 
     def pause(self) -> None:
-        """Let webhooks have failed just now, so that they are left alone."""
+        """Pause the webhooks, as after a failure."""
         self.sql(
             "UPDATE webhooks SET paused_until = now() + interval '1 hour'"
             " WHERE organization_id = :org"
         )
 
     def let_pauses_pass(self) -> None:
-        """Let the time of every next attempt have come."""
+        """End the pauses of the webhooks."""
         self.sql(_LET_PAUSES_PASS + " AND organization_id = :org")
 
     def let_leases_expire(self) -> None:
-        """Let whoever holds a delivery have died."""
+        """Let the leases of all deliveries expire."""
         self.sql(
             "UPDATE webhook_deliveries SET leased_until = now() - interval '1 second'"
             " WHERE organization_id = :org AND leased_until IS NOT NULL"
@@ -255,13 +256,5 @@ class Hooks:
 
 @pytest.fixture
 def hooks(org: Org, receiver: Receiver) -> Hooks:
-    """The webhooks of `org`, with `receiver` at their end."""
+    """Return the webhooks of `org`, which deliver to `receiver`."""
     return Hooks(org, receiver)
-
-
-def wait_until(done: Callable[[], bool], seconds: float = LIMIT_SECONDS) -> None:
-    """Ask again and again; fails when it takes too long."""
-    until = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.01)

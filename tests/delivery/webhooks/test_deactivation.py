@@ -8,7 +8,8 @@ from flask import Flask
 
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.kit import container
-from tests.delivery.webhooks.conftest import Answer, wait_until
+from tests.delivery.webhooks.conftest import Answer
+from tests.factories.waiting import wait_until
 
 BROKEN = Answer(500, b"out of order")
 

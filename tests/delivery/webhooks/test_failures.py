@@ -16,7 +16,8 @@ from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.outcomes import Result
 from app.kit import container
 from app.kit.egress import Egress, Policy
-from tests.delivery.webhooks.conftest import LIMIT_SECONDS, Answer, wait_until
+from tests.delivery.webhooks.conftest import LIMIT_SECONDS, Answer
+from tests.factories.waiting import wait_until
 
 BROKEN = Answer(500, b"out of order")
 DELAYS = (30, 120, 300)

@@ -8,8 +8,9 @@ from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import sending
 from app.delivery.webhooks.queries import leases, outcomes
 from app.delivery.webhooks.queries.leases import Attempt, Lease
-from tests.delivery.webhooks.conftest import Answer, wait_until
+from tests.delivery.webhooks.conftest import Answer
 from tests.factories.scrape import counted
+from tests.factories.waiting import wait_until
 
 
 def _lease(attempt: Attempt) -> Lease:

@@ -1,4 +1,4 @@
-"""Documents of tests: small ones made here, and a look into the storage."""
+"""Create small documents, and list the files in the storage."""
 
 import io
 from collections.abc import Callable
@@ -21,13 +21,13 @@ Upload = Callable[..., Any]
 
 @pytest.fixture
 def stored(app: Flask, org: Org) -> Stored:
-    """The keys of the files that the storage holds for `org`, and of what is newly staged."""
+    """Return a function that lists the keys of the files of `org` and of newly staged files."""
     storage = container.current().storage
 
     def staged() -> set[str]:
         return {entry.key for entry in storage.list(STAGING)}
 
-    # A worker that was killed in another test may have left something.
+    # A worker that was killed in another test may have left files.
     before = staged()
 
     def look() -> list[str]:
@@ -38,7 +38,7 @@ def stored(app: Flask, org: Org) -> Stored:
 
 
 def make_pdf(*pages: str) -> bytes:
-    """A PDF with a text layer; each page's text line by line."""
+    """Return a PDF with a text layer that contains each page's text line by line."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4, invariant=True)
     for page in pages:
@@ -52,14 +52,14 @@ def make_pdf(*pages: str) -> bytes:
 
 
 def make_png(width: int = 40, height: int = 30) -> bytes:
-    """A grey image."""
+    """Return a gray image."""
     buffer = io.BytesIO()
     Image.new("L", (width, height), 200).save(buffer, "PNG")
     return buffer.getvalue()
 
 
 def upload(api: Api, data: bytes, name: str, media_type: str | None = None, /, **form: Any) -> Any:
-    """Send a file as multipart form; the response."""
+    """Send a file as a multipart form, and return the response."""
     part = (io.BytesIO(data), name) if media_type is None else (io.BytesIO(data), name, media_type)
     return api.request(
         "POST", "/artifacts", data={"file": part, **form}, content_type="multipart/form-data"
@@ -67,8 +67,8 @@ def upload(api: Api, data: bytes, name: str, media_type: str | None = None, /, *
 
 
 def create_text(api: Api, text: str, name: str = "note.txt", **members: Any) -> dict[str, Any]:
-    """A document of this text."""
+    """Create a document with this text."""
     answer = api.post("/artifacts", {"name": name, "text": text, **members})
     assert answer.status_code == 201, answer.json
-    found: dict[str, Any] = answer.json["data"]
-    return found
+    document: dict[str, Any] = answer.json["data"]
+    return document

@@ -12,8 +12,8 @@ from app.documents.artifacts.queries import updating
 from app.kit import bulk
 from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org
-from tests.factories.counting import statements
 from tests.factories.desk import Desk
+from tests.factories.statements import record_statements
 
 _BATCH = 3
 
@@ -63,7 +63,7 @@ def test_a_batch_takes_a_fixed_number_of_statements(desk: Desk, app: Flask, acti
     taken = []
     for number in (3, 9):
         _made(desk, number)
-        with statements(app) as found:
+        with record_statements(app) as found:
             assert _act(desk, action, number).json["data"]["succeeded"] == number
         taken.append(len(found))
     more = (taken[1] - taken[0]) / 2

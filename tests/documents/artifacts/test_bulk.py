@@ -12,9 +12,9 @@ from app.kit import db
 from app.kit.ids import uuid7
 from tests.documents.artifacts.conftest import Stored, create_text
 from tests.factories import Org
-from tests.factories.counting import statements
 from tests.factories.desk import Desk, counts
 from tests.factories.labels import make_labeled
+from tests.factories.statements import record_statements
 
 Work = Callable[[], None]
 ACTIONS = ("archive", "delete")
@@ -182,7 +182,7 @@ def test_a_thousand_take_few_statements(org: Org, app: Flask, action: str, most:
     made = make_labeled(org, 1000)
     listed = org.api("viewer").get("/artifacts?page_size=1000").json["data"]
     ids = [document["id"] for document in listed]
-    with statements(app) as found:
+    with record_statements(app) as found:
         answer = _bulk(org, action, artifact_ids=ids)
     assert answer.json["data"]["succeeded"] == made.count
     assert len(found) <= most, found
@@ -193,7 +193,7 @@ def test_documents_of_many_pages_are_deleted_a_few_at_a_time(
 ) -> None:
     monkeypatch.setattr(bulk, "PAGES", 10)
     ids = [str(desk.artifact(page_count=pages)) for pages in (4, 6, 1, 99, None, 10)]
-    with statements(app) as found:
+    with record_statements(app) as found:
         answer = _bulk(desk.org, "delete", artifact_ids=ids)
     assert answer.json["data"]["succeeded"] == 6
     assert desk.org.api("viewer").get("/artifacts").json["meta"]["total"] == 0
@@ -266,7 +266,7 @@ def test_statistics_count_by_state_schema_and_age(desk: Desk, other_org: Org) ->
 
 def test_statistics_are_one_statement(desk: Desk, app: Flask) -> None:
     _some(desk, 3)
-    with statements(app) as found:
+    with record_statements(app) as found:
         assert _stats(desk.org)["total"] == 3
     assert len(found) == 1, found
 

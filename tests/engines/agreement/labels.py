@@ -1,4 +1,4 @@
-"""Tags in normal form, and the shapes of a schema that has every kind of place."""
+"""Create normalized tags, and the shapes of a schema with every type of place."""
 
 from typing import Any
 
@@ -20,18 +20,18 @@ SHAPES = shapes(
 
 
 def tag(field: str, value: Any, *, row: int | None = None, **members: Any) -> dict[str, Any]:
-    """A tag as it is stored."""
+    """Return a tag as it is stored."""
     normal = {"confidence": None, "source": "human", "evidence": []}
     return {"field": field, "value": value, "row": row, **normal, **members}
 
 
 def span(field: str, start: int, end: int, **members: Any) -> dict[str, Any]:
-    """A stretch of text; its value is made of where it stands."""
+    """Return a tag of a text range; its value is the range."""
     piece = {"page": None, "box": None, "start": start, "end": end, "text": None}
     return tag(field, f"{start}-{end}", evidence=[piece], **members)
 
 
 def region(box: list[float], value: str = "", *, page: int = 1) -> dict[str, Any]:
-    """A box on a page."""
+    """Return a tag of a box on a page."""
     piece = {"page": page, "box": box, "start": None, "end": None, "text": None}
     return tag("stamps", value, evidence=[piece])

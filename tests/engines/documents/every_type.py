@@ -1,4 +1,4 @@
-"""Documents of every media type, sound and damaged, and those of the demo organization."""
+"""Documents of every media type, valid and damaged, and those of the demo organization."""
 
 from PIL import Image
 
@@ -12,7 +12,7 @@ MAIL = "message/rfc822"
 
 def make_documents() -> dict[str, tuple[str, bytes]]:
     """Return media type and content by name."""
-    demo = {f"demo {one.name}": (one.media_type, one.make()) for one in DOCUMENTS}
+    demo = {f"demo {item.name}": (item.media_type, item.make()) for item in DOCUMENTS}
     return {**_pdfs(), **_texts(), **_mails(), **_images(), **demo}
 
 

@@ -1,4 +1,4 @@
-"""PDF pages whose words are drawn in an order of their own."""
+"""Create PDF pages whose words are drawn in any order."""
 
 import io
 import random
@@ -29,7 +29,7 @@ def placed_pdf(
     rotation: int = 0,
     crop: tuple[float, float, float, float] | None = None,
 ) -> bytes:
-    """A page of A4 with each text at its place, in the order given."""
+    """Return an A4 page that draws each text at its place, in this order."""
     if face == FACE:
         register_face()
 
@@ -44,12 +44,12 @@ def placed_pdf(
 
 
 def words_of(x: float, y: float, line: str, size: float = 10) -> list[Placed]:
-    """The words of a line, each with a place of its own."""
-    found: list[Placed] = []
+    """Return the words of a line with their places."""
+    words: list[Placed] = []
     for word in line.split():
-        found.append((x, y, word))
+        words.append((x, y, word))
         x += pdfmetrics.stringWidth(word + " ", "Helvetica", size)
-    return found
+    return words
 
 
 def shuffled(texts: Iterable[Placed], seed: int = 7) -> list[Placed]:
@@ -60,12 +60,12 @@ def shuffled(texts: Iterable[Placed], seed: int = 7) -> list[Placed]:
 
 @cache
 def register_face() -> None:
-    """Make a face with Hebrew and Arabic known to reportlab."""
+    """Register a font with Hebrew and Arabic in reportlab."""
     pdfmetrics.registerFont(TTFont(FACE, io.BytesIO(FiraGO_Regular.fontbuffer)))
 
 
 def encoded_pdf(content: bytes, meanings: dict[int, str]) -> bytes:
-    """A page whose font says of its codes which characters they stand for."""
+    """Return a page whose font maps its codes to characters."""
     lines = "".join(
         f"<{code:02x}> <{text.encode('utf-16-be').hex()}>\n" for code, text in meanings.items()
     )
@@ -89,7 +89,7 @@ def encoded_pdf(content: bytes, meanings: dict[int, str]) -> bytes:
 
 
 def check_offsets(document: ParsedDocument) -> None:
-    """Offsets, words and boxes agree with the text, page by page."""
+    """Check that offsets, words and boxes match the text, page by page."""
     assert document.text == "\f".join(page.text for page in document.pages)
     for page in document.pages:
         assert document.text[page.start : page.end] == page.text

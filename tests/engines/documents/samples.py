@@ -1,4 +1,4 @@
-"""Documents made by the tests themselves, sound and hostile ones."""
+"""Create valid and hostile documents."""
 
 import io
 import struct
@@ -27,7 +27,7 @@ def pdf(
     crop: tuple[float, float, float, float] | None = None,
     draw: Callable[[Canvas], None] | None = None,
 ) -> bytes:
-    """A PDF with a text layer, its lines written along an upright page of `size` points.
+    """Return a PDF with a text layer, whose lines are on an upright page of `size` points.
 
     `crop` is left, bottom, right, top in points.
     """
@@ -53,7 +53,7 @@ def pdf(
 
 
 def scanned_pdf(count: int = 1) -> bytes:
-    """Pages that are pictures, with no text layer."""
+    """Return a PDF whose pages are images without a text layer."""
     picture = ImageReader(picture_of("Scanned"))
     return pdf([()] * count, draw=lambda canvas: canvas.drawImage(picture, 40, 300, 300, 150))
 
@@ -65,7 +65,7 @@ def picture_of(text: str, size: tuple[int, int] = (300, 150)) -> Image.Image:
 
 
 def raw_pdf(objects: Iterable[bytes]) -> bytes:
-    """A PDF of hand-written objects, numbered from 1, of which the first is the catalog."""
+    """Return a PDF of handwritten objects, numbered from 1; the first is the catalog."""
     out, offsets = io.BytesIO(), []
     out.write(b"%PDF-1.7\n")
     for number, body in enumerate(objects, start=1):
@@ -87,7 +87,7 @@ def empty_pages_pdf(count: int) -> bytes:
 
 
 def endless_pdf(levels: int = 12) -> bytes:
-    """Each form draws the next one ten times: 10 ** levels operations out of 2 kB."""
+    """Return a PDF of 2 kB with 10 ** levels operations: each form draws the next one ten times."""
     first = 5
 
     def stream(number: int) -> bytes:
@@ -117,7 +117,7 @@ def word(fill: Callable[["docx.document.Document"], None]) -> bytes:
 
 
 def swollen_docx(size: int, declared: int | None = None) -> bytes:
-    """A Word document whose text part unpacks to `size` bytes; `declared` is what it says."""
+    """Return a Word document whose text unpacks to `size` bytes; it declares `declared` bytes."""
     plain = word(lambda document: document.add_paragraph("small"))
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(plain)) as old, zipfile.ZipFile(out, "w", 8) as new:
@@ -153,7 +153,7 @@ def image(kind: str, picture: Image.Image | None = None, **options: object) -> b
 
 
 def png_claiming(width: int, height: int) -> bytes:
-    """A PNG whose header promises that many pixels; the rest of it is a few bytes."""
+    """Return a PNG of a few bytes whose header declares a size in pixels."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return (

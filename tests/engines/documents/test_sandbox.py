@@ -25,8 +25,9 @@ from app.engines.documents import (
 from app.engines.sandbox import DONE, SandboxedProcess
 from app.engines.sandbox.frames import FRAME_HEADER
 from tests.engines.documents import samples
-from tests.factories.processes import ended, send
-from tests.factories.sandboxes import sandboxed, wait_until
+from tests.factories.processes import has_ended, send_signal
+from tests.factories.sandboxes import sandboxed
+from tests.factories.waiting import wait_until
 
 PDF = "application/pdf"
 
@@ -46,7 +47,7 @@ def test_a_child_that_is_killed(long: Path, number: signal.Signals) -> None:
     def kill(page: Page) -> None:
         pages.append(page)
         for child in sandboxed():
-            send(child, number)
+            send_signal(child, number)
 
     error = failure(lambda: parse_stream(long, PDF, Limits(), kill))
     assert error.code == "crashed"
@@ -60,7 +61,7 @@ def test_the_callers_own_memory_is_not_the_childs(long: Path) -> None:
 
     def kill(_: Page) -> None:
         for child in sandboxed():
-            send(child, signal.SIGKILL)
+            send_signal(child, signal.SIGKILL)
 
     error = failure(lambda: parse_stream(long, PDF, Limits(memory_bytes=400 << 20), kill))
     assert (error.code, len(ballast)) == ("crashed", 250 << 20)
@@ -184,7 +185,7 @@ def test_the_child_dies_with_its_parent(endless: Path) -> None:
     finally:
         parent.kill()
         parent.wait()
-    wait_until(lambda: ended(child))
+    wait_until(lambda: has_ended(child))
 
 
 GOOD = (

@@ -20,8 +20,9 @@ from app.engines.documents import (
     stop_server,
 )
 from tests.engines.documents import samples
-from tests.factories.processes import send
-from tests.factories.sandboxes import launchers, sandboxed, servers, wait_until
+from tests.factories.processes import send_signal
+from tests.factories.sandboxes import launchers, sandboxed, servers
+from tests.factories.waiting import wait_until
 
 PDF = "application/pdf"
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,7 +34,7 @@ def test_a_server_that_dies_fails_no_document(long: Path) -> None:
     def kill(page: Page) -> None:
         pages.append(page)
         for server in servers():
-            send(server, signal.SIGKILL)
+            send_signal(server, signal.SIGKILL)
 
     with pytest.raises(SandboxUnavailable):
         parse_stream(long, PDF, Limits(), kill)
@@ -81,15 +82,16 @@ AS_WORKERS_DO = """
 import os, signal, sys
 from pathlib import Path
 from app.engines.documents import parse, start_server
-from tests.factories.processes import ended
-from tests.factories.sandboxes import kill, launchers, servers, wait_until
+from tests.factories.processes import has_ended
+from tests.factories.waiting import wait_until
+from tests.factories.sandboxes import kill, launchers, servers
 
 start_server()
 os.register_at_fork(before=start_server)
 wait_until(servers)
 (first,), (server,) = launchers(), servers()
 kill(first)
-wait_until(lambda: ended(server))
+wait_until(lambda: has_ended(server))
 pid = os.fork()
 if pid == 0:
     os._exit(0 if parse(Path(sys.argv[1]), "text/plain").text == "words" and not launchers() else 2)

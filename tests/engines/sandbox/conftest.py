@@ -1,4 +1,4 @@
-"""A fork server of its own for each test."""
+"""Fixtures that give each test its own fork servers."""
 
 import fcntl
 from collections.abc import Callable, Iterator
@@ -16,34 +16,34 @@ MakeServer = Callable[..., ForkServer]
 
 @pytest.fixture(autouse=True)
 def no_other_server() -> None:
-    """Stop the server that tests of documents have left in this process."""
+    """Stop the server that document tests have left in this process."""
     documents.stop_server()
 
 
 @pytest.fixture
 def make_server() -> Iterator[MakeServer]:
-    """Make fork servers, which end with the test."""
-    made: list[ForkServer] = []
+    """Return a function that creates fork servers, which stop after the test."""
+    servers: list[ForkServer] = []
 
     def make(**options: Any) -> ForkServer:
         defaults = {"max_processes": 8, "max_processes_in_all": 100_000, "idle_seconds": None}
         server = ForkServer(options.pop("preload", (ENTRIES,)), **{**defaults, **options})
-        made.append(server)
+        servers.append(server)
         return server
 
     yield make
-    for server in made:
+    for server in servers:
         server.stop()
 
 
 @pytest.fixture
 def calls(make_server: MakeServer) -> Calls:
-    """Calls of the entry functions of the tests, on a server with room for all."""
+    """Call the entry functions of the tests on a server without limits."""
     return Calls(make_server())
 
 
 class Locked:
-    """A document that is locked: `wait_for_lock` waits until it is not."""
+    """A locked document; the entry function `wait_for_lock` waits until it is unlocked."""
 
     def __init__(self, path: Path) -> None:
         path.write_bytes(b"content")
@@ -57,6 +57,6 @@ class Locked:
 
 @pytest.fixture
 def locked(tmp_path: Path) -> Iterator[Locked]:
-    found = Locked(tmp_path / "locked")
-    yield found
-    found.unlock()
+    document = Locked(tmp_path / "locked")
+    yield document
+    document.unlock()

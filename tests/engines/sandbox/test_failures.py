@@ -14,8 +14,9 @@ import pytest
 from app.engines.sandbox import ProcessFailed
 from tests.engines.sandbox.calls import KINDS, LIMITS, Calls
 from tests.engines.sandbox.conftest import MakeServer
-from tests.factories.processes import ended
-from tests.factories.sandboxes import sandboxed, servers, wait_until
+from tests.factories.processes import has_ended
+from tests.factories.sandboxes import sandboxed, servers
+from tests.factories.waiting import wait_until
 
 
 def test_frames_arrive_in_order_and_complete(calls: Calls, tmp_path: Path) -> None:
@@ -131,7 +132,7 @@ def test_a_caller_that_gives_up_ends_the_process(calls: Calls) -> None:
         process = calls.open("misbehave", how="hang", stack=stack)
         assert next(process.frames(KINDS)) == (b"T", b"before")
         (child,) = sandboxed()
-    assert ended(child)
+    assert has_ended(child)
 
 
 def test_nothing_grows_over_many_calls(calls: Calls, tmp_path: Path) -> None:

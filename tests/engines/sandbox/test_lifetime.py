@@ -15,8 +15,9 @@ import pytest
 
 from tests.engines.sandbox.calls import KINDS, Calls
 from tests.engines.sandbox.conftest import Locked, MakeServer
-from tests.factories.processes import ended, send
-from tests.factories.sandboxes import kill, launchers, sandboxed, servers, wait_until
+from tests.factories.processes import has_ended, send_signal
+from tests.factories.sandboxes import kill, launchers, sandboxed, servers
+from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 ANSWER = [(b"A", b"{}")]
@@ -91,7 +92,7 @@ def test_start_is_idempotent_and_replaces_what_has_ended(make_server: MakeServer
     wait_until(servers, "the start of the server")
     (launcher,), (first,) = launchers(), servers()
     kill(launcher)
-    wait_until(lambda: ended(first), "the end of the server")
+    wait_until(lambda: has_ended(first), "the end of the server")
     server.start()
     server.start()
     wait_until(servers, "the start of the server")
@@ -106,7 +107,7 @@ def test_stop_ends_everything(calls: Calls) -> None:
         assert len(all_of_it) == 3
         calls.server.stop()
         for one in all_of_it:
-            wait_until(lambda gone=one: ended(gone), "the end of everything")
+            wait_until(lambda gone=one: has_ended(gone), "the end of everything")
     calls.server.stop()
     assert calls.run("echo") == ANSWER
 
@@ -124,7 +125,7 @@ def test_nothing_outlives_an_owner_that_is_killed() -> None:
         owner.kill()
         owner.communicate()
     for one in all_of_it:
-        wait_until(lambda gone=one: ended(gone), "the end of everything")
+        wait_until(lambda gone=one: has_ended(gone), "the end of everything")
 
 
 def test_forked_processes_share_the_server(calls: Calls) -> None:
@@ -153,7 +154,7 @@ def test_a_forked_caller_that_is_killed_takes_its_process_along(calls: Calls) ->
     with forked(hang):
         wait_until(sandboxed, "the start of the process")
         (child,) = sandboxed()
-    wait_until(lambda: ended(child), "the end of the process")
+    wait_until(lambda: has_ended(child), "the end of the process")
     assert calls.run("echo") == ANSWER
     assert servers() == [server]
 
@@ -177,6 +178,6 @@ def test_polite_signals_change_nothing(
         result = pool.submit(calls.run, "wait_for_lock", document=locked.path, early=False)
         wait_until(sandboxed, "the start of the process")
         for process in [*launchers(), *servers(), *sandboxed()]:
-            send(process, number)
+            send_signal(process, number)
         locked.unlock()
         assert result.result(60) == [(b"T", b"content")]

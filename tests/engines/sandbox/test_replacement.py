@@ -11,8 +11,9 @@ import pytest
 from app.engines.sandbox import ForkServer, SandboxUnavailable, client
 from tests.engines.sandbox.calls import KINDS, LIMITS, Calls
 from tests.engines.sandbox.conftest import Locked, MakeServer
-from tests.factories.processes import ended
-from tests.factories.sandboxes import kill, launchers, sandboxed, servers, wait_until
+from tests.factories.processes import has_ended
+from tests.factories.sandboxes import kill, launchers, sandboxed, servers
+from tests.factories.waiting import wait_until
 
 ANSWER = [(b"A", b"{}")]
 
@@ -30,7 +31,7 @@ def test_a_launcher_killed_between_calls_is_replaced(calls: Calls) -> None:
     assert calls.run("echo") == ANSWER
     (launcher,), (server,) = launchers(), servers()
     kill(launcher)
-    wait_until(lambda: ended(server), "the end of the server")
+    wait_until(lambda: has_ended(server), "the end of the server")
     assert calls.run("echo") == ANSWER
     assert len(launchers()) == len(servers()) == 1
 
@@ -44,7 +45,7 @@ def test_a_call_starts_again_when_its_server_dies_before_the_first_frame(
         wait_until(sandboxed, "the start of the process")
         first = sandboxed()[0]
         kill(find()[0])
-        wait_until(lambda: ended(first), "the end of the process")
+        wait_until(lambda: has_ended(first), "the end of the process")
         wait_until(sandboxed, "the start of another process")
         locked.unlock()
         assert result.result(60) == [(b"T", b"content")]
@@ -70,7 +71,7 @@ def test_a_call_whose_server_dies_again_and_again_fails(calls: Calls, locked: Lo
             wait_until(sandboxed, "the start of the process")
             child = sandboxed()[0]
             kill(servers()[0])
-            wait_until(lambda gone=child: ended(gone), "the end of the process")
+            wait_until(lambda gone=child: has_ended(gone), "the end of the process")
         with pytest.raises(SandboxUnavailable):
             result.result(60)
     assert calls.run("echo") == ANSWER
@@ -81,7 +82,7 @@ def test_a_crash_replaces_the_server(calls: Calls) -> None:
     calls.run("echo")
     (first,) = servers()
     assert calls.fail("segfault").detail == "SIGSEGV"
-    wait_until(lambda: ended(first), "the end of the server")
+    wait_until(lambda: has_ended(first), "the end of the server")
     assert calls.run("echo") == ANSWER
     second = servers()
     assert calls.fail("exit").detail == "exit status 3"  # which is none
@@ -127,7 +128,7 @@ def test_a_long_call_ends_well_on_a_server_that_was_replaced(
         assert first in servers()
         locked.unlock()
         assert long.result(60) == [(b"T", b"content")]
-    wait_until(lambda: ended(first), "the end of the first server")
+    wait_until(lambda: has_ended(first), "the end of the first server")
 
 
 def test_no_call_is_lost_while_servers_end_and_come_back(make_server: MakeServer) -> None:

@@ -15,7 +15,7 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller, Organization
 from tests.factories import Org
 from tests.factories.desk import Desk, tag
-from tests.factories.letters import letters_to
+from tests.factories.emails import list_emails_to
 from tests.factories.orgs import Api
 
 Work = Callable[[], None]
@@ -94,7 +94,7 @@ def test_every_owner_is_notified_and_nobody_else(org: Org, end: End, work: Work)
         "An API key now has a higher role than Admin",
     }
     assert f"Importer ({key.key[:15]}…, labeler)" in told[0].body
-    mail = letters_to(org.email("owner"))[-1]
+    mail = list_emails_to(org.email("owner"))[-1]
     assert "Importer" in mail.text
     assert key.key[15:] not in mail.text
 

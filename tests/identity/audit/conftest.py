@@ -48,7 +48,10 @@ def seal(app: Flask) -> Callable[[Org], int]:
 
     def run(org: Org) -> int:
         count = 0
-        with app.app_context(), tenancy.across_organizations(reason="a test seals"):
+        with (
+            app.app_context(),
+            tenancy.across_organizations(reason="a test appends entries"),
+        ):
             while True:
                 with db.transaction():
                     sealed = appending.append_pending_entries(org.id)

@@ -1,4 +1,4 @@
-"""People who register, and what their devices do."""
+"""Fixtures of registered users and their devices."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from app.kit.ids import uuid7
-from tests.factories.letters import Letter, letters_to
+from tests.factories.emails import SentEmail, list_emails_to
 from tests.factories.orgs import Api
 
 PASSWORD = "three rivers meet here"
@@ -20,7 +20,7 @@ def address() -> str:
 
 @dataclass
 class Person:
-    """Somebody with an account. `api` speaks with the token that registering answered."""
+    """A user with an account. `api` has the token that the registration returned."""
 
     app: Flask
     email: str
@@ -39,13 +39,13 @@ class Person:
         assert answer.status_code == 200, answer.json
         return self.device(answer.json["data"]["access_token"])
 
-    def letters(self, to: str | None = None) -> list[Letter]:
+    def emails(self, to: str | None = None) -> list[SentEmail]:
         self.work()
-        return letters_to(to or self.email)
+        return list_emails_to(to or self.email)
 
     def token(self, subject: str, to: str | None = None) -> str:
-        """The token of the newest letter whose subject has `subject`."""
-        return [one.token for one in self.letters(to) if subject in one.subject][-1]
+        """Return the token of the newest email whose subject contains `subject`."""
+        return [email.token for email in self.emails(to) if subject in email.subject][-1]
 
 
 @pytest.fixture
@@ -68,10 +68,10 @@ def person(register: Callable[..., Person]) -> Person:
 
 @pytest.fixture
 def nobody(app: Flask) -> Api:
-    """A client without credentials."""
+    """Return a client without credentials."""
     return Api(app.test_client(), None, None)
 
 
 def code(answer: Any) -> str:
-    """The error's code."""
+    """Return the code of an error."""
     return str(answer.json["error"]["code"])

@@ -32,7 +32,7 @@ def test_a_new_address_is_taken_over_once_it_is_confirmed(settled: Person) -> No
     assert answer.json["data"] == {"email": new, "email_verified": True}
     # The token version is raised: what was signed in under the old address is out.
     assert code(settled.api.get("/users/me")) == "token_expired"
-    notice = settled.letters()[-1]
+    notice = settled.emails()[-1]
     assert notice.subject == "The email address of your account was changed"
     assert new in notice.text
     assert settled.log_in().status_code == 401
@@ -65,7 +65,7 @@ def test_links_follow_each_other_no_faster_than_every_half_minute(person: Person
 def test_a_wrong_password_mails_nothing(settled: Person) -> None:
     new = address()
     assert code(ask(settled, new, "not this one at all")) == "invalid_credentials"
-    assert settled.letters(new) == []
+    assert settled.emails(new) == []
 
 
 def test_an_address_of_somebody_else_answers_the_same_and_is_left_alone(
@@ -73,11 +73,11 @@ def test_an_address_of_somebody_else_answers_the_same_and_is_left_alone(
 ) -> None:
     other, asks = register(), register()
     asks.device().post(CONFIRM, {"token": asks.token("Confirm")})
-    before = len(other.letters())
+    before = len(other.emails())
     taken, free = ask(settled, other.email), ask(asks, address())
     assert taken.status_code == free.status_code == 202
     assert taken.data == free.data
-    assert len(other.letters()) == before
+    assert len(other.emails()) == before
     # Neither may ask again at once: a wait of the one alone would tell them apart.
     taken, free = ask(settled, address()), ask(asks, address())
     assert taken.status_code == free.status_code == 429
@@ -130,4 +130,4 @@ def test_a_link_asked_for_before_the_password_changed_is_not_mailed_after(settle
     assert ask(settled, new).status_code == 202
     body = {"current_password": PASSWORD, "new_password": "another river meets"}
     assert settled.api.post("/auth/password/change", body).status_code == 200
-    assert settled.letters(new) == []
+    assert settled.emails(new) == []

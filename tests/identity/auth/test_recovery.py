@@ -11,7 +11,7 @@ from argon2 import PasswordHasher
 from sqlalchemy import text
 
 from app.kit import db
-from tests.factories.letters import letters_to
+from tests.factories.emails import list_emails_to
 from tests.identity.auth.conftest import PASSWORD, Person, address, code
 
 NEW = "another river meets here"
@@ -51,7 +51,7 @@ def test_a_reset_sets_the_password_and_ends_every_session(person: Person) -> Non
         assert code(api.get("/users/me")) == "token_expired"
     assert person.log_in().status_code == 401
     assert person.log_in(NEW).status_code == 200
-    assert person.letters()[-1].subject == "Your password was changed"
+    assert person.emails()[-1].subject == "Your password was changed"
 
 
 def test_the_answer_tells_nothing_of_who_is_there(person: Person) -> None:
@@ -66,14 +66,14 @@ def test_the_answer_tells_nothing_of_who_is_there(person: Person) -> None:
     }
     known, unknown = (median(pair[side][2] for pair in pairs) for side in (0, 1))
     assert 1 / 3 < known / unknown < 3
-    assert len([one for one in person.letters() if "Reset" in one.subject]) == 1
+    assert len([one for one in person.emails() if "Reset" in one.subject]) == 1
 
 
 def test_the_mail_goes_to_the_stored_address(person: Person) -> None:
     typed = person.email.upper().replace("E", "\u0415")
     person.device().post(REQUEST, {"email": typed})
     assert person.token("Reset")
-    assert not letters_to(typed)
+    assert not list_emails_to(typed)
 
 
 @pytest.mark.parametrize("kind", ["no one", "disabled"])
@@ -81,9 +81,9 @@ def test_nothing_is_mailed_to_who_has_no_account(person: Person, kind: str) -> N
     email = person.email if kind == "disabled" else address()
     if kind == "disabled":
         run(person, "UPDATE users SET disabled_at = now() WHERE email = :e")
-    before = len(person.letters(email))
+    before = len(person.emails(email))
     assert person.device().post(REQUEST, {"email": email}).status_code == 202
-    assert len(person.letters(email)) == before
+    assert len(person.emails(email)) == before
 
 
 def test_addresses_do_not_lie_open_in_the_table_of_jobs(person: Person) -> None:
@@ -212,7 +212,7 @@ def test_changing_the_password_answers_the_only_good_token(person: Person) -> No
         assert code(api.get("/auth/session")) == "token_expired"
     assert person.log_in().status_code == 401
     assert person.log_in(NEW).status_code == 200
-    assert person.letters()[-1].subject == "Your password was changed"
+    assert person.emails()[-1].subject == "Your password was changed"
 
 
 @pytest.mark.parametrize(

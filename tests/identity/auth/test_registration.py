@@ -39,7 +39,7 @@ def test_a_named_organization_is_made_and_owned(nobody: Api) -> None:
 
 
 def test_the_address_is_confirmed_by_a_mailed_link(person: Person) -> None:
-    (letter,) = person.letters()
+    (letter,) = person.emails()
     assert letter.subject == "Confirm your email address"
     assert "Nora Berg" in letter.text
     answer = person.device().post("/auth/email-change/confirm", {"token": letter.token})

@@ -87,13 +87,18 @@ def test_revoke_all_ends_every_session_and_the_current_one(person: Person) -> No
     assert len(person.signed_in().get("/auth/sessions").json["data"]) == 1
 
 
-def test_a_raised_token_version_takes_sessions_off_the_list(person: Person) -> None:
-    person.signed_in()
+def test_sessions_of_an_outdated_token_version_are_neither_listed_nor_revocable(
+    person: Person,
+) -> None:
+    outdated_id = _session_id(person.signed_in())
     with person.app.app_context(), db.transaction() as session:
         raised = "UPDATE users SET token_version = token_version + 1 WHERE email = :e"
         session.execute(text(raised), {"e": person.email})
-    (left,) = person.signed_in().get("/auth/sessions").json["data"]
-    assert left["current"] is True
+    api = person.signed_in()
+    (listed,) = api.get("/auth/sessions").json["data"]
+    assert listed["current"] is True
+    assert api.delete(f"/auth/sessions/{outdated_id}").status_code == 404
+    assert api.delete(f"/auth/sessions/{listed['id']}").status_code == 204
 
 
 def test_what_ended_long_ago_is_forgotten(person: Person) -> None:

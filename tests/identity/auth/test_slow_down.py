@@ -24,7 +24,7 @@ def let_pass(app: Flask, email: str, session_id: Any = None) -> None:
     with app.app_context(), db.transaction() as session:
         session.execute(
             text("UPDATE login_failures SET blocked_until = now() WHERE subject = :s"),
-            {"s": attempts.subject_of_address(email, session_id)},
+            {"s": attempts.get_address_subject(email, session_id)},
         )
 
 
@@ -153,7 +153,7 @@ def test_failures_of_long_ago_are_forgotten(person: Person, app: Flask) -> None:
                 "UPDATE login_failures SET blocked_until = now() - interval '25 hours',"
                 " last_failed_at = now() - interval '25 hours' WHERE subject = :s"
             ),
-            {"s": attempts.subject_of_address(person.email)},
+            {"s": attempts.get_address_subject(person.email)},
         )
     assert fail(person.device(), person.email) == [401] * attempts.DELAY_AFTER
 

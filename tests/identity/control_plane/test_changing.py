@@ -11,7 +11,7 @@ from sqlalchemy import select, text
 from app.kit import container, db, tenancy
 from app.kit.events import OutboxEvent
 from tests.factories import Org, operator
-from tests.factories.mail import mails
+from tests.factories.emails import list_messages_to
 
 
 def events(org: Org, name: str) -> list[dict[str, Any]]:
@@ -103,11 +103,11 @@ def test_suspended_and_reinstated(org: Org, work: Callable[[], None]) -> None:
     assert owner.post("/artifacts", json={"name": "a.txt", "text": "x"}).status_code == 201
 
     work()
-    suspended, reinstated = mails(org.email("owner"))
+    suspended, reinstated = list_messages_to(org.email("owner"))
     assert suspended["Subject"] == "Test was suspended"
     assert "Not paid" in suspended.get_body(("plain",)).get_content()
     assert reinstated["Subject"] == "Test is no longer suspended"
-    assert mails(org.email("admin")) == []
+    assert list_messages_to(org.email("admin")) == []
 
 
 def test_the_same_twice_happens_once(org: Org) -> None:

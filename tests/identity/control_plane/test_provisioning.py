@@ -12,7 +12,7 @@ from sqlalchemy import text
 from app.kit import container, db
 from app.kit.ids import uuid7
 from tests.factories import Org, operator
-from tests.factories.mail import mails
+from tests.factories.emails import list_messages_to
 from tests.factories.orgs import PASSWORD, Api
 
 PATH = "/internal/organizations"
@@ -50,7 +50,7 @@ def test_a_new_owner_chooses_a_password_by_the_link(app: Flask, work: Callable[[
         "created": True,
     }
     work()
-    (letter,) = mails(email)
+    (letter,) = list_messages_to(email)
     assert letter["Subject"] == "Your organization Åre AB is ready"
     plain = letter.get_body(("plain",)).get_content()
     link = re.search(r"https?://\S+", plain)
@@ -75,7 +75,7 @@ def test_an_account_that_is_there_is_the_owner(org: Org, work: Callable[[], None
     assert (owner["id"], owner["email"]) == (str(org.users["viewer"]), email)
     assert (owner["name"], owner["created"]) == ("Viewer", False)
     work()
-    (letter,) = mails(email)
+    (letter,) = list_messages_to(email)
     assert "token" not in letter.get_body(("plain",)).get_content()
     found = log_in(org.app, email, PASSWORD).get("/organizations").json["data"]
     assert {one["role"] for one in found} == {"viewer", "owner"}

@@ -19,7 +19,7 @@ class Killed(BaseException):
 
 
 @dataclass
-class Doomed:
+class DueOrg:
     """A closed organization with many records that is due to be erased."""
 
     org: Org
@@ -46,7 +46,7 @@ class Doomed:
 
         with (
             self.org.app.app_context(),
-            tenancy.across_organizations(reason="as the job has it"),
+            tenancy.across_organizations(reason="as the job does"),
         ):
             try:
                 service.erase(self.org.id, checkpoint)
@@ -62,9 +62,9 @@ class Doomed:
             return db.session().get_one(Organization, self.org.id)
 
     def proof(self) -> dict[str, Any]:
-        found = self.record().erasure
-        assert found is not None
-        return found
+        erasure = self.record().erasure
+        assert erasure is not None
+        return erasure
 
     def check_gone(self) -> None:
         """Check that nothing is left, and that the proof has the right numbers."""
@@ -80,12 +80,12 @@ class Doomed:
 
 def rows_of(org: Org) -> dict[str, int]:
     """Return the number of rows by table, without empty tables."""
-    found = {}
+    rows = {}
     with org.app.app_context(), tenancy.organization(org.id):
         for name in [*(table.name for table in queries.list_tables()), "memberships"]:
             sql = text(f"SELECT count(*) FROM {name} WHERE organization_id = :id")
-            found[name] = db.session().scalar(sql, {"id": org.id})
-    return {name: number for name, number in found.items() if number}
+            rows[name] = db.session().scalar(sql, {"id": org.id})
+    return {name: number for name, number in rows.items() if number}
 
 
 def files_of(org: Org) -> tuple[int, int]:
@@ -117,16 +117,16 @@ def fill(work: Callable[[], None]) -> Callable[[Org], None]:
 
 
 @pytest.fixture
-def doom(fill: Callable[[Org], None]) -> Callable[[Org], Doomed]:
-    def doomed(org: Org) -> Doomed:
+def make_due_org(fill: Callable[[Org], None]) -> Callable[[Org], DueOrg]:
+    def due_org(org: Org) -> DueOrg:
         fill(org)
         close(org)
         run_jobs_of(org)  # jobs that closing enqueues
-        return Doomed(org, rows_of(org), files_of(org))
+        return DueOrg(org, rows_of(org), files_of(org))
 
-    return doomed
+    return due_org
 
 
 @pytest.fixture
-def doomed(org: Org, doom: Callable[[Org], Doomed]) -> Doomed:
-    return doom(org)
+def due_org(org: Org, make_due_org: Callable[[Org], DueOrg]) -> DueOrg:
+    return make_due_org(org)

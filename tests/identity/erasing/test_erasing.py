@@ -18,7 +18,7 @@ from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.jobs import Retry
 from tests.factories import Org
-from tests.identity.erasing.conftest import Doomed, close, files_of, rows_of
+from tests.identity.erasing.conftest import DueOrg, close, files_of, rows_of
 
 ROOT = Path(__file__).parents[3]
 _KILLED = """
@@ -59,14 +59,14 @@ WHERE user_id IN (:viewer, :reviewer, :labeler)
 
 
 def test_everything_is_erased_and_others_keep_their_data(
-    doomed: Doomed, other_org: Org, fill: Callable[[Org], None]
+    due_org: DueOrg, other_org: Org, fill: Callable[[Org], None]
 ) -> None:
     fill(other_org)
     before = rows_of(other_org), files_of(other_org)
-    assert len(doomed.rows) >= 15, doomed.rows
-    assert doomed.files[0] >= 10
-    doomed.erase()
-    doomed.check_gone()
+    assert len(due_org.rows) >= 15, due_org.rows
+    assert due_org.files[0] >= 10
+    due_org.erase()
+    due_org.check_gone()
     assert (rows_of(other_org), files_of(other_org)) == before
     assert other_org.api().get(f"/organizations/{other_org.slug}").status_code == 200
 
@@ -75,64 +75,64 @@ def test_only_closed_organizations_that_are_due_are_erased(
     org: Org, fill: Callable[[Org], None]
 ) -> None:
     fill(org)
-    doomed = Doomed(org, rows_of(org), files_of(org))
-    assert doomed.erase() == 0
+    due_org = DueOrg(org, rows_of(org), files_of(org))
+    assert due_org.erase() == 0
     close(org)
     with org.app.app_context(), db.transaction() as session:
         sql = "UPDATE organizations SET erase_after = now() + interval '1 minute' WHERE id = :id"
         session.execute(text(sql), {"id": org.id})
-    assert doomed.erase() == 0
-    assert files_of(org) == doomed.files
-    assert rows_of(org)["artifacts"] == doomed.rows["artifacts"]
+    assert due_org.erase() == 0
+    assert files_of(org) == due_org.files
+    assert rows_of(org)["artifacts"] == due_org.rows["artifacts"]
 
 
 @pytest.mark.parametrize("point", [1, 2, 4, 9, 15, -2, -1])
 def test_an_interrupted_run_is_resumed(
-    doomed: Doomed, monkeypatch: pytest.MonkeyPatch, point: int
+    due_org: DueOrg, monkeypatch: pytest.MonkeyPatch, point: int
 ) -> None:
     monkeypatch.setattr(queries, "BATCH", 5)
     # A negative number counts back from the last checkpoint of a complete run.
-    killed_at = point if point > 0 else sum(-(-n // 5) for n in doomed.rows.values()) + 3 + point
-    assert doomed.erase(killed_at=killed_at) == killed_at
-    assert doomed.record().status == "closed"
-    doomed.erase()
-    doomed.check_gone()
+    killed_at = point if point > 0 else sum(-(-n // 5) for n in due_org.rows.values()) + 3 + point
+    assert due_org.erase(killed_at=killed_at) == killed_at
+    assert due_org.record().status == "closed"
+    due_org.erase()
+    due_org.check_gone()
 
 
-def test_the_run_of_a_killed_process_is_resumed(doomed: Doomed, environ: dict[str, str]) -> None:
+def test_the_run_of_a_killed_process_is_resumed(due_org: DueOrg, environ: dict[str, str]) -> None:
     env = {**os.environ, **environ, "PYTHONPATH": str(ROOT)}
     for checkpoints in ("12", "40"):
-        arguments = [sys.executable, "-c", _KILLED, str(doomed.org.id), checkpoints]
+        arguments = [sys.executable, "-c", _KILLED, str(due_org.org.id), checkpoints]
         done = subprocess.run(arguments, env=env, cwd=ROOT, check=False, timeout=60)
         assert done.returncode == -signal.SIGKILL
-        assert 0 < sum(doomed.proof()["rows"].values()) < sum(doomed.rows.values())
-    doomed.erase()
-    doomed.check_gone()
+        assert 0 < sum(due_org.proof()["rows"].values()) < sum(due_org.rows.values())
+    due_org.erase()
+    due_org.check_gone()
 
 
-def test_concurrent_runs_count_everything_once(doomed: Doomed) -> None:
+def test_concurrent_runs_count_everything_once(due_org: DueOrg) -> None:
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda _: doomed.erase(), range(2)))
-    doomed.check_gone()
+        list(pool.map(lambda _: due_org.erase(), range(2)))
+    due_org.check_gone()
 
 
 def test_rows_added_during_a_run_are_erased_by_the_next_one(
-    doomed: Doomed, monkeypatch: pytest.MonkeyPatch
+    due_org: DueOrg, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late = "INSERT INTO jobs (id, organization_id, queue, function, args) VALUES"
 
     def come_in(passed: int) -> None:
         if passed == 5:
-            with tenancy.organization(doomed.org.id), db.transaction() as session:
+            with tenancy.organization(due_org.org.id), db.transaction() as session:
                 sql = f"{late} (:id, :org, 'default', 'kit.purge', '{{}}')"
-                session.execute(text(sql), {"id": uuid7(), "org": doomed.org.id})
+                session.execute(text(sql), {"id": uuid7(), "org": due_org.org.id})
 
     with pytest.raises(Retry, match="jobs"):
-        doomed.erase(at=come_in)
-    assert doomed.record().status == "closed"
-    doomed.rows["jobs"] = doomed.rows.get("jobs", 0) + 1
-    doomed.erase()
-    doomed.check_gone()
+        due_org.erase(at=come_in)
+    assert due_org.record().status == "closed"
+    due_org.rows["jobs"] = due_org.rows.get("jobs", 0) + 1
+    due_org.erase()
+    due_org.check_gone()
 
 
 def _users(org: Org) -> set[str]:
@@ -153,44 +153,44 @@ def test_unused_accounts_are_erased(org: Org, other_org: Org) -> None:
         for sql in (_ELSEWHERE, _NAMED_ELSEWHERE, _SIGNED_OUT):
             session.execute(text(sql), values)
     close(org)
-    doomed = Doomed(org, rows_of(org), files_of(org))
-    doomed.erase()
-    doomed.check_gone()
+    due_org = DueOrg(org, rows_of(org), files_of(org))
+    due_org.erase()
+    due_org.check_gone()
     # The owner and the admin are signed in.
     assert _users(org) == {"owner", "admin", "viewer", "reviewer"}
-    assert doomed.proof()["users"] == 1
+    assert due_org.proof()["users"] == 1
 
 
 def test_the_worker_erases_and_the_log_ends_with_the_proof(
-    doomed: Doomed, work: Callable[[], None]
+    due_org: DueOrg, work: Callable[[], None]
 ) -> None:
     with (
-        doomed.org.app.app_context(),
+        due_org.org.app.app_context(),
         tenancy.across_organizations(reason="as the scheduler"),
         db.transaction(),
     ):
         jobs.enqueue("erasing.start", {}, organization_id=None)
     work()
-    doomed.check_gone()
-    with doomed.org.app.app_context(), tenancy.across_organizations(reason="reads the log"):
+    due_org.check_gone()
+    with due_org.org.app.app_context(), tenancy.across_organizations(reason="reads the log"):
         sql = text("SELECT action, changes FROM audit_entries WHERE organization_id = :id")
-        (last,) = db.session().execute(sql, {"id": doomed.org.id}).all()
+        (last,) = db.session().execute(sql, {"id": due_org.org.id}).all()
     assert last.action == "organizations.erase"
-    assert last.changes["rows"] == [None, doomed.rows]
-    assert (last.changes["files"][1], last.changes["bytes"][1]) == doomed.files
+    assert last.changes["rows"] == [None, due_org.rows]
+    assert (last.changes["files"][1], last.changes["bytes"][1]) == due_org.files
 
 
-def test_an_organization_cannot_be_reopened_during_its_erasure(doomed: Doomed) -> None:
-    doomed.erase(killed_at=2)
+def test_an_organization_cannot_be_reopened_during_its_erasure(due_org: DueOrg) -> None:
+    due_org.erase(killed_at=2)
     for _ in range(2):
-        with doomed.org.app.app_context(), pytest.raises(ApiError, match="closed organization"):
-            control_plane.reopen(doomed.org.slug)
-        doomed.erase()
+        with due_org.org.app.app_context(), pytest.raises(ApiError, match="closed organization"):
+            control_plane.reopen(due_org.org.slug)
+        due_org.erase()
 
 
-def test_an_erased_slug_belongs_to_no_organization(doomed: Doomed, other_org: Org) -> None:
-    doomed.erase()
-    slug = doomed.org.slug
+def test_an_erased_slug_belongs_to_no_organization(due_org: DueOrg, other_org: Org) -> None:
+    due_org.erase()
+    slug = due_org.org.slug
     taken = other_org.api().post("/organizations", json={"name": "x", "slug": slug})
     assert taken.status_code == 409
     gone = other_org.api("owner", slug=slug).get(f"/organizations/{slug}")

@@ -1,4 +1,4 @@
-"""Invitations as admins send them and as people find them in their mail."""
+"""Fixtures that send, read and accept invitations."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.letters import Letter, letters_to
+from tests.factories.emails import SentEmail, list_emails_to
 from tests.factories.orgs import Api
 
 PASSWORD = "three rivers meet here"
@@ -20,7 +20,7 @@ def address() -> str:
 
 
 class Desk:
-    """Who invites into `org`, and whoever was invited."""
+    """The invitations of an organization, for the inviter and the invited."""
 
     def __init__(self, org: Org, work: Callable[[], None]) -> None:
         self.org = org
@@ -30,15 +30,15 @@ class Desk:
     def invite(self, email: str, role: str = "labeler", *, by: str = "admin", **body: Any) -> Any:
         return self.org.api(by).post(self.path, json={"email": email, "role": role, **body})
 
-    def letters(self, email: str) -> list[Letter]:
+    def emails(self, email: str) -> list[SentEmail]:
         self.work()
-        return letters_to(email)
+        return list_emails_to(email)
 
     def token(self, email: str) -> str:
-        return self.letters(email)[-1].token
+        return self.emails(email)[-1].token
 
     def invited(self, email: str, role: str = "labeler", **body: Any) -> str:
-        """The token that an invitation brought."""
+        """Invite an address, and return the token in the email."""
         answer = self.invite(email, role, **body)
         assert answer.status_code == 201, answer.json
         return self.token(email)
@@ -53,7 +53,7 @@ class Desk:
         return self.guest(bearer).post(f"/auth/invitations/{token}/accept", json=body)
 
     def join(self, token: str, **kwargs: Any) -> Any:
-        """Accept as somebody without an account."""
+        """Accept an invitation with a new account."""
         return self.accept(token, name="Nora Berg", password=PASSWORD, **kwargs)
 
     def roles(self) -> dict[str, str]:
@@ -71,5 +71,5 @@ def desk(org: Org, work: Callable[[], None]) -> Desk:
 
 
 def code(answer: Any) -> str:
-    """The error's code."""
+    """Return the code of an error."""
     return str(answer.json["error"]["code"])

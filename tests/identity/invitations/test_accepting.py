@@ -128,9 +128,9 @@ def test_nobody_joins_in_anothers_place(desk: Desk, other_org: Org) -> None:
 def test_no_password_is_made_where_single_sign_on_rules(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ruled, token = Mock(), desk.invited(address())
-    ruled.refusal.return_value = errors.denied("Addresses of this domain sign in elsewhere.")
-    monkeypatch.setattr(password_policy, "_policies", [ruled])
+    policy, token = Mock(), desk.invited(address())
+    policy.find_address_error.return_value = errors.denied("Sign in elsewhere.")
+    monkeypatch.setattr(password_policy, "_policies", [policy])
     assert code(desk.join(token)) == "permission_denied"
     monkeypatch.undo()
     assert desk.join(token).status_code == 200

@@ -28,7 +28,7 @@ def test_an_invitation_is_mailed_with_its_token(desk: Desk) -> None:
     expires = datetime.fromisoformat(made["expires_at"])
     created = datetime.fromisoformat(made["created_at"])
     assert timedelta(days=7) - timedelta(minutes=1) < expires - created <= timedelta(days=7)
-    (letter,) = desk.letters(email)
+    (letter,) = desk.emails(email)
     assert letter.subject == "Admin invites you to Test"
     assert f"/accept-invitation?token={letter.token}" in letter.text
     assert "as reviewer" in letter.text
@@ -107,7 +107,7 @@ def test_a_key_invites_nobody(desk: Desk) -> None:
     for role in ("viewer", "admin", "owner"):
         answer = key.post(desk.path, {"email": email, "role": role})
         assert (answer.status_code, code(answer)) == (403, "permission_denied")
-    assert desk.letters(email) == []
+    assert desk.emails(email) == []
     assert key.get(desk.path).status_code == 200
 
 
@@ -148,7 +148,7 @@ def test_the_letter_is_in_the_words_of_its_reader(desk: Desk) -> None:
     desk.org.api().patch(f"/organizations/{desk.org.slug}", json=body)
     email = address()
     desk.invite(email)
-    assert "Japan Standard Time" in " ".join(desk.letters(email)[0].text.split())
+    assert "Japan Standard Time" in " ".join(desk.emails(email)[0].text.split())
 
 
 def test_names_do_not_write_headers(desk: Desk) -> None:
@@ -158,9 +158,9 @@ def test_names_do_not_write_headers(desk: Desk) -> None:
         user.name = "Eve\r\nBcc: victim@test.example"
     email = address()
     desk.invite(email)
-    (letter,) = desk.letters(email)
+    (letter,) = desk.emails(email)
     assert letter.subject == "Eve Bcc: victim@test.example invites you to Test"
-    assert desk.letters("victim@test.example") == []
+    assert desk.emails("victim@test.example") == []
 
 
 def test_people_join_nobody_by_a_password_alone(desk: Desk) -> None:

@@ -38,7 +38,7 @@ def test_an_address_is_invited_once_a_minute_however_it_is_spelled(
         assert 1 <= wait <= 60
         assert again.json["error"]["details"]["retry_after"] == wait
     assert desk.invite(address()).status_code == 201
-    assert len(desk.letters(email)) == 1
+    assert len(desk.emails(email)) == 1
     elsewhere = Desk(other_org, work)
     assert elsewhere.invite(email).status_code == 201, "others do not learn of the invitation"
 

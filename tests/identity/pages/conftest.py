@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from lxml import html as lxml_html
 from werkzeug.test import TestResponse
 
-from tests.factories.letters import Letter
+from tests.factories.emails import SentEmail
 from tests.identity.auth.conftest import person as person  # noqa: PLC0414 - a fixture
 from tests.identity.auth.conftest import register as register  # noqa: PLC0414 - a fixture
 from tests.identity.invitations.conftest import desk as desk  # noqa: PLC0414 - a fixture
@@ -43,8 +43,8 @@ class Shown:
 
     @property
     def heading(self) -> str:
-        (found,) = self.tree.xpath("//h1")
-        return str(found.text_content()).strip()
+        (heading,) = self.tree.xpath("//h1")
+        return str(heading.text_content()).strip()
 
     @property
     def text(self) -> str:
@@ -52,8 +52,8 @@ class Shown:
 
     @property
     def problems(self) -> list[str]:
-        found = self.tree.xpath("//*[@role='alert']//li")
-        return [" ".join(item.text_content().split()) for item in found]
+        items = self.tree.xpath("//*[@role='alert']//li")
+        return [" ".join(item.text_content().split()) for item in items]
 
     @property
     def has_form(self) -> bool:
@@ -61,12 +61,12 @@ class Shown:
 
     @property
     def hidden(self) -> dict[str, str]:
-        found = self.tree.xpath("//input[@type='hidden']")
-        return {field.get("name"): field.get("value") for field in found}
+        inputs = self.tree.xpath("//input[@type='hidden']")
+        return {field.get("name"): field.get("value") for field in inputs}
 
     def field(self, name: str) -> Any:
-        (found,) = self.tree.xpath("//form//input[@id=$name]", name=name)
-        return found
+        (field,) = self.tree.xpath("//form//input[@id=$name]", name=name)
+        return field
 
 
 @dataclass
@@ -92,8 +92,8 @@ def visitor(app: Flask) -> Visitor:
     return Visitor(app.test_client())
 
 
-def link_of(letter: Letter) -> str:
+def link_of(email: SentEmail) -> str:
     """Return the path and query of the link in an email."""
-    found = re.search(r"https?://[^/\s]+(/\S+[?&]\S*)", letter.text)
-    assert found is not None, letter.text
-    return found[1]
+    link = re.search(r"https?://[^/\s]+(/\S+[?&]\S*)", email.text)
+    assert link is not None, email.text
+    return link[1]

@@ -56,23 +56,23 @@ class Browser:
 
     def check_accessibility(self) -> None:
         """Fail on violations of WCAG 2.2 AA that axe-core finds."""
-        found = self._do("check")
-        assert {"html-has-lang", "document-title", "color-contrast"} <= set(found["passes"])
-        assert found["violations"] == []
+        result = self._do("check")
+        assert {"html-has-lang", "document-title", "color-contrast"} <= set(result["passes"])
+        assert result["violations"] == []
 
-    def _page(self, name: str, **given: Any) -> dict[str, Any]:
-        shown: dict[str, Any] = self._do(name, **given)
+    def _page(self, name: str, **arguments: Any) -> dict[str, Any]:
+        shown: dict[str, Any] = self._do(name, **arguments)
         # On every page: no resource was blocked, the URL does not leak, and no content is cut off.
         assert shown["blocked"] == []
         assert shown["referers"] == []
         assert shown["overflow"] <= 0
         return shown
 
-    def _do(self, name: str, **given: Any) -> Any:
+    def _do(self, name: str, **arguments: Any) -> Any:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps({"do": name, **given}) + "\n")
+        self._process.stdin.write(json.dumps({"do": name, **arguments}) + "\n")
         self._process.stdin.flush()
-        said = json.loads(self._process.stdout.readline())
-        assert "error" not in said, said["error"]
-        return said["answer"]
+        result = json.loads(self._process.stdout.readline())
+        assert "error" not in result, result["error"]
+        return result["answer"]

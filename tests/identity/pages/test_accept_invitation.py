@@ -18,7 +18,7 @@ def _invite(desk: Desk, email: str, role: str = "labeler") -> str:
     """Invite an address, and return the link in the email."""
     answer = desk.invite(email, role)
     assert answer.status_code == 201, answer.json
-    return link_of([one for one in desk.letters(email) if "invites you" in one.subject][-1])
+    return link_of([one for one in desk.emails(email) if "invites you" in one.subject][-1])
 
 
 def _join(visitor: Visitor, page: Shown, **changes: str) -> Shown:
@@ -162,10 +162,10 @@ def test_passwords_are_turned_off_for_the_domain(
     link = _invite(desk, email)
 
     class Off:
-        def refusal(self, address: str) -> Any:
+        def find_address_error(self, address: str) -> Any:
             return _password_denied() if address == email else None
 
-        def binds(self, user: Any) -> Any:
+        def find_account_error(self, user: Any) -> Any:
             return None
 
     monkeypatch.setattr(password_policy, "_policies", [Off()])

@@ -10,7 +10,7 @@ from flask import Flask
 from werkzeug.serving import make_server
 
 from tests.factories import Org
-from tests.factories.letters import letters_to
+from tests.factories.emails import list_emails_to
 from tests.identity.auth.conftest import Person
 from tests.identity.auth.test_recovery import forget
 from tests.identity.invitations.conftest import Desk, address
@@ -58,7 +58,7 @@ def _each_width(browser: Browser, url: str, language: str = "en") -> Iterator[No
 
 def test_reset_password(browser: Browser, base: str, person: Person) -> None:
     forget(person)
-    url = base + link_of([one for one in person.letters() if "Reset" in one.subject][-1])
+    url = base + link_of([one for one in person.emails() if "Reset" in one.subject][-1])
     with _each_width(browser, url):
         page = browser.open(url)
     assert (page["heading"], page["status"]) == ("Choose a new password", 200)
@@ -112,8 +112,8 @@ def test_forgot_password(browser: Browser, base: str, person: Person) -> None:
 
 
 def test_confirm_email(browser: Browser, base: str, person: Person) -> None:
-    person.letters()
-    link = link_of([one for one in letters_to(person.email) if "Confirm" in one.subject][-1])
+    person.emails()
+    link = link_of([one for one in list_emails_to(person.email) if "Confirm" in one.subject][-1])
     url = base + link.replace("lang=en", "lang=")
     with _each_width(browser, url, "de"):
         page = browser.open(url)
@@ -133,7 +133,7 @@ def test_confirm_email(browser: Browser, base: str, person: Person) -> None:
 def test_accept_invitation(browser: Browser, base: str, org: Org, work: Callable[[], None]) -> None:
     desk, email = Desk(org, work), address()
     assert desk.invite(email).status_code == 201
-    url = base + link_of(desk.letters(email)[-1])
+    url = base + link_of(desk.emails(email)[-1])
     with _each_width(browser, url):
         browser.open(url)
     browser.check_accessibility()
@@ -156,7 +156,7 @@ def test_confirm_sign_on(
     beginning = ProviderBrowser(org.app)
     assert beginning.whole(org, who).json["data"]["confirmation"] == "email"
     work()
-    url = base + link_of(letters_to(who.email)[-1])
+    url = base + link_of(list_emails_to(who.email)[-1])
     browser.begin()
     elsewhere = browser.open(url)
     assert elsewhere["problems"] == [

@@ -11,7 +11,7 @@ from app.identity.sso import flows
 from app.identity.sso.models import Identity
 from app.kit import db, tenancy
 from tests.factories import Org
-from tests.factories.letters import letters_to
+from tests.factories.emails import list_emails_to
 from tests.identity.pages.conftest import Visitor, link_of
 from tests.identity.sso.conftest import *  # noqa: F403 - its fixtures
 from tests.identity.sso.conftest import Browser, Configure, Person, person
@@ -28,7 +28,7 @@ def _begin(org: Org, browser: Browser, who: Person, work: Work, **start: Any) ->
     url = browser.start(org, **start)
     assert browser.come_back(browser.sign_in(url, who)).status_code in (200, 303)
     work()
-    return link_of(letters_to(who.email)[-1])
+    return link_of(list_emails_to(who.email)[-1])
 
 
 def _identities(org: Org) -> int:
@@ -89,7 +89,7 @@ def test_a_sign_in_that_an_application_began(
     page = visitor.open(link)
     assert (page.status, page.has_form) == (400, False)
     assert "An application began this sign-in" in page.problems[0]
-    code = letters_to(who.email)[-1].token
+    code = list_emails_to(who.email)[-1].token
     assert browser.exchange(code, code_verifier=verifier).status_code == 200
 
 

@@ -33,7 +33,7 @@ _addresses = (f"198.18.{n // 250}.{n % 250 + 1}" for n in count())
 @pytest.fixture
 def reset_link(person: Person) -> str:
     forget(person)
-    return link_of([one for one in person.letters() if "Reset" in one.subject][-1])
+    return link_of([one for one in person.emails() if "Reset" in one.subject][-1])
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -119,7 +119,7 @@ def test_links_carry_the_readers_language(person: Person) -> None:
     assert person.api.patch("/users/me", json={"locale": "de-AT"}).status_code == 200
     forget_in_german = person.device().post("/auth/password-reset/request", {"email": person.email})
     assert forget_in_german.status_code == 202
-    (letter,) = [one for one in person.letters() if "Passwort" in one.subject]
+    (letter,) = [one for one in person.emails() if "Passwort" in one.subject]
     assert link_of(letter).endswith("&lang=de-AT")
 
 
@@ -129,7 +129,7 @@ def test_every_language_has_all_phrases(app: Flask) -> None:
 
     with app.app_context():
         languages = rendering.PHRASES.languages
-        assert set(languages) == set(mailed_links.letters.templates.languages)
+        assert set(languages) == set(mailed_links.emails.templates.languages)
         assert "de" in languages
         for language, phrases in languages.items():
             assert names(phrases) == names(languages["en"]), language
@@ -239,7 +239,7 @@ def test_the_page_counts_against_the_limit_of_the_operation(
 def test_accepting_is_limited_to_three_attempts_per_hour(desk: Desk, visitor: Visitor) -> None:
     invited = desk.invite(address())
     assert invited.status_code == 201
-    page = visitor.open(link_of(desk.letters(invited.json["data"]["email"])[-1]))
+    page = visitor.open(link_of(desk.emails(invited.json["data"]["email"])[-1]))
     visitor.client.environ_base["REMOTE_ADDR"] = next(_addresses)
     whole = {"name": "Nora", "password": NEW, "repeat": NEW}
     for _ in range(4):

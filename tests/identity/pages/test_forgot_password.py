@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.kit import ratelimit
-from tests.factories.letters import letters_to
+from tests.factories.emails import list_emails_to
 from tests.identity.auth.conftest import Person, address
 from tests.identity.auth.test_recovery import forget, run
 from tests.identity.pages.conftest import NEW, Visitor, link_of
@@ -16,7 +16,7 @@ _addresses = (f"198.19.{n // 250}.{n % 250 + 1}" for n in count())
 
 
 def _links(person: Person) -> list[str]:
-    return [link_of(one) for one in person.letters() if "Reset" in one.subject]
+    return [link_of(one) for one in person.emails() if "Reset" in one.subject]
 
 
 def test_a_link_for_a_new_password_is_sent(person: Person, visitor: Visitor) -> None:
@@ -40,7 +40,7 @@ def test_the_response_is_the_same_for_every_address(person: Person, visitor: Vis
     assert {answer.status_code for answer in answers} == {202}
     assert len({answer.data for answer in answers}) == 1
     assert not _links(person)
-    assert not letters_to(unknown)
+    assert not list_emails_to(unknown)
 
 
 def test_opening_the_page_sends_nothing(person: Person, visitor: Visitor) -> None:

@@ -15,7 +15,7 @@ LINK = "/reset-password"
 
 def _link(person: Person) -> str:
     forget(person)
-    return link_of([one for one in person.letters() if "Reset" in one.subject][-1])
+    return link_of([one for one in person.emails() if "Reset" in one.subject][-1])
 
 
 def test_a_new_password_is_set(person: Person, visitor: Visitor) -> None:
@@ -29,7 +29,7 @@ def test_a_new_password_is_set(person: Person, visitor: Visitor) -> None:
     assert person.log_in(PASSWORD).status_code == 401
     assert person.log_in(NEW).status_code == 200
     assert person.api.get("/users/me").status_code == 401
-    assert person.letters()[-1].subject == "Your password was changed"
+    assert person.emails()[-1].subject == "Your password was changed"
 
 
 def test_the_page_leaves_no_session(person: Person, visitor: Visitor) -> None:

@@ -5,8 +5,6 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from email import message_from_bytes, policy
-from email.message import EmailMessage
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from app.identity.sso import dns_proof, links, oidc, service
-from app.kit import container, db, tenancy
+from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.answers import check
@@ -62,9 +60,9 @@ def issuer(callback: str) -> Iterator[str]:
     process.stdin.write(json.dumps({"host": HOST, "redirectUris": [callback]}) + "\n")
     process.stdin.flush()
     try:
-        found = process.stdout.readline().strip()
-        assert found.startswith(f"http://{HOST}:"), "the provider did not start"
-        yield found
+        issuer = process.stdout.readline().strip()
+        assert issuer.startswith(f"http://{HOST}:"), "the provider did not start"
+        yield issuer
     finally:
         process.stdin.close()
         process.wait(60)
@@ -80,7 +78,7 @@ class Person:
     def email(self) -> str:
         return self.claims["email"]
 
-    def but(self, **claims: str) -> "Person":
+    def with_changes(self, **claims: str) -> "Person":
         return Person({**self.claims, **claims})
 
     @property
@@ -91,8 +89,8 @@ class Person:
 def person(domain: str = "people.example", **claims: str) -> Person:
     """Create a person whose address the provider has verified, unless `claims` say otherwise."""
     name = f"p{uuid7().hex[-12:]}"
-    told = {"sub": name, "email": f"{name}@{domain}", "name": "Pat Example"}
-    return Person({**told, "email_verified": "true", **claims})
+    defaults = {"sub": name, "email": f"{name}@{domain}", "name": "Pat Example"}
+    return Person({**defaults, "email_verified": "true", **claims})
 
 
 @dataclass
@@ -138,7 +136,7 @@ class Browser:
                 values |= {"login": who.login, "password": "x"}
             action = urljoin(answer.url, unescape(form[1]))
             answer = self.provider.post(action, data=values, allow_redirects=False, timeout=60)
-        raise AssertionError("the provider has no end")
+        raise AssertionError("the sign-in at the provider did not come to an end")
 
     def come_back(self, url: str, **changes: str | None) -> TestResponse:
         """Follow the provider's redirect to the service; `changes` modify its parameters."""
@@ -197,8 +195,8 @@ def configure(issuer: str) -> Configure:
         body = {"kind": "oidc", "oidc": oidc_settings, **members}
         answer = put(org, body, role)
         assert answer.status_code == 200, answer.json
-        found: dict[str, Any] = answer.json["data"]
-        return found
+        configuration: dict[str, Any] = answer.json["data"]
+        return configuration
 
     return act
 
@@ -241,13 +239,12 @@ def domain() -> str:
 @pytest.fixture
 def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zone]:
     """Run a real DNS server."""
-    found = Zone()
-    server = serve_dns(found)
-    monkeypatch.setattr(dns_proof, "make_resolver", found.resolver)
-    monkeypatch.setattr(
-        dns_proof, "QUERY_TIMEOUT", _LIFETIME
-    )  # it responds even if the machine is busy
-    yield found
+    zone = Zone()
+    server = serve_dns(zone)
+    monkeypatch.setattr(dns_proof, "make_resolver", zone.resolver)
+    # The server responds even if the machine is busy.
+    monkeypatch.setattr(dns_proof, "QUERY_TIMEOUT", _LIFETIME)
+    yield zone
     server.shutdown()
     server.server_close()
 
@@ -256,23 +253,11 @@ def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zone]:
 def _no_dns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prevent DNS queries to other servers; without a zone, every query fails."""
 
-    def nowhere() -> dns.resolver.Resolver:
-        found = dns.resolver.Resolver(configure=False)
-        found.nameservers = [HOST]
-        found.port = 9
-        return found
+    def make_unreachable_resolver() -> dns.resolver.Resolver:
+        resolver = dns.resolver.Resolver(configure=False)
+        resolver.nameservers = [HOST]
+        resolver.port = 9
+        return resolver
 
-    monkeypatch.setattr(dns_proof, "make_resolver", nowhere)
+    monkeypatch.setattr(dns_proof, "make_resolver", make_unreachable_resolver)
     monkeypatch.setattr(dns_proof, "QUERY_TIMEOUT", 0.5)
-
-
-def mails(to: str) -> list[EmailMessage]:
-    """Return the emails to an address from the mail folder, oldest first."""
-    folder = container.settings().data_dir / "mail"
-    found = [
-        message_from_bytes(path.read_bytes(), policy=policy.default)
-        for path in sorted(
-            folder.glob("*.eml"), key=lambda path: (path.stat().st_mtime_ns, path.name)
-        )
-    ]
-    return [mail for mail in found if to in mail["To"]]

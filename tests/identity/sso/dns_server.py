@@ -49,10 +49,10 @@ class Zone:
         return response.to_wire()
 
     def resolver(self) -> dns.resolver.Resolver:
-        found = dns.resolver.Resolver(configure=False)
-        found.nameservers = [self.address[0]]
-        found.port = self.address[1]
-        return found
+        resolver = dns.resolver.Resolver(configure=False)
+        resolver.nameservers = [self.address[0]]
+        resolver.port = self.address[1]
+        return resolver
 
 
 class _Server(socketserver.ThreadingUDPServer):

@@ -63,7 +63,7 @@ class Hostile:
     authorizations: list[str | None] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        found = {
+        document = {
             "issuer": self.issuer,
             "authorization_endpoint": f"{self.issuer}/authorize",
             "token_endpoint": f"{self.issuer}/token",
@@ -76,19 +76,19 @@ class Hostile:
             "authorization_response_iss_parameter_supported": True,
             **self.metadata,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in document.items() if value is not None}
 
     def keys(self) -> dict[str, Any]:
-        listed = self.published
-        return {"keys": [self.key.as_dict(private=False)] if listed is None else listed}
+        published = self.published
+        return {"keys": [self.key.as_dict(private=False)] if published is None else published}
 
     def agree(self, url: str, code: str = "the-code") -> dict[str, str]:
         """Return the query of the callback to which the provider redirects from `url`."""
-        asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
-        self.codes[code] = asked
-        return {"code": code, "state": asked["state"], "iss": self.issuer}
+        query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+        self.codes[code] = query
+        return {"code": code, "state": query["state"], "iss": self.issuer}
 
-    def id_token(self, asked: dict[str, str]) -> Any:
+    def id_token(self, query: dict[str, str]) -> Any:
         now = int(time.time())
         claims = {
             "iss": self.issuer,
@@ -96,8 +96,8 @@ class Hostile:
             "sub": "mallory",
             "iat": now,
             "exp": now + 300,
-            "nonce": asked["nonce"],
-            "email": f"mallory.{asked['state'][:8].lower()}@hostile.example",
+            "nonce": query["nonce"],
+            "email": f"mallory.{query['state'][:8].lower()}@hostile.example",
             "name": "Mallory",
             **self.claims,
         }
@@ -108,17 +108,17 @@ class Hostile:
         return jwt.encode(header, claims, self.key)
 
     def tokens(self, form: dict[str, str]) -> Raw:
-        asked = self.codes.pop(form.get("code", ""), None)
+        query = self.codes.pop(form.get("code", ""), None)
         digest = b64(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
-        if asked is None or asked["code_challenge"] != digest:
+        if query is None or query["code_challenge"] != digest:
             return Raw(b'{"error": "invalid_grant"}', 400, {"Content-Type": JSON})
-        found = {
+        tokens = {
             "access_token": "the-access-token",
             "token_type": "Bearer",
-            "id_token": self.id_token(asked),
+            "id_token": self.id_token(query),
             **self.token_answer,
         }
-        return Raw(json.dumps({n: v for n, v in found.items() if v is not None}).encode())
+        return Raw(json.dumps({n: v for n, v in tokens.items() if v is not None}).encode())
 
     def answer(self, path: str, form: dict[str, str]) -> Raw:
         if path in self.raw:

@@ -11,8 +11,9 @@ from werkzeug.test import TestResponse
 from app.identity.users.models import User
 from app.kit import container, db
 from tests.factories import Org
+from tests.factories.emails import list_messages_to
 from tests.factories.orgs import PASSWORD, Api
-from tests.identity.sso.conftest import Browser, Configure, Zone, mails, person, prove
+from tests.identity.sso.conftest import Browser, Configure, Zone, person, prove
 
 
 @pytest.fixture
@@ -149,8 +150,8 @@ def test_no_password_reset_link_is_emailed(
     assert [answer.status_code for answer in answers] == [202] * 3
     assert len({answer.data for answer in answers}) == 1
     work()
-    assert mails(f"viewer@{domain}") == []
-    assert len(mails(f"owner@{domain}")) == 1
+    assert list_messages_to(f"viewer@{domain}") == []
+    assert len(list_messages_to(f"owner@{domain}")) == 1
 
 
 def test_an_earlier_reset_link_is_invalid(
@@ -159,7 +160,7 @@ def test_an_earlier_reset_link_is_invalid(
     anonymous = Api(app.test_client(), None, None)
     anonymous.post("/auth/password-reset/request", json={"email": f"viewer@{domain}"})
     work()
-    plain = mails(f"viewer@{domain}")[-1].get_body(("plain",))
+    plain = list_messages_to(f"viewer@{domain}")[-1].get_body(("plain",))
     assert plain is not None
     token = plain.get_content().split("token=")[1].split("&")[0]
     _enforce(at_home, configure, domain)
@@ -200,7 +201,7 @@ def test_an_address_cannot_be_changed_by_password_while_enforced(
     early = {**asked, "email": f"early-{domain}@elsewhere.example"}
     assert at_home.api("viewer").post("/auth/email-change/request", early).status_code == 202
     work()
-    plain = mails(early["email"])[-1].get_body(("plain",))
+    plain = list_messages_to(early["email"])[-1].get_body(("plain",))
     assert plain is not None
     mailed = {"token": plain.get_content().split("token=")[1].split("&")[0]}
     _enforce(at_home, configure, domain)
@@ -209,7 +210,7 @@ def test_an_address_cannot_be_changed_by_password_while_enforced(
     _off(signed_in.post("/auth/email-change/request", asked))
     _off(signed_in.post("/auth/email-change/confirm", mailed))
     work()
-    assert mails(asked["email"]) == []
+    assert list_messages_to(asked["email"]) == []
     assert at_home.email("viewer") == f"viewer@{domain}"
     # An owner may still sign in by password.
     assert at_home.api("owner").post("/auth/email-change/request", asked).status_code == 202

@@ -173,7 +173,9 @@ def test_the_same_person_has_one_account(org: Org, browser: Browser, configure: 
     who = person()
     first = browser.token(org, who)
     browser.provider.cookies.clear()
-    second = browser.token(org, who.but(name="Renamed", email="new.address@people.example"))
+    second = browser.token(
+        org, who.with_changes(name="Renamed", email="new.address@people.example")
+    )
     mine = [
         Api(org.app.test_client(), token, None).get("/auth/session").json["data"]
         for token in (first, second)

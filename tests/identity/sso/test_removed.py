@@ -42,7 +42,7 @@ def test_another_identity_of_a_removed_person_is_refused(
 ) -> None:
     who = person(at_home)
     _remove(org, _id_of(org, browser.token(org, who)))
-    another = who.but(sub=f"{who.claims['sub']}-2")
+    another = who.with_changes(sub=f"{who.claims['sub']}-2")
     _denied(_fresh(browser).whole(org, another), "removed")
     assert _role(org, who.email) is None
 
@@ -63,7 +63,7 @@ def test_losing_a_group_does_not_undo_the_removal(
     configure(org, group_mapping=[{"group": "staff", "role": "viewer"}], require_group=True)
     who = person(groups="staff")
     _remove(org, _id_of(org, browser.token(org, who)))
-    _denied(_fresh(browser).whole(org, who.but(groups="none")), "groups")
+    _denied(_fresh(browser).whole(org, who.with_changes(groups="none")), "groups")
     _denied(_fresh(browser).whole(org, who), "removed")
 
 
@@ -73,7 +73,7 @@ def test_a_new_invitation_undoes_the_removal_for_every_identity(
     who = person(at_home)
     _remove(org, _id_of(org, browser.token(org, who)))
     _invite(org, who.email, role="reviewer")
-    another = who.but(sub=f"{who.claims['sub']}-2")
+    another = who.with_changes(sub=f"{who.claims['sub']}-2")
     _fresh(browser).token(org, another)
     assert _role(org, who.email) == "reviewer"
     _fresh(browser).token(org, who)

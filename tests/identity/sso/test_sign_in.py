@@ -19,8 +19,9 @@ from app.identity.sso.models import Identity
 from app.identity.users.models import User
 from app.kit import container, db, tenancy
 from tests.factories import Org, make_org
+from tests.factories.emails import list_messages_to
 from tests.factories.orgs import PASSWORD, Api
-from tests.identity.sso.conftest import Browser, Configure, Person, mails, person, prove, put
+from tests.identity.sso.conftest import Browser, Configure, Person, person, prove, put
 
 
 def _as(org: Org, token: str) -> Api:
@@ -94,7 +95,7 @@ def test_groups_set_and_lower_the_role(org: Org, browser: Browser, configure: Co
         ("staff", "labeler"),
         ("nobody", "viewer"),
     ):
-        token = _fresh(browser).token(org, who.but(groups=groups))
+        token = _fresh(browser).token(org, who.with_changes(groups=groups))
         assert _role(org, who.email) == role
         listed = _as(org, token).get("/auth/session").json["data"]["organizations"]
         assert listed == [{"slug": org.slug, "name": "Test", "role": role}]
@@ -111,7 +112,7 @@ def test_without_mapped_roles_an_assigned_role_stays(
         session.scalars(
             select(Membership).where(Membership.user_id == user.id)
         ).one().role = "reviewer"
-    _fresh(browser).token(org, who.but(groups="x"))
+    _fresh(browser).token(org, who.with_changes(groups="x"))
     assert _role(org, who.email) == "reviewer"
 
 
@@ -130,17 +131,17 @@ def test_groups_add_and_remove_teams(org: Org, browser: Browser, configure: Conf
         mine = next(one for one in listed if one["user"]["email"] == who.email)
         return {team["name"] for team in mine["teams"]}
 
-    browser.token(org, who.but(groups="north,unknown"))
+    browser.token(org, who.with_changes(groups="north,unknown"))
     assert held() == {"north"}
     with org.app.app_context(), tenancy.organization(org.id):
         user_id = db.session().scalars(select(User.id).where(User.email == who.email)).one()
     body = {"members": [{"user_id": str(user_id)}]}
     added = owner.post(f"/teams/{teams['hand-made']}/members", json=body)
     assert added.status_code in (200, 201), added.json
-    _fresh(browser).token(org, who.but(groups="south"))
+    _fresh(browser).token(org, who.with_changes(groups="south"))
     assert held() == {"south", "hand-made"}
     assert owner.delete(f"/teams/{teams['south']}").status_code == 204
-    _fresh(browser).token(org, who.but(groups="south,north"))
+    _fresh(browser).token(org, who.with_changes(groups="south,north"))
     assert held() == {"north", "hand-made"}
 
 
@@ -169,13 +170,13 @@ def test_a_lost_group_ends_the_membership_and_every_session(
 ) -> None:
     configure(org, group_mapping=[{"group": "staff", "role": "labeler"}], require_group=True)
     who = person()
-    token = browser.token(org, who.but(groups="staff"))
+    token = browser.token(org, who.with_changes(groups="staff"))
     assert _as(org, token).get("/schemas").status_code == 200
-    _denied(_fresh(browser).whole(org, who.but(groups="none")), "groups")
+    _denied(_fresh(browser).whole(org, who.with_changes(groups="none")), "groups")
     assert _role(org, who.email) is None
     ended = _as(org, token).get("/schemas")
     assert (ended.status_code, ended.json["error"]["code"]) == (401, "token_expired")
-    _fresh(browser).token(org, who.but(groups="staff"))
+    _fresh(browser).token(org, who.with_changes(groups="staff"))
     assert _role(org, who.email) == "labeler", "whom the policy removed, it may let in again"
 
 
@@ -287,7 +288,7 @@ def _login(body: dict[str, str]) -> dict[str, str]:
 
 
 def _token_of(email: str) -> str:
-    plain = mails(email)[-1].get_body(("plain",))
+    plain = list_messages_to(email)[-1].get_body(("plain",))
     assert plain is not None
     return str(plain.get_content().split("token=")[1].split("&")[0])
 
@@ -319,7 +320,7 @@ def _confirmed(org: Org, browser: Browser, who: Person, work: Callable[[], None]
 
 def _mailed(email: str, work: Callable[[], None]) -> str:
     work()
-    plain = mails(email)[-1].get_body(("plain",))
+    plain = list_messages_to(email)[-1].get_body(("plain",))
     assert plain is not None
     found = re.search(r"(?:token|code)=([\w-]{43})", plain.get_content())
     assert found is not None, plain.get_content()
@@ -367,7 +368,7 @@ def test_a_confirmation_returns_to_the_application(
         "https://app.example/back?error=confirmation_required&next=%2Fhere",
     )
     assert browser.exchange(_mailed(who.email, work)).status_code == 200
-    plain = mails(who.email)[-1].get_body(("plain",))
+    plain = list_messages_to(who.email)[-1].get_body(("plain",))
     assert plain is not None
     assert "https://app.example/back?code=" in plain.get_content()
 

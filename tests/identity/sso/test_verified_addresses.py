@@ -10,8 +10,9 @@ from werkzeug.test import TestResponse
 from app.identity.users.models import User
 from app.kit import db
 from tests.factories import Org
+from tests.factories.emails import list_messages_to
 from tests.factories.orgs import Api
-from tests.identity.sso.conftest import Browser, at, mails, prove, put
+from tests.identity.sso.conftest import Browser, at, prove, put
 from tests.identity.sso.hostile import Hostile
 from tests.identity.sso.test_sign_in import _denied, _mailed, _rename, _role
 
@@ -112,10 +113,10 @@ def test_a_confirmation_removes_a_strangers_access(
     body = {"email": email, "password": "the squatter chose this", "name": "Pat"}
     assert squatter.post("/auth/register", json=body).status_code == 201
     work()
-    before = len(mails(email))
+    before = len(list_messages_to(email))
     assert come(email, ABSENT).json["data"]["confirmation"] == "email"
     work()
-    assert len(mails(email)) == before + 1
+    assert len(list_messages_to(email)) == before + 1
     assert browser.exchange(_mailed(email, work)).status_code == 200
     login = {name: body[name] for name in ("email", "password")}
     assert squatter.post("/auth/login", json=login).status_code == 401

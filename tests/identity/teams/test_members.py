@@ -10,8 +10,8 @@ from app.identity.teams import service
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.counting import statements
-from tests.factories.teams import add_members, make_many, make_team
+from tests.factories.statements import record_statements
+from tests.factories.teams import add_members, make_team, make_teams
 
 
 def _add(org: Org, team: dict[str, Any], **body: Any) -> Any:
@@ -91,13 +91,13 @@ def test_what_cannot_be_added_adds_nobody(org: Org, other_org: Org) -> None:
 
 
 def test_a_thousand_join_in_a_few_statements(org: Org) -> None:
-    make_many(org, teams=1, users=1000, each=1)
+    make_teams(org, teams=1, users=1000, each=1)
     with org.app.app_context(), tenancy.organization(org.id):
         ids = [str(one) for one in db.session().scalars(db.db.select(Membership.user_id))]
     team = make_team(org)
-    with statements(org.app) as few:
+    with record_statements(org.app) as few:
         assert _add(org, team, user_ids=ids[:1]).status_code == 200
-    with statements(org.app) as many:
+    with record_statements(org.app) as many:
         answer = _add(org, team, user_ids=ids[-1000:])
     assert answer.json["data"]["member_count"] == len(answer.json["data"]["members"]) >= 1000
     assert len(many) == len(few) <= 8
@@ -160,7 +160,7 @@ def test_what_other_features_call(org: Org, other_org: Org) -> None:
             assert {str(one) for one in known} == {first["id"], second["id"]}
             service.join(user, [*known, uuid7()])
             service.join(user, known)
-        found = service.list_of_users([user, org.users["viewer"]])
+        found = service.list_by_user([user, org.users["viewer"]])
     assert {one: [team["name"] for team in teams] for one, teams in found.items()} == {
         user: ["A", "B"]
     }

@@ -11,8 +11,8 @@ from app.identity.teams.models import MAX_DEPTH
 from app.identity.teams.service import chart
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.counting import statements
-from tests.factories.teams import add_members, make_many, make_team
+from tests.factories.statements import record_statements
+from tests.factories.teams import add_members, make_team, make_teams
 
 
 def _move(org: Org, team: dict[str, Any], parent_id: Any) -> Any:
@@ -164,8 +164,8 @@ def test_a_chart_that_is_too_large_is_refused(org: Org, monkeypatch: pytest.Monk
 
 
 def test_a_thousand_teams_are_charted_in_one_statement(org: Org) -> None:
-    make_many(org, teams=1000, users=200, each=10)
-    with statements(org.app) as ran:
+    make_teams(org, teams=1000, users=200, each=10)
+    with record_statements(org.app) as ran:
         found = _chart(org)
     assert len(ran) == 1
     assert (found["team_count"], found["member_count"]) == (1000, 10_000)
@@ -176,10 +176,10 @@ def test_a_thousand_teams_are_charted_in_one_statement(org: Org) -> None:
 
 
 def test_a_list_takes_as_many_statements_for_many_as_for_one(org: Org) -> None:
-    make_many(org, teams=500, users=20, each=5)
-    with statements(org.app) as few:
+    make_teams(org, teams=500, users=20, each=5)
+    with record_statements(org.app) as few:
         org.api("viewer").get("/teams?sort=created_at&page_size=1")
-    with statements(org.app) as many:
+    with record_statements(org.app) as many:
         answer = org.api("viewer").get("/teams?sort=created_at&page_size=500")
     assert len(answer.json["data"]) == answer.json["meta"]["total"] == 500
     # Now and then a reader also looks for counts to fold.

@@ -1,20 +1,12 @@
-"""What a document's history tells."""
+"""Read the history of documents."""
 
 from typing import Any
 
-import pytest
-
 from tests.factories import Org
-from tests.factories.desk import Desk
-
-
-@pytest.fixture
-def desk(org: Org) -> Desk:
-    return Desk(org)
 
 
 def history(org: Org, artifact_id: Any, by: str = "reviewer", query: str = "") -> list[Any]:
-    """The entries, the newest first."""
+    """Return the entries of a document's history, newest first."""
     answer = org.api(by).get(f"/artifacts/{artifact_id}/history?{query}")
     assert answer.status_code == 200, answer.json
     if not query:
@@ -23,17 +15,17 @@ def history(org: Org, artifact_id: Any, by: str = "reviewer", query: str = "") -
 
 
 def actions(org: Org, artifact_id: Any, by: str = "reviewer") -> list[str]:
-    """What was done, the oldest first."""
+    """Return the actions of the entries, oldest first."""
     return [entry["action"] for entry in reversed(history(org, artifact_id, by))]
 
 
 def entry(org: Org, artifact_id: Any, action: str, by: str = "reviewer") -> dict[str, Any]:
-    """The one entry of an action."""
-    (found,) = [one for one in history(org, artifact_id, by) if one["action"] == action]
+    """Return the only entry with an action."""
+    (found,) = [item for item in history(org, artifact_id, by) if item["action"] == action]
     return dict(found)
 
 
 def sent(answer: Any) -> dict[str, Any]:
-    """The data of an answer that is no refusal."""
+    """Return the data of a successful response."""
     assert answer.status_code < 300, answer.json
     return dict(answer.json["data"])

@@ -3,8 +3,8 @@
 from flask import Flask
 
 from tests.factories import Org
-from tests.factories.counting import statements
 from tests.factories.desk import Desk
+from tests.factories.statements import record_statements
 from tests.insight.history.conftest import actions, entry, history, sent
 
 
@@ -74,7 +74,7 @@ def test_who_labels_blind_learns_of_no_skip_and_no_discarded_draft(desk: Desk) -
 def test_a_thousand_comments_cost_no_more_statements(desk: Desk, app: Flask) -> None:
     done = desk.submitted()
     asked = _comment(desk.org, done["id"])
-    with statements(app) as few:
+    with record_statements(app) as few:
         history(desk.org, done["artifact_id"], query="page_size=100")
     desk.sql(
         "INSERT INTO tag_set_comments (organization_id, id, tag_set_id, thread_id, parent_id,"
@@ -83,6 +83,6 @@ def test_a_thousand_comments_cost_no_more_statements(desk: Desk, app: Flask) -> 
         " '{}', now(), now(), 1 FROM tag_set_comments, generate_series(1, 1000) WHERE id = :id",
         id=asked,
     )
-    with statements(app) as many:
+    with record_statements(app) as many:
         assert len(history(desk.org, done["artifact_id"], query="page_size=1000")) == 1000
     assert len(many) == len(few) <= 4, many

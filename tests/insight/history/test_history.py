@@ -5,8 +5,8 @@ from flask import Flask
 from app.kit.ids import uuid7
 from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org
-from tests.factories.counting import statements
 from tests.factories.desk import Desk
+from tests.factories.statements import record_statements
 from tests.insight.history.conftest import actions, history
 
 
@@ -130,7 +130,7 @@ def test_a_thousand_saves_cost_no_more_statements(desk: Desk, app: Flask) -> Non
         org=desk.org.id,
         id=draft["id"],
     )
-    with statements(app) as found:
+    with record_statements(app) as found:
         assert len(history(desk.org, draft["artifact_id"])) == 2
     assert len(found) <= 3, found
 

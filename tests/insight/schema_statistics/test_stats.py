@@ -9,8 +9,8 @@ from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.counting import statements
 from tests.factories.desk import Desk
+from tests.factories.statements import record_statements
 
 NOTHING: dict[str, Any] = {
     "tag_sets": {"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0, "total": 0},
@@ -149,7 +149,7 @@ def test_two_statements_count_everything(desk: Desk) -> None:
     schema = desk.schema()
     _set(desk, schema, "status = 'accepted'")
     _stats(desk, schema)
-    with statements(desk.org.app) as seen:
+    with record_statements(desk.org.app) as seen:
         _stats(desk, schema)
     counting = [sql for sql in seen if "FROM counts" in sql]
     assert len(counting) == 2

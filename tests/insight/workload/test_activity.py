@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.kit.days import get_period
-from tests.factories.clock import today_of
-from tests.factories.counting import statements
+from tests.factories.clock import parse_today
 from tests.factories.desk import Desk, tag
+from tests.factories.statements import record_statements
 
 NOTHING = {
     "submitted": 0,
@@ -53,7 +53,7 @@ def _at(desk: Desk, sent: dict[str, Any], kind: str, when: datetime) -> None:
 
 def test_days_without_work_are_zeros(desk: Desk) -> None:
     found = _read(desk, by="viewer")
-    today = today_of(found["to"])
+    today = parse_today(found["to"])
     days = [(today - timedelta(days=n)).isoformat() for n in range(30)][::-1]
     assert found == {
         "time_zone": "UTC",
@@ -154,7 +154,7 @@ def test_much_work_takes_no_more_statements(desk: Desk) -> None:
     for _ in range(2):
         for _ in range(5):
             _sent(desk, 10, schema)
-        with statements(desk.org.app) as ran:
+        with record_statements(desk.org.app) as ran:
             _read(desk, f"?from={year}")
         counts.append(len(ran))
     assert counts == [3, 3]

@@ -5,8 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from tests.factories import Org
-from tests.factories.counting import statements
 from tests.factories.desk import Desk
+from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
 
 Item = dict[str, Any]
@@ -268,7 +268,7 @@ def test_a_long_list_takes_no_more_statements(desk: Desk) -> None:
     mine = to(user_id=desk.org.users["labeler"])
 
     def count() -> int:
-        with statements(desk.org.app) as ran:
+        with record_statements(desk.org.app) as ran:
             desk.org.api("labeler").get("/users/me/assignments")
         return len(ran)
 

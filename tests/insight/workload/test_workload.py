@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from tests.factories.clock import today_of
-from tests.factories.counting import statements
+from tests.factories.clock import parse_today
 from tests.factories.desk import Desk, tag
+from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
 
 _PAST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -77,7 +77,7 @@ def test_finished_is_what_was_done_in_the_period(desk: Desk) -> None:
     accepted = desk.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
     assert accepted.status_code == 200
     found = _read(desk, team)
-    today = today_of(found["to"])
+    today = parse_today(found["to"])
     yesterday = today - timedelta(days=1)
     start = today - timedelta(days=29)
     assert (found["from"], found["to"]) == (start.isoformat(), today.isoformat())
@@ -121,7 +121,7 @@ def test_a_large_team_takes_no_more_statements(desk: Desk) -> None:
     add_members(desk.org, large, *names)
     counts = []
     for team in (small, large):
-        with statements(desk.org.app) as ran:
+        with record_statements(desk.org.app) as ran:
             _read(desk, team)
         counts.append(len(ran))
     assert counts == [4, 4]

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 from tests.factories import Org
-from tests.factories.counts import differences, fold, insert_artifacts, run_sql
+from tests.factories.counts import find_differences, fold, insert_artifacts, run_sql
 
 WRITERS = 4
 ROUNDS = 25
@@ -69,12 +69,12 @@ def test_random_writes_at_once(org: Org, other_org: Org, seed: int) -> None:
     for writer in writers:
         writer.join()
     assert failures == []
-    assert differences(org) == []
+    assert find_differences(org) == []
     _check_totals(org)
     fold(org.app)
-    assert differences(org) == []
+    assert find_differences(org) == []
     _check_totals(org)
-    assert differences(other_org) == []
+    assert find_differences(other_org) == []
     assert _get(other_org, "archived=any") == 30
 
 

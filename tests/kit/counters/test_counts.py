@@ -17,12 +17,12 @@ from app.kit.counters.models import CountCube, CountSource
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, make_org
 from tests.factories.counts import (
-    cells,
-    differences,
+    count_pending_deltas,
+    find_differences,
     fold,
+    get_cells,
     insert_artifacts,
     run_sql,
-    waiting,
 )
 
 
@@ -61,20 +61,20 @@ def test_a_statement_appends_what_it_changes(org: Org) -> None:
     fold(org.app)
     ids = insert_artifacts(org, 12)
     assert _total(org) == 12
-    before = waiting(org)
+    before = count_pending_deltas(org)
     run_sql(org, "UPDATE artifacts SET updated_at = now(), revision = revision + 1")
-    assert waiting(org) == before, "what is not counted appends nothing"
+    assert count_pending_deltas(org) == before, "what is not counted appends nothing"
     run_sql(org, "UPDATE artifacts SET status = 'done' WHERE id = ANY (:ids)", ids=ids[:4])
     assert _total(org, status="done") == 2 + 4 - 1
     assert _total(org, status="done", gold=False, archived=False) == len(
         run_sql(org, "SELECT FROM artifacts WHERE status = 'done' AND NOT gold AND NOT archived")
     )
-    assert differences(org) == []
+    assert find_differences(org) == []
 
 
 def test_many_rows_of_a_copy_are_one_delta(org: Org, postgres: EmbeddedPostgres) -> None:
     fold(org.app)
-    before = waiting(org)
+    before = count_pending_deltas(org)
     run_sql(
         org,
         "CREATE TEMPORARY TABLE copied ON COMMIT DROP AS SELECT 1;"
@@ -88,7 +88,7 @@ def test_many_rows_of_a_copy_are_one_delta(org: Org, postgres: EmbeddedPostgres)
         "SELECT n FROM count_deltas WHERE organization_id = :org AND source = 'teams'",
     )
     assert [row.n for row in teams] == [500]
-    assert waiting(org) > before
+    assert count_pending_deltas(org) > before
     assert org.api("viewer").get("/teams").json["meta"]["total"] == 500
 
 
@@ -96,10 +96,10 @@ def test_folding_moves_deltas_into_cells(org: Org) -> None:
     insert_artifacts(org, 30)
     totals = {status: _total(org, status=status) for status in ("ready", "done", "failed")}
     fold(org.app)
-    assert waiting(org) == 0
-    assert sum(cells(org, "artifacts").values()) == 30
+    assert count_pending_deltas(org) == 0
+    assert sum(get_cells(org, "artifacts").values()) == 30
     assert {status: _total(org, status=status) for status in totals} == totals
-    assert differences(org) == []
+    assert find_differences(org) == []
 
 
 def test_cells_of_nothing_go(org: Org) -> None:
@@ -108,7 +108,7 @@ def test_cells_of_nothing_go(org: Org) -> None:
     run_sql(org, "DELETE FROM artifacts")
     assert _total(org) == 0
     fold(org.app)
-    assert cells(org, "artifacts") == {}
+    assert get_cells(org, "artifacts") == {}
     left = run_sql(org, "SELECT cube FROM counts WHERE cube LIKE 'artifacts%' OR cube = 'searched'")
     assert left == []
 
@@ -122,7 +122,7 @@ def test_what_is_rolled_back_was_never_counted(org: Org) -> None:
         assert _total_of_teams() == 0
         db.session().rollback()
     assert _total(org) == total
-    assert differences(org) == []
+    assert find_differences(org) == []
 
 
 def _total_of_teams() -> int:
@@ -154,8 +154,8 @@ def test_a_fold_for_one_organization_leaves_the_others_deltas(org: Org, other_or
     insert_artifacts(other_org, 10)
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.execute(text("SELECT fold_counts(1000)"))
-    assert waiting(org) == 0
-    assert waiting(other_org) > 0
+    assert count_pending_deltas(org) == 0
+    assert count_pending_deltas(other_org) > 0
     assert _total(org) == _total(other_org) == 10
 
 
@@ -177,7 +177,7 @@ def test_a_fold_that_is_killed_has_not_happened(
         with pytest.raises(psycopg2.Error):
             connection.commit() if at == "INSERT" else cursor.execute("SELECT 1")
     assert _total(org) == expected
-    assert differences(org) == []
+    assert find_differences(org) == []
     fold(org.app)
     assert _total(org) == expected
 
@@ -192,7 +192,7 @@ def test_two_who_fold_at_once_count_nothing_twice(org: Org) -> None:
     for thread in threads:
         thread.join()
     assert seen == {expected}
-    assert differences(org) == []
+    assert find_differences(org) == []
 
 
 def test_a_horizon_from_another_server_hides_nothing(org: Org) -> None:
@@ -223,7 +223,7 @@ def test_a_transaction_that_takes_long_is_counted_when_it_ends(org: Org) -> None
         db.session().commit()
     assert org.api("viewer").get("/teams").json["meta"]["total"] == 1
     assert _total(org) == 12
-    assert differences(org) == []
+    assert find_differences(org) == []
 
 
 def _in_thread(work: Any) -> None:
@@ -239,11 +239,11 @@ def test_readers_fold_where_nobody_else_does(
     monkeypatch.setattr(upkeep, "_CHECK_EVERY", 1)
     insert_artifacts(other_org, 40)
     insert_artifacts(org, 40)
-    kept = waiting(other_org)
-    assert waiting(org) > 20
+    kept = count_pending_deltas(other_org)
+    assert count_pending_deltas(org) > 20
     assert org.api("viewer").get("/artifacts?archived=any").json["meta"]["total"] == 40
-    assert waiting(org) == 0
-    assert waiting(other_org) == kept
+    assert count_pending_deltas(org) == 0
+    assert count_pending_deltas(other_org) == kept
     assert org.api("viewer").get("/artifacts?archived=any").json["meta"]["total"] == 40
 
 
@@ -254,7 +254,7 @@ def test_the_job_folds(org: Org, work: Any) -> None:
     with org.app.app_context(), tenancy.across_organizations(reason="a test"), db.transaction():
         enqueue("counters.fold", {}, organization_id=None)
     work()
-    assert waiting(org) == 0
+    assert count_pending_deltas(org) == 0
 
 
 def _spoil(org: Org, postgres: EmbeddedPostgres) -> None:
@@ -273,9 +273,9 @@ def _spoil(org: Org, postgres: EmbeddedPostgres) -> None:
 def test_what_is_wrong_is_found_and_mended(org: Org, postgres: EmbeddedPostgres) -> None:
     insert_artifacts(org, 28)
     fold(org.app)
-    assert differences(org) == []
+    assert find_differences(org) == []
     _spoil(org, postgres)
-    wrong = differences(org)
+    wrong = find_differences(org)
     assert {row["source"] for row in wrong} >= {"artifacts", "teams"}
     assert sum(row["n"] for row in wrong if row["cube"] == "artifacts") == -4
     assert sum(row["n"] for row in wrong if row["cube"] == "teams") == -3
@@ -283,7 +283,7 @@ def test_what_is_wrong_is_found_and_mended(org: Org, postgres: EmbeddedPostgres)
         for source in upkeep.list_sources():
             upkeep.repair(org.id, source)
         db.session().commit()
-    assert differences(org) == []
+    assert find_differences(org) == []
     assert _total(org) == 24
 
 
@@ -299,7 +299,7 @@ def test_the_daily_check_mends_and_says_so(
     ours = [one for one in told if one["organization"] == org.slug]
     assert {one["source"] for one in ours} >= {"artifacts", "teams"}
     assert wrong >= sum(one["cells"] for one in ours) > 0
-    assert differences(org) == []
+    assert find_differences(org) == []
 
 
 def test_counts_are_rebuilt_beside_writers(org: Org) -> None:
@@ -325,12 +325,12 @@ def test_counts_are_rebuilt_beside_writers(org: Org) -> None:
     for _ in range(6):
         with org.app.app_context(), db.transaction():
             upkeep.repair(org.id, "artifacts")
-        assert differences(org) == []
+        assert find_differences(org) == []
     stop.set()
     for thread in threads:
         thread.join()
     assert failures == []
-    assert differences(org) == []
+    assert find_differences(org) == []
 
 
 def test_counting_begins_with_rows_that_are_there(org: Org) -> None:
@@ -344,7 +344,7 @@ def test_counting_begins_with_rows_that_are_there(org: Org) -> None:
         assert upkeep.repair(org.id, "artifacts") > 0
     writer.join()
     assert _total(org) == 90
-    assert differences(org) == []
+    assert find_differences(org) == []
     with org.app.app_context(), db.transaction():
         assert upkeep.repair(org.id, "artifacts") == 0, "a second run finds nothing"
 
@@ -370,8 +370,8 @@ def test_erasing_leaves_no_counts(app: Flask) -> None:
     left = run_sql(org, "SELECT cube, n FROM counts WHERE cube NOT LIKE 'audit%'")
     assert left == []
     assert {row.n for row in run_sql(org, "SELECT n FROM counts WHERE cube = 'audit'")} == {1}
-    assert waiting(org) == 0
-    assert differences(org) == []
+    assert count_pending_deltas(org) == 0
+    assert find_differences(org) == []
 
 
 def test_deltas_of_an_organization_that_is_gone_are_dropped(app: Flask) -> None:
@@ -389,7 +389,7 @@ def test_deltas_of_an_organization_that_is_gone_are_dropped(app: Flask) -> None:
     with app.app_context(), tenancy.across_organizations(reason="a test"):
         query = text("SELECT count(*) FROM count_deltas WHERE organization_id = :gone")
         assert db.session().execute(query, {"gone": gone}).scalar_one() == 0
-    assert differences(org) == []
+    assert find_differences(org) == []
 
 
 def test_facets_that_no_cube_has_are_refused(org: Org) -> None:

@@ -1,4 +1,4 @@
-"""Receivers on loopback that behave as a test scripts them, and names that mean what it says."""
+"""Receivers on loopback that run a test's script, and host names that tests define."""
 
 import socket
 import ssl
@@ -15,31 +15,31 @@ from app.kit.egress import Egress, Policy
 
 INSIDE = "127.0.0.2"
 LONG = 15.0
-"""Much longer than any deadline of these tests on however busy a machine, in seconds; and shorter
-than receivers drip or keep silent."""
+"""Seconds: much longer than any deadline of these tests, even on a busy machine, but shorter than
+receivers drip or stay silent."""
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
 @dataclass
 class Peer:
-    """One connection, seen from the receiver."""
+    """A connection, as the receiver sees it."""
 
     socket: socket.socket
     requests: list[bytes]
     _rest: bytes = b""
 
     def request(self) -> bytes:
-        """The next whole request, head and body; empty when the other side has gone."""
+        """Return the next request, head and body; empty if the client has closed the connection."""
         while True:
-            head, found, rest = self._rest.partition(b"\r\n\r\n")
-            if found:
+            head, separator, rest = self._rest.partition(b"\r\n\r\n")
+            if separator:
                 length = 0
                 for line in head.lower().split(b"\r\n"):
                     if line.startswith(b"content-length:"):
                         length = int(line.split(b":")[1])
                 if len(rest) >= length:
                     self._rest = rest[length:]
-                    request = head + found + rest[:length]
+                    request = head + separator + rest[:length]
                     self.requests.append(request)
                     return request
             data = self.socket.recv(65_536)
@@ -51,7 +51,7 @@ class Peer:
         self.socket.sendall(data)
 
     def drip(self, data: bytes, stopped: threading.Event, every: float = 0.05) -> None:
-        """One byte at a time, over and over, until the test ends or the other side goes."""
+        """Send the data repeatedly, byte by byte, until the test ends or the client disconnects."""
         while not stopped.wait(every):
             for position in range(len(data)):
                 self.send(data[position : position + 1])
@@ -59,7 +59,7 @@ class Peer:
                     return
 
     def serve(self, answer: bytes = OK) -> None:
-        """Answer every request the same."""
+        """Send the same response to every request."""
         while self.request():
             self.send(answer)
 
@@ -69,7 +69,7 @@ Script = Callable[[Peer], None]
 
 @dataclass
 class Receiver:
-    """A listening socket; each connection runs the script in a thread of its own."""
+    """A listening socket; each connection runs the script in its own thread."""
 
     script: Script
     listener: socket.socket
@@ -108,7 +108,7 @@ class Receiver:
 
 @pytest.fixture
 def stopped() -> Iterator[threading.Event]:
-    """Set when the test is over: ends what receivers do without end."""
+    """Return an event that is set after the test, which stops the receivers' endless loops."""
     event = threading.Event()
     yield event
     event.set()
@@ -143,13 +143,16 @@ Names = dict[str, list[str]]
 
 @pytest.fixture(autouse=True)
 def names(monkeypatch: pytest.MonkeyPatch) -> Names:
-    """Name to addresses; each question takes a list's next address where it begins with "then"."""
+    """Return a table that maps host names to addresses.
+
+    If a list begins with "then", each lookup returns its next address.
+    """
     table: Names = {}
-    asked = socket.getaddrinfo
+    getaddrinfo = socket.getaddrinfo
 
     def look_up(host: str, port: int, *args: Any, **kwargs: Any) -> list[Any]:
         if kwargs.get("flags", 0) & socket.AI_NUMERICHOST:
-            return asked(host, port, *args, **kwargs)
+            return getaddrinfo(host, port, *args, **kwargs)
         if host not in table:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         addresses = table[host]
@@ -158,7 +161,9 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Names:
         return [
             info
             for address in addresses
-            for info in asked(address, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+            for info in getaddrinfo(
+                address, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST
+            )
         ]
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)

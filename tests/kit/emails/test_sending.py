@@ -4,7 +4,6 @@ import signal
 import ssl
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from pathlib import Path
@@ -23,20 +22,14 @@ from app.kit.emails.templates import TemplateError
 from app.kit.mail import Mailer
 from tests.factories import Org
 from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, inbox_server
-from tests.factories.processes import ended, send
+from tests.factories.processes import has_ended, send_signal
+from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).parents[3]
 ROWS = text(
     "SELECT status, args, error, attempts, due_at > now() AS later FROM jobs"
     " WHERE function = 'letters.send' AND args->>'message_id' = :id"
 )
-
-
-def wait_until(done: Callable[[], object], seconds: float = 90.0) -> None:
-    until = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.02)
 
 
 @pytest.fixture
@@ -251,9 +244,9 @@ def test_a_worker_killed_while_it_sends(
         wait_until(lambda: ids(inbox, message_id))
         victim = _sending(parent, port)
         assert victim is not None
-        send(victim, signal.SIGKILL)
+        send_signal(victim, signal.SIGKILL)
         inbox.hold = ""
-        wait_until(lambda: ended(victim))
+        wait_until(lambda: has_ended(victim))
         _expire(app, message_id)
         wait_until(lambda: rows(app, message_id)[0]["status"] == "completed")
     finally:

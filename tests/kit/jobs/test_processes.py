@@ -19,7 +19,7 @@ from app.kit.jobs import handlers, processes
 from app.kit.jobs.processes import STOP_SECONDS
 from app.kit.jobs.queues import GROUPS, QUEUES, local_slots
 from devserver.valkey import EmbeddedValkey
-from tests.factories.processes import ended, send
+from tests.factories.processes import has_ended, send_signal
 from tests.factories.sandboxes import belongs_to_fork_server
 
 ROOT = Path(__file__).parents[3]
@@ -113,7 +113,7 @@ def quiet(app: Flask, work: Callable[[], None]) -> Iterator[None]:
 
 
 def _gone(found: list[psutil.Process]) -> bool:
-    return all(ended(child) for child in found)
+    return all(has_ended(child) for child in found)
 
 
 def test_the_parent_holds_no_connection(workers: Workers) -> None:
@@ -141,7 +141,7 @@ def test_who_kills_the_parent_kills_all(workers: Workers) -> None:
 def test_a_child_that_dies_is_started_again(workers: Workers) -> None:
     victims = workers.children()
     for victim in victims:
-        send(victim, signal.SIGKILL)
+        send_signal(victim, signal.SIGKILL)
     _wait_until(lambda: len(workers.children()) == CHILDREN and _gone(victims))
     assert len(workers.lines("workers.child_ended")) == CHILDREN
     assert workers.parent.poll() is None

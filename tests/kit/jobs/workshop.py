@@ -1,4 +1,4 @@
-"""Jobs of a test's own: handlers that record what they saw, and the rows they leave."""
+"""Declare handlers for one test, enqueue their jobs, and read the rows of the jobs."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from app.kit.jobs.handlers import Handler
 from tests.factories import Org
 
 SEEN: dict[UUID | None, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-"""What handlers saw, by organization and name."""
+"""The values that handlers recorded, by organization and name."""
 
 
 @contextmanager
 def declared(name: str, function: Any, **declaration: Any) -> Iterator[Handler]:
-    """A handler that exists while the block runs."""
+    """Declare a handler during the block."""
     jobs.handler(name, **declaration)(function)
     try:
         yield handlers.HANDLERS[name]
@@ -34,19 +34,19 @@ def enqueue(org: Org, function: str, args: dict[str, Any], **more: Any) -> None:
 
 
 def rows(org: Org) -> list[Any]:
-    """The organization's jobs, oldest first."""
+    """Return the organization's jobs, oldest first."""
     return sql(org, "SELECT * FROM jobs WHERE organization_id = :org ORDER BY id")
 
 
 def sql(org: Org, statement: str, **values: Any) -> list[Any]:
-    """A statement past the service, committed; `:org` is the organization."""
+    """Run a statement, commit, and return its rows; `:org` is the organization's id."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         result = session.execute(text(statement), {"org": org.id, **values})
         return list(result) if result.returns_rows else []
 
 
 def make_due(org: Org) -> None:
-    """Let every back-off and every lease of the organization's jobs be over."""
+    """End all delays and leases of the organization's jobs."""
     sql(
         org,
         "UPDATE jobs SET due_at = now() - interval '1 second', leased_until = leased_until"

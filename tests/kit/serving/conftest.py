@@ -1,4 +1,4 @@
-"""The server in processes of its own, over the stand-in application, spoken to byte by byte."""
+"""Run gunicorn with a stub application in its own processes, and connect to it with sockets."""
 
 import base64
 import json
@@ -24,7 +24,7 @@ DEADLINE = 60.0
 
 @dataclass
 class Answer:
-    """A response as it came."""
+    """A response."""
 
     status: int
     headers: dict[str, str]
@@ -41,7 +41,7 @@ class Answer:
 
 
 class Client:
-    """One connection."""
+    """A connection to the server."""
 
     def __init__(self, port: int, source: str = "127.0.0.1") -> None:
         self.socket = socket.create_connection(
@@ -68,7 +68,7 @@ class Client:
         return int(first.split()[1]), {name.lower(): value for name, value in pairs}
 
     def answer(self, *, has_body: bool = True) -> Answer:
-        """The next response."""
+        """Read the next response."""
         status, headers = self.head()
         length = int(headers.get("content-length", 0)) if has_body else 0
         while len(self._rest) < length:
@@ -77,14 +77,14 @@ class Client:
         return Answer(status, headers, body)
 
     def rest(self) -> bytes:
-        """All that still comes until the server closes."""
+        """Read until the server closes the connection."""
         with suppress(ConnectionResetError):
             while data := self.socket.recv(1 << 20):
                 self._rest += data
         return self._rest
 
     def is_closed(self) -> bool:
-        """Wait for the end of the connection."""
+        """Wait until the server closes the connection; return False if it sent anything before."""
         return self.rest() == b""
 
     def _more(self) -> None:
@@ -112,7 +112,7 @@ class Server:
             return client.send(request.encode()).answer()
 
     def until(self, done: Callable[[], Any], what: str) -> Any:
-        """Wait for a true value."""
+        """Wait until `done` returns a true value, and return it."""
         deadline = time.monotonic() + DEADLINE
         while not (value := done()):
             assert time.monotonic() < deadline, f"{what}; {self.log.read_text()[-3000:]}"
@@ -130,9 +130,10 @@ def serving(
     ready: str = "/echo",
     **settings: str,
 ) -> Iterator[Server]:
-    """Run gunicorn with the project's configuration and one process, over the stand-in.
+    """Run gunicorn with the project's configuration and one process, by default with the stub.
 
-    `application` ends gunicorn's command line, and `ready` is a path that is 200 once it serves.
+    `application` is the end of gunicorn's command line. `ready` is a path that returns 200 once the
+    server is ready.
     """
     port, log = free_port(), folder / "log"
     environ = {
@@ -173,6 +174,6 @@ def serving(
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One server for the tests of a module."""
-    with serving(tmp_path_factory.mktemp("serving")) as found:
-        yield found
+    """Run one server for the tests of a module."""
+    with serving(tmp_path_factory.mktemp("serving")) as server:
+        yield server

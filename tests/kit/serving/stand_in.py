@@ -1,4 +1,4 @@
-"""An application of a few lines, and workers whose limits are small enough to be reached."""
+"""A stub application, and workers with limits that tests can reach."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ closed: list[str] = []
 
 
 class QuickWorker(BufferingWorker):
-    """Has little patience and takes few connections."""
+    """A worker with short timeouts and few connections."""
 
     def make_limits(self, settings: Settings) -> Limits:
         seconds = float(os.environ.get("STAND_IN_SECONDS", "1"))
@@ -38,7 +38,7 @@ def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable
 
 
 def echo(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Say what arrived."""
+    """Respond with a description of the request."""
     digest = hashlib.sha256()
     size = 0
     while part := environ["wsgi.input"].read(50_000):
@@ -61,7 +61,7 @@ def echo(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterabl
 
 
 class Parts(Iterator[bytes]):
-    """So many parts of 64 KiB; remembers that it was closed, and can fail on the way."""
+    """Yields `count` parts of 64 KiB, may fail on the way, and records that it was closed."""
 
     def __init__(self, count: int, fails_at: int | None = None) -> None:
         self._left = iter(range(count))
@@ -77,20 +77,20 @@ class Parts(Iterator[bytes]):
 
 
 def large(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """So many parts of 64 KiB, with their length said ahead."""
+    """Respond with parts of 64 KiB and a Content-Length."""
     count = int(environ["PATH_INFO"].split("/")[2])
     start_response("200 OK", [("Content-Length", str(count * len(PART)))])
     return Parts(count)
 
 
 def stream(_: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Parts without a length."""
+    """Respond with parts without a Content-Length."""
     start_response("200 OK", [("Content-Type", "text/plain")])
     return iter([b"one ", b"", b"two"])
 
 
 def broken(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Fails at the part that the path names, or ends too early."""
+    """Fail at the part that the path names, or end too early."""
     at = environ["PATH_INFO"].split("/")[2]
     if at == "start":
         raise RuntimeError("the application failed")
@@ -99,14 +99,14 @@ def broken(environ: dict[str, Any], start_response: Callable[..., Any]) -> Itera
 
 
 def slow(_: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Takes half a second."""
+    """Respond after half a second."""
     time.sleep(0.5)
     start_response("200 OK", [("Content-Length", "4")])
     return [b"slow"]
 
 
 def stuck(_: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Waits until the file of STAND_IN_GATE is there."""
+    """Respond once the file STAND_IN_GATE exists."""
     gate = Path(os.environ["STAND_IN_GATE"])
     while not gate.exists():
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""A desk, and what is drawn from it."""
+"""Claim, reject and skip documents."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,24 +13,19 @@ Draw = Callable[..., UUID | None]
 
 
 @pytest.fixture
-def desk(org: Org) -> Desk:
-    return Desk(org)
-
-
-@pytest.fixture
 def draw(org: Org) -> Draw:
-    """The id of the next document of somebody, or None; `wish` is the body."""
+    """Return a function that claims the next document and returns its id, or None."""
 
-    def drawn(by: str = "labeler", **wish: Any) -> UUID | None:
-        answer = org.api(by).post("/artifacts/next", json=wish)
+    def claim_next(by: str = "labeler", **criteria: Any) -> UUID | None:
+        answer = org.api(by).post("/artifacts/next", json=criteria)
         assert answer.status_code == 200, answer.json
-        found = answer.json["data"]
-        if found is None:
+        artifact = answer.json["data"]
+        if artifact is None:
             return None
-        assert found["claim"]["user_id"] == str(org.users[by])
-        return UUID(found["id"])
+        assert artifact["claim"]["user_id"] == str(org.users[by])
+        return UUID(artifact["id"])
 
-    return drawn
+    return claim_next
 
 
 def to(**assignee: Any) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import pytest
 from app.kit import db, tenancy
 from app.workflow.tag_sets import jobs
 from tests.factories.desk import Desk, tag
-from tests.factories.work import job_of, run_jobs_of
+from tests.factories.work import make_job, run_jobs_of
 from tests.workflow.assignment.conftest import Draw, expire, reject, to
 
 CLAIM_MINUTES = 30
@@ -93,7 +93,7 @@ def run_due(desk: Desk) -> None:
     """Run the periodic job for this organization."""
     everything = tenancy.across_organizations(reason="as the job")
     with desk.org.app.app_context(), everything, db.transaction():
-        jobs.start_ending_reservations(job_of(None, {}))
+        jobs.start_ending_reservations(make_job(None, {}))
     run_jobs_of(desk.org, "bulk")
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.factories.counting import statements
 from tests.factories.desk import Desk
+from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
 from tests.workflow.assignment.conftest import Draw, expire, reject, skip, to
 
@@ -265,10 +265,10 @@ def test_the_draw_takes_as_many_statements_however_much_waits(desk: Desk, draw: 
     schema = desk.schema()
     desk.artifact(schema)
     draw()
-    with statements(desk.org.app) as few:
+    with record_statements(desk.org.app) as few:
         draw(skip_held=True)
     for _ in range(30):
         desk.artifact(schema)
-    with statements(desk.org.app) as many:
+    with record_statements(desk.org.app) as many:
         draw(skip_held=True)
     assert len(many) == len(few) <= 1

@@ -1,4 +1,4 @@
-"""Acting on what a filter of the queue finds, and what became of it."""
+"""Bulk actions on the items that a filter of the queue matches, and their effects."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,12 +14,12 @@ _ENDS = {"accept": "accepted", "reject": "rejected", "assign": "submitted"}
 
 
 def make_items(desk: Desk, number: int, *, by: str = "labeler", **members: Any) -> list[str]:
-    """Ids of items, in the order of the queue."""
+    """Create items, and return their ids in the order of the queue."""
     schema_id = desk.schema()
     return [desk.submitted(desk.artifact(schema_id, **members), by=by)["id"] for _ in range(number)]
 
 
-def _asked(desk: Desk, what: str, **body: Any) -> dict[str, Any]:
+def _build_body(desk: Desk, what: str, **body: Any) -> dict[str, Any]:
     more: dict[str, Any] = {}
     if what == "reject":
         more = {"reason": "No", "send_to": "pool"}
@@ -29,32 +29,35 @@ def _asked(desk: Desk, what: str, **body: Any) -> dict[str, Any]:
 
 
 def post(desk: Desk, what: str, by: str = "admin", **body: Any) -> Any:
-    """The answer to an action; a rejection has a reason, an assignment is to two reviewers."""
-    return desk.org.api(by).post(f"/review-queue/bulk-{what}", _asked(desk, what, **body))
+    """Send a bulk action, and return the response.
+
+    A rejection has a reason, and an assignment has two reviewers.
+    """
+    return desk.org.api(by).post(f"/review-queue/bulk-{what}", _build_body(desk, what, **body))
 
 
 def act(desk: Desk, what: str, number: int, by: str = "admin", **body: Any) -> dict[str, Any]:
-    """The result of an action on as many items as a filter finds, by default on all."""
+    """Act on the `number` items that a filter matches, by default all, and return the result."""
     answer = post(desk, what, by, **{"filter": {}, "expected_count": number, **body})
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
 
 
 def codes_of(result: dict[str, Any]) -> dict[str, str]:
-    """Why items failed."""
-    return {one["id"]: one["code"] for one in result["outcomes"]}
+    """Return the error codes of the items that failed."""
+    return {outcome["id"]: outcome["code"] for outcome in result["outcomes"]}
 
 
 def acted_on(desk: Desk, what: str) -> set[str]:
-    """The items that an action was done to."""
+    """Return the ids of the items that an action changed."""
     ended = "assignee_id IS NOT NULL" if what == "assign" else f"status = '{_ENDS[what]}'"
     return {str(row.id) for row in desk.sql(f"SELECT id FROM tag_sets WHERE {ended}")}
 
 
 def told_of(desk: Desk, what: str) -> list[str]:
-    """The items that events tell of, one by one."""
+    """Return the ids of the items in the events of an action."""
     if what == "assign":
-        return [one for data in desk.events("reviews.assigned") for one in data["tag_set_ids"]]
+        return [id_ for data in desk.events("reviews.assigned") for id_ in data["tag_set_ids"]]
     return [data["tag_set_id"] for data in desk.events(f"tag_set.{_ENDS[what]}")]
 
 
@@ -68,14 +71,14 @@ def archive(desk: Desk, item: str) -> None:
 
 
 def once_found(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> None:
-    """Let others act between the filter's search and the first batch."""
+    """Call `then` between the filter's query and the first batch."""
     find = bulk.find
 
-    def found(*args: Any, **how: Any) -> bulk.MatchedIds:
-        result = find(*args, **how)
-        # Not in the request's own context.
+    def find_and_call(*args: Any, **options: Any) -> bulk.MatchedIds:
+        result = find(*args, **options)
+        # The thread has no request context.
         with ThreadPoolExecutor(1) as pool:
             pool.submit(then).result()
         return result
 
-    monkeypatch.setattr(bulk, "find", found)
+    monkeypatch.setattr(bulk, "find", find_and_call)

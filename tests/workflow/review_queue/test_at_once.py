@@ -6,7 +6,7 @@ from threading import Barrier
 from typing import Any
 
 from tests.factories.desk import Desk, counts
-from tests.factories.submitted import submitted
+from tests.factories.submitted import make_submitted
 
 _REVIEWERS = [f"reviewer{number}" for number in range(8)]
 
@@ -123,7 +123,7 @@ def test_a_bulk_verdict_beside_single_ones_of_the_same_documents_waits_for_them(
 
 def test_assigning_documents_and_their_reviews_at_once_never_deadlocks(desk: Desk) -> None:
     """Both lock tag sets: the one because they become urgent with their documents."""
-    ids = submitted(desk, 200, "labeler")
+    ids = make_submitted(desk, 200, "labeler")
     documents = [str(row.artifact_id) for row in desk.sql("SELECT artifact_id FROM tag_sets")]
     reviewer, admin = desk.org.users["reviewer"], desk.org.users["admin"]
 

@@ -7,8 +7,8 @@ from flask import Flask
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.counting import statements
 from tests.factories.desk import Desk, counts
+from tests.factories.statements import record_statements
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_the_number_of_statements_does_not_grow(desk: Desk, schema: Any, app: Fl
     for number in (2, 12):
         sent = [desk.submitted(desk.artifact(s)) for s in (schema, other_schema)]
         sent += [desk.submitted(desk.artifact(schema)) for _ in range(number - 2)]
-        with statements(app) as found:
+        with record_statements(app) as found:
             assert _bulk(desk, "accept", [one["id"] for one in sent])["failed"] == 0
         ran.append(len(found))
     assert ran[0] == ran[1] < 12

@@ -13,8 +13,8 @@ from sqlalchemy.exc import OperationalError
 from app.kit import bulk
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.queries import recording
-from tests.factories.counting import statements
 from tests.factories.desk import Desk
+from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
 from tests.workflow.review_queue.by_filter import (
     ACTIONS,
@@ -44,7 +44,7 @@ def test_a_batch_takes_a_fixed_number_of_statements(desk: Desk, app: Flask, what
     for number in (3, 9):
         chosen = {"created_after": desk.sql("SELECT now()")[0][0].isoformat()}
         make_items(desk, number)
-        with statements(app) as found:
+        with record_statements(app) as found:
             assert act(desk, what, number, filter=chosen)["succeeded"] == number
         taken.append(len(found))
     # As by id, and one that asks whether the filter still finds them. A rejection also remembers

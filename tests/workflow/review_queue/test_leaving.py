@@ -14,9 +14,9 @@ from app.kit.permissions import Role
 from app.workflow.assignment.service import recipients
 from app.workflow.review_queue import service
 from app.workflow.review_queue.queries import items, returning
-from tests.factories.counting import statements
 from tests.factories.desk import Desk
-from tests.factories.submitted import submitted
+from tests.factories.statements import record_statements
+from tests.factories.submitted import make_submitted
 from tests.factories.teams import add_members, make_team
 
 
@@ -241,13 +241,13 @@ def test_a_thousand_reviews_are_returned_in_few_statements(
     sent = []
     for count in (3, 300):
         team = str(make_team(desk.org, f"Team {count}")["id"])
-        ids = submitted(desk, count, "labeler")
+        ids = make_submitted(desk, count, "labeler")
         desk.sql(
             "UPDATE tag_sets SET assignee_team_id = :team WHERE id = ANY(CAST(:ids AS uuid[]))",
             team=team,
             ids=ids,
         )
-        with statements(desk.org.app) as found:
+        with record_statements(desk.org.app) as found:
             _return(desk, team)
         sent.append(len(found))
     assert sent[0] == sent[1]
@@ -259,7 +259,7 @@ def test_a_return_that_is_broken_off_goes_on_and_tells_of_each_once(
 ) -> None:
     monkeypatch.setattr(returning, "_BATCH", 2)
     team = str(make_team(desk.org)["id"])
-    ids = submitted(desk, 5, "labeler")
+    ids = make_submitted(desk, 5, "labeler")
     desk.sql("UPDATE tag_sets SET assignee_team_id = :team", team=team)
     batches = []
 

@@ -7,9 +7,9 @@ import pytest
 from flask import Flask
 
 from tests.factories import Org
-from tests.factories.clock import today_of
-from tests.factories.counting import statements
+from tests.factories.clock import parse_today
 from tests.factories.desk import Desk
+from tests.factories.statements import record_statements
 
 
 def _stats(desk: Desk, query: str = "") -> dict[str, Any]:
@@ -36,7 +36,7 @@ def _age(desk: Desk, tag_set: dict[str, Any], **ago: Any) -> None:
 
 def test_an_empty_queue(desk: Desk) -> None:
     found = _stats(desk)
-    assert found["from"] == str(today_of(found["to"]) - timedelta(days=29))
+    assert found["from"] == str(parse_today(found["to"]) - timedelta(days=29))
     assert found["age"] == {"oldest_seconds": None, "median_seconds": None, "p90_seconds": None}
     assert (found["depth"], found["decided"], found["acceptance_rate"]) == (0, 0, None)
     assert found["mean_seconds_to_decision"] is None
@@ -116,7 +116,7 @@ def test_garbled_questions_are_refused(desk: Desk) -> None:
 def test_the_numbers_are_a_few_statements(desk: Desk, app: Flask) -> None:
     for _ in range(3):
         desk.submitted(desk.artifact(desk.schema()))
-    with statements(app) as found:
+    with record_statements(app) as found:
         assert len(_stats(desk)["by_schema"]) == 3
     assert len(found) <= 4
 

@@ -12,9 +12,9 @@ from flask import Flask
 from app.kit import db, tenancy
 from app.kit.jobs import LostLease
 from app.workflow.routing_rules.service import routing
-from tests.factories.counting import statements
 from tests.factories.desk import tag
 from tests.factories.routing import Router, where
+from tests.factories.statements import record_statements
 
 
 def _create(router: Router, **body: Any) -> str:
@@ -74,7 +74,7 @@ def test_without_a_matching_rule_documents_stay_in_the_pool(router: Router) -> N
     router.rule(user_id=str(router.org.users["labeler"]), enabled=False)
     artifact_id = router.desk.artifact()
     assert router.route(artifact_id) == 0
-    assert router.goes_to(artifact_id) is None
+    assert router.get_assignee(artifact_id) is None
     assert router.desk.events("artifacts.assigned") == []
 
 
@@ -88,7 +88,7 @@ def test_rules_that_do_not_stop_go_on_and_later_ones_stand_over_them(router: Rou
     last = router.rule(priority=1)
     artifact_id = router.desk.artifact()
     router.route(artifact_id)
-    assert router.goes_to(artifact_id) == "labeler"
+    assert router.get_assignee(artifact_id) == "labeler"
     found = router.artifact(artifact_id)
     assert found["priority"] == 70
     assert found["due_at"] is not None
@@ -112,7 +112,7 @@ def test_what_somebody_has_set_is_left_alone(router: Router, work: Callable[[], 
     ]
     assert router.route(*ids) == 0
     assert router.apply() == 0
-    assert router.goes_to(ids[0]) == "reviewer"
+    assert router.get_assignee(ids[0]) == "reviewer"
     assert {router.artifact(one)["priority"] for one in ids} == {50}
 
 
@@ -192,10 +192,10 @@ def test_all_that_waits_is_routed_when_asked(router: Router, work: Callable[[], 
     user = str(router.org.users["labeler"])
     router.rule(user_id=user)
     work()
-    assert [router.goes_to(one) for one in ids] == [None] * 3
+    assert [router.get_assignee(one) for one in ids] == [None] * 3
     router.rule(where("name", "exists"), user_id=str(router.org.users["reviewer"]), apply=True)
     work()
-    assert [router.goes_to(one) for one in ids] == ["labeler"] * 3
+    assert [router.get_assignee(one) for one in ids] == ["labeler"] * 3
     assert [rule["match_count"] for rule in router.rules()] == [3, 0]
 
 
@@ -240,9 +240,9 @@ def test_what_was_done_stands_when_it_is_broken_off(router: Router, monkeypatch:
         db.transaction(),
     ):
         routing.route_unassigned(checkpoint)
-    assert [router.goes_to(one) is not None for one in ids] == [True] * 4 + [False] * 3
+    assert [router.get_assignee(one) is not None for one in ids] == [True] * 4 + [False] * 3
     assert router.apply() == 3
-    given = [router.goes_to(one) for one in ids]
+    given = [router.get_assignee(one) for one in ids]
     assert abs(given.count("ann") - given.count("ben")) == 1
     assert router.read(rule)["match_count"] == 7
 
@@ -259,7 +259,7 @@ def test_a_batch_takes_a_few_statements_whatever_its_size(router: Router, app: F
             router.desk.artifact(name=f"{('round_robin', 'least_loaded', 'skills')[i % 3]} {i}")
             for i in range(3 * number)
         ]
-        with statements(app) as sent:
+        with record_statements(app) as sent:
             assert router.route(*ids) == len(ids)
         counts.append(len(sent))
     assert counts[0] == counts[1] <= 16, counts

@@ -82,7 +82,7 @@ def test_documents_no_rule_matches_or_that_somebody_assigned_become_ready(
     archived = _upload(router, schema_id, "two")["id"]
     router.desk.sql("UPDATE artifacts SET archived = true WHERE id = :id", id=archived)
     work()
-    assert router.goes_to(assigned) == "labeler"
+    assert router.get_assignee(assigned) == "labeler"
     assert {router.artifact(one)["status"] for one in (assigned, archived)} == {"ready"}
     left = _upload(router, schema_id, "three")["id"]
     assert router.org.api("admin").delete(f"/routing-rules/{rule['id']}").status_code == 204
@@ -143,7 +143,7 @@ def test_routing_that_is_late_hides_no_document(router: Router) -> None:
     assert router.artifact(fresh)["status"] == "processing"
     # Routing comes to it at last, and nobody has begun.
     assert router.route(late, fresh) == 2
-    assert router.goes_to(late) == router.goes_to(fresh) == "reviewer"
+    assert router.get_assignee(late) == router.get_assignee(fresh) == "reviewer"
 
 
 def test_a_document_that_is_read_again_is_routed_and_ingested_once(

@@ -58,7 +58,7 @@ def test_it_says_what_routing_then_does_and_changes_nothing(router: Router) -> N
     for _ in range(2):
         told = router.simulate(artifact_ids=[str(one) for one in ids])
         assert router.rules() == before
-        assert [router.goes_to(one) for one in ids] == [None] * 3
+        assert [router.get_assignee(one) for one in ids] == [None] * 3
     router.route(*ids)
     for one, artifact_id in zip(told, ids, strict=True):
         found = router.artifact(artifact_id)

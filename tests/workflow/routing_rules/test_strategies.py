@@ -16,7 +16,7 @@ from tests.factories.teams import make_team
 
 
 def _given(router: Router, ids: list[UUID]) -> list[str | None]:
-    return [router.goes_to(one) for one in ids]
+    return [router.get_assignee(one) for one in ids]
 
 
 def _notes(router: Router, artifact_id: UUID) -> list[str | None]:
@@ -70,7 +70,7 @@ def test_a_team_of_nobody_who_labels_gets_it_as_a_team(router: Router, strategy:
     router.rule(team_id=team, strategy=strategy)
     artifact_id = router.desk.artifact()
     router.route(artifact_id)
-    assert router.goes_to(artifact_id) == team
+    assert router.get_assignee(artifact_id) == team
     assert _notes(router, artifact_id) == ["no_member_can_label"]
 
 
@@ -140,7 +140,7 @@ def test_by_skill_among_all_teams_under_it(router: Router) -> None:
     router.desk.sql("UPDATE schemas SET required_skill_keys = '{latin}' WHERE id = :i", i=schema)
     nobody = router.desk.artifact(schema)
     router.route(nobody)
-    assert router.goes_to(nobody) == top
+    assert router.get_assignee(nobody) == top
     assert _notes(router, nobody) == ["no_member_has_the_skills"]
     assert elsewhere != top
 
@@ -164,7 +164,7 @@ def test_a_user_who_became_a_viewer_gets_nothing_more(router: Router) -> None:
     )
     artifact_id = router.desk.artifact()
     router.route(artifact_id)
-    assert router.goes_to(artifact_id) is None
+    assert router.get_assignee(artifact_id) is None
     assert _notes(router, artifact_id) == ["user_cannot_label"]
     assert router.artifact(artifact_id)["priority"] == 77
     assert router.read(rule)["enabled"]  # The job that disables it has not run yet.

@@ -33,8 +33,8 @@ def test_many_batches_are_one_notification_to_each(router: Router, work: Work) -
     router.rule(team_id=team, strategy="round_robin", apply=True)
     work()
     assert len(router.desk.events("artifacts.assigned")) == 4
-    assert sorted(Counter(map(router.goes_to, artifacts)).values()) == [3, 4]
-    given = Counter(map(router.goes_to, artifacts))
+    assert sorted(Counter(map(router.get_assignee, artifacts)).values()) == [3, 4]
+    given = Counter(map(router.get_assignee, artifacts))
     assert _told(router) == {
         (name, f"{given[name]} documents were assigned to you"): 1 for name in ("ann", "ben")
     }

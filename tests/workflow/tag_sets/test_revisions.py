@@ -7,8 +7,8 @@ from flask import Flask
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.counting import statements
 from tests.factories.desk import Desk, tag
+from tests.factories.statements import record_statements
 
 
 def _revisions(
@@ -115,7 +115,7 @@ def test_a_page_is_so_many_statements_however_long(size: int, desk: Desk, app: F
     draft = desk.draft()
     for count in range(size):
         draft = desk.save(draft, [tag("number", f"A-{count}")]).json["data"]
-    with statements(app) as sent:
+    with record_statements(app) as sent:
         assert len(_revisions(desk, draft).json["data"]) == size + 1
     assert len(sent) <= 5, sent
 

@@ -8,7 +8,7 @@ from app.identity.auth import links, recovery
 from app.identity.auth import queries as auth_queries
 from app.identity.auth import sessions as user_sessions
 from app.identity.control_plane import queries
-from app.identity.control_plane.service.changing import letters
+from app.identity.control_plane.service.changing import emails
 from app.identity.control_plane.service.provisioning import LINK_LIFETIME
 from app.identity.invitations import service as invitations
 from app.identity.users import queries as user_queries
@@ -42,7 +42,7 @@ def create_user(
             "address": container.settings().public_url,
         }
         values |= link
-        letters.enqueue("account", to=user.email, locale=user.locale, values=values)
+        emails.enqueue("account", to=user.email, locale=user.locale, values=values)
     return _render(user)
 
 

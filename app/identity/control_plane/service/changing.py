@@ -9,7 +9,7 @@ from app.identity.organizations.models import Organization
 from app.kit import db, errors, events, tenancy
 from app.kit.emails import Emails
 
-letters = Emails(Path(__file__).parents[1] / "letters")
+emails = Emails(Path(__file__).parents[1] / "letters")
 
 LIMITS = {
     "members": "Members.",
@@ -130,12 +130,12 @@ def _emit(organization: Organization, event: str, payload: dict[str, Any]) -> No
         events.emit(event, payload)
 
 
-def _email_owners(organization: Organization, letter: str, **values: str) -> None:
+def _email_owners(organization: Organization, template: str, **values: str) -> None:
     with tenancy.organization(organization.id):
         owners = queries.list_enabled_owners(organization.id)
     for owner in owners:
-        letters.enqueue(
-            letter,
+        emails.enqueue(
+            template,
             to=owner.email,
             locale=owner.locale,
             values={"name": owner.name, "organization": organization.name, **values},

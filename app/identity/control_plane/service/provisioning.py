@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.auth import links
-from app.identity.control_plane.service.changing import letters, render
+from app.identity.control_plane.service.changing import emails, render
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Organization
 from app.identity.users import addresses
@@ -66,7 +66,7 @@ def _email_owner(organization: Organization, owner: User, *, created: bool) -> N
     if created:
         values |= links.issue(owner, links.RESET, owner.email, LINK_LIFETIME)
         values |= {"email": owner.email, "days": LINK_LIFETIME.days}
-    letters.enqueue(
+    emails.enqueue(
         "welcome" if created else "provisioned",
         to=owner.email,
         locale=owner.locale,

@@ -1,6 +1,6 @@
 """Service that reports failed jobs to the operators."""
 
-from app.identity.control_plane.service.changing import letters
+from app.identity.control_plane.service.changing import emails
 from app.kit import container
 from app.kit.emails import Email
 from app.kit.jobs import failures
@@ -25,7 +25,7 @@ def report_failures() -> int:
             "functions": functions,
             "address": address,
         }
-        letters.enqueue_many(
+        emails.enqueue_many(
             [Email(name="given_up", to=to, locale="en", values=values) for to in addresses]
         )
     return total

@@ -6,6 +6,7 @@ from uuid import UUID
 from app.identity.auth import password_policy, sessions
 from app.identity.auth import service as auth
 from app.identity.invitations import queries
+from app.identity.invitations.queries import TokenInvitation
 from app.identity.invitations.service import tokens
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import CLOSED_STATUSES
@@ -80,27 +81,27 @@ def accept(
     if user.email_verified_at is None:
         user_queries.set_security(user, email_verified_at=db.utc_now())
     only = response.pop("only", None)
-    return {**response, "organizations": organizations.list_of_user(user.id, only=only)}
+    return {**response, "organizations": organizations.list_for_user(user.id, only=only)}
 
 
-def accept_by_address(email: str) -> Any | None:
-    """Accept the open invitation of an address into the bound organization.
+def accept_by_address(email: str) -> queries.AcceptedInvitation | None:
+    """Accept the open invitation of an address into the bound organization, if there is one.
 
-    Returns (id, role, team_ids), or None if there is none. For single sign-on, where the identity
+    For single sign-on, where the identity
     provider confirms that the user has the address. An invitation with the role owner is not
     accepted in this way: it requires the token.
     """
     return queries.accept_by_address(email)
 
 
-def _join(invitation: Any, user: User, *, keep: UUID | None) -> None:
+def _join(invitation: TokenInvitation, user: User, *, keep: UUID | None) -> None:
     """Add the user to the organization and its teams; an existing member keeps their role.
 
     A new owner loses the sessions opened by single sign-on, except `keep`: that session presented
     the invitation's token, which proves as much as a confirmation by email.
     """
     joined = organizations.join(user.id, role=invitation.role)
-    teams.join(user.id, invitation.team_ids)
+    teams.join(user.id, map(UUID, invitation.team_ids))
     if joined and invitation.role == Role.owner.name:
         sessions.end_single_sign_on_sessions(user.id, invitation.organization_id, keep=keep)
     if joined:
@@ -108,7 +109,7 @@ def _join(invitation: Any, user: User, *, keep: UUID | None) -> None:
         events.emit("member.joined", data)
 
 
-def _find_open(token: str) -> Any:
+def _find_open(token: str) -> TokenInvitation:
     with tenancy.across_organizations(reason=_REASON):
         invitation = queries.find_by_token(tokens.hash_token(token))
     if invitation is None:
@@ -134,7 +135,7 @@ def _find_account(email: str) -> User | None:
 
 
 def _create_account(
-    invitation: Any,
+    invitation: TokenInvitation,
     name: str | None,
     password: str | None,
     client: dict[str, Any],

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.invitations import queries
+from app.identity.invitations.queries import InvitationDetails
 from app.identity.invitations.service import ending, limits, tokens
 from app.identity.organizations import service as organizations
 from app.identity.teams import service as teams
@@ -21,15 +22,17 @@ from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
 
 LIFETIME = timedelta(days=7)
-letters = Emails(Path(__file__).parents[1] / "letters", queue="bulk_mail")
+emails = Emails(Path(__file__).parents[1] / "letters", queue="bulk_mail")
 
 
 def list_invitations(page: PageRequest, filters: Mapping[str, Any]) -> Page:
     """Return a page of the organization's invitations with one status."""
-    return queries.page(page, filters)
+    return queries.get_page(page, filters)
 
 
-def invite(caller: Caller, *, email: str, role: str, team_ids: list[UUID] | None = None) -> Any:
+def invite(
+    caller: Caller, *, email: str, role: str, team_ids: list[UUID] | None = None
+) -> InvitationDetails:
     """Invite an address, or send its pending invitation again with a new token and expiry.
 
     Raises 400 on `email` or `team_ids`, 403 `insufficient_role` if the role is above the caller's,
@@ -70,21 +73,23 @@ def _check_teams(team_ids: list[UUID]) -> None:
         )
 
 
-def _send_email(caller: Caller, invitation: Any, token: str, account: User | None) -> None:
+def _send_email(
+    caller: Caller, invitation: InvitationDetails, token: str, account: User | None
+) -> None:
     organization = organizations.get(caller)
     settings = organization["settings"]
     is_same_address = account is not None and account.email == invitation.email
     locale = account.locale if is_same_address and account else settings["locale"]
     time_zone = account.time_zone if is_same_address and account else settings["time_zone"]
-    language = letters.templates.find("invitation", locale).language
-    letters.enqueue(
+    language = emails.templates.find("invitation", locale).language
+    emails.enqueue(
         "invitation",
         to=invitation.email,
         locale=locale,
         organization_id=caller.org.id,
         values={
             "organization": organization["name"],
-            "inviter": invitation.invited_by["name"],
+            "inviter": caller.name,
             "role": invitation.role,
             "expires": locales.format_timestamp(invitation.expires_at, language, time_zone),
             "link": build_token_link(WebPage.ACCEPT_INVITATION, token=token, language=locale),

@@ -15,16 +15,16 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 
 
-def list_of_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
+def list_for_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
     """Return the organizations of a user, sorted by name: [{slug, name, role}].
 
     If `only` is an organization id, the others are omitted.
     """
     with tenancy.across_organizations(reason="a user's memberships span organizations"):
-        return queries.list_of_user(user_id, only=only)
+        return queries.list_for_user(user_id, only=only)
 
 
-def list_of_caller(
+def list_for_caller(
     caller: Caller,
     page: PageRequest,
     *,
@@ -39,15 +39,15 @@ def list_of_caller(
     period = {"created_after": created_after, "created_before": created_before}
     if caller.api_key_id is not None:
         assert caller.role is not None
-        result = queries.page_of_one(caller.org.id, caller.role.name, page, **period)
+        result = queries.get_page_of_one(caller.org.id, caller.role.name, page, **period)
     else:
         with tenancy.across_organizations(reason="a user's memberships span organizations"):
             only = caller.only_organization
-            result = queries.page_of_user(caller.user_id, page, only=only, **period)
+            result = queries.get_page_for_user(caller.user_id, page, only=only, **period)
     return replace(result, items=[_with_settings(row._asdict()) for row in result.items])
 
 
-def list_of_key(caller: Caller) -> list[dict[str, str]]:
+def list_for_key(caller: Caller) -> list[dict[str, str]]:
     """Return the organization of an API key with the key's role: [{slug, name, role}]."""
     assert caller.role is not None
     name = queries.get_name(caller.org.id)

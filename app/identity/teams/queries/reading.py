@@ -1,7 +1,8 @@
 """SQL queries that read teams."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
@@ -68,7 +69,7 @@ _MEMBERS = (
     .correlate(Team)
     .scalar_subquery()
 )
-_ONE: Any = select(*_COLUMNS, _MEMBERS.label("members")).where(Team.id == bindparam("team_id"))
+_WITH_MEMBERS = select(*_COLUMNS, _MEMBERS.label("members")).where(Team.id == bindparam("team_id"))
 # The ids are selected as text: a page has hundreds of them, and they are only serialized again.
 _LISTED = select(
     *(cast(c, Text).label(c.key) if isinstance(c.type, Uuid) else c for c in _COLUMNS),
@@ -86,11 +87,26 @@ _BY_NAME = PreparedList(
 )
 
 
-def get_with_members(team_id: UUID) -> Row[Any] | None:
-    """Return a team with its members, or None; the lead is first, the others are sorted by name."""
-    row: Row[Any] | None
-    row = db.session().execute(_ONE, {"team_id": team_id}).one_or_none()
-    return row
+class TeamDetails(NamedTuple):
+    """A team with its members; the lead is first, the others are sorted by name."""
+
+    id: UUID
+    name: str
+    parent_id: UUID | None
+    lead_id: UUID | None
+    skills: list[str]
+    description: str
+    member_count: int
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+    members: list[dict[str, Any]]
+
+
+def get_with_members(team_id: UUID) -> TeamDetails | None:
+    """Return a team with its members, or None."""
+    row = db.session().execute(_WITH_MEMBERS, {"team_id": team_id}).one_or_none()
+    return None if row is None else TeamDetails(*row)
 
 
 def exists(team_id: UUID) -> bool:
@@ -109,14 +125,14 @@ def lock(team_id: UUID) -> Team | None:
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def page(request: PageRequest, filters: dict[str, Any]) -> Page:
+def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
     """Return a page of teams without their members.
 
     `filters` maps the parameter names of the list's query to their values.
     """
     if not filters and request.sort == "name":
         return _BY_NAME.page(request)
-    statement = _filtered(_LISTED, **filters)
+    statement = _filter(_LISTED, **filters)
     total = None
     if {"root", *_PERIOD}.issuperset(filters):
         where = {"root": filters["root"]} if "root" in filters else {}
@@ -124,13 +140,13 @@ def page(request: PageRequest, filters: dict[str, Any]) -> Page:
         between = None
         if after is not None or before is not None:
             in_organization = Team.organization_id == tenancy.current_organization_id()
-            rows = _filtered(select(Team.id).where(in_organization), **where)
+            rows = _filter(select(Team.id).where(in_organization), **where)
             between = Between("created", Team.created_at, after, before, rows)
         total = counters.total(TEAMS, where, between=between)
     return paginate(statement, request, sorts=_SORTS, unique=Team.id, total=total)
 
 
-def _filtered(
+def _filter(
     statement: Select[Any],
     *,
     q: str | None = None,
@@ -139,7 +155,7 @@ def _filtered(
     skill: str | None = None,
     created_after: datetime | None = None,
     created_before: datetime | None = None,
-    **equal: Any,
+    **equal: UUID,
 ) -> Select[Any]:
     if q is not None:
         statement = statement.where(Team.name.icontains(q, autoescape=True))
@@ -164,7 +180,7 @@ def lock_existing(team_ids: list[UUID]) -> set[UUID]:
     return set(db.session().scalars(statement.with_for_update(read=True, key_share=True)))
 
 
-def list_of_users(user_ids: list[UUID]) -> list[Row[Any]]:
+def list_by_user(user_ids: list[UUID]) -> Sequence[Row[UUID, UUID, str]]:
     """Return (user_id, id, name) of every team of each user, sorted by team name."""
     statement = (
         select(TeamMember.user_id, Team.id, Team.name)
@@ -175,4 +191,4 @@ def list_of_users(user_ids: list[UUID]) -> list[Row[Any]]:
         .where(TeamMember.user_id.in_(user_ids))
         .order_by(Team.name, Team.id)
     )
-    return list(db.session().execute(statement))
+    return db.session().execute(statement).all()

@@ -6,7 +6,7 @@ The queries are recursive and written as plain SQL, so each must filter by organ
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.identity.teams.models import MAX_DEPTH
 from app.kit import db, tenancy
@@ -94,7 +94,7 @@ _WHOLE = text(_CHART.format(start="parent_id IS NULL"))
 _PART = text(_CHART.format(start="id = :team_id"))
 
 
-def _values(**more: Any) -> dict[str, Any]:
+def _values(**more: object) -> dict[str, object]:
     return {"org": tenancy.current_organization_id(), **more}
 
 
@@ -138,13 +138,29 @@ class Bounds(NamedTuple):
     members: int
 
 
-def chart(
+class ChartRow(NamedTuple):
+    """A team of an organization chart; `team_count` and `seats` are totals of the whole chart."""
+
+    id: UUID
+    parent_id: UUID | None
+    name: str
+    description: str
+    skills: list[str]
+    lead_id: UUID | None
+    member_count: int
+    team_count: int
+    seats: int
+    child_count: int
+    lead: dict[str, Any] | None
+    members: list[dict[str, Any]] | None
+
+
+def list_chart_rows(
     team_id: UUID | None, *, depth: int | None, members: bool, bounds: Bounds
-) -> list[Row[Any]]:
+) -> list[ChartRow]:
     """Return a row for each team in the subtree of `team_id`, or in the whole tree, sorted by name.
 
-    Each row has the totals `team_count` and `seats` of the whole result. If the result exceeds
-    `bounds`, the rows have no members and the list is incomplete.
+    If the chart exceeds `bounds`, the rows have no members and the list is incomplete.
     """
     values = _values(
         team_id=team_id,
@@ -155,4 +171,5 @@ def chart(
     )
     if team_id is None:
         del values["team_id"]
-    return list(db.session().execute(_WHOLE if team_id is None else _PART, values))
+    rows = db.session().execute(_WHOLE if team_id is None else _PART, values)
+    return [ChartRow(*row) for row in rows]

@@ -11,7 +11,7 @@ BOUNDS = tree.Bounds(teams=20_000, members=200_000)
 """Maximum size of one response: with all of its members, about 35 MB."""
 
 
-def org_chart(
+def build_org_chart(
     *, team_id: UUID | None = None, depth: int | None = None, members: bool = True
 ) -> dict[str, Any]:
     """Return the teams as a tree: {teams: [node], team_count, member_count}.
@@ -21,10 +21,10 @@ def org_chart(
     who is in two of them counts twice. Raises 404 if the team does not exist, and 400 if the chart
     exceeds `BOUNDS`.
     """
-    rows = tree.chart(team_id, depth=depth, members=members, bounds=BOUNDS)
+    rows = tree.list_chart_rows(team_id, depth=depth, members=members, bounds=BOUNDS)
     if team_id is not None and not rows:
         raise errors.not_found()
-    team_count, seats = (rows[0].team_count, int(rows[0].seats)) if rows else (0, 0)
+    team_count, seats = (rows[0].team_count, rows[0].seats) if rows else (0, 0)
     if team_count > BOUNDS.teams or (members and seats > BOUNDS.members):
         raise errors.invalid(
             "The chart is too large. Limit it with `team_id` or `depth`, or set `members=false`.",
@@ -33,21 +33,21 @@ def org_chart(
             members=seats,
             at_most=BOUNDS._asdict(),
         )
-    return {"teams": _nodes(rows, team_id), "team_count": team_count, "member_count": seats}
+    return {"teams": _build_nodes(rows, team_id), "team_count": team_count, "member_count": seats}
 
 
-def _nodes(rows: list[Any], team_id: UUID | None) -> list[dict[str, Any]]:
+def _build_nodes(rows: list[tree.ChartRow], team_id: UUID | None) -> list[dict[str, Any]]:
     children: dict[UUID | None, list[dict[str, Any]]] = defaultdict(list)
     nodes = {}
     for row in rows:
-        nodes[row.id] = _node(row)
+        nodes[row.id] = _build_node(row)
         children[None if row.id == team_id else row.parent_id].append(nodes[row.id])
     for node in nodes.values():
         node["children"] = children.get(node["id"], [])
     return children[None]
 
 
-def _node(row: Any) -> dict[str, Any]:
+def _build_node(row: tree.ChartRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "parent_id": row.parent_id,

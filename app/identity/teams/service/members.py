@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
 from app.identity.teams.queries import members, reading
+from app.identity.teams.queries.reading import TeamDetails
 from app.identity.teams.service.records import get, lock
 from app.kit import db, errors, events
 
@@ -19,7 +18,7 @@ def add_members(
     *,
     members: list[dict[str, Any]] | None = None,
     user_ids: list[UUID] | None = None,
-) -> Row[Any]:
+) -> TeamDetails:
     """Add members of the organization to a team; existing team members stay.
 
     `members` are {user_id, role}. The role `lead` makes the user the lead, replacing the current
@@ -73,14 +72,14 @@ def join(user_id: UUID, team_ids: Iterable[UUID]) -> None:
     _add(sorted(lock_existing(team_ids)), [user_id])
 
 
-def list_of_users(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
+def list_by_user(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
     """Return the teams of each user, sorted by name: {user id: [{id, name}]}.
 
     Users who are in no team are omitted.
     """
     teams: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
-    for row in reading.list_of_users(list(user_ids)):
-        teams[row.user_id].append({"id": row.id, "name": row.name})
+    for user_id, team_id, name in reading.list_by_user(list(user_ids)):
+        teams[user_id].append({"id": team_id, "name": name})
     return dict(teams)
 
 

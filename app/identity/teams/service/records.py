@@ -3,31 +3,30 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
 from app.identity.teams.models import MAX_DEPTH, Team
 from app.identity.teams.queries import members, reading, tree
+from app.identity.teams.queries.reading import TeamDetails
 from app.identity.teams.service import skills as normalization
 from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
 
 
-def list_teams(page: PageRequest, *, skill: str | None = None, **filters: Any) -> Page:
+def list_teams(page: PageRequest, filters: dict[str, Any]) -> Page:
     """Return a page of teams without their members.
 
-    `filters` may have q, parent_id, root, lead_id, member, created_after and created_before.
+    `filters` may have q, parent_id, root, lead_id, member, skill, created_after and created_before.
     """
-    if skill is not None:
-        filters["skill"] = normalization.key(skill)
-    return reading.page(page, filters)
+    if "skill" in filters:
+        filters = {**filters, "skill": normalization.get_comparison_key(filters["skill"])}
+    return reading.get_page(page, filters)
 
 
-def get(team_id: UUID) -> Row[Any]:
+def get(team_id: UUID) -> TeamDetails:
     """Return a team with its members. Raises 404."""
-    row = reading.get_with_members(team_id)
-    if row is None:
+    team = reading.get_with_members(team_id)
+    if team is None:
         raise errors.not_found()
-    return row
+    return team
 
 
 def create(
@@ -37,7 +36,7 @@ def create(
     lead_id: UUID | None = None,
     skills: list[str] | None = None,
     description: str = "",
-) -> Row[Any]:
+) -> TeamDetails:
     """Create a team; its lead, if any, becomes its first member.
 
     Raises 400 on an invalid `parent_id` or `lead_id`, and 409 `conflict` if a sibling team already
@@ -57,7 +56,7 @@ def create(
     return get(team.id)
 
 
-def update(team_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> Row[Any]:
+def update(team_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> TeamDetails:
     """Update name, parent, lead, skills or description; a new lead becomes a member.
 
     Raises 404; 409 `stale_precondition`, or `conflict` if a sibling team already has the name; 400
@@ -147,6 +146,6 @@ def _check_parent(parent_id: UUID, field: str, *, height: int, moving: UUID | No
 
 
 def _set_skills(team: Team, skills: list[str]) -> None:
-    skills_by_key = normalization.distinct(skills)
+    skills_by_key = normalization.deduplicate_skills(skills)
     if list(skills_by_key.values()) != team.skills:
         team.skills, team.skill_keys = list(skills_by_key.values()), list(skills_by_key)

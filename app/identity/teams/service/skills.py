@@ -13,17 +13,17 @@ def normalize(skill: str) -> str:
     return " ".join(unicodedata.normalize("NFC", skill).split())
 
 
-def key(skill: str) -> str:
+def get_comparison_key(skill: str) -> str:
     """Return the comparison key of a skill: in NFKC form and case-folded."""
     return normalize(unicodedata.normalize("NFKC", skill)).casefold()
 
 
-def distinct(skills: Iterable[str]) -> dict[str, str]:
+def deduplicate_skills(skills: Iterable[str]) -> dict[str, str]:
     """Return {key: skill} without duplicates.
 
     The first spelling of each skill is kept, and the order does not change.
     """
     skills_by_key: dict[str, str] = {}
     for skill in skills:
-        skills_by_key.setdefault(key(skill), normalize(skill))
+        skills_by_key.setdefault(get_comparison_key(skill), normalize(skill))
     return skills_by_key

@@ -163,7 +163,7 @@ def _check_revision(schema: ArtifactSchema | None, revision: int | None) -> Arti
 
 
 def _skills(skills: Iterable[str]) -> dict[str, list[str]]:
-    found = teams.distinct(skills)
+    found = teams.deduplicate_skills(skills)
     return {"required_skills": list(found.values()), "required_skill_keys": list(found)}
 
 

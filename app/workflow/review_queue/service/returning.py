@@ -39,7 +39,7 @@ def release_disabled(user_id: UUID, checkpoint: Checkpoint) -> None:
 def _release(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
     tag_sets.release_reviews(user_id)
     _unassign_user(user_id, checkpoint, reason=reason)
-    for team in teams.list_of_users([user_id]).get(user_id, ()):
+    for team in teams.list_by_user([user_id]).get(user_id, ()):
         release_team(team["id"], checkpoint, reason=reason)
 
 

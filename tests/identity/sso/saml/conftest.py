@@ -97,11 +97,11 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        told = json.loads(process.stdout.readline() or "{}")
-        assert told, "the provider did not start"
-        found = Provider(told["url"])
-        found.session.trust_env = False
-        yield found
+        started = json.loads(process.stdout.readline() or "{}")
+        assert started, "the provider did not start"
+        provider = Provider(started["url"])
+        provider.session.trust_env = False
+        yield provider
     finally:
         process.stdin.close()
         process.wait(60)

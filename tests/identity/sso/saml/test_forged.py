@@ -97,18 +97,18 @@ def test_wrapped_signatures_are_refused(
 ) -> None:
     before = traces(forger.org)
     forge, relay_state = forger.fitting(browser.start(forger.org))
-    root = attack(forge.but(sign=sign).make(), "_evil")
+    root = attack(forge.with_changes(sign=sign).make(), "_evil")
     assert EVIL in etree.tostring(root).decode()
     refused(browser.post(forger.org, forger.form(root, relay_state)))
     assert traces(forger.org) == before
 
 
 def _unsigned(forge: Forge) -> etree._Element:
-    return forge.but(sign=()).make()
+    return forge.with_changes(sign=()).make()
 
 
 def _by_a_stranger(forge: Forge) -> etree._Element:
-    return forge.but(key_name="other").make()
+    return forge.with_changes(key_name="other").make()
 
 
 def _changed(forge: Forge) -> etree._Element:

@@ -21,7 +21,7 @@ from tests.factories.saml import (
     assertion,
     certificate,
     find,
-    written,
+    format_time,
 )
 
 PERSISTENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
@@ -55,7 +55,7 @@ def test_a_signed_response_identifies_the_person(sign: tuple[str, ...], key_name
     assert (found.issuer, found.subject, found.name_id_format) == (ISSUER, "ada", PERSISTENT)
     assert (found.email, found.name, found.groups) == ("a@x.example", "A", ())
     assert found.assertion_id == "_assertion"
-    assert found.expires_at == datetime.fromisoformat(written(forge.now + forge.lifetime))
+    assert found.expires_at == datetime.fromisoformat(format_time(forge.now + forge.lifetime))
 
 
 def _set(name: str, attribute: str, value: str | None) -> Change:
@@ -170,13 +170,13 @@ BROKEN: dict[str, Change] = {
 @pytest.mark.parametrize("name", BROKEN)
 @pytest.mark.parametrize("sign", ["assertion", "response"])
 def test_a_broken_rule_is_refused(name: str, sign: str, forge: Forge) -> None:
-    signed = forge.but(sign=(sign,))
+    signed = forge.with_changes(sign=(sign,))
     # Without the change the response is accepted, so the change is what is refused.
     check(signed.make(), signed.expected())
     if name == "no-assertion" and sign == "assertion":
-        signed = signed.but(sign=())
+        signed = signed.with_changes(sign=())
     if name == "response-no-id" and sign == "response":
-        signed = signed.but(sign=("assertion",))
+        signed = signed.with_changes(sign=("assertion",))
     assert refused(signed.make(BROKEN[name]), signed.expected())
 
 
@@ -202,7 +202,7 @@ def test_optional_parts_may_be_missing_or_added(name: str, forge: Forge) -> None
 
 
 def test_a_signed_response_needs_a_destination(forge: Forge) -> None:
-    signed = forge.but(sign=("response",))
+    signed = forge.with_changes(sign=("response",))
     assert "destination" in refused(signed.make(FINE["no-destination"]), signed.expected())
 
 
@@ -220,7 +220,7 @@ def test_one_valid_audience_and_confirmation_is_sufficient(forge: Forge) -> None
 def test_an_assertion_without_a_covering_signature_is_refused(
     sign: tuple[str, ...], forge: Forge
 ) -> None:
-    root = forge.but(sign=sign).make()
+    root = forge.with_changes(sign=sign).make()
     for signature in root.findall(".//ds:Signature", NS):
         signature.getparent().remove(signature)
     assert "Signature" in refused(root, forge.expected())
@@ -228,15 +228,15 @@ def test_an_assertion_without_a_covering_signature_is_refused(
 
 def test_an_assertion_replaced_after_signing_is_refused(forge: Forge) -> None:
     """The response is signed, then its assertion is replaced by an unsigned one."""
-    root = forge.but(sign=("response",)).make()
-    other = assertion(forge.but(subject="eve").tree())
+    root = forge.with_changes(sign=("response",)).make()
+    other = assertion(forge.with_changes(subject="eve").tree())
     root.replace(assertion(root), other)
     assert refused(root, forge.expected()) == "no configured key created this signature"
 
 
 @pytest.mark.parametrize("broken", ["assertion", "response"])
 def test_both_signatures_must_be_valid(broken: str, forge: Forge) -> None:
-    root = forge.but(sign=("assertion", "response")).make()
+    root = forge.with_changes(sign=("assertion", "response")).make()
     value = find(assertion(root) if broken == "assertion" else root, "ds:SignatureValue")
     value.text = value.text.replace(value.text[:8], "AAAAAAAA", 1)
     assert refused(root, forge.expected()) == "no configured key created this signature"
@@ -263,7 +263,7 @@ def test_a_small_clock_difference_is_tolerated(forge: Forge) -> None:
 
 @pytest.mark.parametrize("sign", ["assertion", "response"])
 def test_encrypted_assertions_are_refused_clearly(sign: str, forge: Forge) -> None:
-    root = forge.but(sign=(sign,)).make(_add("samlp:Status", "saml:EncryptedAssertion"))
+    root = forge.with_changes(sign=(sign,)).make(_add("samlp:Status", "saml:EncryptedAssertion"))
     assert "encrypted" in refused(root, forge.expected())
 
 
@@ -274,7 +274,7 @@ def test_the_requested_format_is_required(forge: Forge) -> None:
 
 
 def test_the_name_id_may_be_the_email_address(forge: Forge) -> None:
-    named = forge.but(format=EMAIL, subject="ada@x.example", attributes={})
+    named = forge.with_changes(format=EMAIL, subject="ada@x.example", attributes={})
     found = check(named.make(), named.expected())
     assert (found.subject, found.email, found.name) == ("ada@x.example", "ada@x.example", None)
 
@@ -324,7 +324,7 @@ def test_moving_elements_never_changes_the_person(data: st.DataObject) -> None:
     forge = Forge(sign=data.draw(st.sampled_from([("assertion",), ("response",)])))
     root = forge.make()
     untouched = check(root, forge.expected())
-    evil = assertion(forge.but(subject="eve", assertion_id="_evil").tree())
+    evil = assertion(forge.with_changes(subject="eve", assertion_id="_evil").tree())
     for _ in range(data.draw(st.integers(1, 4))):
         elements = list(root.iter())
         target = data.draw(st.sampled_from(elements))
@@ -350,7 +350,7 @@ def test_moving_elements_never_changes_the_person(data: st.DataObject) -> None:
 
 
 def test_the_number_of_groups_is_limited(forge: Forge) -> None:
-    many = forge.but(attributes={"groups": [f"g{n}" for n in range(1001)]})
+    many = forge.with_changes(attributes={"groups": [f"g{n}" for n in range(1001)]})
     assert "groups" in refused(many.make(), many.expected())
 
 

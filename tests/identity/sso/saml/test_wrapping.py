@@ -168,7 +168,7 @@ def test_a_wrapped_signature_is_refused(
 @pytest.mark.parametrize("sign", ["assertion", "response"])
 def test_a_second_signed_assertion_is_refused(sign: str) -> None:
     forge = Forge()
-    second = assertion(forge.but(assertion_id="_second", subject="bob").make())
+    second = assertion(forge.with_changes(assertion_id="_second", subject="bob").make())
     root = forge.make()
     assertion(root).addnext(second)
     if sign == "response":

@@ -1,4 +1,4 @@
-"""Which statements a block runs; those of hot paths (`app.kit.prepared`) aside."""
+"""Record the SQL statements of a block, without prepared ones (`app.kit.prepared`)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,19 +11,19 @@ from app.kit.db import db
 
 
 @contextmanager
-def statements(app: Flask) -> Iterator[list[str]]:
-    """Notes the statements that run in the block."""
-    found: list[str] = []
+def record_statements(app: Flask) -> Iterator[list[str]]:
+    """Yield a list to which each statement of the block is appended."""
+    recorded: list[str] = []
 
     def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        found.append(statement)
+        recorded.append(statement)
 
     with app.app_context():
         engines = list(db.engines.values())
     for engine in engines:
         event.listen(engine, "before_cursor_execute", note)
     try:
-        yield found
+        yield recorded
     finally:
         for engine in engines:
             event.remove(engine, "before_cursor_execute", note)

@@ -1,0 +1,41 @@
+"""Read the emails that the service has written into its folder."""
+
+import re
+from dataclasses import dataclass
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+
+from app.kit import container
+
+_TOKEN = re.compile(r"token=([A-Za-z0-9_-]+)")
+
+
+@dataclass(frozen=True)
+class SentEmail:
+    """An email; `token` is that of its link, or empty."""
+
+    to: str
+    subject: str
+    text: str
+    token: str
+
+
+def list_messages_to(address: str) -> list[EmailMessage]:
+    """Return all messages to an address, oldest first."""
+    folder = container.settings().data_dir / "mail"
+    paths = sorted(folder.glob("*.eml"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+    messages = (message_from_bytes(path.read_bytes(), policy=policy.default) for path in paths)
+    return [message for message in messages if message["To"] == address]
+
+
+def list_emails_to(address: str) -> list[SentEmail]:
+    """Return all emails to an address, oldest first."""
+    return [_parse(message) for message in list_messages_to(address)]
+
+
+def _parse(message: EmailMessage) -> SentEmail:
+    part = message.get_body(("plain",))
+    assert part is not None
+    text = str(part.get_content())
+    token = _TOKEN.search(text)
+    return SentEmail(message["To"], message["Subject"], text, token[1] if token else "")
