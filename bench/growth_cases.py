@@ -51,7 +51,8 @@ def _documents(grown: Grown) -> Iterator[Case]:
         "search, a common word": "q=common",
     }
     for name, query in filters.items():
-        yield f"documents {name}".strip(), "viewer", f"/artifacts?page_size=100&{query}"
+        user = "reviewer0" if name == "gold" else "viewer"  # Gold is hidden from others.
+        yield f"documents {name}".strip(), user, f"/artifacts?page_size=100&{query}"
     yield "statistics", "viewer", "/artifacts/stats"
     yield "statistics of a schema", "viewer", f"/artifacts/stats?schema_id={grown.schema_id}"
     yield "statistics of a period", "viewer", f"/artifacts/stats?{period}"

@@ -5,7 +5,7 @@ name. The emitting code does not know the handlers. Handlers run later, in a wor
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
 from typing import Any
@@ -118,7 +118,7 @@ def request_id() -> str | None:
     return _request_id.get()
 
 
-def emit(name: str, data: dict[str, Any]) -> UUID:
+def emit(name: str, data: Mapping[str, object]) -> UUID:
     """Write an event of the bound organization in the running transaction, and return its id.
 
     `data` is JSON (UUIDs and times are written as text). The session is flushed first, so that
@@ -149,7 +149,7 @@ def emit(name: str, data: dict[str, Any]) -> UUID:
     return event_id
 
 
-def emit_many(name: str, datas: Sequence[dict[str, Any]]) -> None:
+def emit_many(name: str, datas: Sequence[Mapping[str, object]]) -> None:
     """Emit one event for each of `datas`, in a single statement."""
     if not datas:
         return

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from app.kit import db, events
 from app.workflow.assignment.queries import claims, next_artifact
-from app.workflow.tag_sets import event_names, service
+from app.workflow.tag_sets import emitted_events, service
 from app.workflow.tag_sets.queries import deciding, saving, skips, statuses
 from app.workflow.tag_sets.service import bulk, decisions, drafts, reopening, rules, submitting
 from tests.factories.lives import bites, shadow
@@ -135,13 +135,11 @@ def nobody_accepted_it(patch: Patch) -> None:
 
 
 def an_acceptance_is_told_twice(patch: Patch) -> None:
-    real = decisions.emit_event
+    def emit(name: str, payload: Any) -> None:
+        for _ in range(2 if name == emitted_events.ACCEPTED else 1):
+            events.emit(name, payload)
 
-    def emit_event(name: str, *args: Any, **details: Any) -> None:
-        for _ in range(2 if name == event_names.ACCEPTED else 1):
-            real(name, *args, **details)
-
-    patch.setattr(decisions, "emit_event", emit_event)
+    patch.setattr(decisions, "events", shadow(events, emit=emit))
 
 
 def a_bulk_tells_nobody(patch: Patch) -> None:

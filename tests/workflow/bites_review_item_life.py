@@ -9,11 +9,11 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.kit import db, events
-from app.workflow.review_queue.queries import drawing, holding, returning
+from app.workflow.review_queue.queries import items, next_item, returning
 from app.workflow.review_queue.service import assigning
 from app.workflow.tag_sets import service as tag_sets
-from app.workflow.tag_sets.queries import deciding
-from app.workflow.tag_sets.service import bulk, decisions, reviewing, rules
+from app.workflow.tag_sets.queries import recording
+from app.workflow.tag_sets.service import bulk, decisions, rules
 from tests.factories.lives import bites, shadow
 from tests.workflow.test_review_item_life import LIVES, STEPS, ReviewItemLife
 
@@ -28,12 +28,12 @@ def _none(*_: Any, **__: Any) -> int:
 
 def _overlooks(patch: Patch, **members: None) -> None:
     """Whoever checks a review takes these of its members for empty."""
-    real = reviewing.check_review
+    real = rules.check_review
 
     def check_review(caller: Any, held: Any, **more: Any) -> None:
         real(caller, SimpleNamespace(**{**held._asdict(), **members}), **more)
 
-    for module in (decisions, bulk, tag_sets):
+    for module in (rules, tag_sets):
         patch.setattr(module, "check_review", check_review)
 
 
@@ -42,8 +42,12 @@ def people_review_their_own(patch: Patch) -> None:
 
 
 def people_are_given_their_own(patch: Patch) -> None:
-    real = drawing.draw
-    patch.setattr(drawing, "draw", lambda *given, **more: real(*given, **{**more, "own_too": True}))
+    real = next_item.claim_next
+
+    def claim_next(*args: Any, **criteria: Any) -> Any:
+        return real(*args, **{**criteria, "allows_own": True})
+
+    patch.setattr(next_item, "claim_next", claim_next)
 
 
 def claims_bind_nobody(patch: Patch) -> None:
@@ -59,9 +63,9 @@ def whoever_comes_does_what_a_team_was_to(patch: Patch) -> None:
 
 
 def the_draw_gives_what_others_hold(patch: Patch) -> None:
-    real = drawing.draw
+    real = next_item.claim_next
 
-    def draw(user_id: Any, **more: Any) -> Any:
+    def claim_next(user_id: Any, **more: Any) -> Any:
         statement = (
             "UPDATE tag_sets SET claim_user_id = NULL WHERE organization_id = (SELECT"
             " organization_id FROM memberships WHERE user_id = :id)"
@@ -69,19 +73,18 @@ def the_draw_gives_what_others_hold(patch: Patch) -> None:
         db.session().execute(text(statement), {"id": user_id})
         return real(user_id, **more)
 
-    patch.setattr(drawing, "draw", draw)
+    patch.setattr(next_item, "claim_next", claim_next)
 
 
 def the_queue_has_no_order(patch: Patch) -> None:
-    real = deciding.change
+    real = recording.change
 
-    def change(tag_set_id: Any, *args: Any, **more: Any) -> None:
-        real(tag_set_id, *args, **more)
-        db.session().execute(
-            text("UPDATE tag_sets SET review_rank = 0 WHERE id = :id"), {"id": tag_set_id}
-        )
+    def change(tag_set_ids: Any, *args: Any, **details: Any) -> None:
+        real(tag_set_ids, *args, **details)
+        statement = text("UPDATE tag_sets SET review_rank = 0 WHERE id = ANY (:ids)")
+        db.session().execute(statement, {"ids": list(tag_set_ids)})
 
-    patch.setattr(deciding, "change", change)
+    patch.setattr(recording, "change", change)
 
 
 def a_verdict_ends_nothing(patch: Patch) -> None:
@@ -93,11 +96,11 @@ def a_bulk_ends_nothing(patch: Patch) -> None:
 
 
 def escalating_is_forgotten(patch: Patch) -> None:
-    patch.setattr(holding, "escalate", _none)
+    patch.setattr(items, "escalate", _none)
 
 
 def nobody_is_told_of_it(patch: Patch) -> None:
-    patch.setattr(assigning, "_tell", _none)
+    patch.setattr(assigning, "events", shadow(events, emit=_none))
 
 
 def a_verdict_is_on_what_nobody_saw(patch: Patch) -> None:
@@ -127,7 +130,7 @@ def nobody_accepted_it(patch: Patch) -> None:
 
 
 def work_waits_for_a_team_that_is_gone(patch: Patch) -> None:
-    patch.setattr(returning, "of_team", lambda _: [])
+    patch.setattr(returning, "unassign_team", lambda _: [])
 
 
 FAULTS: list[Fault] = [

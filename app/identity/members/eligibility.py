@@ -58,6 +58,39 @@ def lock_eligible(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
     return set(db.session().scalars(_LOCK[role], _values(user_ids)))
 
 
+_LIST_OF_TEAM = text(
+    "SELECT user_id FROM team_members WHERE organization_id = :org AND team_id = :team_id"
+)
+_LOCK_OF_TEAM = text(
+    """
+    SELECT user_id FROM team_members
+    WHERE organization_id = :org AND team_id = :team_id AND user_id = ANY (CAST(:ids AS uuid[]))
+    ORDER BY user_id FOR SHARE
+    """
+)
+
+
+def lock_eligible_of_team(team_id: UUID, role: Role) -> list[UUID]:
+    """Return the eligible members of a team, and keep them in it until the transaction ends.
+
+    The removal of a member waits for the lock, so it runs after an assignment to the team and also
+    unassigns what the team can no longer do.
+    """
+    # Memberships are locked before team members, as in the removal of a member.
+    eligible = lock_eligible(_list_of_team(team_id), role)
+    return list(db.session().scalars(_LOCK_OF_TEAM, {**_values(eligible), "team_id": team_id}))
+
+
+def has_eligible(team_id: UUID, role: Role) -> bool:
+    """Return True if a member of the team is eligible."""
+    return bool(find_eligible(_list_of_team(team_id), role))
+
+
+def _list_of_team(team_id: UUID) -> Iterable[UUID]:
+    values = {"org": tenancy.current_organization_id(), "team_id": team_id}
+    return db.session().scalars(_LIST_OF_TEAM, values)
+
+
 def _values(user_ids: Iterable[UUID]) -> dict[str, object]:
     ids = [str(user_id) for user_id in user_ids]
     return {"org": tenancy.current_organization_id(), "ids": ids}

@@ -26,13 +26,13 @@ def list_history(
     """
     artifacts.show(artifact_id)
     only_user_id = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None
-    reviews = audit.select_entries("tag_sets", tag_sets.ids_of(artifact_id, caller=caller))
+    reviews = audit.select_entries("tag_sets", tag_sets.select_ids(artifact_id, caller=caller))
     sources = queries.Sources(
         document=audit.select_entries("artifacts", artifact_id),
         reviews=reviews if caller.has(Role.reviewer) else None,
         comments=comments.select_actions(artifact_id, caller=caller),
         actions=tag_sets.select_actions(artifact_id, by=only_user_id),
-        revisions=tag_sets.acts(artifact_id, caller=caller),
+        revisions=tag_sets.select_revisions(artifact_id, caller=caller),
         rules=routing_rules.select_matches(artifact_id),
         claims_by=only_user_id,
         hidden=() if caller.has(Role.reviewer) else ("gold",),

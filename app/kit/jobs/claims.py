@@ -15,6 +15,7 @@ from uuid import UUID
 from sqlalchemy import TextClause, text
 
 from app.kit import db
+from app.kit.jobs.model import TURN
 
 LEASE_SECONDS = 30
 """How long a lease lasts unless it is renewed (`leases`)."""
@@ -23,8 +24,6 @@ BATCH = 100
 FAULTS_IN_BATCH = 3
 """A job that met so many faults in a row runs alone: it may be what causes them."""
 
-# The organization whose turn it is; jobs of none share a turn. The index ix_jobs_turns has it.
-_TURN = "coalesce(organization_id, CAST('00000000-0000-0000-0000-000000000000' AS uuid))"
 _FREE = "due_at <= now() AND (leased_until IS NULL OR leased_until <= now())"
 _FRESH = "(leased_until IS NULL AND attempts = 0 AND interruptions = 0 AND faults < :faults)"
 _OF_QUEUE = "queue = :queue AND due_at IS NOT NULL"
@@ -32,25 +31,25 @@ _OF_QUEUE = "queue = :queue AND due_at IS NOT NULL"
 # those before :first. And `busy`, the turns that have their quota.
 _TURNS = f"""
     WITH RECURSIVE busy AS MATERIALIZED (
-        SELECT {_TURN} AS turn FROM jobs WHERE queue = :queue AND leased_until > now()
+        SELECT {TURN} AS turn FROM jobs WHERE queue = :queue AND leased_until > now()
         GROUP BY 1 HAVING count(DISTINCT lease_token) >= :quota
     ), turns AS (
         (SELECT * FROM (
-            (SELECT {_TURN} AS turn, 0 AS lap FROM jobs
-             WHERE {_OF_QUEUE} AND {_TURN} >= :first ORDER BY 1 LIMIT 1)
+            (SELECT {TURN} AS turn, 0 AS lap FROM jobs
+             WHERE {_OF_QUEUE} AND {TURN} >= :first ORDER BY 1 LIMIT 1)
             UNION ALL
-            (SELECT {_TURN}, 1 FROM jobs
-             WHERE {_OF_QUEUE} AND {_TURN} < :first ORDER BY 1 LIMIT 1)) AS start
+            (SELECT {TURN}, 1 FROM jobs
+             WHERE {_OF_QUEUE} AND {TURN} < :first ORDER BY 1 LIMIT 1)) AS start
          ORDER BY lap LIMIT 1)
         UNION ALL
         SELECT following.* FROM turns CROSS JOIN LATERAL (
             SELECT * FROM (
-                (SELECT {_TURN} AS turn, turns.lap FROM jobs
-                 WHERE {_OF_QUEUE} AND {_TURN} > turns.turn AND (turns.lap = 0 OR {_TURN} < :first)
+                (SELECT {TURN} AS turn, turns.lap FROM jobs
+                 WHERE {_OF_QUEUE} AND {TURN} > turns.turn AND (turns.lap = 0 OR {TURN} < :first)
                  ORDER BY 1 LIMIT 1)
                 UNION ALL
-                (SELECT {_TURN}, 1 FROM jobs
-                 WHERE turns.lap = 0 AND {_OF_QUEUE} AND {_TURN} < :first ORDER BY 1 LIMIT 1)
+                (SELECT {TURN}, 1 FROM jobs
+                 WHERE turns.lap = 0 AND {_OF_QUEUE} AND {TURN} < :first ORDER BY 1 LIMIT 1)
             ) AS next ORDER BY lap LIMIT 1) AS following
     )
 """  # noqa: S608 - made of constants
@@ -61,13 +60,13 @@ _CLAIM = text(
     {_TURNS}, chosen AS (
         SELECT turns.turn, head.* FROM turns CROSS JOIN LATERAL (
             SELECT function, {_FRESH} AS fresh FROM jobs
-            WHERE queue = :queue AND {_TURN} = turns.turn AND {_FREE}
+            WHERE queue = :queue AND {TURN} = turns.turn AND {_FREE}
             ORDER BY due_at LIMIT 1) AS head
         WHERE turns.turn NOT IN (SELECT turn FROM busy) LIMIT 1
     ), taken AS (
         SELECT head.* FROM chosen CROSS JOIN LATERAL (
             SELECT id, leased_until FROM jobs
-            WHERE queue = :queue AND {_TURN} = chosen.turn AND {_FREE}
+            WHERE queue = :queue AND {TURN} = chosen.turn AND {_FREE}
               AND function = chosen.function AND {_FRESH} = chosen.fresh
             ORDER BY due_at
             LIMIT CASE WHEN chosen.fresh AND chosen.function = ANY(CAST(:batched AS text[]))
@@ -85,12 +84,15 @@ _CLAIM = text(
               lease_token, request_id, created_at, taken.leased_until IS NOT NULL AS expired
     """  # noqa: S608 - made of constants
 )
+# The limit keeps PostgreSQL from a join with all jobs of the queue.
 _IS_CLAIMABLE = text(
     f"""
     {_TURNS}
     SELECT EXISTS (
-        SELECT FROM turns WHERE turn NOT IN (SELECT turn FROM busy) AND EXISTS (
-            SELECT FROM jobs WHERE queue = :queue AND {_TURN} = turns.turn AND {_FREE}))
+        SELECT FROM turns CROSS JOIN LATERAL (
+            SELECT FROM jobs WHERE queue = :queue AND {TURN} = turns.turn AND {_FREE}
+            ORDER BY due_at LIMIT 1) AS head
+        WHERE turns.turn NOT IN (SELECT turn FROM busy))
     """  # noqa: S608 - made of constants
 )
 _DUE_QUEUES = text(

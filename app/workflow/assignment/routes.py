@@ -28,7 +28,7 @@ blueprint = Blueprint("distribution", tag="artifacts")
 )
 def assign_artifact(
     caller: Caller, artifact_id: UUID, body: dict[str, Any], revision: int | None
-) -> Any:
+) -> object:
     """Assign an artifact.
 
     Replaces its assignees by users or a team. An empty list of users leaves it unassigned.
@@ -37,7 +37,7 @@ def assign_artifact(
 
 
 @blueprint.post("/artifacts/{artifact_id}/claim", permission="artifacts:claim", returns=Artifact)
-def claim_artifact(caller: Caller, artifact_id: UUID) -> Any:
+def claim_artifact(caller: Caller, artifact_id: UUID) -> object:
     """Claim an artifact for labeling, or renew the claim.
 
     The claim ends after the organization's claim_minutes.
@@ -51,7 +51,7 @@ def claim_artifact(caller: Caller, artifact_id: UUID) -> Any:
     body=ReleaseArtifact,
     returns=Artifact,
 )
-def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> Any:
+def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> object:
     """Release a claimed artifact.
 
     With a reason the caller skips it: it is not offered to them again. An admin may release what
@@ -68,7 +68,7 @@ def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) ->
     nullable=True,
     idempotent=True,
 )
-def claim_next_artifact(caller: Caller, body: dict[str, Any]) -> Any:
+def claim_next_artifact(caller: Caller, body: dict[str, Any]) -> object:
     """Claim the next artifact.
 
     Returns the most urgent artifact that the caller may label, or null when there is none.
@@ -83,7 +83,7 @@ def claim_next_artifact(caller: Caller, body: dict[str, Any]) -> Any:
     body=BulkAssignArtifacts,
     returns=BulkResult,
 )
-def bulk_assign_artifacts(caller: Caller, body: dict[str, Any]) -> Any:
+def bulk_assign_artifacts(caller: Caller, body: dict[str, Any]) -> object:
     """Assign many artifacts.
 
     The artifacts are chosen by id or by filter, and assigned to all assignees or spread over them.

@@ -1,9 +1,10 @@
 """SQL of comments."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, and_, case, func, null, select, update
+from sqlalchemy import ColumnElement, Row, Select, and_, case, func, null, select, update
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import aliased
 
@@ -22,7 +23,7 @@ _resolver = aliased(User)
 _first = aliased(Comment)
 
 
-def _build_person(user: Any, label: str) -> ColumnElement[Any]:
+def _build_person(user: type[User], label: str) -> ColumnElement[Any]:
     built = func.jsonb_build_object(
         "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
     )
@@ -95,7 +96,7 @@ def _is_resolved() -> ColumnElement[bool]:
     return select(_first.id).where(is_first, _first.resolved_at.is_not(None)).exists()
 
 
-def select_actions(entries: Any) -> Any:
+def select_actions(entries: Select[Any]) -> Select[Any]:
     """Return a SELECT of audit log entries about comments.
 
     It adds the tag set and the field of the comment, and the beginning of its body.
@@ -109,12 +110,12 @@ def select_actions(entries: Any) -> Any:
     ).join(Comment, Comment.id == entry.target_id)
 
 
-def select_ids(tag_sets: Any) -> Any:
+def select_ids(tag_sets: Select[Any]) -> Select[Any]:
     """Return a SELECT of the ids of comments on the tag sets that another SELECT finds."""
     return select(Comment.id).where(Comment.tag_set_id.in_(tag_sets))
 
 
-def get_thread(tag_set_id: UUID, comment_id: UUID) -> Any:
+def get_thread(tag_set_id: UUID, comment_id: UUID) -> Row[UUID, UUID, str | None] | None:
     """Return id, thread and field of a comment on a tag set, or None."""
     statement = select(Comment.id, Comment.thread_id, Comment.field).where(
         Comment.tag_set_id == tag_set_id, Comment.id == comment_id
@@ -142,7 +143,7 @@ def insert(values: dict[str, Any]) -> UUID:
     return comment.id
 
 
-def lock(tag_set_id: UUID, comment_id: UUID) -> Any:
+def lock(tag_set_id: UUID, comment_id: UUID) -> Row[UUID, UUID, UUID, datetime | None, int] | None:
     """Lock a comment on a tag set for a change; return None if there is none."""
     statement = select(
         Comment.id, Comment.thread_id, Comment.author_id, Comment.resolved_at, Comment.revision

@@ -17,7 +17,7 @@ blueprint = Blueprint("comments", tag="tag-sets")
     query=Listing(sorts=("thread", "created_at"), filters=CommentFilters),
     returns=Comment,
 )
-def list_tag_set_comments(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> Any:
+def list_tag_set_comments(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> object:
     """List comments.
 
     Lists the comments on a tag set thread by thread, each thread in the order of creation.
@@ -32,7 +32,7 @@ def list_tag_set_comments(caller: Caller, tag_set_id: UUID, query: dict[str, Any
     returns=Comment,
     status=201,
 )
-def create_tag_set_comment(caller: Caller, tag_set_id: UUID, body: dict[str, Any]) -> Any:
+def create_tag_set_comment(caller: Caller, tag_set_id: UUID, body: dict[str, Any]) -> object:
     """Create a comment.
 
     Comments on a tag set or one of its fields, or replies to a comment. Mentioned members are
@@ -49,7 +49,7 @@ def create_tag_set_comment(caller: Caller, tag_set_id: UUID, body: dict[str, Any
 )
 def resolve_tag_set_comment(
     caller: Caller, tag_set_id: UUID, comment_id: UUID, revision: int | None
-) -> Any:
+) -> object:
     """Resolve a comment thread.
 
     Marks a thread as resolved through its first comment. A reply reopens it.

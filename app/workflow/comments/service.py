@@ -1,8 +1,10 @@
 """Comments on tag sets: everybody who may see a tag set can read them, labelers can write."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 from uuid import UUID
+
+from sqlalchemy import Row, Select
 
 from app.identity.audit import service as audit
 from app.kit import errors, events
@@ -12,9 +14,22 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.comments import queries
 from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.service import TagSetRow
 
 
-def list_comments(tag_set_id: UUID, *, caller: Caller, page: PageRequest, **filters: Any) -> Page:
+class CommentedPayload(TypedDict):
+    """The payload of `tag_set.commented`; `mentions` has the ids of the mentioned users."""
+
+    tag_set_id: UUID
+    artifact_id: UUID
+    comment_id: UUID
+    author_id: UUID
+    mentions: list[UUID]
+
+
+def list_comments(
+    tag_set_id: UUID, *, caller: Caller, page: PageRequest, **filters: object
+) -> Page:
     """List the comments on a tag set. Raises 404, also when it is hidden from the caller."""
     tag_sets.get(tag_set_id, caller=caller)
     return queries.get_page(page, tag_set_id=tag_set_id, filters=filters)
@@ -28,7 +43,7 @@ def create(
     field: str | None = None,
     parent_id: UUID | None = None,
     mentions: Sequence[UUID] = (),
-) -> Any:
+) -> Row[Any]:
     """Create a comment on a tag set: a new thread or, with `parent_id`, a reply in its thread.
 
     A reply is about the same field as its thread, and reopens a resolved thread. Raises 404; 400 on
@@ -56,17 +71,22 @@ def create(
     queries.insert(values)
     if parent_id is not None:
         queries.reopen(thread_id)
-    _emit_event(tag_set.artifact_id, values)
+    _emit_commented(tag_set.artifact_id, values)
     return queries.get(comment_id)
 
 
-def _emit_event(artifact_id: UUID, comment: dict[str, Any]) -> None:
-    ids = {name: comment[name] for name in ("tag_set_id", "author_id", "mentions")}
-    data = {**ids, "artifact_id": artifact_id, "comment_id": comment["id"]}
-    events.emit("tag_set.commented", data)
+def _emit_commented(artifact_id: UUID, comment: dict[str, Any]) -> None:
+    payload: CommentedPayload = {
+        "tag_set_id": comment["tag_set_id"],
+        "artifact_id": artifact_id,
+        "comment_id": comment["id"],
+        "author_id": comment["author_id"],
+        "mentions": comment["mentions"],
+    }
+    events.emit("tag_set.commented", payload)
 
 
-def _check_field(tag_set: Any, field: str | None) -> None:
+def _check_field(tag_set: TagSetRow, field: str | None) -> None:
     if field is not None and field not in tag_sets.list_field_names(tag_set.schema_version_id):
         raise errors.invalid(
             "Must be the key of a field of the tag set's schema version, or table.column.",
@@ -84,7 +104,7 @@ def _get_thread(tag_set_id: UUID, parent_id: UUID, field: str | None) -> tuple[U
     return parent.thread_id, parent.field
 
 
-def _check_mentions(tag_set: Any, mentions: Sequence[UUID], caller: Caller) -> list[UUID]:
+def _check_mentions(tag_set: TagSetRow, mentions: Sequence[UUID], caller: Caller) -> list[UUID]:
     """Return the mentioned users without duplicates. Raises 400."""
     allowed = tag_sets.find_viewers(tag_set, mentions, caller=caller) if mentions else set()
     for position, user_id in enumerate(mentions):
@@ -95,17 +115,19 @@ def _check_mentions(tag_set: Any, mentions: Sequence[UUID], caller: Caller) -> l
     return list(dict.fromkeys(mentions))
 
 
-def select_actions(artifact_id: UUID, *, caller: Caller) -> Any:
+def select_actions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
     """Return a SELECT of the audit entries about comments on an artifact's tag sets.
 
     Only tag sets that the caller may see are included. Columns: those of `audit.select_entries`,
     tag_set_id, field, and the beginning of the body.
     """
-    comment_ids = queries.select_ids(tag_sets.ids_of(artifact_id, caller=caller))
+    comment_ids = queries.select_ids(tag_sets.select_ids(artifact_id, caller=caller))
     return queries.select_actions(audit.select_entries("tag_set_comments", comment_ids))
 
 
-def resolve(tag_set_id: UUID, comment_id: UUID, *, caller: Caller, revision: int | None) -> Any:
+def resolve(
+    tag_set_id: UUID, comment_id: UUID, *, caller: Caller, revision: int | None
+) -> Row[Any]:
     """Mark a thread as resolved through its first comment; no change if it is resolved already.
 
     Allowed to the comment's author, the tag set's labeler, and reviewers. Raises 404; 403; 409

@@ -33,7 +33,7 @@ blueprint = Blueprint(
     query=Listing(sorts=("review_rank", "created_at"), filters=ReviewFilters),
     returns=ReviewItem,
 )
-def list_review_queue(caller: Caller, query: dict[str, Any]) -> Any:
+def list_review_queue(caller: Caller, query: dict[str, Any]) -> object:
     """List review items.
 
     Lists the tag sets that are pending review, most urgent first.
@@ -44,7 +44,7 @@ def list_review_queue(caller: Caller, query: dict[str, Any]) -> Any:
 @blueprint.get(
     "/review-queue/stats", permission="review_queue:read", query=StatsQuery, returns=ReviewStats
 )
-def get_review_queue_stats(caller: Caller, query: dict[str, Any]) -> Any:
+def get_review_queue_stats(caller: Caller, query: dict[str, Any]) -> object:
     """Get review queue statistics.
 
     Returns the number and age of pending items now, and the review decisions of a period, by day,
@@ -61,7 +61,7 @@ def get_review_queue_stats(caller: Caller, query: dict[str, Any]) -> Any:
     nullable=True,
     idempotent=True,
 )
-def claim_next_review(caller: Caller, body: dict[str, Any]) -> Any:
+def claim_next_review(caller: Caller, body: dict[str, Any]) -> object:
     """Claim the next review item.
 
     Items that the caller has claimed come first, then items assigned to the caller, to their teams,
@@ -71,7 +71,7 @@ def claim_next_review(caller: Caller, body: dict[str, Any]) -> Any:
 
 
 @blueprint.get("/review-queue/{item_id}", permission="review_queue:read", returns=ReviewItemDetail)
-def get_review_item(caller: Caller, item_id: UUID) -> Any:
+def get_review_item(caller: Caller, item_id: UUID) -> object:
     """Get a review item.
 
     Returns the item with its tag set, its artifact, and the prediction of the model.
@@ -80,7 +80,7 @@ def get_review_item(caller: Caller, item_id: UUID) -> Any:
 
 
 @blueprint.post("/review-queue/{item_id}/claim", permission="review_queue:work", returns=ReviewItem)
-def claim_review_item(caller: Caller, item_id: UUID) -> Any:
+def claim_review_item(caller: Caller, item_id: UUID) -> object:
     """Claim a review item.
 
     Claims the item for the organization's claim_minutes, or renews the caller's claim. An admin may
@@ -92,7 +92,7 @@ def claim_review_item(caller: Caller, item_id: UUID) -> Any:
 @blueprint.post(
     "/review-queue/{item_id}/release", permission="review_queue:work", returns=ReviewItem
 )
-def release_review_item(caller: Caller, item_id: UUID) -> Any:
+def release_review_item(caller: Caller, item_id: UUID) -> object:
     """Release a review item.
 
     Ends the caller's claim. An admin may release what another reviewer has claimed.
@@ -106,7 +106,7 @@ def release_review_item(caller: Caller, item_id: UUID) -> Any:
     body=EscalateReview,
     returns=ReviewItem,
 )
-def escalate_review_item(caller: Caller, item_id: UUID, body: dict[str, Any]) -> Any:
+def escalate_review_item(caller: Caller, item_id: UUID, body: dict[str, Any]) -> object:
     """Escalate a review item.
 
     Assigns the item to another reviewer or a team, with a reason, and ends its claim.
@@ -121,7 +121,7 @@ def escalate_review_item(caller: Caller, item_id: UUID, body: dict[str, Any]) ->
     returns=BulkResult,
     idempotent=is_by_id,
 )
-def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> Any:
+def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> object:
     """Accept many review items.
 
     The items are chosen by id or by filter. Returns the result of each.
@@ -136,7 +136,7 @@ def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> Any:
     returns=BulkResult,
     idempotent=is_by_id,
 )
-def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> Any:
+def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> object:
     """Reject many review items.
 
     The items are chosen by id or by filter, and rejected for one reason. Returns the result of
@@ -152,7 +152,7 @@ def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> Any:
     returns=BulkResult,
     idempotent=is_by_id,
 )
-def bulk_assign_reviews(caller: Caller, body: dict[str, Any]) -> Any:
+def bulk_assign_reviews(caller: Caller, body: dict[str, Any]) -> object:
     """Assign many review items.
 
     The items are chosen by id or by filter, and spread evenly over reviewers or assigned to a team.

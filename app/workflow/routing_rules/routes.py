@@ -29,7 +29,7 @@ _READ, _MANAGE = "routing_rules:read", "routing_rules:manage"
     query=Listing(sorts=("position", "name", "created_at"), filters=RoutingRuleFilters),
     returns=RoutingRule,
 )
-def list_routing_rules(caller: Caller, query: dict[str, Any]) -> Any:
+def list_routing_rules(caller: Caller, query: dict[str, Any]) -> object:
     """List routing rules.
 
     Lists the rules in the order in which they apply, unless another order is requested.
@@ -44,7 +44,7 @@ def list_routing_rules(caller: Caller, query: dict[str, Any]) -> Any:
     returns=RoutingRule,
     status=201,
 )
-def create_routing_rule(caller: Caller, body: dict[str, Any]) -> Any:
+def create_routing_rule(caller: Caller, body: dict[str, Any]) -> object:
     """Create a routing rule.
 
     The rule is inserted at its position, and the rules from there on move down. With `apply`, all
@@ -56,7 +56,7 @@ def create_routing_rule(caller: Caller, body: dict[str, Any]) -> Any:
 @blueprint.post(
     "/routing-rules/reorder", permission=_MANAGE, body=ReorderRoutingRules, returns=RoutingOrder
 )
-def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> Any:
+def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
     """Reorder routing rules.
 
     Sets the order of all rules. Returns 409 unless the request contains exactly the existing rules.
@@ -72,7 +72,7 @@ def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> Any:
     max_body=4 * MIB,
     writes=False,
 )
-def simulate_routing_rules(caller: Caller, body: dict[str, Any]) -> Any:
+def simulate_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
     """Simulate routing rules.
 
     Returns which rules match the stored or described documents, why, and whom the documents would
@@ -82,7 +82,7 @@ def simulate_routing_rules(caller: Caller, body: dict[str, Any]) -> Any:
 
 
 @blueprint.get("/routing-rules/{rule_id}", permission=_READ, returns=RoutingRule)
-def get_routing_rule(caller: Caller, rule_id: UUID) -> Any:
+def get_routing_rule(caller: Caller, rule_id: UUID) -> object:
     """Get a routing rule.
 
     Returns the rule with the number of documents that it matched.
@@ -99,7 +99,7 @@ def get_routing_rule(caller: Caller, rule_id: UUID) -> Any:
 )
 def update_routing_rule(
     caller: Caller, rule_id: UUID, body: dict[str, Any], revision: int | None
-) -> Any:
+) -> object:
     """Update a routing rule.
 
     Changes the conditions or the action, enables or disables the rule, or moves it.

@@ -80,12 +80,12 @@ class Conditions(Nested):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(RoutingConditions, **kwargs)
 
-    def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
+    def _deserialize(self, value: object, *_: object, **__: object) -> dict[str, Any]:
         check_json(value)
-        return _group(value) if value != {} else {"all": []}
+        return _check_group(value) if value != {} else {"all": []}
 
 
-def _group(value: Any) -> dict[str, Any]:
+def _check_group(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValidationError("Must be an object.")
     unknown = value.keys() - {"all", "any"}
@@ -99,7 +99,7 @@ def _group(value: Any) -> dict[str, Any]:
     failures: dict[int, Any] = {}
     for index, member in enumerate(members):
         try:
-            _member(member)
+            _check_member(member)
         except ValidationError as failure:
             failures[index] = failure.messages
     if failures:
@@ -107,9 +107,9 @@ def _group(value: Any) -> dict[str, Any]:
     return value
 
 
-def _member(value: Any) -> None:
+def _check_member(value: object) -> None:
     if not isinstance(value, dict) or not value.keys() & _LEAF:
-        _group(value)
+        _check_group(value)
         return
     failures = {name: ["Unknown field."] for name in value.keys() - _LEAF}
     for name in ("attribute", "operator"):

@@ -13,7 +13,7 @@ from app.workflow.tag_sets import service
 @jobs.handler("tag_sets.release_member", queue="bulk", listens=("member.removed",))
 def release_member(job: Job) -> None:
     """Release the reviews that a member who was removed had claimed."""
-    service.release_member(UUID(job.args["data"]["user_id"]))
+    service.release_reviews(UUID(job.args["data"]["user_id"]))
 
 
 @jobs.handler("artifacts.start_freeing")

@@ -10,6 +10,7 @@ from sqlalchemy import (
     ForeignKey,
     ForeignKeyConstraint,
     Index,
+    TextClause,
     false,
     text,
 )
@@ -58,7 +59,7 @@ _NEWEST = ("created_at", "id")
 _UNASSIGNED = "assignee_id IS NULL AND assignee_team_id IS NULL"
 
 
-def _queue_index(name: str, *of: Any, where: str | None = None) -> Index:
+def _queue_index(name: str, *of: str | TextClause, where: str | None = None) -> Index:
     # Submitted tag sets in the order of the queue. The artifact's mark is included so that an
     # index-only scan can skip archived ones.
     return Index(

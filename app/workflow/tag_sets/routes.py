@@ -36,7 +36,7 @@ blueprint = Blueprint(
     returns=TagSet,
     status=201,
 )
-def create_tag_set(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> Any:
+def create_tag_set(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> object:
     """Create a tag set.
 
     Creates a draft of the artifact, empty or with copied tags, and claims the artifact for the
@@ -48,7 +48,7 @@ def create_tag_set(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> A
 @artifacts.get(
     "/artifacts/{artifact_id}/consensus", permission="tag_sets:review", returns=Consensus
 )
-def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> Any:
+def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> object:
     """Get an artifact's consensus.
 
     Returns the artifact's tag sets side by side, with their agreement and the majority value of
@@ -63,7 +63,7 @@ def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> Any:
     query=Listing(sorts=("-created_at", "updated_at"), filters=TagSetFilters),
     returns=TagSetListed,
 )
-def list_tag_sets(caller: Caller, query: dict[str, Any]) -> Any:
+def list_tag_sets(caller: Caller, query: dict[str, Any]) -> object:
     """List tag sets.
 
     Filters by artifact, schema, labeler, reviewer, status, source and time of creation.
@@ -72,7 +72,7 @@ def list_tag_sets(caller: Caller, query: dict[str, Any]) -> Any:
 
 
 @blueprint.get("/tag-sets/{tag_set_id}", permission="tag_sets:read", returns=TagSet)
-def get_tag_set(caller: Caller, tag_set_id: UUID) -> Any:
+def get_tag_set(caller: Caller, tag_set_id: UUID) -> object:
     """Get a tag set.
 
     Returns the tag set with its tags.
@@ -81,13 +81,13 @@ def get_tag_set(caller: Caller, tag_set_id: UUID) -> Any:
 
 
 @blueprint.delete("/tag-sets/{tag_set_id}", permission="tag_sets:write", revision="optional")
-def delete_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> Any:
+def delete_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> None:
     """Delete a draft.
 
     Deletes the caller's own draft with its revisions. Only an admin can delete a draft that was
     rejected or reopened.
     """
-    return service.delete(tag_set_id, caller=caller, revision=revision)
+    service.delete(tag_set_id, caller=caller, revision=revision)
 
 
 @blueprint.put(
@@ -100,7 +100,7 @@ def delete_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> An
 )
 def replace_tags(
     caller: Caller, tag_set_id: UUID, body: dict[str, Any], revision: int | None
-) -> Any:
+) -> object:
     """Replace the tags of a draft.
 
     Saves all tags as a new revision. The revision that was read must be sent, so that no save
@@ -115,7 +115,7 @@ def replace_tags(
     returns=TagSet,
     revision="optional",
 )
-def submit_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> Any:
+def submit_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> object:
     """Submit a tag set.
 
     Submits a draft for review. Every required field must have a value. The tag set is accepted at
@@ -134,7 +134,7 @@ def submit_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> An
 )
 def accept_tag_set(
     caller: Caller, tag_set_id: UUID, body: dict[str, Any], revision: int | None
-) -> Any:
+) -> object:
     """Accept a tag set.
 
     Accepts a submitted tag set, with the reviewer's corrections if sent. Emits `tag_set.accepted`.
@@ -151,7 +151,7 @@ def accept_tag_set(
 )
 def reject_tag_set(
     caller: Caller, tag_set_id: UUID, body: dict[str, Any], revision: int | None
-) -> Any:
+) -> object:
     """Reject a tag set.
 
     Rejects a submitted tag set with a reason and sends its artifact to its labeler, to another
@@ -169,7 +169,7 @@ def reject_tag_set(
 )
 def reopen_tag_set(
     caller: Caller, tag_set_id: UUID, body: dict[str, Any], revision: int | None
-) -> Any:
+) -> object:
     """Reopen a tag set.
 
     Reverses the review decision on an accepted or rejected tag set: it waits for review again or
@@ -184,7 +184,7 @@ def reopen_tag_set(
     query=Listing(sorts=("-number",), filters=RevisionFilters),
     returns=Revision,
 )
-def list_tag_set_revisions(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> Any:
+def list_tag_set_revisions(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> object:
     """List the revisions of a tag set.
 
     Returns who made each revision, when, and what changed.
@@ -195,7 +195,7 @@ def list_tag_set_revisions(caller: Caller, tag_set_id: UUID, query: dict[str, An
 @blueprint.get(
     "/tag-sets/{tag_set_id}/diff", permission="tag_sets:read", query=DiffQuery, returns=Diff
 )
-def diff_tag_set(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> Any:
+def diff_tag_set(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> object:
     """Compare a tag set.
 
     Compares a tag set field by field with another tag set, a revision or the prediction.
@@ -211,7 +211,7 @@ def diff_tag_set(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> Any
     returns=TagSet,
     status=201,
 )
-def merge_tag_sets(caller: Caller, body: dict[str, Any]) -> Any:
+def merge_tag_sets(caller: Caller, body: dict[str, Any]) -> object:
     """Merge tag sets.
 
     Merges several tag sets of one artifact into one. Emits `tag_set.merged`.

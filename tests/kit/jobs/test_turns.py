@@ -13,8 +13,10 @@ from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import Group, Queue, local_slots, quota_of
 from tests.factories import Org, make_org
 from tests.kit.jobs.workshop import declared, sql
+from tests.plans.explaining import explaining
 
 MANY = 300
+BACKLOG = 20_000
 
 
 @pytest.fixture
@@ -65,6 +67,25 @@ def test_organizations_take_turns(app: Flask, org: Org, queue: str) -> None:
         served.append(after)
     assert sorted(served[:3]) == sorted(one.id for one in orgs)
     assert served[3:] == served[:3]
+
+
+def test_a_claim_reads_no_more_rows_with_a_longer_backlog(app: Flask, org: Org, queue: str) -> None:
+    other = make_org(app)
+    sql(
+        org,
+        "INSERT INTO jobs (id, organization_id, queue, function, args)"
+        " SELECT gen_random_uuid(), :org, :queue, :function, '{}' FROM generate_series(1, :count)",
+        queue=queue,
+        function=f"{queue}.one",
+        count=BACKLOG,
+    )
+    _fill(other, f"{queue}.one", 1)
+    with explaining(app) as explained:
+        for after in (claims.BEFORE_ALL, org.id, other.id):
+            assert _claim(app, queue, after)
+        assert _is_claimable(app, queue, quota=10)
+    assert len(explained) >= 4
+    assert max(statement.rows for statement in explained) < 50, explained
 
 
 def test_jobs_of_no_organization_take_a_turn_too(app: Flask, org: Org, queue: str) -> None:

@@ -7,8 +7,7 @@ from uuid import UUID
 import pytest
 
 from app.kit.ids import uuid7
-from app.workflow.assignment.service import distribution
-from app.workflow.assignment.service.distribution import level
+from app.workflow.assignment.service import LabelerPool
 from tests.factories import Org
 from tests.factories.desk import Desk
 from tests.factories.teams import add_members, make_team
@@ -187,13 +186,7 @@ def test_all_that_a_filter_finds(desk: Desk) -> None:
     assert set(told["artifact_ids"]) == {str(one) for one in wanted}
 
 
-def test_a_huge_number_that_is_expected_is_just_another(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def spread(_loads: object, count: int) -> None:
-        raise AssertionError(f"{count} turns of a document")
-
-    monkeypatch.setattr(distribution, "level", spread)
+def test_a_huge_number_that_is_expected_is_just_another(desk: Desk) -> None:
     desk.artifact()
     answer = _bulk(
         desk,
@@ -253,12 +246,20 @@ def test_a_team_without_labelers_takes_none_by_turns(desk: Desk) -> None:
     assert _bulk(desk, **body).json["data"]["succeeded"] == 1
 
 
-def test_the_load_is_levelled() -> None:
-    people = [(uuid7(), load) for load in (4, 0, 2)]
-    assert [one.quota for one in level(people, 3)] == [0, 3, 0]
-    assert [one.quota for one in level(people, 6)] == [0, 4, 2]
-    assert [one.quota for one in level(people, 9)] == [1, 5, 3]
-    assert [one.quota for one in level(people, 0)] == [0, 0, 0]
+def test_the_least_loaded_labeler_is_next() -> None:
+    first, second, third = (uuid7() for _ in range(3))
+    loads = Counter({first: 4, second: 0, third: 2})
+    pool = LabelerPool([first, second, third], loads)
+    chosen = []
+    for _ in range(9):
+        user_id = pool.find_least_loaded()
+        assert user_id is not None
+        loads[user_id] += 1
+        chosen.append(user_id)
+    assert chosen == [second, second, second, third, second, third, first, second, third]
+    loads[first] += 10  # Assigned through another pool.
+    assert pool.find_least_loaded() == second
+    assert LabelerPool([], loads).find_least_loaded() is None
 
 
 def _told(desk: Desk) -> list[list[str]]:

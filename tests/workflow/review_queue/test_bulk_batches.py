@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.kit import bulk
 from app.kit.ids import uuid7
-from app.workflow.tag_sets.queries import bulk as verdicts
+from app.workflow.tag_sets.queries import recording
 from tests.factories.counting import statements
 from tests.factories.desk import Desk
 from tests.factories.teams import add_members, make_team
@@ -69,7 +69,7 @@ def test_the_most_urgent_is_accepted_where_no_more_are_wanted(desk: Desk) -> Non
 
 def _broken_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
     calls: list[Any] = []
-    change = verdicts.change
+    change = recording.change
 
     def act(*args: Any, **how: Any) -> None:
         calls.append(args)
@@ -77,7 +77,7 @@ def _broken_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
             raise OperationalError("UPDATE tag_sets", None, Exception("no connection"))
         change(*args, **how)
 
-    monkeypatch.setattr(verdicts, "change", act)
+    monkeypatch.setattr(recording, "change", act)
 
 
 def test_what_breaks_in_the_first_batch_leaves_nothing(
@@ -205,7 +205,7 @@ def test_whoever_leaves_meanwhile_ends_it(desk: Desk, monkeypatch: pytest.Monkey
 # --- at once ----------------------------------------------------------------------------------
 
 
-def test_of_verdicts_by_filter_at_once_each_item_has_one(
+def test_of_recording_by_filter_at_once_each_item_has_one(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = make_items(desk, 20)

@@ -10,8 +10,10 @@ import pytest
 from sqlalchemy import text
 
 from app.kit import db, tenancy
+from app.kit.permissions import Role
+from app.workflow.assignment.service import recipients
 from app.workflow.review_queue import service
-from app.workflow.review_queue.queries import assigning, holding, returning
+from app.workflow.review_queue.queries import items, returning
 from tests.factories.counting import statements
 from tests.factories.desk import Desk
 from tests.factories.submitted import submitted
@@ -34,7 +36,7 @@ def _expire(desk: Desk) -> int:
         tenancy.across_organizations(reason="as the job does"),
         db.transaction(),
     ):
-        return holding.expire()
+        return items.expire_claims()
 
 
 def test_claims_that_ran_out_are_ended(desk: Desk) -> None:
@@ -287,11 +289,11 @@ def test_an_assignment_that_crosses_the_last_ones_leaving_is_returned_too(
     user_id = desk.org.add_user("last", "reviewer")
     team = _team(desk, "last")
     item = desk.submitted()["id"]
-    leaving, found = Event(), assigning.reviewers_of_team
+    leaving, lock_team = Event(), recipients.lock_eligible_of_team
     left: list[Thread] = []
 
-    def crossed(team_id: UUID) -> set[UUID]:
-        able = found(team_id)
+    def crossed(team_id: UUID, role: Role) -> list[UUID]:
+        able = lock_team(team_id, role)
         path = f"/teams/{team}/members/{user_id}"
 
         def leave() -> None:
@@ -304,7 +306,7 @@ def test_an_assignment_that_crosses_the_last_ones_leaving_is_returned_too(
         _until_somebody_waits(desk)
         return able
 
-    monkeypatch.setattr(assigning, "reviewers_of_team", crossed)
+    monkeypatch.setattr(recipients, "lock_eligible_of_team", crossed)
     _assign(desk, [item], team_id=team)
     left[0].join(60)
     work()

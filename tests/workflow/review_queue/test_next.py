@@ -193,7 +193,7 @@ def test_a_head_full_of_what_one_may_not_have_hides_nothing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More of one's own than the head is long, before an item of each other labeler."""
-    from app.workflow.review_queue.queries import drawing  # noqa: PLC0415
+    from app.workflow.review_queue.queries import next_item  # noqa: PLC0415
 
     desk.org.add_user("second", "labeler")
     schema_id, other = desk.schema(), desk.schema()
@@ -202,7 +202,7 @@ def test_a_head_full_of_what_one_may_not_have_hides_nothing(
         desk.submitted(desk.artifact(schema, priority=p), by=by)["id"]
         for schema, p, by in ((schema_id, 20, "labeler"), (other, 30, "second"))
     ]
-    _copy(desk, own, drawing.HEAD + 50)
+    _copy(desk, own, next_item.HEAD + 50)
     _set(desk, theirs[0], labeler_id=None)
     assert _drawn(desk, schema_id=str(schema_id)) == theirs[0]
     desk.org.api("reviewer").post(f"/review-queue/{theirs[0]}/release")

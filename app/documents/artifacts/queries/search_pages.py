@@ -127,13 +127,14 @@ def _among_newest(asked: Asked, bounds: dict[str, Any], edge: Edge) -> list[UUID
     newest = timed(newest, Artifact, **bounds)
     looked_at = _from_edge(newest, order, edge).limit(_LOOKED_AT * edge.limit).subquery()
     tsquery = select(cast(asked.tsquery, TSQUERY)).scalar_subquery()
-    # A function call, because PostgreSQL would use an index for the operator.
-    fits = func.ts_match_vq(searchable.c.vector, tsquery)
-    statement = (
-        select(looked_at.c.id)
-        .join(searchable, searchable.c.artifact_id == looked_at.c.id)
-        .where(fits)
+    # A function call, because PostgreSQL would use an index for the operator. A scalar subquery,
+    # because it might join all documents of the organization and unpack the words of each.
+    is_hit = (
+        select(func.ts_match_vq(searchable.c.vector, tsquery))
+        .where(searchable.c.artifact_id == looked_at.c.id)
+        .scalar_subquery()
     )
+    statement = select(looked_at.c.id).where(is_hit)
     columns = (looked_at.c.created_at, looked_at.c.id)
     ordered = statement.order_by(*_sorted(columns, edge)).limit(edge.limit)
     found = list(db.session().scalars(ordered))

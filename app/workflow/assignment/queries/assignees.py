@@ -1,16 +1,16 @@
 """SQL queries that assign and unassign artifacts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 import orjson
-from sqlalchemy import text
+from sqlalchemy import ColumnElement, Select, case, literal, literal_column, text
 
-from app.identity.members.eligibility import eligible_members
+from app.documents.artifacts.models import URGENCY, URGENT_AT, Artifact
+from app.documents.artifacts.statuses import CLOSED
 from app.kit import db, tenancy
-from app.kit.permissions import Role
 
 BATCH = 1000
 
@@ -35,16 +35,6 @@ _UNASSIGN = text(
     RETURNING artifacts.id
     """
 )
-_HAS_LABELER = text(
-    f"""
-    SELECT EXISTS (
-        SELECT FROM team_members seat
-        JOIN ({eligible_members(Role.labeler)}) ON member.organization_id = :org
-         AND member.user_id = seat.user_id
-        WHERE seat.organization_id = :org AND seat.team_id = :team_id)
-    """  # noqa: S608 - made of constants
-)
-
 # Rows are locked in the order of their ids, as everywhere in the project, to avoid deadlocks. Null
 # leaves a column unchanged. Changes to priority, due time or schema increment the revision, because
 # clients can edit these fields; a change of assignees does not.
@@ -62,11 +52,13 @@ _ASSIGN = text(
         UPDATE artifacts SET
             assignees = coalesce(wanted.assignees, artifacts.assignees),
             priority = coalesce(wanted.priority, artifacts.priority),
-            due_at = coalesce(wanted.due_at, artifacts.due_at),
+            due_at = CASE WHEN :clears_due THEN NULL
+                ELSE coalesce(wanted.due_at, artifacts.due_at) END,
             schema_id = coalesce(wanted.schema_id, artifacts.schema_id),
             revision = revision + CASE WHEN
                 coalesce(wanted.priority, artifacts.priority) <> artifacts.priority
                 OR coalesce(wanted.due_at, artifacts.due_at) IS DISTINCT FROM artifacts.due_at
+                OR :clears_due AND artifacts.due_at IS NOT NULL
                 OR coalesce(wanted.schema_id, artifacts.schema_id)
                     IS DISTINCT FROM artifacts.schema_id
                 THEN 1 ELSE 0 END,
@@ -74,55 +66,109 @@ _ASSIGN = text(
         FROM wanted JOIN locked USING (id)
         WHERE organization_id = :org AND artifacts.id = wanted.id
         RETURNING artifacts.id, label_counts, wanted.assignees AS named
-    ), forgotten AS (
+    ), deleted_skips AS (
         DELETE FROM artifact_skips skip USING written
         WHERE skip.organization_id = :org AND skip.artifact_id = written.id
           AND written.named @> jsonb_build_array(jsonb_build_object('user_id', skip.user_id))
         RETURNING skip.artifact_id
     )
-    SELECT id, label_counts ->> 'draft' <> '0'
-           AND id IN (SELECT artifact_id FROM forgotten) AS resumed
+    SELECT id, id IN (SELECT artifact_id FROM deleted_skips) AS deleted_skip,
+           label_counts ->> 'draft' <> '0'
+           AND id IN (SELECT artifact_id FROM deleted_skips) AS resumed
     FROM written
     """
 )
+_COUNT_OPEN = text(
+    """
+    SELECT assignee_id, count(*) AS number FROM artifact_assignees
+    WHERE organization_id = :org AND assignee_id = ANY(CAST(:ids AS uuid[])) AND is_open
+    GROUP BY assignee_id
+    """
+)
+_CLOSED_STATE: ColumnElement[str] = case(
+    (Artifact.archived, literal("archived")), (Artifact.status.in_(CLOSED), Artifact.status)
+)
+
+Assignee: TypeAlias = dict[str, str | None]
+"""{user_id, team_id}, as text; one of both is null."""
+
+
+class LockedArtifact(NamedTuple):
+    """A locked artifact; the urgency is as in the order of work (`URGENCY`, `URGENT_AT`).
+
+    `closed_state` is why the artifact cannot be labeled, or None if it can.
+    """
+
+    id: UUID
+    closed_state: str | None
+    urgency: int
+    urgent_at: datetime
+    assignees: list[Assignee]
+
+
+class Written(NamedTuple):
+    """What an assignment changed besides the artifact.
+
+    `deleted_skip`: one of the new assignees had skipped the artifact. `resumed`: the artifact has
+    drafts too.
+    """
+
+    deleted_skip: bool
+    resumed: bool
 
 
 class Assigned(NamedTuple):
     """New values of one artifact.
 
-    Each of `assignees` is {user_id, team_id}, where either the user or the team is null. A field
-    that is None leaves the artifact's value unchanged.
+    A field that is None leaves the artifact's value unchanged.
     """
 
     artifact_id: UUID
-    assignees: list[dict[str, str | None]] | None
+    assignees: list[Assignee] | None
     priority: int | None = None
     due_at: datetime | None = None
     schema_id: UUID | None = None
 
 
-def assign_many(assigned: Sequence[Assigned]) -> dict[UUID, bool]:
+def lock(selected: Select[Any]) -> list[LockedArtifact]:
+    """Lock the selected artifacts in the order of their ids, to avoid deadlocks, and return them.
+
+    PostgreSQL checks the conditions of `selected` again after it has locked a row.
+    """
+    statement = selected.with_only_columns(
+        Artifact.id,
+        _CLOSED_STATE,
+        literal_column(URGENCY.format(of="artifacts.")),
+        literal_column(URGENT_AT.format(of="artifacts.")),
+        Artifact.assignees,
+    )
+    locked = statement.order_by(Artifact.id).with_for_update(key_share=True)
+    return [LockedArtifact._make(row) for row in db.session().execute(locked)]
+
+
+def assign_many(assigned: Sequence[Assigned], *, clears_due: bool) -> dict[UUID, Written]:
     """Write the new values of artifacts and delete the skips of users assigned by name.
 
-    Returns a dict with the id of each artifact that exists. The value is True if the artifact has
-    drafts and a skip of one of its new assignees was deleted.
+    Returns a dict with the id of each artifact that exists. `clears_due` removes all due times.
     """
     ids, assignees, priorities, due, schemas = zip(*assigned, strict=True)
     values = {
         "org": tenancy.current_organization_id(),
-        "ids": [str(one) for one in ids],
+        "ids": [str(artifact_id) for artifact_id in ids],
         "assignees": [None if one is None else orjson.dumps(one).decode() for one in assignees],
         "priorities": list(priorities),
         "due": list(due),
-        "schemas": [None if one is None else str(one) for one in schemas],
+        "schemas": [None if schema_id is None else str(schema_id) for schema_id in schemas],
+        "clears_due": clears_due,
     }
-    return {row.id: row.resumed for row in db.session().execute(_ASSIGN, values)}
+    rows = db.session().execute(_ASSIGN, values)
+    return {row.id: Written(row.deleted_skip, row.resumed) for row in rows}
 
 
-def has_labeler(team_id: UUID) -> bool:
-    """Return True if the team has a member who may label."""
-    values = {"org": tenancy.current_organization_id(), "team_id": team_id}
-    return bool(db.session().execute(_HAS_LABELER, values).scalar_one())
+def count_open_artifacts(user_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """Return the number of open artifacts assigned to each user by name, without zeros."""
+    values = {"org": tenancy.current_organization_id(), "ids": sorted(map(str, user_ids))}
+    return {row.assignee_id: row.number for row in db.session().execute(_COUNT_OPEN, values)}
 
 
 def unassign(assignee_id: UUID) -> list[UUID]:

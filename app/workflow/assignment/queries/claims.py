@@ -138,3 +138,24 @@ def release_all(user_id: UUID) -> list[UUID]:
 def expire() -> int:
     """End at most 1,000 expired claims across all organizations and return the number ended."""
     return int(db.session().execute(_EXPIRE).rowcount)  # type: ignore[attr-defined]
+
+
+# Locked rows are skipped until the next run, so that marking never blocks.
+_MARK_NEARLY_DUE = text(
+    """
+    WITH due AS (
+        SELECT organization_id, id FROM artifacts
+        WHERE due_at <= now() + interval '24 hours' AND NOT nearly_due AND NOT archived
+          AND status IN ('ready', 'in_progress')
+        ORDER BY due_at LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED
+    )
+    UPDATE artifacts SET nearly_due = true FROM due
+    WHERE artifacts.organization_id = due.organization_id AND artifacts.id = due.id
+    RETURNING 1
+    """
+)
+
+
+def mark_nearly_due() -> int:
+    """Mark at most 1,000 artifacts of all organizations as nearly due and return how many."""
+    return len(db.session().execute(_MARK_NEARLY_DUE).all())

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Label
+from sqlalchemy import ColumnElement, Label
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
 from app.documents.artifacts.models import ARTIFACT_COLUMNS, URGENCY, URGENT_AT
@@ -128,9 +128,9 @@ WITH teams_in AS MATERIALIZED (
     JOIN artifacts d ON d.organization_id = $1 AND d.id = found.id
 ), first AS MATERIALIZED (
     SELECT * FROM candidates ORDER BY rank, urgency DESC, urgent_at, id LIMIT {{width}}
-), drawn AS (
-    -- Once locked, a row is looked at again: what changed since is somebody else's doing, but for
-    -- saves, which move the claim alone.
+), chosen AS (
+    -- A row is checked again once it is locked. A change of `updated_at` is by another user; saves
+    -- change the claim only.
     SELECT d.id FROM first JOIN artifacts d ON d.organization_id = $1 AND d.id = first.id
     WHERE d.updated_at = first.updated_at AND ({_FREE} OR d.claim_user_id = $2)
     ORDER BY rank, first.urgency DESC, first.urgent_at, first.id LIMIT 1
@@ -139,20 +139,20 @@ WITH teams_in AS MATERIALIZED (
 UPDATE artifacts SET
     claim_user_id = $2, claim_expires_at = now() + make_interval(mins => $8),
     status = 'in_progress', updated_at = now()
-FROM drawn WHERE artifacts.organization_id = $1 AND artifacts.id = drawn.id
+FROM chosen WHERE artifacts.organization_id = $1 AND artifacts.id = chosen.id
 RETURNING {{columns}}
 """  # noqa: S608 - made of constants
 _TYPES = "uuid, uuid, uuid[], text, uuid, uuid[], boolean, int"
 _DIALECT = PGDialect_psycopg2()  # type: ignore[no-untyped-call]
 
 
-def _written(column: Any) -> str:
+def _compile(column: ColumnElement[Any]) -> str:
     expression = column.element if isinstance(column, Label) else column
     compiled = expression.compile(dialect=_DIALECT, compile_kwargs={"literal_binds": True})
     return f"{compiled} AS {column.key}"
 
 
-_SHOWN = ", ".join(_written(column) for column in ARTIFACT_COLUMNS)
+_SHOWN = ", ".join(_compile(column) for column in ARTIFACT_COLUMNS)
 _NEXT = Prepared("draw_artifact", _TYPES, _CLAIM_NEXT.format(left="", width=WIDTH, columns=_SHOWN))
 _REST = Prepared(
     "draw_leftover",
@@ -173,7 +173,9 @@ class ClaimCriteria(NamedTuple):
     skip_held: bool = False
 
 
-def claim_next(user_id: UUID, criteria: ClaimCriteria, *, minutes: int, leftover: bool) -> Any:
+def claim_next(
+    user_id: UUID, criteria: ClaimCriteria, *, minutes: int, leftover: bool
+) -> tuple[object, ...] | None:
     """Claim the next artifact for a user and return a named tuple of `ARTIFACT_COLUMNS`, or None.
 
     `leftover` includes artifacts whose expired claim is not cleared yet, and artifacts behind many
@@ -189,7 +191,8 @@ def claim_next(user_id: UUID, criteria: ClaimCriteria, *, minutes: int, leftover
         criteria.skip_held,
         minutes,
     )
-    return (_REST if leftover else _NEXT).first(*values)
+    row: tuple[object, ...] | None = (_REST if leftover else _NEXT).first(*values)
+    return row
 
 
 def _array(ids: Sequence[UUID]) -> str:

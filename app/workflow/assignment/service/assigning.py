@@ -1,13 +1,25 @@
-"""Assignment of artifacts to users and teams on request."""
+"""Assignment of artifacts to users and teams, for one request or one batch of a job."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from sqlalchemy import Row, Select
+
 from app.documents.artifacts import service as artifacts
-from app.kit import bulk, errors
-from app.workflow.assignment.service.distribution import Giving, closed
+from app.identity.members.eligibility import has_eligible
+from app.kit import bulk, errors, events
+from app.kit.bulk import Failures
+from app.kit.errors import ApiError
+from app.kit.permissions import Role
+from app.workflow.assignment import emitted_events
+from app.workflow.assignment.emitted_events import AssignedPayload, UnassignedPayload
+from app.workflow.assignment.queries import assignees as queries
+from app.workflow.assignment.queries.assignees import Assigned, Assignee, LockedArtifact
+from app.workflow.assignment.service import recipients
+from app.workflow.tag_sets import service as tag_sets
 
 
 def assign(
@@ -18,25 +30,24 @@ def assign(
     user_ids: Sequence[UUID] | None = None,
     team_id: UUID | None = None,
     **due: datetime | None,
-) -> Any:
+) -> Row[Any]:
     """Replace an artifact's assignees and, if given, its `due_at`.
 
     A labeler who has claimed the artifact keeps the claim. Emits `artifacts.assigned`. Raises 404;
     400 on `user_ids.N` or `team_id`; 409 `stale_precondition`; 409 `conflict` with `details.state`
     if the artifact cannot be labeled, unless the call only removes the assignees.
     """
-    giving = Giving(by=by, user_ids=user_ids, team_id=team_id, due=due)
+    assigner = _Assigner(by=by, user_ids=user_ids, team_id=team_id, due=due)
+    assigner.lock_recipients()  # Users are locked before artifacts.
     if revision is not None:
-        giving.hold()  # Users are locked before artifacts.
-        held = artifacts.lock(artifact_id)
-        if held.revision != revision:
-            raise errors.stale(held.revision)
-    given = giving.write(artifacts.by_ids([artifact_id]))
-    if given.matched == 0:
+        artifact = artifacts.lock(artifact_id)
+        if artifact.revision != revision:
+            raise errors.stale(artifact.revision)
+    outcome = assigner.assign(artifacts.by_ids([artifact_id]))
+    for error in outcome.closed.values():
+        raise error
+    if not outcome.assigned:
         raise errors.not_found()
-    if given.written == 0:
-        raise closed(given.closed[0][1])
-    giving.tell(given)
     return artifacts.get(artifact_id)
 
 
@@ -63,11 +74,185 @@ def bulk_assign(
     outcome is `not_found` for an artifact that does not exist, and `conflict` for an artifact that
     cannot be labeled or that changed in the meantime.
     """
-    giving = Giving(by=by, strategy=strategy, user_ids=user_ids, team_id=team_id, due=due)
+    assigner = _Assigner(by=by, strategy=strategy, user_ids=user_ids, team_id=team_id, due=due)
     if filter is None:
         ids = artifact_ids or ()
-        return bulk.build_result(ids, giving.give(ids))
-    giving.hold()
-    # In the order of their ids: rows in order of urgency are far apart on disk (docs/decisions/0041).
-    found = bulk.find(artifacts.selected_ids(filter), expected=expected_count)
-    return bulk.in_batches(found, lambda ids: giving.give(ids, filter))
+        return bulk.build_result(ids, assigner.assign_batch(ids))
+    assigner.lock_recipients()  # Validate even if the filter matches nothing.
+    # In the order of ids: rows in the order of urgency are far apart on disk (docs/decisions/0030).
+    matched = bulk.find(artifacts.selected_ids(filter), expected=expected_count)
+    return bulk.in_batches(matched, lambda ids: assigner.assign_batch(ids, filter))
+
+
+class _Outcome(NamedTuple):
+    """The artifacts that were assigned, and the errors of those that cannot be labeled."""
+
+    assigned: set[UUID]
+    closed: dict[UUID, ApiError]
+
+
+class _Assigner:
+    """Assign the artifacts of one request, which may take several transactions.
+
+    The loads of the labelers carry over from one transaction to the next.
+    """
+
+    def __init__(
+        self,
+        *,
+        by: UUID,
+        user_ids: Sequence[UUID] | None,
+        team_id: UUID | None,
+        due: Mapping[str, datetime | None],
+        strategy: str = "everyone",
+    ) -> None:
+        self._by = by
+        self._user_ids = list(user_ids or ())
+        self._team_id = team_id
+        self._sets_due, self._due_at = "due_at" in due, due.get("due_at")
+        # An empty list of users removes the assignees.
+        self._unassigns = team_id is None and not self._user_ids
+        self._one_each = strategy != "everyone" and not self._unassigns
+        self._counts_open = strategy == "least_loaded"
+        self._labelers: list[UUID] = []
+        self._loads: Counter[UUID] | None = None
+
+    def lock_recipients(self) -> None:
+        """Validate the users or the team and lock them until the transaction ends. Raises 400."""
+        if self._team_id is None:
+            self._labelers = recipients.lock_users(self._user_ids, Role.labeler)
+        elif not self._one_each:
+            recipients.check_team(self._team_id)
+        else:
+            self._labelers = recipients.lock_team(self._team_id, Role.labeler)
+            if not self._labelers:
+                raise recipients.build_no_member_error(Role.labeler)
+
+    def assign_batch(
+        self, artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
+    ) -> Failures:
+        """Assign artifacts in one transaction and return the errors by artifact id.
+
+        With `filters`, only artifacts that still match are assigned. Raises as `lock_recipients`.
+        """
+        self.lock_recipients()
+        outcome = self.assign(artifacts.by_ids(artifact_ids, filters))
+        missing = bulk.find_missing(artifact_ids, [*outcome.assigned, *outcome.closed])
+        if filters is not None:
+            missing = artifacts.changed_since(missing)
+        return outcome.closed | missing
+
+    def assign(self, selected: Select[Any]) -> _Outcome:
+        """Assign the selected artifacts and emit `artifacts.assigned` for new assignments."""
+        locked = queries.lock(selected)
+        closed = {
+            row.id: _build_closed_error(row.closed_state)
+            for row in locked
+            if row.closed_state is not None and not self._unassigns
+        }
+        open_artifacts = [row for row in locked if row.id not in closed]
+        chosen = self._choose_assignees(open_artifacts)
+        written = assign_many(
+            [Assigned(id_, one, due_at=self._due_at) for id_, one in chosen.items()],
+            clears_due=self._sets_due and self._due_at is None,
+        )
+        # A repeated assignment notifies nobody, unless the user had skipped the artifact.
+        new = [
+            row.id
+            for row in open_artifacts
+            if written[row.id].deleted_skip
+            or any(assignee not in row.assignees for assignee in chosen[row.id])
+        ]
+        if new:
+            self._emit(new, chosen)
+        return _Outcome(set(written), closed)
+
+    def _choose_assignees(self, rows: list[LockedArtifact]) -> dict[UUID, list[Assignee]]:
+        if not self._one_each:
+            users = [_build_assignee(user_id=user_id) for user_id in self._labelers]
+            everyone = [_build_assignee(team_id=self._team_id)] if self._team_id else users
+            return {row.id: everyone for row in rows}
+        if self._loads is None:
+            counted = queries.count_open_artifacts(self._labelers) if self._counts_open else {}
+            self._loads = Counter(counted)
+        pool = recipients.LabelerPool(self._labelers, self._loads)
+        chosen = {}
+        for row in sorted(rows, key=lambda row: (-row.urgency, row.urgent_at, row.id)):
+            user_id = pool.find_least_loaded()
+            assert user_id is not None  # `lock_recipients` requires one.
+            self._loads[user_id] += 1
+            chosen[row.id] = [_build_assignee(user_id=user_id)]
+        return chosen
+
+    def _emit(self, artifact_ids: list[UUID], chosen: Mapping[UUID, list[Assignee]]) -> None:
+        counts: Counter[str] = Counter()
+        user_ids = [] if self._team_id else [str(user_id) for user_id in self._labelers]
+        if self._one_each:
+            counts.update(str(chosen[artifact_id][0]["user_id"]) for artifact_id in artifact_ids)
+            user_ids = [str(user_id) for user_id in self._labelers if str(user_id) in counts]
+        payload: AssignedPayload = {
+            "artifact_ids": artifact_ids,
+            "user_ids": user_ids,
+            "team_ids": [self._team_id] if self._team_id and not self._one_each else [],
+            "count": len(artifact_ids),
+            "counts": counts,
+            "by": self._by,
+            "due_at": self._due_at,
+        }
+        events.emit(emitted_events.ASSIGNED, payload)
+
+
+def _build_assignee(user_id: UUID | None = None, team_id: UUID | None = None) -> Assignee:
+    return {
+        "user_id": None if user_id is None else str(user_id),
+        "team_id": None if team_id is None else str(team_id),
+    }
+
+
+def _build_closed_error(state: str) -> ApiError:
+    return errors.conflict(f"This document is {state}; it cannot be labeled.", state=state)
+
+
+def assign_many(
+    assigned: Sequence[Assigned], *, clears_due: bool = False
+) -> dict[UUID, queries.Written]:
+    """Write assignees, priority, due time or schema of artifacts; return what exists by id.
+
+    Runs one statement. The caller must have checked that the assignees and schemas exist, and must
+    have locked them. The skips of users who are assigned by name are deleted. `clears_due` removes
+    the due time of all.
+    """
+    written = queries.assign_many(assigned, clears_due=clears_due) if assigned else {}
+    # Drafts returned to a labeler who had skipped the artifact reserve it again.
+    if resumed := [artifact_id for artifact_id, row in written.items() if row.resumed]:
+        tag_sets.update_statuses(resumed)
+    return written
+
+
+def unassign(assignee_id: UUID, checkpoint: Callable[[], None], *, reason: str) -> int:
+    """Unassign a team or user from all artifacts and return the number of artifacts changed.
+
+    An artifact without other assignees returns to the pool of unassigned artifacts. Emits
+    `artifacts.unassigned` for each batch and calls `checkpoint` after each batch.
+    """
+    total = 0
+    while artifact_ids := queries.unassign(assignee_id):
+        total += len(artifact_ids)
+        payload: UnassignedPayload = {
+            "artifact_ids": artifact_ids,
+            "assignee_id": assignee_id,
+            "count": len(artifact_ids),
+            "reason": reason,
+        }
+        events.emit(emitted_events.UNASSIGNED, payload)
+        checkpoint()
+    return total
+
+
+def unassign_unable(
+    team_ids: Iterable[UUID], checkpoint: Callable[[], None], *, reason: str
+) -> None:
+    """Unassign the given teams that have no labeler left. Safe to repeat."""
+    for team_id in team_ids:
+        if not has_eligible(team_id, Role.labeler):
+            unassign(team_id, checkpoint, reason=reason)

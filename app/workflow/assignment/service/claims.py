@@ -1,5 +1,6 @@
-"""Claims, which reserve an artifact for one labeler for a limited time."""
+"""Claims, which reserve an artifact for one labeler for a limited time, and the next artifact."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -7,8 +8,14 @@ from sqlalchemy import Row
 
 from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.statuses import CLAIMABLE
+from app.identity.organizations import service as organizations
 from app.kit import errors, events
+from app.kit.principal import Caller
+from app.workflow.assignment import emitted_events
+from app.workflow.assignment.emitted_events import ReleasedPayload
 from app.workflow.assignment.queries import claims as queries
+from app.workflow.assignment.queries import next_artifact
+from app.workflow.assignment.queries.next_artifact import ClaimCriteria
 from app.workflow.tag_sets import service as tag_sets
 
 
@@ -31,6 +38,41 @@ def claim(artifact_id: UUID, user_id: UUID) -> Row[Any]:
         raise errors.conflict("Somebody else has claimed the artifact.", claim=row.claim)
     raise errors.conflict(
         "The artifact is reserved for another labeler, who has a draft.", reserved=True
+    )
+
+
+def claim_next(
+    *,
+    caller: Caller,
+    schema_ids: Sequence[UUID] | None = None,
+    team_id: UUID | None = None,
+    language: str | None = None,
+    exclude: Sequence[UUID] = (),
+    skip_held: bool = False,
+) -> tuple[object, ...] | None:
+    """Claim the caller's next artifact and return it, or None if no artifact matches.
+
+    An unknown schema, or a team that the caller is not a member of, matches no artifact. Artifacts
+    are claimed in this order, the most urgent first in each group:
+
+    1. artifacts that the caller has claimed (not with `skip_held`),
+    2. artifacts with a draft by the caller, new or returned,
+    3. artifacts assigned to the caller by name,
+    4. artifacts assigned to the caller's teams,
+    5. artifacts without assignees.
+
+    The schema must be active and require another tag set, and the caller must not have submitted a
+    tag set. The artifact must not be claimed by, or reserved for, other users. Unless the artifact
+    is assigned to the caller by name, the caller's teams must have the skills that the schema
+    requires, and the caller must not have skipped the artifact.
+    """
+    criteria = ClaimCriteria(schema_ids, language, team_id, exclude, skip_held)
+    minutes = organizations.get_claim_minutes(caller.org.settings)
+    # The second query also finds artifacts whose expired claim is not cleared yet, and artifacts
+    # beyond many locked ones. It is slower, so it runs only if the first query finds nothing.
+    claimed = next_artifact.claim_next(caller.user_id, criteria, minutes=minutes, leftover=False)
+    return claimed or next_artifact.claim_next(
+        caller.user_id, criteria, minutes=minutes, leftover=True
     )
 
 
@@ -61,8 +103,7 @@ def release(
     if reason:
         _record_reason(artifact_id, user_id, reason, skips=labeler_id == user_id)
     tag_sets.update_statuses([artifact_id])
-    payload = {"artifact_id": artifact_id, "user_id": user_id, "reason": reason}
-    events.emit("artifact.released", payload)
+    _emit_released(artifact_id, user_id, reason)
     return artifacts.get(artifact_id)
 
 
@@ -76,10 +117,13 @@ def _record_reason(artifact_id: UUID, user_id: UUID, reason: str, *, skips: bool
 def release_member(user_id: UUID, *, reason: str) -> None:
     """End every claim of a user and emit `artifact.released` for each. Safe to repeat."""
     for artifact_id in queries.release_all(user_id):
-        payload = {"artifact_id": artifact_id, "user_id": user_id, "reason": reason}
-        events.emit("artifact.released", payload)
+        _emit_released(artifact_id, user_id, reason)
 
 
-def expire_claims() -> int:
-    """End at most 1,000 expired claims across all organizations and return the number ended."""
-    return queries.expire()
+def _emit_released(artifact_id: UUID, user_id: UUID, reason: str | None) -> None:
+    payload: ReleasedPayload = {
+        "artifact_id": artifact_id,
+        "user_id": user_id,
+        "reason": reason,
+    }
+    events.emit(emitted_events.RELEASED, payload)

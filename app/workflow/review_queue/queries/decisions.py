@@ -6,15 +6,17 @@ decisions (sampling, agreement) have no author and are not counted.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     DateTime,
+    FromClause,
     Integer,
-    Row,
     Select,
+    SQLColumnExpression,
     Text,
     Uuid,
     case,
@@ -40,15 +42,32 @@ _FACETS = ("kind", "timed", "schema_id", "author_id")
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def decided(schema_id: UUID | None, edges: Sequence[datetime]) -> Sequence[Row[Any]]:
+class DecisionCount(NamedTuple):
+    """A number of decisions of one type, by schema and reviewer or by day.
+
+    `timed` of them have a waiting time; `microseconds` is its sum.
+    """
+
+    schema_id: UUID | None
+    schema_name: str | None
+    author_id: UUID | None
+    email: str | None
+    name: str | None
+    day: int | None
+    kind: str
+    decisions: int
+    timed: int
+    microseconds: int
+
+
+def count_decisions(schema_id: UUID | None, edges: Sequence[datetime]) -> list[DecisionCount]:
     """Return the numbers of decisions by type between the first and the last of `edges`.
 
-    Each row has the number of decisions, the number of timed decisions, and the total microseconds
-    of the timed ones. Decisions are counted twice: in rows by schema and reviewer, with ids and
-    names, and in rows by day. Day 1 is the interval between the first two edges.
+    Decisions are counted twice: in rows by schema and reviewer, with ids and names, and in rows by
+    day. Day 1 is the interval between the first two edges.
     """
-    found = union_all(_by_reviewer(schema_id, edges), _by_day(schema_id, edges)).subquery()
-    schema, author = cast(found.c.schema_id, Uuid), cast(found.c.author_id, Uuid)
+    counted = union_all(_by_reviewer(schema_id, edges), _by_day(schema_id, edges)).subquery()
+    schema, author = cast(counted.c.schema_id, Uuid), cast(counted.c.author_id, Uuid)
     statement = (
         select(
             schema.label("schema_id"),
@@ -56,16 +75,16 @@ def decided(schema_id: UUID | None, edges: Sequence[datetime]) -> Sequence[Row[A
             author.label("author_id"),
             User.email,
             User.name,
-            found.c.day,
-            found.c.kind,
-            found.c.decisions,
-            found.c.timed,
-            found.c.microseconds,
+            counted.c.day,
+            counted.c.kind,
+            counted.c.decisions,
+            counted.c.timed,
+            counted.c.microseconds,
         )
         .outerjoin(ArtifactSchema, ArtifactSchema.id == schema)
         .outerjoin(User, User.id == author)
     )
-    return db.session().execute(statement).all()
+    return [DecisionCount._make(row) for row in db.session().execute(statement)]
 
 
 def _by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
@@ -81,7 +100,9 @@ def _by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[An
     between = Between("at", at, edges[0], edges[-1], rows)
     cells = counters.cells_between(WORK, _FACETS, _where(schema_id), between)
     by = (cells.c.schema_id, cells.c.author_id, cells.c.kind)
-    return _summed(cells, cells.c.schema_id, cells.c.author_id, cast(null(), Integer)).group_by(*by)
+    return _sum_cells(cells, cells.c.schema_id, cells.c.author_id, cast(null(), Integer)).group_by(
+        *by
+    )
 
 
 def _by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
@@ -93,37 +114,38 @@ def _by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
     first, end = round_up(edges[0], HOUR), round_down(edges[-1], HOUR)
     split = [edge for edge in edges if round_down(edge, HOUR) != edge]
     hours = [round_down(edge, HOUR).isoformat()[:HOUR] for edge in split]
-    parts: list[Any] = []
+    parts: list[Select[Any]] = []
     if first < end:
         span = Span("at", first, end, HOUR)
         cells = counters.cells(WORK, ("at", "kind", "timed"), _where(schema_id), span=span)
         begin = cast(cells.c["at"] + literal(":00:00Z"), DateTime(timezone=True))
-        counted = select(
+        whole_hours = select(
             _day(begin, edges).label("day"), cells.c.kind, cells.c.timed, cells.c.n, cells.c.total
         )
-        parts.append(counted.where(cells.c["at"].not_in(hours)) if hours else counted)
+        parts.append(whole_hours.where(cells.c["at"].not_in(hours)) if hours else whole_hours)
     at = TagSetRevision.created_at
     for edge in split:
         hour = round_down(edge, HOUR)
         inside = (at > hour, at <= hour + timedelta(hours=1), at >= edges[0], at < edges[-1])
         parts.append(_row_by_row(schema_id, _day(at, edges), 1).where(*inside))
     # An hourly counter includes the end of its hour, but a day includes its beginning.
-    sharp = [edge for edge in edges if edge not in split]
-    if sharp:
-        exactly = at.in_(sharp)
+    on_the_hour = [edge for edge in edges if edge not in split]
+    if on_the_hour:
+        exactly = at.in_(on_the_hour)
         before = _day(at - _MICROSECOND, edges)
         parts.append(_row_by_row(schema_id, _day(at, edges), 1).where(exactly, at < edges[-1]))
         parts.append(_row_by_row(schema_id, before, -1).where(exactly, at > edges[0]))
-    found = union_all(*parts).subquery()
-    none = cast(null(), Text)
-    return _summed(found, none, none, found.c.day).group_by(found.c.day, found.c.kind)
+    counted = union_all(*parts).subquery()
+    no_id = cast(null(), Text)
+    columns = (counted.c.day, counted.c.kind)
+    return _sum_cells(counted, no_id, no_id, counted.c.day).group_by(*columns)
 
 
 def _where(schema_id: UUID | None) -> dict[str, Any]:
     return {"kind": list(KINDS)} | ({} if schema_id is None else {"schema_id": schema_id})
 
 
-def _rows(schema_id: UUID | None, *columns: Any) -> Select[Any]:
+def _rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> Select[Any]:
     rows = select(*columns).where(
         TagSetRevision.organization_id == tenancy.current_organization_id(),
         TagSetRevision.author_id.is_not(None),
@@ -132,7 +154,7 @@ def _rows(schema_id: UUID | None, *columns: Any) -> Select[Any]:
     return rows if schema_id is None else rows.where(TagSetRevision.schema_id == schema_id)
 
 
-def _row_by_row(schema_id: UUID | None, day: Any, sign: int) -> Select[Any]:
+def _row_by_row(schema_id: UUID | None, day: ColumnElement[Any], sign: int) -> Select[Any]:
     waited = func.coalesce(TagSetRevision.waited_microseconds, 0)
     return _rows(
         schema_id,
@@ -144,11 +166,16 @@ def _row_by_row(schema_id: UUID | None, day: Any, sign: int) -> Select[Any]:
     )
 
 
-def _day(at: Any, edges: Sequence[datetime]) -> Any:
+def _day(at: SQLColumnExpression[Any], edges: Sequence[datetime]) -> ColumnElement[int]:
     return func.width_bucket(at, cast(list(edges), ARRAY(DateTime(timezone=True))))
 
 
-def _summed(cells: Any, schema_id: Any, author_id: Any, day: Any) -> Select[Any]:
+def _sum_cells(
+    cells: FromClause,
+    schema_id: ColumnElement[Any],
+    author_id: ColumnElement[Any],
+    day: ColumnElement[Any],
+) -> Select[Any]:
     timed = case((cells.c.timed == "true", cells.c.n), else_=0)
     return select(
         schema_id.label("schema_id"),

@@ -6,8 +6,19 @@ An item is listed while its tag set is submitted and its artifact is not archive
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ColumnElement, Select, bindparam, cast, func, or_, select, values
-from sqlalchemy import column as named
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Select,
+    SQLColumnExpression,
+    bindparam,
+    cast,
+    func,
+    or_,
+    select,
+    values,
+)
+from sqlalchemy import column as column_of
 
 from app.identity.teams.models import TeamMember
 from app.kit import counters, db, tenancy
@@ -38,24 +49,24 @@ _MOST_URGENT = PreparedList(
 )
 
 
-def page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) -> Page:
+def get_page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) -> Page:
     """List the pending items of artifacts that are not archived.
 
     The filter `mine` applies to the user `user_id`.
     """
     if not filters and request.sort == "review_rank":
         return _MOST_URGENT.page(request)
-    teams = _teams(user_id) if "mine" in filters else []
+    teams = _list_team_ids(user_id) if "mine" in filters else []
     keys = []
     if filters.get("mine"):
         column = _SORTS[request.sort.lstrip("-")]
         keys = _keys_of_mine(column, filters, user_id, teams)
-    shown = ITEMS if keys else ITEMS.where(is_listed(filters, user_id))
+    statement = ITEMS if keys else ITEMS.where(is_listed(filters, user_id))
     total = _total(filters, user_id, teams)
-    return paginate(shown, request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys)
+    return paginate(statement, request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys)
 
 
-def _teams(user_id: UUID) -> list[UUID]:
+def _list_team_ids(user_id: UUID) -> list[UUID]:
     statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
     return list(db.session().scalars(statement))
 
@@ -68,14 +79,14 @@ def _total(filters: dict[str, Any], user_id: UUID, teams: list[UUID]) -> ColumnE
     if len({"mine", "claimed"} & set(filters)) > 1:
         return counters.count(_rows(filters, user_id))
     others = {name: value for name, value in filters.items() if name not in ("mine", "claimed")}
-    found = _count(others, user_id)
+    total = _count(others, user_id)
     if "claimed" in filters:
         claimed = counters.count(_rows(others, user_id).where(CLAIMED))
-        return claimed if filters["claimed"] else found - claimed
+        return claimed if filters["claimed"] else total - claimed
     if "mine" in filters:
         own = _count_mine(others, user_id, teams)
-        return own if filters["mine"] else found - own
-    return found
+        return own if filters["mine"] else total - own
+    return total
 
 
 def _count(filters: dict[str, Any], user_id: UUID) -> ColumnElement[int]:
@@ -105,38 +116,38 @@ def _count_mine(filters: dict[str, Any], user_id: UUID, teams: list[UUID]) -> Co
     if any(name in filters for name in (*_PERIOD, "labeler_id", "assignee_id", "team_id")):
         return counters.count(_rows({**filters, "mine": True}, user_id))
     where = _where(filters)
-    found = counters.total(REVIEWS, {**where, "assignee_id": user_id})
+    total = counters.total(REVIEWS, {**where, "assignee_id": user_id})
     if teams:
         cells = counters.cells(REVIEWS, ("assignee_id",), {**where, "team_id": teams})
         of_teams = cast(func.coalesce(func.sum(cells.c.n), 0), BigInteger)
         others = cells.c.assignee_id != str(user_id)
-        found += select(of_teams).where(others).scalar_subquery()
-    beside = _rows(filters, user_id).where(
+        total += select(of_teams).where(others).scalar_subquery()
+    claimed_only = _rows(filters, user_id).where(
         CLAIMED,
         TagSet.claim_user_id == user_id,
         TagSet.assignee_id.is_distinct_from(user_id),
         or_(TagSet.assignee_team_id.is_(None), TagSet.assignee_team_id.not_in(teams)),
     )
-    return found + counters.count(beside)
+    return total + counters.count(claimed_only)
 
 
 def _rows(filters: dict[str, Any], user_id: UUID) -> Select[Any]:
-    # Said here too, as a count is part of another statement.
-    ours = TagSet.organization_id == tenancy.current_organization_id()
-    return select(TagSet.id).where(ours, is_listed(filters, user_id))
+    # The ORM does not add this filter to a count inside another statement.
+    is_own = TagSet.organization_id == tenancy.current_organization_id()
+    return select(TagSet.id).where(is_own, is_listed(filters, user_id))
 
 
 def _keys_of_mine(
-    column: Any, filters: dict[str, Any], user_id: UUID, teams: list[UUID]
+    column: SQLColumnExpression[Any], filters: dict[str, Any], user_id: UUID, teams: list[UUID]
 ) -> list[Keys]:
     rest = {name: value for name, value in filters.items() if name != "mine"}
-    keys: Any = select(column, TagSet.id).where(is_listed(rest, user_id))
-    found = [
+    keys: Select[Any] = select(column, TagSet.id).where(is_listed(rest, user_id))
+    result = [
         Keys(keys.where(TagSet.assignee_id == user_id)),
         Keys(keys.where(CLAIMED, TagSet.claim_user_id == user_id)),
     ]
     if teams:
-        theirs = values(named("team_id", TeamMember.team_id.type), name="theirs")
-        branches = theirs.data([(team,) for team in teams])
-        found.append(Keys(keys.where(TagSet.assignee_team_id == branches.c.team_id), branches))
-    return found
+        team_ids = values(column_of("team_id", TeamMember.team_id.type), name="own_teams")
+        branches = team_ids.data([(team_id,) for team_id in teams])
+        result.append(Keys(keys.where(TagSet.assignee_team_id == branches.c.team_id), branches))
+    return result

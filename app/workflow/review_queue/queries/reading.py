@@ -1,7 +1,8 @@
 """SQL queries that read the review queue."""
 
 from collections.abc import Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
@@ -63,6 +64,31 @@ ITEMS = (
 )
 
 
+class ItemRow(NamedTuple):
+    """The columns of `ITEMS`; `claimed_by` has an unexpired claim."""
+
+    id: UUID
+    artifact_id: UUID
+    artifact_name: str
+    schema_id: UUID
+    schema_name: str
+    submitted_at: datetime
+    review_rank: int
+    priority: int
+    due_at: datetime | None
+    claimed_by: UUID | None
+    claim_expires_at: datetime | None
+    assignee_id: UUID | None
+    assignee_team_id: UUID | None
+    escalated: bool
+    escalated_by: UUID | None
+    escalated_at: datetime | None
+    escalation_reason: str | None
+    flags: list[str]
+    created_at: datetime
+    updated_at: datetime
+
+
 # Prepared because every claim of a next item runs this query.
 _SHOWN = Prepared.from_select(
     "show_review_item",
@@ -74,14 +100,16 @@ _SHOWN = Prepared.from_select(
     organization_id="uuid",
     item_id="uuid",
 )
+_SHOWN.shape = ItemRow._make
 
 
-def shown(item_id: UUID) -> Any:
-    """Return a pending item as a named tuple, or None if it does not exist."""
-    return _SHOWN.first(str(tenancy.current_organization_id()), str(item_id))
+def get(item_id: UUID) -> ItemRow | None:
+    """Return a pending item, or None if it does not exist."""
+    row: ItemRow | None = _SHOWN.first(str(tenancy.current_organization_id()), str(item_id))
+    return row
 
 
-def waits(item_id: UUID) -> bool:
+def is_pending(item_id: UUID) -> bool:
     """Return True if the tag set is pending review."""
     statement = select(TagSet.id).where(
         TagSet.id == item_id, TagSet.status == TagSetStatus.SUBMITTED
@@ -94,17 +122,17 @@ def find(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bul
 
     Raises 409 `conflict` with `details.count` if the number differs from `expected`.
     """
-    chosen = select(TagSet.id).where(is_listed(filters, user_id))
-    return bulk.find(chosen, _RANK, expected=expected)
+    selected = select(TagSet.id).where(is_listed(filters, user_id))
+    return bulk.find(selected, _RANK, expected=expected)
 
 
-def still(item_ids: Sequence[UUID], filters: dict[str, Any], *, user_id: UUID) -> dict[UUID, bool]:
+def match(item_ids: Sequence[UUID], filters: dict[str, Any], *, user_id: UUID) -> dict[UUID, bool]:
     """Return for each existing tag set whether it still matches `filters`."""
-    shown = is_listed(filters, user_id)
+    listed = is_listed(filters, user_id)
     # An array is one parameter, which is faster to process than a list of 1,000 parameters.
-    named = TagSet.id == func.any(cast(list(item_ids), ARRAY(Uuid)))
-    statement = select(TagSet.id, shown.is_(True).label("shown")).where(named)
-    return {row.id: row.shown for row in db.session().execute(statement)}
+    is_one = TagSet.id == func.any(cast(list(item_ids), ARRAY(Uuid)))
+    statement = select(TagSet.id, listed.is_(True).label("listed")).where(is_one)
+    return {row.id: row.listed for row in db.session().execute(statement)}
 
 
 CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
@@ -112,34 +140,34 @@ CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func
 
 def is_listed(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
     """Return the condition that a tag set is in the queue and matches `filters`."""
-    found: list[ColumnElement[bool]] = [
+    conditions: list[ColumnElement[bool]] = [
         TagSet.status == TagSetStatus.SUBMITTED,
         ~TagSet.artifact_archived,
     ]
     for name, value in filters.items():
         if name == "created_after":
-            found.append(TagSet.created_at >= value)
+            conditions.append(TagSet.created_at >= value)
         elif name == "created_before":
-            found.append(TagSet.created_at < value)
+            conditions.append(TagSet.created_at < value)
         elif name == "flag":
-            found.append(TagSet.flags.contains([value]))
+            conditions.append(TagSet.flags.contains([value]))
         elif name == "team_id":
-            found.append(TagSet.assignee_team_id == value)
+            conditions.append(TagSet.assignee_team_id == value)
         elif name == "claimed":
-            found.append(_is(CLAIMED, wanted=value))
+            conditions.append(_negate_unless(CLAIMED, value=value))
         elif name == "mine":
-            found.append(_is(mine(user_id), wanted=value))
+            conditions.append(_negate_unless(is_mine(user_id), value=value))
         else:
-            found.append(getattr(TagSet, name) == value)
-    return and_(*found)
+            conditions.append(getattr(TagSet, name) == value)
+    return and_(*conditions)
 
 
-def _is(condition: ColumnElement[bool], *, wanted: bool) -> ColumnElement[bool]:
+def _negate_unless(condition: ColumnElement[bool], *, value: bool) -> ColumnElement[bool]:
     # A comparison with null is neither true nor false, and counts as false here.
-    return condition if wanted else condition.is_not(True)
+    return condition if value else condition.is_not(True)
 
 
-def mine(user_id: UUID) -> ColumnElement[bool]:
+def is_mine(user_id: UUID) -> ColumnElement[bool]:
     """Return the condition that an item is claimed by a user, or assigned to them or their team."""
     teams = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
     return or_(

@@ -1,14 +1,14 @@
 """SQL queries that count the pending items and return their ages."""
 
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
     Integer,
     Numeric,
-    Row,
     Select,
+    SQLColumnExpression,
     Text,
     Uuid,
     case,
@@ -32,19 +32,27 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 _COUNTS = ("depth", "unassigned", "escalated", "overdue", "claimed")
 
 
-def waiting(schema_id: UUID | None) -> list[Row[Any]]:
-    """Return the pending items by schema, as numbers.
+class PendingCount(NamedTuple):
+    """The numbers of all, unassigned, escalated, overdue and claimed items of a schema."""
 
-    Each row has the schema's id and name, and the numbers of all, unassigned, escalated, overdue
-    and claimed items.
-    """
+    schema_id: UUID
+    schema_name: str
+    depth: int
+    unassigned: int
+    escalated: int
+    overdue: int
+    claimed: int
+
+
+def count_pending(schema_id: UUID | None) -> list[PendingCount]:
+    """Return the numbers of pending items by schema."""
     where = _where(schema_id)
     cells = counters.cells(REVIEWS, ("schema_id", "assigned", "escalated"), where)
     now = db.utc_now()
     rows = _rows(schema_id, cast(TagSet.schema_id, Text).label("schema_id"))
     between = Between("due", TagSet.due_at, None, now, rows)
     due = counters.cells_between(REVIEWS, ("schema_id",), where, between)
-    held = rows.where(CLAIMED).subquery()
+    claimed = rows.where(CLAIMED).subquery()
     parts = (
         _counts(
             cells.c.schema_id,
@@ -53,7 +61,7 @@ def waiting(schema_id: UUID | None) -> list[Row[Any]]:
             escalated=_if(cells.c.escalated == "true", cells.c.n),
         ),
         _counts(due.c.schema_id, overdue=due.c.n),
-        _counts(held.c.schema_id, claimed=literal(1)),
+        _counts(claimed.c.schema_id, claimed=literal(1)),
     )
     counted = union_all(*parts).subquery()
     schema = cast(counted.c.schema_id, Uuid)
@@ -67,14 +75,14 @@ def waiting(schema_id: UUID | None) -> list[Row[Any]]:
         .group_by(counted.c.schema_id, ArtifactSchema.name)
         .having(func.sum(counted.c.depth) > 0)
     )
-    return list(db.session().execute(statement))
+    return [PendingCount._make(row) for row in db.session().execute(statement)]
 
 
 def _where(schema_id: UUID | None) -> dict[str, Any]:
     return {"archived": False} | ({} if schema_id is None else {"schema_id": schema_id})
 
 
-def _rows(schema_id: UUID | None, *columns: Any) -> Select[Any]:
+def _rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> Select[Any]:
     rows = select(*columns).where(
         TagSet.organization_id == tenancy.current_organization_id(),
         TagSet.status == TagSetStatus.SUBMITTED,
@@ -83,13 +91,13 @@ def _rows(schema_id: UUID | None, *columns: Any) -> Select[Any]:
     return rows if schema_id is None else rows.where(TagSet.schema_id == schema_id)
 
 
-def _counts(schema_id: Any, **counts: Any) -> Select[Any]:
-    zeros = dict.fromkeys(_COUNTS, literal(0))
-    found = (expression.label(name) for name, expression in (zeros | counts).items())
-    return select(schema_id.label("schema_id"), *found)
+def _counts(schema_id: ColumnElement[Any], **counts: ColumnElement[int]) -> Select[Any]:
+    zeros: dict[str, ColumnElement[int]] = dict.fromkeys(_COUNTS, literal(0))
+    columns = (expression.label(name) for name, expression in (zeros | counts).items())
+    return select(schema_id.label("schema_id"), *columns)
 
 
-def _if(condition: ColumnElement[bool], number: Any) -> ColumnElement[int]:
+def _if(condition: ColumnElement[bool], number: ColumnElement[int]) -> ColumnElement[int]:
     return case((condition, number), else_=0)
 
 

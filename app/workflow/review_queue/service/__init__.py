@@ -1,14 +1,9 @@
 """Public functions of the review queue: listing, claiming, assignment and statistics."""
 
-from app.workflow.review_queue.queries.nearly_due import move as move_nearly_due
+from app.workflow.review_queue.queries.items import expire_claims, move_nearly_due
 from app.workflow.review_queue.service.assigning import assign_many, escalate
 from app.workflow.review_queue.service.bulk import accept_many, reject_many
-from app.workflow.review_queue.service.claiming import (
-    claim,
-    claim_next,
-    expire_claims,
-    release,
-)
+from app.workflow.review_queue.service.claiming import claim, claim_next, release
 from app.workflow.review_queue.service.reading import get, list_items
 from app.workflow.review_queue.service.returning import (
     release_demoted,

@@ -1,24 +1,29 @@
 """Escalation of single reviews and assignment of many reviews."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from app.identity.members.eligibility import lock_eligible
 from app.identity.organizations import service as organizations
-from app.identity.teams import service as teams
 from app.kit import bulk, errors, events
 from app.kit.bulk import Failures, FindUnfit
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.workflow.review_queue.queries import assigning, holding, reading
+from app.workflow.assignment import service as assignment
+from app.workflow.review_queue import emitted_events
+from app.workflow.review_queue.emitted_events import AssignedPayload
+from app.workflow.review_queue.queries import items, reading
+from app.workflow.review_queue.queries.items import LockedItem
 from app.workflow.review_queue.service.bulk import for_each
 from app.workflow.review_queue.service.claiming import lock
-from app.workflow.review_queue.service.reading import shown
+from app.workflow.review_queue.service.reading import get_item
 from app.workflow.tag_sets import service as tag_sets
+
+_OWN = "Reviewers cannot review their own tag set. Choose another reviewer."
 
 
 def escalate(
@@ -37,18 +42,33 @@ def escalate(
     or `assignee_team_id` if it is assigned to others.
     """
     # Lock members and teams before tag sets, in the same order as their removal does.
-    if not reading.waits(item_id):
+    if not reading.is_pending(item_id):
         raise errors.not_found()
-    able = {user_id} if team_id is None else assigning.reviewers_of_team(team_id)
-    _check_recipients([user_id] if user_id else [], "user_id", team_id)
-    held = lock(item_id)
-    tag_sets.check_review(caller, held, take_over=True)
+    if team_id is not None:
+        reviewers = assignment.lock_team(team_id, Role.reviewer)
+    else:
+        reviewers = sorted(lock_eligible([user_id] if user_id else [], Role.reviewer))
+        if not reviewers:
+            raise errors.invalid("Must be a member who can review.", "user_id")
+    item = lock(item_id)
+    tag_sets.check_review(caller, item, take_over=True)
     if user_id == caller.user_id:
         raise errors.invalid("Must be a reviewer other than yourself.", "user_id")
-    _check_capable(held, caller, able, "user_id" if team_id is None else "team_id")
-    holding.escalate(item_id, by=caller.user_id, reason=reason, user_id=user_id, team_id=team_id)
-    _tell([item_id], user_id, team_id, by=caller.user_id, escalated=True, reason=reason)
-    return shown(item_id)
+    if team_id is not None and not reviewers:
+        raise assignment.build_no_member_error(Role.reviewer)
+    if not _find_fit(item, reviewers, caller):
+        raise errors.invalid(_OWN, "user_id" if team_id is None else "team_id")
+    items.escalate(item_id, by=caller.user_id, reason=reason, user_id=user_id, team_id=team_id)
+    payload: AssignedPayload = {
+        "tag_set_ids": [item_id],
+        "user_ids": [user_id] if user_id else [],
+        "team_id": team_id,
+        "by": caller.user_id,
+        "escalated": True,
+        "reason": reason,
+    }
+    events.emit(emitted_events.ASSIGNED, payload)
+    return get_item(item_id)
 
 
 def assign_many(
@@ -66,16 +86,16 @@ def assign_many(
     the position in the queue. Emits `reviews.assigned` per reviewer or for the team in each
     transaction, for new assignments only. Raises 400 on `user_ids` or `team_id`.
     """
-    giving = _Giving(caller, user_ids=user_ids, team_id=team_id, due_at=due_at)
+    assigner = _Assigner(caller, user_ids=user_ids, team_id=team_id, due_at=due_at)
     if "filter" in selection:
-        giving.hold()  # Validate even if the filter matches nothing.
-    return for_each(giving.give, caller=caller, **selection)
+        assigner.lock_recipients()  # Validate even if the filter matches nothing.
+    return for_each(assigner.assign_batch, caller=caller, **selection)
 
 
-class _Giving:
-    """Assignment of one request, which may span several transactions.
+class _Assigner:
+    """Assign the items of one request, which may take several transactions.
 
-    The number of items per reviewer is carried over from one transaction to the next.
+    The loads of the reviewers carry over from one transaction to the next.
     """
 
     def __init__(
@@ -87,143 +107,103 @@ class _Giving:
         due_at: datetime | None,
     ) -> None:
         self._caller = caller
-        self._people = list(dict.fromkeys(user_ids))
+        self._user_ids = user_ids
         self._team_id = team_id
         self._due_at = due_at
-        self._shares = _Shares(caller)
+        self._reviewers: list[UUID] = []
+        self._loads: Counter[UUID] = Counter()
 
-    def hold(self) -> None:
-        """Validate the assignees and lock them until the transaction ends. Raises 400."""
-        team_id = self._team_id
-        able = self._people if team_id is None else sorted(assigning.reviewers_of_team(team_id))
-        _check_recipients(self._people, "user_ids", team_id)
-        if not able:
-            raise errors.invalid("The team has no member who can review.", "team_id")
-        self._shares.able = able
+    def lock_recipients(self) -> None:
+        """Validate the users or the team and lock them until the transaction ends. Raises 400."""
+        if self._team_id is None:
+            self._reviewers = assignment.lock_users(self._user_ids, Role.reviewer)
+            return
+        self._reviewers = assignment.lock_team(self._team_id, Role.reviewer)
+        if not self._reviewers:
+            raise assignment.build_no_member_error(Role.reviewer)
 
-    def give(self, item_ids: Sequence[UUID], unfit: FindUnfit | None) -> Failures:
+    def assign_batch(self, item_ids: Sequence[UUID], find_unfit: FindUnfit | None) -> Failures:
         """Assign the items that are not unfit, emit the events, and return the errors by item id.
 
-        Members and teams are locked before tag sets. Raises the same errors as `hold`.
+        Members and teams are locked before tag sets. Raises the same errors as `lock_recipients`.
         """
-        self.hold()
-        held = assigning.lock(item_ids)
-        failures = bulk.find_missing(item_ids, {row.id for row in held})
-        if unfit is not None:
-            failures.update(unfit(item_ids))
-        given, refused = self._deal([row for row in held if row.id not in failures])
-        if given:
-            assigning.assign(
-                {one: user if self._team_id is None else None for one, user in given.items()},
+        self.lock_recipients()
+        locked = items.lock(item_ids)
+        failures = bulk.find_missing(item_ids, {item.id for item in locked})
+        if find_unfit is not None:
+            failures.update(find_unfit(item_ids))
+        chosen, refused = self._choose_reviewers([i for i in locked if i.id not in failures])
+        if chosen:
+            items.assign(
+                {item_id: None if self._team_id else user for item_id, user in chosen.items()},
                 team_id=self._team_id,
                 due_at=self._due_at,
-                keep_claims={row.id for row in held if given.get(row.id) == row.claimed_by},
+                keep_claims={item.id for item in locked if chosen.get(item.id) == item.claimed_by},
             )
-            _tell_all(self._news(held, given), self._team_id, self._caller)
+            self._emit([item for item in locked if item.id in chosen], chosen)
         return failures | refused
 
-    def _news(self, held: list[Any], given: Mapping[UUID, UUID]) -> dict[UUID, UUID]:
-        """Return the new assignments, so that repeated ones cause no notification."""
-        if self._team_id is not None:
-            known = {row.id for row in held if row.assignee_team_id == self._team_id}
-        else:
-            known = {row.id for row in held if row.assignee_id == given.get(row.id)}
-        return {one: user for one, user in given.items() if one not in known}
-
-    def _deal(self, held: list[Any]) -> tuple[dict[UUID, UUID], dict[UUID, ApiError]]:
-        """Return the assigned user of each item, and the errors of items without one."""
-        given: dict[UUID, UUID] = {}
+    def _choose_reviewers(
+        self, locked: list[LockedItem]
+    ) -> tuple[dict[UUID, UUID], dict[UUID, ApiError]]:
+        """Return the reviewer of each item, and the errors of items without one."""
+        fit = {item.id: _find_fit(item, self._reviewers, self._caller) for item in locked}
+        chosen: dict[UUID, UUID] = {}
         refused: dict[UUID, ApiError] = {}
-        shares = self._shares
+
+        def count_choices(item: LockedItem) -> int:
+            return 1 if item.claimed_by in self._reviewers else len(fit[item.id])
+
         # Items with few possible reviewers come first, so that the rest can balance the numbers.
-        for row in sorted(held, key=lambda row: (shares.choice(row), row.review_rank, row.id)):
+        for item in sorted(
+            locked, key=lambda item: (count_choices(item), item.review_rank, item.id)
+        ):
             try:
-                given[row.id] = shares.take(row)
-            except ApiError as failure:
-                refused[row.id] = failure
-        return given, refused
+                reviewer_id = self._choose(item, fit[item.id])
+            except ApiError as error:
+                refused[item.id] = error
+                continue
+            self._loads[reviewer_id] += 1
+            chosen[item.id] = reviewer_id
+        return chosen, refused
 
-
-class _Shares:
-    """Number of items assigned to each reviewer; `able` lists the possible reviewers."""
-
-    def __init__(self, caller: Caller) -> None:
-        self.able: list[UUID] = []
-        self.taken: Counter[UUID] = Counter()
-        self.caller = caller
-        self.own_too = organizations.allows_self_review(caller.org.settings)
-
-    def choice(self, held: Any) -> int:
-        """Return the number of reviewers that an item can be assigned to."""
-        return 1 if held.claimed_by in self.able else len(self._able(held))
-
-    def _able(self, held: Any) -> list[UUID]:
-        return [one for one in self.able if self.own_too or one not in held.makers]
-
-    def take(self, held: Any) -> UUID:
-        """Choose the user who claimed the item, or the one with the fewest items. Raises 409."""
-        if held.claimed_by not in (None, self.caller.user_id) and held.claimed_by not in self.able:
-            claim = {"user_id": held.claimed_by, "expires_at": held.claim_expires_at}
+    def _choose(self, item: LockedItem, fit: Sequence[UUID]) -> UUID:
+        """Return the user who claimed the item, or the one with the fewest items. Raises 409."""
+        others = (None, self._caller.user_id, *self._reviewers)
+        if item.claimed_by not in others:
+            claim = {"user_id": item.claimed_by, "expires_at": item.claim_expires_at}
             raise errors.conflict("Another reviewer has claimed this tag set.", claim=claim)
-        able = self._able(held)
-        if held.claimed_by in able:
-            chosen: UUID = held.claimed_by
-        elif able:
-            chosen = min(able, key=self.taken.__getitem__)
-        else:
-            raise errors.conflict(
-                "Reviewers cannot review their own tag set. Choose another reviewer."
-            )
-        self.taken[chosen] += 1
-        return chosen
+        if item.claimed_by is not None and item.claimed_by in fit:
+            return item.claimed_by
+        if not fit:
+            raise errors.conflict(_OWN)
+        return min(fit, key=self._loads.__getitem__)
+
+    def _emit(self, locked: Iterable[LockedItem], chosen: Mapping[UUID, UUID]) -> None:
+        """Emit `reviews.assigned` for new assignments, so that repeated ones notify nobody."""
+        new: dict[UUID | None, list[UUID]] = defaultdict(list)
+        for item in locked:
+            if self._team_id is not None:
+                if item.assignee_team_id != self._team_id:
+                    new[None].append(item.id)
+            elif item.assignee_id != chosen[item.id]:
+                new[chosen[item.id]].append(item.id)
+        payloads: list[AssignedPayload] = [
+            {
+                "tag_set_ids": item_ids,
+                "user_ids": [user_id] if user_id else [],
+                "team_id": self._team_id,
+                "by": self._caller.user_id,
+                "escalated": False,
+                "reason": None,
+            }
+            for user_id, item_ids in new.items()
+        ]
+        events.emit_many(emitted_events.ASSIGNED, payloads)
 
 
-def _check_recipients(user_ids: Sequence[UUID], field: str, team_id: UUID | None) -> None:
-    if team_id is not None:
-        if not teams.lock_existing([team_id]):
-            raise errors.invalid("Must be the id of a team.", "team_id")
-        return
-    known = lock_eligible(user_ids, Role.reviewer)
-    unknown = [one for one in user_ids if one not in known]
-    if unknown:
-        many = field == "user_ids"
-        raise errors.invalid(
-            "Must be members who can review.",
-            f"{field}.{user_ids.index(unknown[0])}" if many else field,
-            **({"user_ids": unknown} if many else {}),
-        )
-
-
-def _check_capable(held: Any, caller: Caller, able: set[Any], field: str) -> None:
-    if not able:
-        raise errors.invalid("The team has no member who can review.", field)
-    if not organizations.allows_self_review(caller.org.settings) and able <= set(held.makers):
-        raise errors.invalid(
-            "Reviewers cannot review their own tag set. Choose another reviewer.", field
-        )
-
-
-def _tell_all(given: dict[UUID, UUID], team_id: UUID | None, caller: Caller) -> None:
-    if not given:
-        return
-    told = {"by": caller.user_id, "escalated": False, "reason": None}
-    if team_id is not None:
-        _tell(list(given), None, team_id, **told)
-        return
-    of: dict[UUID, list[UUID]] = {}
-    for item_id, user_id in given.items():
-        of.setdefault(user_id, []).append(item_id)
-    events.emit_many(
-        "reviews.assigned", [_told(items, user_id, None, **told) for user_id, items in of.items()]
-    )
-
-
-def _tell(item_ids: list[UUID], user_id: UUID | None, team_id: UUID | None, **more: Any) -> None:
-    events.emit("reviews.assigned", _told(item_ids, user_id, team_id, **more))
-
-
-def _told(
-    item_ids: list[UUID], user_id: UUID | None, team_id: UUID | None, **more: Any
-) -> dict[str, Any]:
-    users = [user_id] if user_id else []
-    return {"tag_set_ids": item_ids, "user_ids": users, "team_id": team_id, **more}
+def _find_fit(item: LockedItem, reviewers: Sequence[UUID], caller: Caller) -> list[UUID]:
+    """Return the reviewers who may review an item, which may be their own work."""
+    if organizations.allows_self_review(caller.org.settings):
+        return list(reviewers)
+    return [user_id for user_id in reviewers if user_id not in item.makers]

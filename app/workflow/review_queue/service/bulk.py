@@ -10,15 +10,15 @@ from app.kit.principal import Caller
 from app.workflow.review_queue.queries import reading
 from app.workflow.tag_sets import service as tag_sets
 
-Act = Callable[[Sequence[UUID], FindUnfit | None], Failures]
+Action = Callable[[Sequence[UUID], FindUnfit | None], Failures]
 """Function that changes items and returns the errors of items that were not changed."""
 
 
 def accept_many(*, caller: Caller, note: str | None = None, **selection: Any) -> dict[str, Any]:
     """Accept items as `tag_sets.accept_many`, by id or by filter (`for_each`)."""
 
-    def act(ids: Sequence[UUID], unfit: FindUnfit | None) -> Failures:
-        return tag_sets.accept_many(ids, caller=caller, note=note, unfit=unfit)
+    def act(ids: Sequence[UUID], find_unfit: FindUnfit | None) -> Failures:
+        return tag_sets.accept_many(ids, caller=caller, note=note, find_unfit=find_unfit)
 
     return for_each(act, caller=caller, **selection)
 
@@ -26,14 +26,16 @@ def accept_many(*, caller: Caller, note: str | None = None, **selection: Any) ->
 def reject_many(*, caller: Caller, reason: str, send_to: str, **selection: Any) -> dict[str, Any]:
     """Reject items as `tag_sets.reject_many`, by id or by filter (`for_each`)."""
 
-    def act(ids: Sequence[UUID], unfit: FindUnfit | None) -> Failures:
-        return tag_sets.reject_many(ids, caller=caller, reason=reason, send_to=send_to, unfit=unfit)
+    def act(ids: Sequence[UUID], find_unfit: FindUnfit | None) -> Failures:
+        return tag_sets.reject_many(
+            ids, caller=caller, reason=reason, send_to=send_to, find_unfit=find_unfit
+        )
 
     return for_each(act, caller=caller, **selection)
 
 
 def for_each(
-    act: Act,
+    act: Action,
     *,
     caller: Caller,
     tag_set_ids: Sequence[UUID] = (),
@@ -49,12 +51,12 @@ def for_each(
     """
     if filter is None:
         return bulk.build_result(tag_set_ids, act(tag_set_ids, None))
-    found = reading.find(filter, user_id=caller.user_id, expected=expected_count)
+    matched = reading.find(filter, user_id=caller.user_id, expected=expected_count)
 
-    def unfit(ids: Sequence[UUID]) -> Failures:
-        there = reading.still(ids, filter, user_id=caller.user_id)
-        changed = errors.conflict("The tag set has changed and no longer matches the filter.")
-        left = dict.fromkeys((one for one, fits in there.items() if not fits), changed)
-        return bulk.find_missing(ids, there) | left
+    def find_unfit(ids: Sequence[UUID]) -> Failures:
+        matches = reading.match(ids, filter, user_id=caller.user_id)
+        error = errors.conflict("The tag set has changed and no longer matches the filter.")
+        changed = dict.fromkeys((id_ for id_, is_match in matches.items() if not is_match), error)
+        return bulk.find_missing(ids, matches) | changed
 
-    return bulk.in_batches(found, lambda ids: act(ids, unfit))
+    return bulk.in_batches(matched, lambda ids: act(ids, find_unfit))

@@ -8,8 +8,9 @@ from app.identity.organizations import service as organizations
 from app.kit import errors
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.workflow.review_queue.queries import drawing, holding
-from app.workflow.review_queue.service.reading import shown
+from app.workflow.review_queue.queries import items, next_item
+from app.workflow.review_queue.queries.items import LockedItem
+from app.workflow.review_queue.service.reading import get_item
 from app.workflow.tag_sets import service as tag_sets
 
 
@@ -28,17 +29,17 @@ def claim_next(
     the most urgent first in each group. Only admins get unassigned items for which their teams lack
     the skills. Items are limited to `schema_id`, to any of `flags`, and to ids not in `exclude`.
     """
-    drawn = drawing.draw(
+    item_id = next_item.claim_next(
         caller.user_id,
         minutes=organizations.get_claim_minutes(caller.org.settings),
-        own_too=organizations.allows_self_review(caller.org.settings),
-        any_skill=caller.has(Role.admin),
+        allows_own=organizations.allows_self_review(caller.org.settings),
+        ignores_skills=caller.has(Role.admin),
         schema_id=schema_id,
         flags=flags,
         exclude=exclude,
         skip_held=skip_held,
     )
-    return None if drawn is None else shown(drawn)
+    return None if item_id is None else get_item(item_id)
 
 
 def claim(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
@@ -48,11 +49,11 @@ def claim(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     reviewer has claimed the item, with `assignee_id` or `assignee_team_id` if it is assigned to
     others.
     """
-    held = lock(item_id)
-    tag_sets.check_review(caller, held, take_over=True)
+    item = lock(item_id)
+    tag_sets.check_review(caller, item, take_over=True)
     minutes = organizations.get_claim_minutes(caller.org.settings)
-    holding.claim(item_id, caller.user_id, minutes=minutes)
-    return shown(item_id)
+    items.claim(item_id, caller.user_id, minutes=minutes)
+    return get_item(item_id)
 
 
 def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
@@ -60,23 +61,17 @@ def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
     Raises 404; 409 `conflict` if nobody has claimed the item; 403 if another user has claimed it.
     """
-    held = lock(item_id)
-    if held.claimed_by is None:
+    item = lock(item_id)
+    if item.claimed_by is None:
         raise errors.conflict("The item is not claimed.")
-    if held.claimed_by != caller.user_id and not caller.has(Role.admin):
+    if item.claimed_by != caller.user_id and not caller.has(Role.admin):
         raise errors.denied("Another reviewer has claimed the item.")
-    holding.release(item_id)
-    return shown(item_id)
+    items.release(item_id)
+    return get_item(item_id)
 
 
-def lock(item_id: UUID) -> Any:
+def lock(item_id: UUID) -> LockedItem:
     """Lock an item until the transaction ends and return it. Raises 404."""
-    held = holding.lock(item_id)
-    if held is None:
-        raise errors.not_found()
-    return held
-
-
-def expire_claims() -> int:
-    """End at most 1,000 expired claims across all organizations and return the number ended."""
-    return holding.expire()
+    for item in items.lock([item_id]):
+        return item
+    raise errors.not_found()

@@ -13,18 +13,18 @@ from app.workflow.review_queue.queries import listing, reading
 from app.workflow.tag_sets import service as tag_sets
 
 
-def list_items(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
+def list_items(*, caller: Caller, page: PageRequest, **filters: object) -> Page:
     """List review items by priority and due time.
 
     `filters` accepts schema_id, assignee_id, team_id, labeler_id, claimed, mine, escalated, flag,
     created_after and created_before.
     """
-    found = listing.page(page, filters=filters, user_id=caller.user_id)
+    result = listing.get_page(page, filters=filters, user_id=caller.user_id)
     now = db.utc_now()
-    shown = tag_sets.listed([row.id for row in found.items], page_size=page.page_size)
+    tag_sets_by_id = tag_sets.listed([row.id for row in result.items], page_size=page.page_size)
     # Omit a tag set that was deleted between the two statements.
-    rows = (row for row in found.items if row.id in shown)
-    return replace(found, items=[_item(row, shown[row.id], now) for row in rows])
+    rows = (row for row in result.items if row.id in tag_sets_by_id)
+    return replace(result, items=[_render(row, tag_sets_by_id[row.id], now) for row in rows])
 
 
 def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
@@ -32,23 +32,23 @@ def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
     Raises 404 if the tag set does not exist or is not pending review.
     """
-    item = shown(item_id)
+    item = get_item(item_id)
     artifact_id = UUID(str(item["artifact"]["id"]))
     item["document"] = artifacts.get(artifact_id)
     item["prediction"] = tag_sets.find_latest_prediction(artifact_id, caller=caller)
     return item
 
 
-def shown(item_id: UUID) -> dict[str, Any]:
+def get_item(item_id: UUID) -> dict[str, Any]:
     """Return an item with all tags. Raises 404."""
-    row = reading.shown(item_id)
+    row = reading.get(item_id)
     tag_set = tag_sets.shown(item_id) if row is not None else None
-    if tag_set is None:
+    if row is None or tag_set is None:
         raise errors.not_found()
-    return _item(row, tag_set, db.utc_now())
+    return _render(row, tag_set, db.utc_now())
 
 
-def _item(row: Any, tag_set: Any, now: datetime) -> dict[str, Any]:
+def _render(row: reading.ItemRow, tag_set: object, now: datetime) -> dict[str, Any]:
     waited = (now - row.submitted_at).total_seconds()
     claim = None
     if row.claimed_by is not None:

@@ -1,13 +1,14 @@
 """Unassignment of reviews whose assigned user or team can no longer do them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 from uuid import UUID
 
 from app.identity.teams import service as teams
 from app.kit import events
 from app.kit.permissions import Role
+from app.workflow.review_queue.emitted_events import RETURNED, ReturnedPayload
 from app.workflow.review_queue.queries import returning as queries
+from app.workflow.review_queue.queries.returning import UnassignedItem
 from app.workflow.tag_sets import service as tag_sets
 
 Checkpoint = Callable[[], None]
@@ -19,7 +20,7 @@ def release_member(user_id: UUID, team_ids: Iterable[UUID], checkpoint: Checkpoi
     Emits `reviews.returned` for each batch and calls `checkpoint` after each batch. This function
     and those below are safe to repeat: reviews that the assignee can still do stay assigned.
     """
-    _return(queries.of_user, user_id, checkpoint, user_id=user_id, reason="member_removed")
+    _unassign_user(user_id, checkpoint, reason="member_removed")
     for team_id in team_ids:
         release_team(team_id, checkpoint, reason="member_removed")
 
@@ -36,8 +37,8 @@ def release_disabled(user_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _release(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
-    tag_sets.release_member(user_id)
-    _return(queries.of_user, user_id, checkpoint, user_id=user_id, reason=reason)
+    tag_sets.release_reviews(user_id)
+    _unassign_user(user_id, checkpoint, reason=reason)
     for team in teams.list_of_users([user_id]).get(user_id, ()):
         release_team(team["id"], checkpoint, reason=reason)
 
@@ -48,19 +49,29 @@ def release_team(team_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
     Emits `reviews.returned` for each batch. An escalated review stays escalated, and admins are
     notified.
     """
-    _return(queries.of_team, team_id, checkpoint, team_id=team_id, reason=reason)
-
-
-def _return(
-    take: Callable[[UUID], Sequence[Any]], whose: UUID, checkpoint: Checkpoint, **told: Any
-) -> None:
-    while rows := take(whose):
-        data = {
-            "tag_set_ids": [row.id for row in rows],
-            "escalated_ids": [row.id for row in rows if row.escalated],
-            "user_id": None,
-            "team_id": None,
-            **told,
-        }
-        events.emit("reviews.returned", data)
+    while items := queries.unassign_team(team_id):
+        _emit(items, team_id=team_id, reason=reason)
         checkpoint()
+
+
+def _unassign_user(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
+    while items := queries.unassign_user(user_id):
+        _emit(items, user_id=user_id, reason=reason)
+        checkpoint()
+
+
+def _emit(
+    items: Sequence[UnassignedItem],
+    *,
+    reason: str,
+    user_id: UUID | None = None,
+    team_id: UUID | None = None,
+) -> None:
+    payload: ReturnedPayload = {
+        "tag_set_ids": [item.id for item in items],
+        "escalated_ids": [item.id for item in items if item.escalated],
+        "user_id": user_id,
+        "team_id": team_id,
+        "reason": reason,
+    }
+    events.emit(RETURNED, payload)

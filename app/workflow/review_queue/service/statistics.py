@@ -1,18 +1,21 @@
 """Statistics of the review queue: its length, its age, and the review decisions."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from app.identity.users import service as users
 from app.kit.days import get_period
 from app.kit.principal import Caller
 from app.workflow.review_queue.queries import decisions, statistics
+from app.workflow.review_queue.queries.decisions import DecisionCount
+from app.workflow.review_queue.queries.statistics import PendingCount
 
 _MICROSECONDS = 1_000_000
+Ages: TypeAlias = dict[tuple[UUID | None, float], float]
 
 
 def stats(
@@ -28,29 +31,29 @@ def stats(
     Ages and times are in seconds. Rates are between 0 and 1, and None without decisions. Tag sets
     accepted without a reviewer are not counted. Raises 400 on the period.
     """
-    asked = get_period(users.get_time_zone(caller.user_id), first, last)
-    edges = asked.edges
-    waiting = {row.schema_id: row for row in statistics.waiting(schema_id)}
+    period = get_period(users.get_time_zone(caller.user_id), first, last)
+    edges = period.edges
+    pending = {row.schema_id: row for row in statistics.count_pending(schema_id)}
     ages = statistics.ages(schema_id)
-    decided = decisions.decided(schema_id, edges)
-    by_day = _tallies((row for row in decided if row.day is not None), "day")
-    rows = [row for row in decided if row.day is None]
-    whole = _Tally()
+    counts = decisions.count_decisions(schema_id, edges)
+    by_day = _tally((row for row in counts if row.day is not None), "day")
+    rows = [row for row in counts if row.day is None]
+    total = _Tally()
     for row in rows:
-        whole.add(row)
+        total.add(row)
     return {
-        "time_zone": asked.zone,
-        "first": asked.first,
-        "last": asked.last,
-        **_waiting(list(waiting.values()), ages, None),
-        **whole.shown(),
-        "decided_per_day": whole.decided / len(asked.days),
+        "time_zone": period.zone,
+        "first": period.first,
+        "last": period.last,
+        **_summarize_pending(list(pending.values()), ages, None),
+        **total.summarize(),
+        "decided_per_day": total.decided / len(period.days),
         "by_day": [
-            {"date": day, **by_day[number].shown()}
-            for number, day in enumerate(asked.days, start=1)
+            {"date": day, **by_day[number].summarize()}
+            for number, day in enumerate(period.days, start=1)
         ],
-        "by_schema": _by_schema(waiting, ages, rows),
-        "by_reviewer": _by_reviewer(rows),
+        "by_schema": _list_schemas(pending, ages, rows),
+        "by_reviewer": _list_reviewers(rows),
     }
 
 
@@ -66,12 +69,12 @@ class _Tally:
     def decided(self) -> int:
         return self.kinds.total()
 
-    def add(self, row: Any) -> None:
+    def add(self, row: DecisionCount) -> None:
         self.kinds[row.kind] += row.decisions
         self.timed += row.timed
         self.microseconds += row.microseconds
 
-    def shown(self) -> dict[str, Any]:
+    def summarize(self) -> dict[str, Any]:
         accepted = self.kinds["accept"] + self.kinds["correction"]
         seconds = self.microseconds / self.timed / _MICROSECONDS if self.timed else None
         return {
@@ -84,45 +87,49 @@ class _Tally:
         }
 
 
-def _tallies(rows: Iterable[Any], name: str) -> defaultdict[Any, _Tally]:
-    found: defaultdict[Any, _Tally] = defaultdict(_Tally)
+def _tally(rows: Iterable[DecisionCount], column: str) -> defaultdict[object, _Tally]:
+    """Return the tallies of the rows by the value of a column."""
+    tallies: defaultdict[object, _Tally] = defaultdict(_Tally)
     for row in rows:
-        found[getattr(row, name)].add(row)
-    return found
+        tallies[getattr(row, column)].add(row)
+    return tallies
 
 
-def _by_schema(waiting: dict[UUID, Any], ages: Any, rows: Sequence[Any]) -> list[dict[str, Any]]:
-    decided = _tallies(rows, "schema_id")
-    names = {row.schema_id: row.schema_name for row in (*rows, *waiting.values())}
+def _list_schemas(
+    pending: Mapping[UUID, PendingCount], ages: Ages, rows: Sequence[DecisionCount]
+) -> list[dict[str, Any]]:
+    decided = _tally(rows, "schema_id")
+    names = {row.schema_id: row.schema_name for row in rows}
+    names |= {row.schema_id: row.schema_name for row in pending.values()}
     return [
         {
-            "schema": {"id": one, "name": names[one]},
-            **_waiting([waiting[one]] if one in waiting else [], ages, one),
-            **decided[one].shown(),
+            "schema": {"id": schema_id, "name": names[schema_id]},
+            **_summarize_pending(
+                [row for row in pending.values() if row.schema_id == schema_id], ages, schema_id
+            ),
+            **decided[schema_id].summarize(),
         }
-        for one in sorted(names, key=str)
+        for schema_id in sorted(names, key=str)
     ]
 
 
-def _by_reviewer(rows: Sequence[Any]) -> list[dict[str, Any]]:
+def _list_reviewers(rows: Sequence[DecisionCount]) -> list[dict[str, Any]]:
     """Return the numbers of each reviewer, most decisions first."""
-    decided = _tallies(rows, "author_id")
-    people = {row.author_id: _person(row) for row in rows}
-    return [
-        {"reviewer": people[one], **tally.shown()}
-        for one, tally in sorted(decided.items(), key=lambda item: (-item[1].decided, str(item[0])))
-    ]
+    decided = _tally(rows, "author_id")
+    reviewers = {
+        row.author_id: {"id": row.author_id, "email": row.email, "name": row.name} for row in rows
+    }
+    ranked = sorted(reviewers, key=lambda user_id: (-decided[user_id].decided, str(user_id)))
+    return [{"reviewer": reviewers[id_], **decided[id_].summarize()} for id_ in ranked]
 
 
-def _person(row: Any) -> dict[str, Any]:
-    return {"id": row.author_id, "email": row.email, "name": row.name}
-
-
-def _waiting(rows: Sequence[Any], ages: Any, schema_id: UUID | None) -> dict[str, Any]:
+def _summarize_pending(
+    rows: Sequence[PendingCount], ages: Ages, schema_id: UUID | None
+) -> dict[str, Any]:
     names = ("depth", "unassigned", "claimed", "escalated", "overdue")
-    shares = {"oldest_seconds": 1.0, "median_seconds": 0.5, "p90_seconds": 0.9}
-    found = {name: ages.get((schema_id, share)) for name, share in shares.items()}
+    quantiles = {"oldest_seconds": 1.0, "median_seconds": 0.5, "p90_seconds": 0.9}
+    values = {name: ages.get((schema_id, quantile)) for name, quantile in quantiles.items()}
     return {
         **{name: sum(getattr(row, name) for row in rows) for name in names},
-        "age": {name: None if age is None else max(0, int(age)) for name, age in found.items()},
+        "age": {name: None if age is None else max(0, int(age)) for name, age in values.items()},
     }

@@ -87,7 +87,7 @@ START = Position(datetime.min.replace(tzinfo=UTC), UUID(int=0))
 """The position before all documents."""
 
 
-def _build_parameters(**more: Any) -> dict[str, Any]:
+def _build_parameters(**more: object) -> dict[str, Any]:
     return {"org": tenancy.current_organization_id(), **more}
 
 

@@ -3,12 +3,12 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import String, cast, select
+from sqlalchemy import Select, String, cast, select
 
 from app.workflow.routing_rules.models import ArtifactRouting
 
 
-def select_matches(artifact_id: UUID) -> Any:
+def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
     """Return a SELECT of the rules that matched a document.
 
     Columns: at, rule_id, rule_name, assigned, note.

@@ -40,13 +40,6 @@ _SKILLS = text(
     GROUP BY seat.user_id
     """
 )
-_LOADS = text(
-    """
-    SELECT assignee_id, count(*) AS number FROM artifact_assignees
-    WHERE organization_id = :org AND assignee_id = ANY(CAST(:ids AS uuid[])) AND is_open
-    GROUP BY assignee_id
-    """
-)
 _REQUIRED = text(
     """
     SELECT id, required_skill_keys FROM schemas
@@ -91,14 +84,6 @@ def get_skills(user_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
     """Return the skills of each user's teams; users without skills are omitted."""
     rows = db.session().execute(_SKILLS, _build_parameters(user_ids))
     return {row.user_id: frozenset(row.skills) for row in rows}
-
-
-def count_open_documents(user_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the number of open artifacts assigned to each user by name, without zeros."""
-    return {
-        row.assignee_id: row.number
-        for row in db.session().execute(_LOADS, _build_parameters(user_ids))
-    }
 
 
 def get_required_skills(schema_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:

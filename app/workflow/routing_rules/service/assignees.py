@@ -4,11 +4,11 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from heapq import heapify, heapreplace
 from uuid import UUID
 
 from app.identity.members.eligibility import find_eligible
 from app.kit.permissions import Role
+from app.workflow.assignment.service import LabelerPool, count_open_artifacts
 from app.workflow.routing_rules.queries import people as queries
 from app.workflow.routing_rules.queries.people import Members
 from app.workflow.routing_rules.service.compiled_rules import Rule
@@ -61,7 +61,7 @@ def load_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> AssigneeData
         members=members,
         labelers=find_eligible(user_ids, Role.labeler) if user_ids else set(),
         skills=queries.get_skills(chosen_by_skills) if chosen_by_skills else {},
-        loads=Counter(queries.count_open_documents(chosen_by_load) if chosen_by_load else {}),
+        loads=Counter(count_open_artifacts(chosen_by_load) if chosen_by_load else {}),
         required_skills=queries.get_required_skills(set(schema_ids)) if teams["skills"] else {},
     )
 
@@ -75,7 +75,7 @@ class Chooser:
 
     data: AssigneeData
     turns: dict[int, UUID] = field(default_factory=dict)
-    _pools: dict[tuple[UUID, frozenset[str] | None], "_Pool"] = field(default_factory=dict)
+    _pools: dict[tuple[UUID, frozenset[str] | None], LabelerPool] = field(default_factory=dict)
 
     def choose(self, rule: Rule, schema_id: UUID | None) -> Choice:
         """Choose the assignee of an artifact of this schema for a rule."""
@@ -110,9 +110,9 @@ class Chooser:
     def _choose_least_loaded(self, team_id: UUID, required_skills: frozenset[str] | None) -> Choice:
         pool = self._pools.get((team_id, required_skills))
         if pool is None:
-            pool = _Pool(self._list_candidates(team_id, required_skills), self.data.loads)
+            pool = LabelerPool(self._list_candidates(team_id, required_skills), self.data.loads)
             self._pools[team_id, required_skills] = pool
-        user_id = pool.get_least_loaded()
+        user_id = pool.find_least_loaded()
         if user_id is None:
             return Choice(team_id=team_id, note=NO_SKILLS if required_skills else NO_LABELER)
         return self._assign(user_id)
@@ -127,25 +127,3 @@ class Chooser:
             for user_id in members.below.get(team_id, [])
             if required_skills <= self.data.skills.get(user_id, no_skills)
         ]
-
-
-class _Pool:
-    """Candidates ordered by load, least first, then by id.
-
-    Loads only grow while a batch is routed, also through other pools. An outdated entry is
-    therefore too small: it comes to the top and is corrected there.
-    """
-
-    def __init__(self, user_ids: list[UUID], loads: Counter[UUID]) -> None:
-        self._loads = loads
-        self._heap = [(loads[user_id], user_id) for user_id in user_ids]
-        heapify(self._heap)
-
-    def get_least_loaded(self) -> UUID | None:
-        """Return the least loaded candidate, or None without candidates."""
-        while self._heap:
-            load, user_id = self._heap[0]
-            if load == self._loads[user_id]:
-                return user_id
-            heapreplace(self._heap, (self._loads[user_id], user_id))
-        return None

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+from sqlalchemy import Row
 
 from app.engines.conditions import METADATA, Compiled, Facts, compile_conditions
 from app.workflow.routing_rules.models import RoutingRule
@@ -70,7 +71,7 @@ def list_attributes(rules: Iterable[Rule]) -> frozenset[str]:
     return frozenset().union(*(rule.compiled.attributes for rule in rules if rule.enabled))
 
 
-def build_facts(row: Any, attributes: frozenset[str]) -> Facts:
+def build_facts(row: Row[Any], attributes: frozenset[str]) -> Facts:
     """Return the values of a document's row that conditions need."""
     values = row._mapping  # noqa: SLF001 - SQLAlchemy's public name of it
     facts = {name: values[name] for name in attributes if not name.startswith(METADATA)}

@@ -20,7 +20,7 @@ MAX_RULES = 200
 _COLUMNS = {"name", "enabled", "conditions", "stop"}
 
 
-def list_rules(page: PageRequest, **filters: Any) -> Page:
+def list_rules(page: PageRequest, **filters: object) -> Page:
     """List rules; filters: enabled, team_id, user_id, created_after, created_before."""
     return queries.get_page(page, filters)
 

@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Select
+
 from app.documents.artifacts import service as artifacts
 from app.identity.members.eligibility import lock_eligible
 from app.identity.teams import service as teams
@@ -19,6 +21,7 @@ from app.kit import db, events
 from app.kit.logging import get_logger
 from app.kit.permissions import Role
 from app.workflow.assignment import service as assignment
+from app.workflow.assignment.emitted_events import ASSIGNED, AssignedPayload
 from app.workflow.assignment.service import Assigned
 from app.workflow.routing_rules.queries import documents, history, matches, records
 from app.workflow.routing_rules.queries.matches import Match
@@ -93,7 +96,7 @@ def route_unassigned(
         log.info("routing.progress", looked_at=processed, total=max(total, processed))
 
 
-def select_matches(artifact_id: UUID) -> Any:
+def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
     """Return a SELECT of the rules that matched a document, each with its latest match.
 
     Columns: at, rule_id, rule_name, assigned (True if the rule set the assignee), and note.
@@ -110,18 +113,20 @@ def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> Iterator[Matched
         for row in documents.list_rows(ids[start : start + size], attributes):
             matched = rule_set.find_matches(compiled_rules.build_facts(row, attributes))
             if matched:
-                yield build_matched_document(row, matched)
+                yield build_matched_document(row.id, row.schema_id, matched, labeled=row.labeled)
 
 
-def build_matched_document(row: Any, rules: list[Rule]) -> MatchedDocument:
+def build_matched_document(
+    artifact_id: UUID, schema_id: UUID | None, rules: list[Rule], *, labeled: bool
+) -> MatchedDocument:
     """Merge the actions of the rules that a document matched.
 
     A document with tag sets keeps its schema, because they were created with it.
     """
     action = compiled_rules.merge_actions(rules)
-    keeps_schema = row.labeled and row.schema_id is not None
-    schema_id = row.schema_id if keeps_schema else action.schema_id or row.schema_id
-    return MatchedDocument(row.id, schema_id, rules, action)
+    if not labeled or schema_id is None:
+        schema_id = action.schema_id or schema_id
+    return MatchedDocument(artifact_id, schema_id, rules, action)
 
 
 def _route(ids: Sequence[UUID]) -> int:
@@ -191,19 +196,17 @@ def _write_assignments(matched: Sequence[MatchedDocument], choices: Sequence[Cho
     due_times = {change.due_at for change in assigned}
     user_counts = Counter(str(choice.user_id) for choice in choices if choice.user_id)
     team_counts = Counter(str(choice.team_id) for choice in choices if choice.team_id)
-    events.emit(
-        "artifacts.assigned",
-        {
-            "artifact_ids": [change.artifact_id for change in assigned],
-            "user_ids": sorted(user_counts),
-            "team_ids": sorted(team_counts),
-            "count": len(assigned),
-            "counts": user_counts,
-            "team_counts": team_counts,
-            "by": None,
-            "due_at": due_times.pop() if len(due_times) == 1 else None,
-        },
-    )
+    payload: AssignedPayload = {
+        "artifact_ids": [change.artifact_id for change in assigned],
+        "user_ids": sorted(user_counts),
+        "team_ids": sorted(team_counts),
+        "count": len(assigned),
+        "counts": user_counts,
+        "team_counts": team_counts,
+        "by": None,
+        "due_at": due_times.pop() if len(due_times) == 1 else None,
+    }
+    events.emit(ASSIGNED, payload)
 
 
 def _build_assignment(document: MatchedDocument, choice: Choice, now: datetime) -> Assigned:

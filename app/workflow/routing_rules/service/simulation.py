@@ -17,6 +17,10 @@ MAX_EXPLAINED = 50_000
 """Maximum number of conditions that one response explains, about 20 MB."""
 
 
+_NO_ID = UUID(int=0)
+"""The id of a described document, which is not stored."""
+
+
 class _Document(NamedTuple):
     """A stored or described document of a simulation; `facts` are the values that rules test."""
 
@@ -54,7 +58,12 @@ def simulate(
         inputs = _load_stored(artifact_ids, compiled_rules.list_attributes(simulated))
     rule_set = compiled_rules.RuleSet(simulated)
     matched = [
-        routing.build_matched_document(document, rule_set.find_matches(document.facts))
+        routing.build_matched_document(
+            document.id or _NO_ID,
+            document.schema_id,
+            rule_set.find_matches(document.facts),
+            labeled=document.labeled,
+        )
         for document in inputs
     ]
     _, choices = routing.choose_assignees(matched)

@@ -1,12 +1,11 @@
 """SQL of the tag sets of one artifact: siblings, predictions and merges."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     Integer,
-    Row,
     and_,
     func,
     insert,
@@ -30,7 +29,30 @@ _labeler = aliased(User)
 _DISAGREEMENT = "disagreement"
 
 
-def list_of_artifact(artifact_id: UUID) -> list[Row[Any]]:
+class ComparedTagSet(NamedTuple):
+    """A tag set as the consensus of its artifact compares it."""
+
+    id: UUID
+    schema_id: UUID
+    schema_version_id: UUID
+    required_labels: int
+    labeler: dict[str, Any] | None
+    status: str
+    source: str
+    tags: list[dict[str, Any]]
+    superseded_by: UUID | None
+    version: int
+
+
+class Prediction(NamedTuple):
+    """The latest tag set of an artifact by a model."""
+
+    id: UUID
+    revision: int
+    tags: list[dict[str, Any]]
+
+
+def list_of_artifact(artifact_id: UUID) -> list[ComparedTagSet]:
     """Return the tag sets of an artifact except drafts, the oldest first."""
     statement = (
         select(
@@ -56,7 +78,7 @@ def list_of_artifact(artifact_id: UUID) -> list[Row[Any]]:
         .where(TagSet.artifact_id == artifact_id, TagSet.status != TagSetStatus.DRAFT)
         .order_by(TagSet.id)
     )
-    return list(db.session().execute(statement))
+    return [ComparedTagSet._make(row) for row in db.session().execute(statement)]
 
 
 def get_artifact_ids(tag_set_ids: Iterable[UUID]) -> dict[UUID, UUID]:
@@ -65,15 +87,16 @@ def get_artifact_ids(tag_set_ids: Iterable[UUID]) -> dict[UUID, UUID]:
     return {row.id: row.artifact_id for row in db.session().execute(statement)}
 
 
-def get_latest_prediction(artifact_id: UUID) -> Row[Any] | None:
-    """Return id, revision and tags of the model's latest tag set of an artifact, or None."""
+def get_latest_prediction(artifact_id: UUID) -> Prediction | None:
+    """Return the model's latest tag set of an artifact, or None."""
     statement = (
         select(TagSet.id, TagSet.revision, TagSet.tags)
         .where(TagSet.artifact_id == artifact_id, TagSet.source == "model")
         .order_by(TagSet.created_at.desc(), TagSet.id.desc())
         .limit(1)
     )
-    return db.session().execute(statement).one_or_none()
+    row = db.session().execute(statement).one_or_none()
+    return None if row is None else Prediction._make(row)
 
 
 def list_merges(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:

@@ -1,20 +1,14 @@
 """SQL of decisions on many tag sets, with a fixed number of statements."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, insert, literal, select, text, update
+from sqlalchemy import text
 
 from app.kit import db, tenancy
-from app.workflow.tag_sets.models import MAKERS, REQUIRED_LABELS, TagSet, TagSetRevision
-from app.workflow.tag_sets.queries.recording import (
-    DECISIONS,
-    REVISION,
-    describe_decision,
-    is_previous,
-    previous,
-)
+from app.workflow.tag_sets.models import MAKERS, REQUIRED_LABELS
 
 # Artifacts are locked before tag sets, each in the order of their ids, to avoid deadlocks.
 _LOCK_DOCUMENTS = text(
@@ -51,85 +45,52 @@ _SIBLINGS = text(
     ORDER BY id
     """
 )
-# As with a single decision, a live claim of another user is not changed.
-_CLAIM_ARTIFACTS = text(
-    """
-    UPDATE artifacts
-    SET claim_user_id = assignee.user_id, claim_expires_at = now() + make_interval(mins => :minutes)
-    FROM unnest(CAST(:artifact_ids AS uuid[]), CAST(:user_ids AS uuid[])) AS assignee (id, user_id)
-    WHERE organization_id = :org AND artifacts.id = assignee.id
-      AND (claim_user_id IS NULL OR claim_user_id = assignee.user_id OR claim_expires_at <= now())
-    """
-)
 
 
 def _to_strings(ids: Iterable[UUID]) -> list[str]:
     return [str(id_) for id_ in ids]
 
 
-def lock(tag_set_ids: Sequence[UUID]) -> list[Row[Any]]:
+class LockedReview(NamedTuple):
+    """A locked tag set without its tags, and its schema version's policy, as in `_LOCK`."""
+
+    id: UUID
+    artifact_id: UUID
+    schema_id: UUID
+    schema_version_id: UUID
+    labeler_id: UUID | None
+    makers: list[UUID]
+    required_labels: int
+    status: str
+    source: str
+    rejections: int
+    earlier_rejections: int
+    revision: int
+    claimed_by: UUID | None
+    claim_expires_at: datetime | None
+    assignee_id: UUID | None
+    assignee_team_id: UUID | None
+    review_policy: dict[str, Any]
+
+
+class Sibling(NamedTuple):
+    """A tag set of the same artifact."""
+
+    id: UUID
+    artifact_id: UUID
+    labeler_id: UUID | None
+    status: str
+    source: str
+
+
+def lock(tag_set_ids: Sequence[UUID]) -> list[LockedReview]:
     """Lock tag sets and their artifacts; return those that exist, with their schemas' policies."""
     values = {"org": tenancy.current_organization_id(), "ids": _to_strings(tag_set_ids)}
     db.session().execute(_LOCK_DOCUMENTS, values)
-    return list(db.session().execute(_LOCK, values))
+    return [LockedReview._make(row) for row in db.session().execute(_LOCK, values)]
 
 
-def list_siblings(artifact_ids: Iterable[UUID]) -> list[Row[Any]]:
-    """Return the tag sets of artifacts except rejected ones.
-
-    Columns: id, artifact_id, labeler_id, status, source.
-    """
+def list_siblings(artifact_ids: Iterable[UUID]) -> list[Sibling]:
+    """Return the tag sets of artifacts except rejected ones."""
     values = {"org": tenancy.current_organization_id(), "artifact_ids": _to_strings(artifact_ids)}
-    return list(db.session().execute(_SIBLINGS, values))
-
-
-def change(
-    tag_set_ids: Sequence[UUID],
-    values: Mapping[str, Any],
-    *,
-    kind: str,
-    author_id: UUID,
-    note: str | None,
-) -> None:
-    """Update locked tag sets to the same values and record a revision of each."""
-    changed = (  # The ORM does not add the tenant filter inside an INSERT.
-        update(TagSet)
-        .where(TagSet.organization_id == tenancy.current_organization_id())
-        .where(TagSet.id.in_(tag_set_ids))
-        .values(**values, revision=TagSet.revision + 1)
-        .returning(
-            TagSet.organization_id,
-            TagSet.id,
-            TagSet.revision,
-            TagSet.tags,
-            TagSet.updated_at,
-            TagSet.schema_id,
-        )
-        .cte("changed")
-    )
-    recorded: Any = select(
-        changed.c.organization_id,
-        changed.c.id,
-        changed.c.revision,
-        changed.c.tags,
-        literal(author_id, TagSetRevision.author_id.type),
-        literal(kind),
-        literal(note, TagSetRevision.note.type),
-        changed.c.updated_at,
-        *describe_decision(kind, changed.c.schema_id, changed.c.updated_at),
-    )
-    if kind in DECISIONS:
-        condition = is_previous(changed.c.organization_id, changed.c.id, changed.c.revision)
-        recorded = recorded.outerjoin_from(changed, previous, condition)
-    db.session().execute(insert(TagSetRevision).from_select(REVISION, recorded))
-
-
-def claim_artifacts(next_labelers: Mapping[UUID, UUID], *, minutes: int) -> None:
-    """Claim artifacts for users, {artifact_id: user_id}, unless another user has a live claim."""
-    values = {
-        "org": tenancy.current_organization_id(),
-        "artifact_ids": _to_strings(next_labelers),
-        "user_ids": _to_strings(next_labelers.values()),
-        "minutes": minutes,
-    }
-    db.session().execute(_CLAIM_ARTIFACTS, values)
+    return [Sibling._make(row) for row in db.session().execute(_SIBLINGS, values)]

@@ -1,13 +1,15 @@
 """SQL of changes of a tag set's status: create, submit, accept, reject, delete."""
 
-from typing import Any
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     ARRAY,
+    ColumnElement,
     Integer,
     Label,
-    Row,
     Uuid,
     and_,
     case,
@@ -97,9 +99,52 @@ _LOCKED = (
 )
 
 
-def lock(tag_set_id: UUID) -> Row[Any] | None:
-    """Lock a tag set and its artifact; return the columns that a change of status needs."""
-    return db.session().execute(_LOCKED.where(TagSet.id == tag_set_id)).one_or_none()
+class LockedTagSet(NamedTuple):
+    """A tag set that is locked with its artifact, as in `_LOCKED`.
+
+    `makers` has the labeler or the labelers of a merge's sources. `retried`: an earlier tag set by
+    the same labeler was rejected. `claimed_by` has an unexpired claim of the review.
+    """
+
+    id: UUID
+    artifact_id: UUID
+    schema_id: UUID
+    schema_version_id: UUID
+    labeler_id: UUID | None
+    makers: list[UUID]
+    required_labels: int
+    tags: list[dict[str, Any]]
+    status: str
+    rejections: int
+    earlier_rejections: int
+    revision: int
+    source: str
+    submitted_at: datetime | None
+    flags: list[str]
+    merged_from: list[str] | None
+    reopened: bool
+    retried: bool
+    version: int
+    claimed_by: UUID | None
+    claim_expires_at: datetime | None
+    assignee_id: UUID | None
+    assignee_team_id: UUID | None
+    escalated: bool
+    text_length: int
+    page_count: int | None
+    artifact_updated_at: datetime
+    schema_of_artifact: UUID | None
+
+
+def lock(tag_set_id: UUID) -> LockedTagSet | None:
+    """Lock a tag set and its artifact; return None if it does not exist."""
+    row = db.session().execute(_LOCKED.where(TagSet.id == tag_set_id)).one_or_none()
+    return None if row is None else LockedTagSet._make(row)
+
+
+def _lock_many(condition: ColumnElement[bool]) -> list[LockedTagSet]:
+    rows = db.session().execute(_LOCKED.where(condition).order_by(TagSet.id))
+    return [LockedTagSet._make(row) for row in rows]
 
 
 _WITH_SOURCES = text(
@@ -112,48 +157,27 @@ _WITH_SOURCES = text(
 )
 
 
-def lock_with_sources(tag_set_id: UUID) -> list[Row[Any]]:
+def lock_with_sources(tag_set_id: UUID) -> list[LockedTagSet]:
     """Lock a tag set and, if it is a merge, its sources, and return them ordered by id."""
     values = {"org": tenancy.current_organization_id(), "id": tag_set_id}
     tag_set_ids = list(db.session().execute(_WITH_SOURCES, values).scalars())
-    return list(db.session().execute(_LOCKED.where(TagSet.id.in_(tag_set_ids)).order_by(TagSet.id)))
+    return _lock_many(TagSet.id.in_(tag_set_ids))
 
 
-def lock_document(artifact_id: UUID) -> list[Row[Any]]:
+def lock_document(artifact_id: UUID) -> list[LockedTagSet]:
     """Lock all tag sets of an artifact except drafts and return them ordered by id."""
-    statement = _LOCKED.where(
-        TagSet.artifact_id == artifact_id, TagSet.status != TagSetStatus.DRAFT
-    )
-    return list(db.session().execute(statement.order_by(TagSet.id)))
+    return _lock_many(and_(TagSet.artifact_id == artifact_id, TagSet.status != TagSetStatus.DRAFT))
 
 
 def insert_tag_set(
     values: dict[str, Any], *, author_id: UUID, kind: str = "create", note: str | None = None
-) -> UUID:
-    """Insert a tag set with its first revision and return its id."""
+) -> TagSet:
+    """Insert a tag set with its first revision and return it."""
     tag_set = TagSet(**values)
     db.session().add(tag_set)
     db.session().flush()
     recording.insert_revision(tag_set.id, kind=kind, author_id=author_id, note=note)
-    return tag_set.id
-
-
-def change(
-    tag_set_id: UUID,
-    values: dict[str, Any],
-    *,
-    kind: str,
-    author_id: UUID | None,
-    note: str | None = None,
-) -> None:
-    """Update a locked tag set and record the change as a revision."""
-    db.session().execute(
-        update(TagSet)
-        .where(TagSet.id == tag_set_id)
-        .values(**values, revision=TagSet.revision + 1)
-        .execution_options(**_DIRECT)
-    )
-    recording.insert_revision(tag_set_id, kind=kind, author_id=author_id, note=note)
+    return tag_set
 
 
 def delete_tag_set(tag_set_id: UUID) -> None:
@@ -200,26 +224,34 @@ def list_team_ids(user_id: UUID) -> set[UUID]:
     return set(db.session().execute(statement).scalars())
 
 
-def claim_artifact(artifact_id: UUID, user_id: UUID, *, minutes: int) -> None:
-    """Claim an artifact for a user, unless another user has a live claim."""
-    free = case(
-        (Artifact.claim_user_id.is_(None), True),
-        (Artifact.claim_user_id == user_id, True),
-        else_=Artifact.claim_expires_at <= func.now(),
-    )
-    _set_claim(artifact_id, free, user_id, func.now() + func.make_interval(0, 0, 0, 0, 0, minutes))
+_CLAIM_ARTIFACTS = text(
+    """
+    UPDATE artifacts
+    SET claim_user_id = assignee.user_id, claim_expires_at = now() + make_interval(mins => :minutes)
+    FROM unnest(CAST(:artifact_ids AS uuid[]), CAST(:user_ids AS uuid[])) AS assignee (id, user_id)
+    WHERE organization_id = :org AND artifacts.id = assignee.id
+      AND (claim_user_id IS NULL OR claim_user_id = assignee.user_id OR claim_expires_at <= now())
+    """
+)
+
+
+def claim_artifacts(labelers: Mapping[UUID, UUID], *, minutes: int) -> None:
+    """Claim artifacts for users, {artifact_id: user_id}, unless others have an unexpired claim."""
+    values = {
+        "org": tenancy.current_organization_id(),
+        "artifact_ids": list(map(str, labelers)),
+        "user_ids": list(map(str, labelers.values())),
+        "minutes": minutes,
+    }
+    db.session().execute(_CLAIM_ARTIFACTS, values)
 
 
 def release_claim(artifact_id: UUID, user_id: UUID | None) -> None:
     """Release a user's claim on an artifact, if there is one."""
-    _set_claim(artifact_id, Artifact.claim_user_id == user_id, null(), null())
-
-
-def _set_claim(artifact_id: UUID, condition: Any, user_id: Any, expires_at: Any) -> None:
     db.session().execute(
         update(Artifact)
-        .where(Artifact.id == artifact_id, condition)
-        .values(claim_user_id=user_id, claim_expires_at=expires_at, updated_at=Artifact.updated_at)
+        .where(Artifact.id == artifact_id, Artifact.claim_user_id == user_id)
+        .values(claim_user_id=null(), claim_expires_at=null(), updated_at=Artifact.updated_at)
         .execution_options(**_DIRECT)
     )
 

@@ -4,7 +4,10 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
+    ColumnElement,
     Integer,
+    Select,
+    SQLColumnExpression,
     String,
     Uuid,
     and_,
@@ -26,7 +29,7 @@ from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from app.workflow.tag_sets.queries.reading import Reader, is_visible_to
 
 
-def select_revisions(artifact_id: UUID, reader: Reader | None) -> Any:
+def select_revisions(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
     """Return a SELECT of every revision of an artifact's tag sets except saves.
 
     Columns: id (derived from the key), at, tag_set_id, kind, author_id, author (an email address),
@@ -67,11 +70,11 @@ def select_revisions(artifact_id: UUID, reader: Reader | None) -> Any:
     return statement if reader is None else statement.where(is_visible_to(reader))
 
 
-def _build_initial_change(name: str, value: Any) -> Any:
+def _build_initial_change(name: str, value: SQLColumnExpression[Any]) -> ColumnElement[Any]:
     return func.jsonb_build_object(name, func.jsonb_build_array(null(), value), type_=JSONB())
 
 
-def select_ids(artifact_id: UUID, reader: Reader | None) -> Any:
+def select_ids(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
     """Return a SELECT of the ids of an artifact's tag sets."""
     statement = select(TagSet.id).where(TagSet.artifact_id == artifact_id)
     return statement if reader is None else statement.where(is_visible_to(reader))

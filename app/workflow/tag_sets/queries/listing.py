@@ -130,15 +130,18 @@ def _build_conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
     return conditions
 
 
-def _count(filters: dict[str, Any], **facets: Any) -> ColumnElement[int]:
-    """Return the number of tag sets that match `filters` and the additional `facets`."""
-    where = {name: value for name, value in filters.items() if name not in _PERIOD} | facets
-    column_filters = {name: value for name, value in filters.items() if name not in _PERIOD}
-    rows = _select_ids(column_filters)
-    if "version_id" in facets:
-        rows = rows.where(TagSet.schema_version_id.in_(facets["version_id"]))
-    if "labeler_id" in facets:
-        rows = rows.where(TagSet.labeler_id == facets["labeler_id"])
+def _count(
+    filters: dict[str, Any], *, versions: Versions | None = None, labeler_id: UUID | None = None
+) -> ColumnElement[int]:
+    """Return the number of tag sets that match `filters`, of these versions and this labeler."""
+    where = _without_period(filters)
+    rows = _select_ids(where)
+    if versions is not None:
+        where["version_id"] = versions
+        rows = rows.where(TagSet.schema_version_id.in_(versions))
+    if labeler_id is not None:
+        where["labeler_id"] = labeler_id
+        rows = rows.where(TagSet.labeler_id == labeler_id)
     after, before = (filters.get(name) for name in _PERIOD)
     if "artifact_id" in filters:
         return counters.count(rows.where(*within(TagSet.created_at, after, before)))
@@ -204,9 +207,9 @@ def _count_visible(
     filters: dict[str, Any], user_id: UUID, blind: Versions, siblings: CTE | None
 ) -> ColumnElement[int]:
     """Return the number of tag sets that match `filters` and that a labeler may see."""
-    total = _count(filters) - _count(filters, version_id=list(blind))
+    total = _count(filters) - _count(filters, versions=list(blind))
     if filters.get("labeler_id", user_id) == user_id:
-        total += _count(filters, version_id=list(blind), labeler_id=user_id)
+        total += _count(filters, versions=list(blind), labeler_id=user_id)
     if siblings is not None:
         total += select(func.count()).select_from(siblings).scalar_subquery()
     return total

@@ -1,13 +1,13 @@
 """SQL of reading tag sets."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
     Integer,
-    Row,
     Select,
     Text,
     and_,
@@ -20,7 +20,7 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.orm import aliased
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.identity.organizations.models import Membership
 from app.identity.users.models import User
@@ -38,7 +38,7 @@ _labeler = aliased(User)
 _reviewer = aliased(User)
 
 
-def build_person(user: Any, label: str) -> ColumnElement[Any]:
+def build_person(user: type[User], label: str) -> ColumnElement[Any]:
     """Return a user as colleagues see them; null if the outer join found none."""
     built = func.jsonb_build_object(
         "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
@@ -95,9 +95,44 @@ def with_people(statement: Select[Any]) -> Select[Any]:
 _ONE = with_people(select(*_SHOWN, TagSet.tags, TagSet.provenance).select_from(TagSet))
 
 
-def get(tag_set_id: UUID) -> Row[Any] | None:
+class TagSetRow(NamedTuple):
+    """A tag set as the API shows it: the columns of `_SHOWN`, and tags that fit into the list."""
+
+    id: UUID
+    artifact_id: UUID
+    schema_id: UUID
+    schema_version_id: UUID
+    labeler_id: UUID | None
+    reviewer_id: UUID | None
+    labeler: dict[str, Any] | None
+    reviewer: dict[str, Any] | None
+    source: str
+    tag_count: int
+    status: str
+    submitted_at: datetime | None
+    decided_at: datetime | None
+    reason: str | None
+    rejections: int
+    seconds_spent: int
+    comment_count: int
+    merged_from: list[str] | None
+    superseded_by: UUID | None
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+    tags: list[dict[str, Any]]
+    provenance: list[dict[str, Any]] | None
+
+
+def get(tag_set_id: UUID) -> TagSetRow | None:
     """Return a tag set as the API shows it, or None."""
-    return db.session().execute(_ONE.where(TagSet.id == tag_set_id)).one_or_none()
+    row = db.session().execute(_ONE.where(TagSet.id == tag_set_id)).one_or_none()
+    return None if row is None else TagSetRow._make(row)
+
+
+def get_existing(tag_set_id: UUID) -> TagSetRow:
+    """Return a tag set that exists as the API shows it."""
+    return TagSetRow._make(db.session().execute(_ONE.where(TagSet.id == tag_set_id)).one())
 
 
 _PREPARED = Prepared.from_select(
@@ -109,11 +144,14 @@ _PREPARED = Prepared.from_select(
     organization_id="uuid",
     tag_set_id="uuid",
 )
+_PREPARED.shape = TagSetRow._make
 
 
-def get_prepared(tag_set_id: UUID) -> Any:
+def get_prepared(tag_set_id: UUID) -> TagSetRow | None:
     """Return a tag set as `get` does, by a prepared statement, as every claim of a review does."""
-    return _PREPARED.first(str(tenancy.current_organization_id()), str(tag_set_id))
+    organization_id = str(tenancy.current_organization_id())
+    row: TagSetRow | None = _PREPARED.first(organization_id, str(tag_set_id))
+    return row
 
 
 class Reader(NamedTuple):
@@ -130,7 +168,9 @@ def is_visible_to(reader: Reader) -> ColumnElement[bool]:
     return or_(TagSet.labeler_id == reader.user_id, TagSet.status != TagSetStatus.DRAFT)
 
 
-def is_visible_to_labeler(user_id: Any) -> ColumnElement[bool]:
+def is_visible_to_labeler(
+    user_id: UUID | InstrumentedAttribute[UUID],
+) -> ColumnElement[bool]:
     """Return the condition of the tag sets that a labeler may see.
 
     Others' drafts are hidden. If several people label an artifact, others' tag sets are hidden
@@ -190,8 +230,8 @@ def find_viewers(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) 
     return set(db.session().scalars(statement))
 
 
-def get_many(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, Row[Any]]:
+def get_many(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, TagSetRow]:
     """Return {id: tag set} as a list of `page_size` shows them."""
     statement = with_people(select(*listed_columns(page_size)).select_from(TagSet))
     rows = db.session().execute(statement.where(TagSet.id.in_(tag_set_ids)))
-    return {row.id: row for row in rows}
+    return {row.id: TagSetRow._make(row) for row in rows}

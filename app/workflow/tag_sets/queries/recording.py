@@ -1,15 +1,30 @@
 """SQL of recording changes of tag sets as revisions."""
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ColumnElement, and_, cast, extract, insert, literal, null, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Select,
+    SQLColumnExpression,
+    and_,
+    cast,
+    extract,
+    insert,
+    literal,
+    null,
+    select,
+    update,
+)
 from sqlalchemy.orm import aliased
 
-from app.kit import db
+from app.kit import db, tenancy
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 
-REVISION = (
+_REVISION = (
     TagSetRevision.organization_id,
     TagSetRevision.tag_set_id,
     TagSetRevision.number,
@@ -23,8 +38,8 @@ REVISION = (
 )
 """The columns that an INSERT of a revision writes."""
 
-DECISIONS = ("accept", "correction", "reject")
-previous: Any = aliased(TagSetRevision)
+_DECISIONS = ("accept", "correction", "reject")
+_previous = aliased(TagSetRevision)
 """The revision before the one that is recorded."""
 
 
@@ -32,7 +47,7 @@ def insert_revision(
     tag_set_id: UUID, *, kind: str, author_id: UUID | None, note: str | None
 ) -> None:
     """Record the current state of a tag set as its next revision."""
-    recorded: Any = select(
+    recorded: Select[Any] = select(
         TagSet.organization_id,
         TagSet.id,
         TagSet.revision,
@@ -41,26 +56,73 @@ def insert_revision(
         literal(kind),
         literal(note, TagSetRevision.note.type),
         TagSet.updated_at,
-        *describe_decision(kind, TagSet.schema_id, TagSet.updated_at),
+        *_describe_decision(kind, TagSet.schema_id, TagSet.updated_at),
     ).where(TagSet.id == tag_set_id)
-    if kind in DECISIONS:
-        condition = is_previous(TagSet.organization_id, TagSet.id, TagSet.revision)
-        recorded = recorded.outerjoin(previous, condition)
-    db.session().execute(insert(TagSetRevision).from_select(REVISION, recorded))
+    if kind in _DECISIONS:
+        condition = _is_previous(TagSet.organization_id, TagSet.id, TagSet.revision)
+        recorded = recorded.outerjoin(_previous, condition)
+    db.session().execute(insert(TagSetRevision).from_select(_REVISION, recorded))
 
 
-def is_previous(organization_id: Any, tag_set_id: Any, number: Any) -> ColumnElement[bool]:
-    """Return the condition that `previous` is the revision before this one."""
+def change(
+    tag_set_ids: Sequence[UUID],
+    values: Mapping[str, Any],
+    *,
+    kind: str,
+    author_id: UUID | None,
+    note: str | None = None,
+) -> None:
+    """Update locked tag sets to the same values and record a revision of each."""
+    changed = (  # The ORM does not add the tenant filter inside an INSERT.
+        update(TagSet)
+        .where(TagSet.organization_id == tenancy.current_organization_id())
+        .where(TagSet.id.in_(tag_set_ids))
+        .values(**values, revision=TagSet.revision + 1)
+        .returning(
+            TagSet.organization_id,
+            TagSet.id,
+            TagSet.revision,
+            TagSet.tags,
+            TagSet.updated_at,
+            TagSet.schema_id,
+        )
+        .cte("changed")
+    )
+    recorded: Select[Any] = select(
+        changed.c.organization_id,
+        changed.c.id,
+        changed.c.revision,
+        changed.c.tags,
+        literal(author_id, TagSetRevision.author_id.type),
+        literal(kind),
+        literal(note, TagSetRevision.note.type),
+        changed.c.updated_at,
+        *_describe_decision(kind, changed.c.schema_id, changed.c.updated_at),
+    )
+    if kind in _DECISIONS:
+        condition = _is_previous(changed.c.organization_id, changed.c.id, changed.c.revision)
+        recorded = recorded.outerjoin_from(changed, _previous, condition)
+    db.session().execute(insert(TagSetRevision).from_select(_REVISION, recorded))
+
+
+def _is_previous(
+    organization_id: SQLColumnExpression[UUID],
+    tag_set_id: SQLColumnExpression[UUID],
+    number: SQLColumnExpression[int],
+) -> ColumnElement[bool]:
+    """Return the condition that `_previous` is the revision before this one."""
     return and_(
-        previous.organization_id == organization_id,
-        previous.tag_set_id == tag_set_id,
-        previous.number == number - 1,
+        _previous.organization_id == organization_id,
+        _previous.tag_set_id == tag_set_id,
+        _previous.number == number - 1,
     )
 
 
-def describe_decision(kind: str, schema_id: Any, at: Any) -> tuple[Any, Any]:
-    """Return the schema of a decision and the microseconds since `previous`; else nulls."""
-    if kind not in DECISIONS:
+def _describe_decision(
+    kind: str, schema_id: SQLColumnExpression[UUID], at: SQLColumnExpression[datetime]
+) -> tuple[SQLColumnExpression[Any], ColumnElement[Any]]:
+    """Return the schema of a decision and the microseconds since `_previous`; else nulls."""
+    if kind not in _DECISIONS:
         return null(), null()
-    waited = extract("epoch", at - previous.created_at) * 1_000_000
+    waited = extract("epoch", at - _previous.created_at) * 1_000_000
     return schema_id, cast(waited, BigInteger)

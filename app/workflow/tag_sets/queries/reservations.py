@@ -1,10 +1,8 @@
-"""SQL of artifacts that are reserved for a draft, or not offered to a labeler any more."""
+"""SQL of artifacts that are reserved for a draft."""
 
-from collections.abc import Mapping
 from uuid import UUID
 
-from sqlalchemy import bindparam, text
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import text
 
 from app.kit import db, tenancy
 
@@ -54,28 +52,6 @@ _END_EXPIRED = text(
     RETURNING artifact_id
     """
 )
-# The users are unassigned, because assigned artifacts would be offered to them first.
-_SKIP_REJECTED = text(
-    """
-    WITH rejected AS (
-        SELECT CAST(key AS uuid) AS id, CAST(value AS uuid) AS user_id
-        FROM jsonb_each_text(:labelers)
-    ), unassigned AS (
-        UPDATE artifacts SET assignees = coalesce((
-            SELECT jsonb_agg(one ORDER BY place)
-            FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (one, place)
-            WHERE one ->> 'user_id' IS DISTINCT FROM CAST(rejected.user_id AS text)
-        ), '[]')
-        FROM rejected
-        WHERE organization_id = :organization_id AND artifacts.id = rejected.id
-          AND assignees <> '[]'
-    )
-    INSERT INTO artifact_skips
-        (organization_id, artifact_id, user_id, reason, created_at, rejected)
-    SELECT :organization_id, id, user_id, :reason, clock_timestamp(), true FROM rejected
-    ON CONFLICT (organization_id, artifact_id, user_id) DO NOTHING
-    """
-).bindparams(bindparam("labelers", type_=JSONB))
 
 
 def end_reservations(artifact_id: UUID, user_id: UUID | None) -> list[UUID]:
@@ -102,15 +78,6 @@ def end_expired() -> list[UUID]:
     """End the expired reservations of at most BATCH artifacts, lock these, and return their ids."""
     values = {"batch": BATCH, **_bind_organization()}
     return sorted(set(db.session().scalars(_END_EXPIRED, values)))
-
-
-def skip_rejected(labelers: Mapping[UUID, UUID], reason: str) -> None:
-    """Skip locked artifacts for one user each, {artifact_id: user_id}, and unassign them."""
-    if labelers:
-        user_ids = {str(artifact_id): str(user_id) for artifact_id, user_id in labelers.items()}
-        db.session().execute(
-            _SKIP_REJECTED, {"labelers": user_ids, "reason": reason, **_bind_organization()}
-        )
 
 
 def _bind_organization() -> dict[str, UUID]:

@@ -1,12 +1,16 @@
-"""SQL of skips: artifacts that a user released with a reason."""
+"""SQL of what labelers do with artifacts besides labeling: skips, releases, discarded drafts."""
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, text
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import Select, bindparam, delete, func, select, text
+from sqlalchemy.dialects.postgresql import JSONB, insert
 
-from app.documents.artifacts.models import ArtifactSkip
+from app.documents.artifacts.models import ArtifactAct, ArtifactSkip
+from app.identity.users.models import User
 from app.kit import db, tenancy
+from app.kit.ids import uuid7
 
 # Other labelers must not wait for an assignee who skipped the artifact.
 _UNASSIGN = text(
@@ -19,6 +23,28 @@ _UNASSIGN = text(
     WHERE organization_id = :organization_id AND id = :id AND assignees <> '[]'
     """
 )
+# The users are unassigned, because assigned artifacts would be offered to them first.
+_SKIP_REJECTED = text(
+    """
+    WITH rejected AS (
+        SELECT CAST(key AS uuid) AS id, CAST(value AS uuid) AS user_id
+        FROM jsonb_each_text(:labelers)
+    ), unassigned AS (
+        UPDATE artifacts SET assignees = coalesce((
+            SELECT jsonb_agg(one ORDER BY place)
+            FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (one, place)
+            WHERE one ->> 'user_id' IS DISTINCT FROM CAST(rejected.user_id AS text)
+        ), '[]')
+        FROM rejected
+        WHERE organization_id = :organization_id AND artifacts.id = rejected.id
+          AND assignees <> '[]'
+    )
+    INSERT INTO artifact_skips
+        (organization_id, artifact_id, user_id, reason, created_at, rejected)
+    SELECT :organization_id, id, user_id, :reason, clock_timestamp(), true FROM rejected
+    ON CONFLICT (organization_id, artifact_id, user_id) DO NOTHING
+    """
+).bindparams(bindparam("labelers", type_=JSONB))
 
 
 def skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
@@ -43,3 +69,56 @@ def unskip(artifact_id: UUID, user_id: UUID) -> bool:
         .execution_options(synchronize_session=False)
     )
     return db.session().execute(statement).first() is not None
+
+
+def skip_rejected(labelers: Mapping[UUID, UUID], reason: str) -> None:
+    """Skip locked artifacts for one user each, {artifact_id: user_id}, and unassign them."""
+    if labelers:
+        user_ids = {str(artifact_id): str(user_id) for artifact_id, user_id in labelers.items()}
+        db.session().execute(
+            _SKIP_REJECTED,
+            {
+                "labelers": user_ids,
+                "reason": reason,
+                "organization_id": tenancy.current_organization_id(),
+            },
+        )
+
+
+def insert_action(
+    artifact_id: UUID, kind: str, *, by: UUID, tag_set_id: UUID | None, note: str | None
+) -> None:
+    """Record that a user did something with an artifact."""
+    db.session().execute(
+        insert(ArtifactAct).values(
+            organization_id=tenancy.current_organization_id(),
+            id=uuid7(),
+            artifact_id=artifact_id,
+            kind=kind,
+            user_id=by,
+            tag_set_id=tag_set_id,
+            note=note,
+            created_at=func.clock_timestamp(),
+        )
+    )
+
+
+def select_actions(artifact_id: UUID, by: UUID | None) -> Select[*tuple[Any, ...]]:
+    """Return a SELECT of the recorded actions on an artifact, or with `by` of this user's alone.
+
+    Columns: id, at, kind, user_id, user (an email address), tag_set_id, note.
+    """
+    statement = (
+        select(
+            ArtifactAct.id,
+            ArtifactAct.created_at.label("at"),
+            ArtifactAct.kind,
+            ArtifactAct.user_id,
+            User.email.label("user"),
+            ArtifactAct.tag_set_id,
+            ArtifactAct.note,
+        )
+        .join(User, User.id == ArtifactAct.user_id)
+        .where(ArtifactAct.artifact_id == artifact_id)
+    )
+    return statement if by is None else statement.where(ArtifactAct.user_id == by)

@@ -63,8 +63,8 @@ def _check_not_blank(value: str) -> None:
 class Recipient(Str):
     """A string field: `labeler`, `pool`, or a user's id, which is normalized."""
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
-        recipient = super()._deserialize(value, *args, **kwargs)
+    def _deserialize(self, value: object, *args: Any, **kwargs: Any) -> str:
+        recipient: str = super()._deserialize(value, *args, **kwargs)
         if recipient in ("labeler", "pool"):
             return recipient
         try:

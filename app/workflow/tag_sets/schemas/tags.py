@@ -90,7 +90,7 @@ class Tags(List):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(Nested(TagInput), max_items=MAX_TAGS, **kwargs)
 
-    def _deserialize(self, value: Any, *_: Any, **__: Any) -> list[Any]:
+    def _deserialize(self, value: object, *_: object, **__: object) -> list[Any]:
         if not isinstance(value, list):
             raise self.make_error("invalid")
         for position, tag in enumerate(value):
@@ -99,8 +99,10 @@ class Tags(List):
         return value
 
 
-def _find_errors(tag: Any) -> Iterator[tuple[str, str]]:
+def _find_errors(tag: object) -> Iterator[tuple[str, str]]:
     yield from _find_member_errors(tag, "", _TAG_TYPES, free="value")
+    if not isinstance(tag, dict):
+        return
     if tag.get("field") is None:
         yield ".field", "Missing data for required field."
     for position, piece in enumerate(tag.get("evidence") or ()):
@@ -108,9 +110,9 @@ def _find_errors(tag: Any) -> Iterator[tuple[str, str]]:
 
 
 def _find_member_errors(
-    value: Any, path: str, types: dict[str, tuple[type, ...]], free: str = ""
+    value: object, path: str, types: dict[str, tuple[type, ...]], free: str = ""
 ) -> Iterator[tuple[str, str]]:
-    if type(value) is not dict:
+    if not isinstance(value, dict):
         yield path, "Must be an object."
         return
     for name, member in value.items():
@@ -126,6 +128,6 @@ def _find_member_errors(
             yield f"{path}.{name}", "The type of this member is wrong."
 
 
-def _is_whole_number(member: Any, allowed: tuple[type, ...]) -> bool:
+def _is_whole_number(member: object, allowed: tuple[type, ...]) -> bool:
     """Return whether a number such as 1.0, an integer in JSON, stands for an allowed integer."""
-    return int in allowed and type(member) is float and member.is_integer()
+    return int in allowed and isinstance(member, float) and member.is_integer()

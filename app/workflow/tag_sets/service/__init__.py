@@ -1,36 +1,41 @@
 """Tag sets: drafts, saves, submission, review decisions; called by other features."""
 
 from app.workflow.tag_sets.queries.blocking import count_of_schema, list_blocking
-from app.workflow.tag_sets.service.actions import record_action, select_actions
+from app.workflow.tag_sets.queries.deciding import release_reviews
+from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service.bulk import accept_many, reject_many
 from app.workflow.tag_sets.service.comparing import compare, consensus, list_revisions
-from app.workflow.tag_sets.service.decisions import accept, reject, release_member
+from app.workflow.tag_sets.service.decisions import accept, reject
 from app.workflow.tag_sets.service.drafts import create, delete, replace_tags
 from app.workflow.tag_sets.service.merging import merge
 from app.workflow.tag_sets.service.reading import (
-    acts,
     find_latest_prediction,
     find_viewers,
     get,
-    ids_of,
     is_blind,
     list_field_names,
     list_tag_sets,
     listed,
+    select_ids,
+    select_revisions,
     show,
     shown,
 )
 from app.workflow.tag_sets.service.reopening import reopen
-from app.workflow.tag_sets.service.reservations import (
+from app.workflow.tag_sets.service.rules import check_review
+from app.workflow.tag_sets.service.skips import (
+    create_skip,
+    delete_skip,
+    record_action,
+    select_actions,
+    skip_rejected,
+)
+from app.workflow.tag_sets.service.statuses import (
     count_reserved_for_others,
     end_expired_reservations,
     end_reservations,
     list_organizations_with_expired,
     release_reservations,
-)
-from app.workflow.tag_sets.service.reviewing import check_review
-from app.workflow.tag_sets.service.skips import create_skip, delete_skip, skip_rejected
-from app.workflow.tag_sets.service.statuses import (
     unarchive,
     update_status,
     update_statuses,
@@ -39,9 +44,9 @@ from app.workflow.tag_sets.service.statuses import (
 from app.workflow.tag_sets.service.submitting import submit
 
 __all__ = [
+    "TagSetRow",
     "accept",
     "accept_many",
-    "acts",
     "check_review",
     "compare",
     "consensus",
@@ -56,7 +61,6 @@ __all__ = [
     "find_latest_prediction",
     "find_viewers",
     "get",
-    "ids_of",
     "is_blind",
     "list_blocking",
     "list_field_names",
@@ -68,11 +72,13 @@ __all__ = [
     "record_action",
     "reject",
     "reject_many",
-    "release_member",
     "release_reservations",
+    "release_reviews",
     "reopen",
     "replace_tags",
     "select_actions",
+    "select_ids",
+    "select_revisions",
     "show",
     "shown",
     "skip_rejected",

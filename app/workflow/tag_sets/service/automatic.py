@@ -11,6 +11,7 @@ from app.engines.agreement import agrees, line_up
 from app.kit import container
 from app.kit.principal import Caller
 from app.workflow.tag_sets.queries import beside, deciding, revisions
+from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.service import rules, sources
 from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
@@ -47,7 +48,7 @@ def is_confident(tags: list[dict[str, Any]], least: float | None) -> bool:
     )
 
 
-def was_sent_back(tag_set: Any) -> bool:
+def was_sent_back(tag_set: LockedTagSet) -> bool:
     """Return whether a reviewer sent back this tag set or an earlier one by the same labeler.
 
     The reviewer wants to see it again, and the labeler may have seen the other tag sets.
@@ -55,7 +56,7 @@ def was_sent_back(tag_set: Any) -> bool:
     return bool(tag_set.rejections or tag_set.reopened or tag_set.retried)
 
 
-def find_exemption(tag_set: Any, terms: rules.Terms, caller: Caller) -> str | None:
+def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) -> str | None:
     """Return why a submitted tag set needs no review: `SAMPLING`, `CONFIDENCE`, or None.
 
     Other tag sets of the artifact are not considered. Confidence is a reason only where a model
@@ -72,7 +73,7 @@ def find_exemption(tag_set: Any, terms: rules.Terms, caller: Caller) -> str | No
     return CONFIDENCE
 
 
-def _has_removed_tags(tag_set: Any, caller: Caller) -> bool:
+def _has_removed_tags(tag_set: LockedTagSet, caller: Caller) -> bool:
     """Return whether a person removed predicted tags that the draft began with.
 
     API keys are trusted, as with the source of tags.
@@ -84,7 +85,7 @@ def _has_removed_tags(tag_set: Any, caller: Caller) -> bool:
     return bool(sources.find_missing_tags(predicted, tag_set.tags))
 
 
-def apply_agreement(tag_set: Any, terms: rules.Terms) -> list[Any]:
+def apply_agreement(tag_set: LockedTagSet, terms: rules.Terms) -> list[LockedTagSet]:
     """Update the flag `disagreement` and return the tag sets that agreement accepts.
 
     The artifact of `tag_set` is locked. All its submitted tag sets are accepted when there are

@@ -12,18 +12,23 @@ from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
-from app.workflow.tag_sets import event_names
+from app.workflow.tag_sets import emitted_events
+from app.workflow.tag_sets.emitted_events import (
+    AcceptedPayload,
+    RejectedPayload,
+    TagSetPayload,
+    build_payload,
+)
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries import bulk as queries
-from app.workflow.tag_sets.queries import deciding
+from app.workflow.tag_sets.queries import deciding, recording
+from app.workflow.tag_sets.queries.bulk import LockedReview
 from app.workflow.tag_sets.service import rules, skips, statuses
 from app.workflow.tag_sets.service.decisions import DECIDED, check_can_label
-from app.workflow.tag_sets.service.drafts import build_payload
-from app.workflow.tag_sets.service.reviewing import check_review
 from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
 
-def _max_rejections(tag_set: Any) -> int | None:
+def _max_rejections(tag_set: LockedReview) -> int | None:
     # `rules.get_terms` would read and compile every schema version of the batch.
     limit: int | None = {**schemas.DEFAULT_POLICY, **tag_set.review_policy}["max_rejections"]
     return limit
@@ -37,15 +42,15 @@ class _Batch:
         action: Action,
         tag_set_ids: Sequence[UUID],
         caller: Caller,
-        unfit: bulk.FindUnfit | None,
+        find_unfit: bulk.FindUnfit | None,
     ) -> None:
         self.action = action
         self.ids = list(dict.fromkeys(tag_set_ids))
         self.caller = caller
         locked = {row.id: row for row in queries.lock(self.ids)}
         self.failures: dict[UUID, ApiError] = bulk.find_missing(self.ids, locked)
-        if unfit is not None:
-            self.failures.update(unfit(self.ids))
+        if find_unfit is not None:
+            self.failures.update(find_unfit(self.ids))
         self.tag_sets = {
             tag_set_id: row for tag_set_id, row in locked.items() if tag_set_id not in self.failures
         }
@@ -61,7 +66,7 @@ class _Batch:
         assigned = any(row.assignee_team_id is not None for row in self.tag_sets.values())
         return deciding.list_team_ids(self.caller.user_id) if assigned else set()
 
-    def decide(self, check: Callable[[Any], str]) -> list[Any]:
+    def decide(self, check: Callable[[LockedReview], str]) -> list[LockedReview]:
         """Return the tag sets on which the decision is valid, in order.
 
         `check` returns the new status or raises; the new status counts for the next tag set of the
@@ -72,7 +77,7 @@ class _Batch:
             try:
                 rules.check_reviewer(self.caller, tag_set)
                 rules.check_state(tag_set, self.action, None)
-                check_review(self.caller, tag_set, teams=self.teams)
+                rules.check_review(self.caller, tag_set, teams=self.teams)
                 status = check(tag_set)
             except ApiError as failure:
                 self.failures[tag_set.id] = failure
@@ -85,12 +90,12 @@ class _Batch:
         """Return the labelers of the tag sets."""
         return {row.labeler_id for row in self.tag_sets.values() if row.labeler_id is not None}
 
-    def count_accepted(self, tag_set: Any) -> int:
+    def count_accepted(self, tag_set: LockedReview) -> int:
         """Return how many tag sets of the same artifact are accepted."""
         siblings = self.siblings[tag_set.artifact_id]
         return sum(status == TagSetStatus.ACCEPTED for _, status in siblings.values())
 
-    def has_other(self, tag_set: Any, blocking: Sequence[str]) -> bool:
+    def has_other(self, tag_set: LockedReview, blocking: Sequence[str]) -> bool:
         """Return whether the labeler has another tag set of the artifact in one of `blocking`."""
         return any(
             labeler_id == tag_set.labeler_id and status in blocking and sibling_id != tag_set.id
@@ -103,18 +108,18 @@ def accept_many(
     *,
     caller: Caller,
     note: str | None = None,
-    unfit: bulk.FindUnfit | None = None,
+    find_unfit: bulk.FindUnfit | None = None,
 ) -> bulk.Failures:
-    """Accept submitted tag sets except those that are `unfit`; return the failures.
+    """Accept submitted tag sets except those that `find_unfit` returns; return the failures.
 
     Reasons of a failure: not_found; permission_denied on the caller's own; conflict if it has
     another status, another reviewer claimed it or is assigned, or its artifact has as many accepted
     tag sets, those of this call included, as its schema requires. Emits `tag_set.accepted` for each
     accepted tag set.
     """
-    batch = _Batch(Action.ACCEPT, tag_set_ids, caller, unfit)
+    batch = _Batch(Action.ACCEPT, tag_set_ids, caller, find_unfit)
 
-    def check(tag_set: Any) -> str:
+    def check(tag_set: LockedReview) -> str:
         if tag_set.source == "merge":
             raise errors.conflict(
                 "Accepting a merge also decides on its sources; accept it with a single request."
@@ -136,7 +141,10 @@ def accept_many(
         "reason": note,
     }
     _change(decided, values, kind="accept", caller=caller)
-    _finish(event_names.ACCEPTED, decided, reviewer_id=caller.user_id, corrected=False)
+    payloads: list[AcceptedPayload] = [
+        {**build_payload(row), "reviewer_id": caller.user_id, "corrected": False} for row in decided
+    ]
+    _finish(emitted_events.ACCEPTED, decided, payloads)
     return batch.failures
 
 
@@ -146,21 +154,21 @@ def reject_many(
     caller: Caller,
     reason: str,
     send_to: str,
-    unfit: bulk.FindUnfit | None = None,
+    find_unfit: bulk.FindUnfit | None = None,
 ) -> bulk.Failures:
-    """Reject submitted tag sets for one reason, except those that are `unfit`; return the failures.
+    """Reject submitted tag sets for one reason and return the failures.
 
-    With `send_to` `labeler` each becomes a draft of its labeler again; with `pool` it stays
-    rejected. Besides the reasons of `accept_many`, a failure is a conflict if the labeler has
-    another tag set of the artifact or the schema's limit of rejections is reached, and a
-    validation_error if there is no labeler or they do not label any more. Emits `tag_set.rejected`
-    for each rejected tag set.
+    Tag sets that `find_unfit` returns fail. With `send_to` `labeler` each becomes a draft of its
+    labeler again; with `pool` it stays rejected. Besides the reasons of `accept_many`, a failure is
+    a conflict if the labeler has another tag set of the artifact or the schema's limit of
+    rejections is reached, and a validation_error if there is no labeler or they do not label any
+    more. Emits `tag_set.rejected` for each rejected tag set.
     """
-    batch = _Batch(Action.REJECT, tag_set_ids, caller, unfit)
+    batch = _Batch(Action.REJECT, tag_set_ids, caller, find_unfit)
     to_labeler = send_to == "labeler"
     labelers = lock_eligible(batch.get_labelers(), Role.labeler) if to_labeler else set()
 
-    def check(tag_set: Any) -> str:
+    def check(tag_set: LockedReview) -> str:
         if not to_labeler:
             return TagSetStatus.REJECTED
         _check_return(batch, tag_set, labelers)
@@ -169,19 +177,34 @@ def reject_many(
     decided = batch.decide(check)
     if not decided:
         return batch.failures
-    decision = {"reviewer_id": caller.user_id, "reason": reason}
     status = TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED
-    values = {**DECIDED, **decision, "status": status, "rejections": TagSet.rejections + 1}
+    values = {
+        **DECIDED,
+        "reviewer_id": caller.user_id,
+        "reason": reason,
+        "status": status,
+        "rejections": TagSet.rejections + 1,
+    }
     _change(decided, values, kind="reject", caller=caller)
     if to_labeler:
         _claim_for_labelers(decided, caller)
     else:
         _skip_rejected(decided, reason)
-    _finish(event_names.REJECTED, decided, **decision, send_to=send_to, draft_id=None)
+    payloads: list[RejectedPayload] = [
+        {
+            **build_payload(row),
+            "reviewer_id": caller.user_id,
+            "reason": reason,
+            "send_to": send_to,
+            "draft_id": None,
+        }
+        for row in decided
+    ]
+    _finish(emitted_events.REJECTED, decided, payloads)
     return batch.failures
 
 
-def _skip_rejected(rejected: list[Any], reason: str) -> None:
+def _skip_rejected(rejected: list[LockedReview], reason: str) -> None:
     """Skip the artifacts for the labelers whose tag sets of them were rejected."""
     labelers: dict[UUID, list[UUID]] = {}
     for tag_set in rejected:
@@ -195,14 +218,14 @@ def _skip_rejected(rejected: list[Any], reason: str) -> None:
         labelers = {artifact_id: users for artifact_id, users in labelers.items() if users}
 
 
-def _claim_for_labelers(returned: list[Any], caller: Caller) -> None:
+def _claim_for_labelers(returned: list[LockedReview], caller: Caller) -> None:
     """Claim the artifacts of returned tag sets for their labelers."""
     # Of several tag sets of an artifact, the labeler of the first gets the claim.
     next_labelers = {tag_set.artifact_id: tag_set.labeler_id for tag_set in reversed(returned)}
-    queries.claim_artifacts(next_labelers, minutes=rules.claim_minutes(caller))
+    deciding.claim_artifacts(next_labelers, minutes=rules.claim_minutes(caller))
 
 
-def _check_return(batch: _Batch, tag_set: Any, labelers: AbstractSet[UUID]) -> None:
+def _check_return(batch: _Batch, tag_set: LockedReview, labelers: AbstractSet[UUID]) -> None:
     limit = _max_rejections(tag_set)
     if tag_set.labeler_id is None:
         raise errors.invalid("This tag set has no labeler to return it to; use `pool`.", "send_to")
@@ -215,8 +238,10 @@ def _check_return(batch: _Batch, tag_set: Any, labelers: AbstractSet[UUID]) -> N
         raise errors.conflict("The labeler has another tag set of this artifact.")
 
 
-def _change(decided: list[Any], values: dict[str, Any], *, kind: str, caller: Caller) -> None:
-    queries.change(
+def _change(
+    decided: list[LockedReview], values: dict[str, Any], *, kind: str, caller: Caller
+) -> None:
+    recording.change(
         [row.id for row in decided],
         {**values, "decided_at": db.utc_now()},
         kind=kind,
@@ -225,7 +250,8 @@ def _change(decided: list[Any], values: dict[str, Any], *, kind: str, caller: Ca
     )
 
 
-def _finish(event_name: str, decided: list[Any], **details: Any) -> None:
-    payloads = [build_payload(row.id, row._asdict(), **details) for row in decided]
+def _finish(
+    event_name: str, decided: list[LockedReview], payloads: Sequence[TagSetPayload]
+) -> None:
     events.emit_many(event_name, payloads)
     statuses.update_statuses(list({row.artifact_id for row in decided}))

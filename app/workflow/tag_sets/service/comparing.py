@@ -13,6 +13,7 @@ from app.engines.agreement import (
     Effort,
     Lineup,
     Place,
+    Shapes,
     agreement,
     diff_by_content,
     line_up,
@@ -23,7 +24,8 @@ from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
 from app.workflow.tag_sets.queries import beside, revisions
-from app.workflow.tag_sets.queries.reading import PAGE_BYTES
+from app.workflow.tag_sets.queries.beside import ComparedTagSet
+from app.workflow.tag_sets.queries.reading import PAGE_BYTES, TagSetRow
 from app.workflow.tag_sets.service import automatic, reading, rules
 from app.workflow.tag_sets.service.changes import limit_size, summarize_changes
 from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
@@ -106,7 +108,7 @@ def compare(
     }
 
 
-def _get_other_side(tag_set: Any, tag_set_id: UUID, caller: Caller) -> _Side:
+def _get_other_side(tag_set: TagSetRow, tag_set_id: UUID, caller: Caller) -> _Side:
     row = reading.find(tag_set_id, caller=caller)
     if row is None or row.artifact_id != tag_set.artifact_id:
         raise errors.invalid("Must be another tag set of this artifact.", "against")
@@ -120,7 +122,7 @@ def _get_revision_side(tag_set_id: UUID, number: int, parameter: str) -> _Side:
     return _Side("revision", tag_set_id, number, tags)
 
 
-def _get_prediction_side(tag_set: Any, caller: Caller) -> _Side:
+def _get_prediction_side(tag_set: TagSetRow, caller: Caller) -> _Side:
     row = beside.get_latest_prediction(tag_set.artifact_id)
     if row is None or reading.find(row.id, caller=caller) is None:
         raise errors.invalid("This artifact has no prediction.", "prediction")
@@ -178,7 +180,7 @@ def _render_fields(
     return limit_size(rendered, max_bytes=PAGE_BYTES)
 
 
-def _render_tag_set(row: Any, **details: Any) -> dict[str, Any]:
+def _render_tag_set(row: ComparedTagSet, **details: object) -> dict[str, Any]:
     return {
         "tag_set_id": row.id,
         "labeler": row.labeler,
@@ -216,17 +218,19 @@ def render_ballot(ballot: Ballot, tag_set_ids: Sequence[UUID], lineup: Lineup) -
     }
 
 
-def _is_counted(row: Any) -> bool:
+def _is_counted(row: ComparedTagSet) -> bool:
     decided = row.status in COMPLETED or row.superseded_by is not None
     return decided and row.source not in automatic.NOT_INDEPENDENT
 
 
-def _find_reference(rows: Sequence[Any]) -> Any:
+def _find_reference(rows: Sequence[ComparedTagSet]) -> ComparedTagSet | None:
     accepted = [row for row in rows if row.status == TagSetStatus.ACCEPTED]
     return min(accepted, key=lambda row: (row.source != "merge", row.id), default=None)
 
 
-def _measure_gold_agreement(row: Any, gold: Any, shapes: Any, effort: Effort) -> float | None:
+def _measure_gold_agreement(
+    row: ComparedTagSet, gold: ComparedTagSet | None, shapes: Shapes, effort: Effort
+) -> float | None:
     if gold is None or row.id == gold.id or row.schema_id != gold.schema_id:
         return None
     result = agreement(line_up([gold.tags, row.tags], shapes).sets, shapes, effort)

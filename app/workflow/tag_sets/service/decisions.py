@@ -6,15 +6,16 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.members.eligibility import lock_eligible
-from app.kit import db, errors
+from app.kit import db, errors, events
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.workflow.tag_sets import event_names
-from app.workflow.tag_sets.queries import beside, deciding, reading
+from app.workflow.tag_sets import emitted_events
+from app.workflow.tag_sets.emitted_events import AcceptedPayload, RejectedPayload, build_payload
+from app.workflow.tag_sets.queries import beside, deciding, reading, recording
+from app.workflow.tag_sets.queries.deciding import LockedTagSet
+from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import provenance, rules, skips, sources, statuses
-from app.workflow.tag_sets.service.drafts import emit_event
-from app.workflow.tag_sets.service.reviewing import check_review
 from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
 DECIDED: dict[str, Any] = {
@@ -32,7 +33,7 @@ def accept(
     revision: int | None,
     tags: list[Any] | None = None,
     note: str | None = None,
-) -> Any:
+) -> TagSetRow:
     """Accept a submitted tag set, with the reviewer's corrected `tags` if given.
 
     Raises 404; 403 on the caller's own; 400 `validation_error` or `required_fields_missing` on
@@ -49,10 +50,10 @@ def accept(
     kind = "correction" if changes else "accept"
     mark_accepted(tag_set, changes, reviewer_id=caller.user_id, kind=kind, note=note)
     statuses.update_status(tag_set.artifact_id)
-    return reading.get(tag_set_id)
+    return reading.get_existing(tag_set_id)
 
 
-def _lock_with_sources(tag_set_id: UUID) -> tuple[Any, list[Any]]:
+def _lock_with_sources(tag_set_id: UUID) -> tuple[LockedTagSet, list[LockedTagSet]]:
     rows = deciding.lock_with_sources(tag_set_id)
     tag_set = next((row for row in rows if row.id == tag_set_id), None)
     if tag_set is None:
@@ -60,7 +61,7 @@ def _lock_with_sources(tag_set_id: UUID) -> tuple[Any, list[Any]]:
     return tag_set, [row for row in rows if row is not tag_set]
 
 
-def check_sources(caller: Caller, sources: Iterable[Any]) -> None:
+def check_sources(caller: Caller, sources: Iterable[LockedTagSet]) -> None:
     """Raise 409 `conflict` as `check_review` does if another reviewer works on a pending source.
 
     `details.tag_set_id` names the source.
@@ -68,17 +69,19 @@ def check_sources(caller: Caller, sources: Iterable[Any]) -> None:
     for source in sources:
         if source.status == "submitted":
             try:
-                check_review(caller, source)
+                rules.check_review(caller, source)
             except ApiError as failure:
                 failure.details = {**(failure.details or {}), "tag_set_id": source.id}
                 raise
 
 
 def _corrections(
-    tag_set: Any, terms: rules.Terms, tags: list[Any] | None, caller: Caller
+    tag_set: LockedTagSet, terms: rules.Terms, tags: list[Any] | None, caller: Caller
 ) -> dict[str, Any]:
     """Return the columns that the reviewer's tags change. Raises 400."""
-    checked = tag_set.tags if tags is None else check_complete_tags(terms, tag_set, tags)
+    checked = (
+        tag_set.tags if tags is None else rules.check_tags(terms, tags, tag_set, complete=True)
+    )
     if not sources.can_keep_sources(checked, caller):
         sources.set_sources(checked, tag_set.tags)
     # Older tags have incomplete evidence; sent unchanged, they are no correction.
@@ -93,7 +96,7 @@ def _corrections(
     }
 
 
-def find_quorum(tag_set: Any) -> list[UUID]:
+def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
     """Return the locked artifact's accepted tag sets if they reach the quorum, else an empty list.
 
     An accepted merge reaches the quorum alone; a merge may be accepted besides other tag sets.
@@ -105,7 +108,7 @@ def find_quorum(tag_set: Any) -> list[UUID]:
     return accepted if len(accepted) >= tag_set.required_labels else []
 
 
-def _check_quorum(tag_set: Any) -> None:
+def _check_quorum(tag_set: LockedTagSet) -> None:
     accepted = find_quorum(tag_set)
     if accepted:
         raise errors.conflict(
@@ -116,7 +119,12 @@ def _check_quorum(tag_set: Any) -> None:
 
 
 def mark_accepted(
-    tag_set: Any, changes: dict[str, Any], *, reviewer_id: UUID | None, kind: str, note: str | None
+    tag_set: LockedTagSet,
+    changes: dict[str, Any],
+    *,
+    reviewer_id: UUID | None,
+    kind: str,
+    note: str | None,
 ) -> None:
     """Accept a locked tag set and emit `tag_set.accepted`.
 
@@ -131,20 +139,22 @@ def mark_accepted(
         # Only reviewers give a reason.
         "reason": None if reviewer_id is None else note,
     }
-    deciding.change(tag_set.id, values, kind=kind, author_id=reviewer_id, note=note)
+    recording.change([tag_set.id], values, kind=kind, author_id=reviewer_id, note=note)
     if tag_set.source == "merge":
         _supersede(tag_set, reviewer_id)
-    details = {"reviewer_id": reviewer_id, "corrected": bool(changes)}
-    emit_event(event_names.ACCEPTED, tag_set.id, tag_set._asdict(), **details)
+    events.emit(
+        emitted_events.ACCEPTED,
+        AcceptedPayload(**build_payload(tag_set), reviewer_id=reviewer_id, corrected=bool(changes)),
+    )
 
 
-def accept_automatically(tag_set: Any, exemption: str) -> None:
+def accept_automatically(tag_set: LockedTagSet, exemption: str) -> None:
     """Accept a tag set without a reviewer; its revision notes the reason, the `exemption`."""
     mark_accepted(tag_set, {}, reviewer_id=None, kind="accept", note=exemption)
 
 
-def _supersede(merge: Any, reviewer_id: UUID | None) -> None:
-    sources = [UUID(source_id) for source_id in merge.merged_from]
+def _supersede(merge: LockedTagSet, reviewer_id: UUID | None) -> None:
+    sources = [UUID(source_id) for source_id in merge.merged_from or ()]
     decision = {
         "status": TagSetStatus.REJECTED,
         "reviewer_id": reviewer_id,
@@ -155,7 +165,7 @@ def _supersede(merge: Any, reviewer_id: UUID | None) -> None:
 
 def reject(
     tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: str, send_to: str
-) -> Any:
+) -> TagSetRow:
     """Reject a submitted tag set and send its artifact to the next labeler.
 
     With `send_to` `labeler` it becomes a draft of its labeler again. With `pool` it stays rejected;
@@ -183,16 +193,22 @@ def reject(
         "reason": reason,
         "rejections": tag_set.rejections + 1,
     }
-    deciding.change(tag_set.id, values, kind="reject", author_id=caller.user_id, note=reason)
+    recording.change([tag_set.id], values, kind="reject", author_id=caller.user_id, note=reason)
     draft_id = _send_to_next_labeler(tag_set, next_labeler, reason, caller)
     statuses.update_status(tag_set.artifact_id)
-    details = {"reviewer_id": caller.user_id, "reason": reason, "send_to": send_to}
-    emit_event(event_names.REJECTED, tag_set.id, tag_set._asdict(), **details, draft_id=draft_id)
-    return reading.get(tag_set_id)
+    payload: RejectedPayload = {
+        **build_payload(tag_set),
+        "reviewer_id": caller.user_id,
+        "reason": reason,
+        "send_to": send_to,
+        "draft_id": draft_id,
+    }
+    events.emit(emitted_events.REJECTED, payload)
+    return reading.get_existing(tag_set_id)
 
 
 def _send_to_next_labeler(
-    tag_set: Any, next_labeler: UUID | None, reason: str, caller: Caller
+    tag_set: LockedTagSet, next_labeler: UUID | None, reason: str, caller: Caller
 ) -> UUID | None:
     """Claim the artifact for its next labeler, with a draft; return the draft's id if it is new."""
     if next_labeler is None:
@@ -202,25 +218,22 @@ def _send_to_next_labeler(
     draft_id = None
     if next_labeler != tag_set.labeler_id:
         draft_id = _create_next_draft(tag_set, next_labeler, reason, caller)
-    deciding.claim_artifact(tag_set.artifact_id, next_labeler, minutes=rules.claim_minutes(caller))
+    deciding.claim_artifacts(
+        {tag_set.artifact_id: next_labeler}, minutes=rules.claim_minutes(caller)
+    )
     return draft_id
 
 
-def release_member(user_id: UUID) -> None:
-    """Release the reviews that a user has claimed, but not those assigned to the user."""
-    deciding.release_reviews(user_id)
-
-
-def _find_next_labeler(tag_set: Any, send_to: str) -> UUID | None:
+def _find_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
     """Return who labels the artifact next; None if it goes to the pool. Raises 400 on `send_to`."""
     if send_to == "pool":
         return None
     if send_to == "labeler":
         if tag_set.labeler_id is None:
             raise errors.invalid("It has no labeler; use `pool` or a member's id.", "send_to")
-        labeler: UUID = tag_set.labeler_id
-        check_can_label(labeler, lock_eligible([labeler], Role.labeler))
-        return labeler
+        labelers = lock_eligible([tag_set.labeler_id], Role.labeler)
+        check_can_label(tag_set.labeler_id, labelers)
+        return tag_set.labeler_id
     next_labeler = UUID(send_to)
     if not lock_eligible([next_labeler], Role.labeler):
         raise errors.invalid("Must be the id of a member who may label.", "send_to")
@@ -235,7 +248,7 @@ def check_can_label(labeler_id: UUID, labelers: AbstractSet[UUID]) -> None:
         )
 
 
-def _check_rejection_limit(tag_set: Any) -> None:
+def _check_rejection_limit(tag_set: LockedTagSet) -> None:
     limit = rules.get_terms(tag_set.schema_version_id).max_rejections
     rejections = tag_set.rejections + tag_set.earlier_rejections
     if limit is not None and rejections >= limit:
@@ -246,7 +259,7 @@ def _check_rejection_limit(tag_set: Any) -> None:
         )
 
 
-def check_no_other_tag_set(tag_set: Any, next_labeler: UUID) -> None:
+def check_no_other_tag_set(tag_set: LockedTagSet, next_labeler: UUID) -> None:
     """Raise 409 when the next labeler has another tag set of the artifact."""
     blocking = rules.blocking_statuses(tag_set.required_labels)
     other = deciding.find_of_labeler(tag_set.artifact_id, next_labeler, blocking, but=tag_set.id)
@@ -254,7 +267,9 @@ def check_no_other_tag_set(tag_set: Any, next_labeler: UUID) -> None:
         raise errors.conflict("The labeler has another tag set of this artifact.", tag_set_id=other)
 
 
-def _create_next_draft(tag_set: Any, next_labeler: UUID, reason: str, caller: Caller) -> UUID:
+def _create_next_draft(
+    tag_set: LockedTagSet, next_labeler: UUID, reason: str, caller: Caller
+) -> UUID:
     values = {
         "artifact_id": tag_set.artifact_id,
         "schema_id": tag_set.schema_id,
@@ -264,12 +279,12 @@ def _create_next_draft(tag_set: Any, next_labeler: UUID, reason: str, caller: Ca
         "reason": reason,
         "earlier_rejections": tag_set.rejections + tag_set.earlier_rejections + 1,
     }
-    draft_id = deciding.insert_tag_set(values, author_id=caller.user_id)
-    emit_event(event_names.CREATED, draft_id, values)
-    return draft_id
+    draft = deciding.insert_tag_set(values, author_id=caller.user_id)
+    events.emit(emitted_events.CREATED, build_payload(draft))
+    return draft.id
 
 
-def lock(tag_set_id: UUID) -> Any:
+def lock(tag_set_id: UUID) -> LockedTagSet:
     """Lock a tag set and its artifact and return the tag set. Raises 404."""
     tag_set = deciding.lock(tag_set_id)
     if tag_set is None:
@@ -277,14 +292,9 @@ def lock(tag_set_id: UUID) -> Any:
     return tag_set
 
 
-def _check_decision(action: Action, tag_set: Any, caller: Caller, revision: int | None) -> None:
+def _check_decision(
+    action: Action, tag_set: LockedTagSet, caller: Caller, revision: int | None
+) -> None:
     rules.check_reviewer(caller, tag_set)
     rules.check_state(tag_set, action, revision)
-    check_review(caller, tag_set)
-
-
-def check_complete_tags(terms: rules.Terms, tag_set: Any, tags: list[Any]) -> list[dict[str, Any]]:
-    """Return the tags in canonical form; all required fields have values. Raises 400."""
-    checked = rules.check_tags(terms, tags, tag_set)
-    rules.check_complete(terms, checked)
-    return checked
+    rules.check_review(caller, tag_set)

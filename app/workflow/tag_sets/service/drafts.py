@@ -13,16 +13,19 @@ from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
-from app.workflow.tag_sets import event_names
+from app.workflow.tag_sets import emitted_events
+from app.workflow.tag_sets.emitted_events import SavedPayload, build_payload
 from app.workflow.tag_sets.queries import beside, deciding, reading, revisions, saving
-from app.workflow.tag_sets.service import actions, reservations, rules, sources, statuses
+from app.workflow.tag_sets.queries.beside import Prediction
+from app.workflow.tag_sets.queries.reading import TagSetRow
+from app.workflow.tag_sets.service import rules, skips, sources, statuses
 from app.workflow.tag_sets.service.changes import summarize_changes
 from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
 
 _EMPTY_MERGE_COLUMNS = {"merged_from": None, "provenance": None, "superseded_by": None}
 
 
-def create(artifact_id: UUID, *, caller: Caller, source: str) -> Any:
+def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     """Create a draft of an artifact and claim the artifact if it is free.
 
     `source` says what to copy: nothing (`empty`), the model's latest tag set (`prediction`), or the
@@ -55,11 +58,11 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> Any:
             labeler_id=caller.user_id if terms.overlapping else None,
         ),
     }
-    tag_set_id = deciding.insert_tag_set(values, author_id=caller.user_id)
-    deciding.claim_artifact(artifact_id, caller.user_id, minutes=rules.claim_minutes(caller))
+    tag_set = deciding.insert_tag_set(values, author_id=caller.user_id)
+    deciding.claim_artifacts({artifact_id: caller.user_id}, minutes=rules.claim_minutes(caller))
     statuses.update_status(artifact_id)
-    emit_event(event_names.CREATED, tag_set_id, values)
-    return reading.get(tag_set_id)
+    events.emit(emitted_events.CREATED, build_payload(tag_set))
+    return reading.get_existing(tag_set.id)
 
 
 def _check_can_create(artifact: Any, caller: Caller, terms: rules.Terms) -> None:
@@ -73,7 +76,7 @@ def _check_can_create(artifact: Any, caller: Caller, terms: rules.Terms) -> None
     if claim is not None and claim["user_id"] != str(caller.user_id) and not terms.overlapping:
         raise errors.conflict("Another user has claimed this artifact.", claim=claim)
     standing = deciding.list_by_status(artifact.id, COMPLETED)
-    reserved = reservations.count_reserved_for_others(artifact.id, caller.user_id)
+    reserved = statuses.count_reserved_for_others(artifact.id, caller.user_id)
     if reserved and len(standing) + reserved >= terms.labels_per_artifact:
         raise errors.conflict(
             "This artifact is reserved for a labeler who has started a draft.", reserved=True
@@ -114,7 +117,7 @@ def _is_visible(tag_set_id: UUID, caller: Caller) -> bool:
     return rules.can_see_all(caller) or reading.is_visible(tag_set_id, rules.build_reader(caller))
 
 
-def _find_source(source: str, artifact_id: UUID) -> Any | None:
+def _find_source(source: str, artifact_id: UUID) -> TagSetRow | Prediction | None:
     """Return the tag set to copy: the model's latest one, or the artifact's one with that id."""
     if source == "prediction":
         return beside.get_latest_prediction(artifact_id)
@@ -166,9 +169,12 @@ def replace_tags(
         draft_hours=organizations.get_draft_hours(caller.org.settings),
     )
     result = {**draft._asdict(), **saved._asdict(), "tags": checked, **_EMPTY_MERGE_COLUMNS}
-    emit_event(
-        event_names.SAVED, draft.id, result, revision=saved.revision, author_id=caller.user_id
-    )
+    payload: SavedPayload = {
+        **build_payload(draft),
+        "revision": saved.revision,
+        "author_id": caller.user_id,
+    }
+    events.emit(emitted_events.SAVED, payload)
     return result
 
 
@@ -211,18 +217,7 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
             "A merge has this tag set as a source, so it cannot be deleted.", merges=merges
         )
     deciding.delete_tag_set(tag_set_id)
-    actions.record_action(draft.artifact_id, "discard", by=caller.user_id, tag_set_id=tag_set_id)
+    skips.record_action(draft.artifact_id, "discard", by=caller.user_id, tag_set_id=tag_set_id)
     deciding.release_claim(draft.artifact_id, draft.labeler_id)
     statuses.update_status(draft.artifact_id)
-    emit_event(event_names.DELETED, tag_set_id, draft._asdict())
-
-
-def emit_event(name: str, tag_set_id: UUID, values: dict[str, Any], **details: Any) -> None:
-    """Emit an event of a tag set. `name` is one of `event_names`."""
-    events.emit(name, build_payload(tag_set_id, values, **details))
-
-
-def build_payload(tag_set_id: UUID, values: dict[str, Any], **details: Any) -> dict[str, Any]:
-    """Return the payload of an event: the ids that all events of tag sets have, and `details`."""
-    names = ("artifact_id", "schema_id", "schema_version_id", "labeler_id")
-    return {"tag_set_id": tag_set_id, **{name: values[name] for name in names}, **details}
+    events.emit(emitted_events.DELETED, build_payload(draft))

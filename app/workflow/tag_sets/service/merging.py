@@ -15,15 +15,17 @@ from app.engines.agreement import (
     numbered,
     table_of,
 )
-from app.kit import db, errors
+from app.kit import db, errors, events
 from app.kit.principal import Caller
-from app.workflow.tag_sets import event_names
+from app.workflow.tag_sets import emitted_events
+from app.workflow.tag_sets.emitted_events import MergedPayload, build_payload
 from app.workflow.tag_sets.queries import beside, deciding, reading
+from app.workflow.tag_sets.queries.deciding import LockedTagSet
+from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, provenance, rules, statuses
 from app.workflow.tag_sets.service import sources as sources_of_tags
 from app.workflow.tag_sets.service.changes import MAX_BYTES, limit_size
 from app.workflow.tag_sets.service.comparing import render_ballot
-from app.workflow.tag_sets.service.drafts import emit_event
 from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
 MAX_UNDECIDED = 100
@@ -60,7 +62,7 @@ class _Merged(NamedTuple):
         return _Merged(list(map(renumber, self.tags)), self.origins)
 
     def build_provenance(
-        self, tags: Sequence[dict[str, Any]], sources: Sequence[Any]
+        self, tags: Sequence[dict[str, Any]], sources: Sequence[LockedTagSet]
     ) -> list[provenance.Entry]:
         """Return the provenance; `tags` are the merge's tags in canonical form."""
         revisions = {source.id: source.revision for source in sources}
@@ -87,7 +89,7 @@ def merge(
     tags: Sequence[Any] = (),
     accept: bool = False,
     note: str | None = None,
-) -> Any:
+) -> TagSetRow:
     """Merge 2 to 20 tag sets of an artifact into one and emit `tag_set.merged`.
 
     The merge has no labeler, and records for each value which tag set it came from. It waits for
@@ -115,11 +117,15 @@ def merge(
     if accept:
         _accept(merge_id, sources, caller, note)
     statuses.update_status(artifact_id)
-    return reading.get(merge_id)
+    return reading.get_existing(merge_id)
 
 
 def _check_own_tags(
-    terms: Any, tags: Sequence[Any], newest: Any, sources: Sequence[Any], caller: Caller
+    terms: rules.Terms,
+    tags: Sequence[Any],
+    newest: LockedTagSet,
+    sources: Sequence[LockedTagSet],
+    caller: Caller,
 ) -> list[Any]:
     """Return the reviewer's own tags in canonical form and with their true sources."""
     own = rules.check_tags(terms, list(tags), newest)
@@ -128,22 +134,23 @@ def _check_own_tags(
     return own
 
 
-def _accept(merge_id: UUID, sources: Sequence[Any], caller: Caller, note: str | None) -> None:
+def _accept(
+    merge_id: UUID, sources: Sequence[LockedTagSet], caller: Caller, note: str | None
+) -> None:
     decisions.check_sources(caller, sources)
     tag_set = decisions.lock(merge_id)
     decisions.mark_accepted(tag_set, {}, reviewer_id=caller.user_id, kind="accept", note=note)
 
 
 def _insert(
-    newest: Any,
-    sources: Sequence[Any],
+    newest: LockedTagSet,
+    sources: Sequence[LockedTagSet],
     terms: rules.Terms,
     merged: _Merged,
     caller: Caller,
     note: str | None,
 ) -> UUID:
-    checked = rules.check_tags(terms, merged.tags, newest, field="tag_set_ids")
-    rules.check_complete(terms, checked)
+    checked = rules.check_tags(terms, merged.tags, newest, field="tag_set_ids", complete=True)
     now = db.utc_now()
     ids = [source.id for source in sources]
     values = {
@@ -158,9 +165,14 @@ def _insert(
         "merged_from": [str(source_id) for source_id in ids],
         "provenance": merged.build_provenance(checked, sources),
     }
-    merge_id = deciding.insert_tag_set(values, author_id=caller.user_id, kind="merge", note=note)
-    emit_event(event_names.MERGED, merge_id, values, merged_from=ids, author_id=caller.user_id)
-    return merge_id
+    tag_set = deciding.insert_tag_set(values, author_id=caller.user_id, kind="merge", note=note)
+    payload: MergedPayload = {
+        **build_payload(tag_set),
+        "merged_from": ids,
+        "author_id": caller.user_id,
+    }
+    events.emit(emitted_events.MERGED, payload)
+    return tag_set.id
 
 
 def _get_artifact_id(tag_set_ids: list[UUID]) -> UUID:
@@ -176,7 +188,7 @@ def _get_artifact_id(tag_set_ids: list[UUID]) -> UUID:
     return artifact_ids[tag_set_ids[0]]
 
 
-def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) -> list[Any]:
+def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) -> list[LockedTagSet]:
     """Lock and return the tag sets in the order given; raises 409 and 403 as `merge` does."""
     artifacts.lock(artifact_id)
     tag_sets = {row.id: row for row in deciding.lock_document(artifact_id)}

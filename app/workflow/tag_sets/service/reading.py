@@ -4,15 +4,18 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Select
+
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
 from app.workflow.tag_sets.queries import beside, history, listing, reading
+from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 
-def get(tag_set_id: UUID, *, caller: Caller) -> Any:
+def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
     """Return a tag set. Raises 404, also when it is hidden from the caller.
 
     Hidden are drafts of others, except from reviewers, and tag sets that a labeler must not see
@@ -24,7 +27,7 @@ def get(tag_set_id: UUID, *, caller: Caller) -> Any:
     return row
 
 
-def show(tag_set_id: UUID, *, caller: Caller) -> Any:
+def show(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
     """Return a tag set as the API shows it, by a prepared statement. Raises 404 as `get` does."""
     row = reading.get_prepared(tag_set_id)
     if row is None or not _may_see(row, caller):
@@ -32,19 +35,19 @@ def show(tag_set_id: UUID, *, caller: Caller) -> Any:
     return row
 
 
-def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> Any | None:
+def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> TagSetRow | None:
     """Return the model's latest tag set of an artifact, or None if it is hidden or missing."""
     row = beside.get_latest_prediction(artifact_id)
     return find(row.id, caller=caller) if row is not None else None
 
 
-def find(tag_set_id: UUID, *, caller: Caller) -> Any | None:
+def find(tag_set_id: UUID, *, caller: Caller) -> TagSetRow | None:
     """Return a tag set, or None when it does not exist or is hidden from the caller."""
     row = reading.get(tag_set_id)
     return row if row is not None and _may_see(row, caller) else None
 
 
-def _may_see(row: Any, caller: Caller) -> bool:
+def _may_see(row: TagSetRow, caller: Caller) -> bool:
     if row.labeler_id == caller.user_id or rules.can_see_all(caller):
         return True
     if row.status == TagSetStatus.DRAFT:
@@ -53,22 +56,22 @@ def _may_see(row: Any, caller: Caller) -> bool:
     return not rules.is_labeler(caller) or reading.is_visible(row.id, rules.build_reader(caller))
 
 
-def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
+def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: object) -> Page:
     """List the tag sets that the caller may see."""
     return listing.get_page(page, filters=filters, reader=_reader(caller))
 
 
-def listed(tag_set_ids: list[UUID], *, page_size: int) -> dict[UUID, Any]:
+def listed(tag_set_ids: list[UUID], *, page_size: int) -> dict[UUID, TagSetRow]:
     """Return {id: tag set} as a list of `page_size` shows them; for callers who may see all."""
     return reading.get_many(tag_set_ids, page_size) if tag_set_ids else {}
 
 
-def shown(tag_set_id: UUID) -> Any:
+def shown(tag_set_id: UUID) -> TagSetRow | None:
     """Return a tag set with all tags, or None; for callers who may see all."""
     return reading.get_prepared(tag_set_id)
 
 
-def find_viewers(tag_set: Any, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
+def find_viewers(tag_set: TagSetRow, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
     """Return those of the users who are members and may see a tag set.
 
     To a caller who labels the artifact blind, other labelers are left out: whether they may see it
@@ -85,7 +88,7 @@ def list_field_names(schema_version_id: UUID) -> list[str]:
     return rules.get_terms(schema_version_id).fields.names
 
 
-def acts(artifact_id: UUID, *, caller: Caller) -> Any:
+def select_revisions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
     """Return a SELECT of the revisions, except saves, of an artifact's tag sets.
 
     Only tag sets that the caller may see are included. Columns: id, at, tag_set_id, kind,
@@ -94,7 +97,7 @@ def acts(artifact_id: UUID, *, caller: Caller) -> Any:
     return history.select_revisions(artifact_id, _reader(caller))
 
 
-def ids_of(artifact_id: UUID, *, caller: Caller) -> Any:
+def select_ids(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
     """Return a SELECT of the ids of an artifact's tag sets that the caller may see."""
     return history.select_ids(artifact_id, _reader(caller))
 

@@ -4,19 +4,23 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.members.eligibility import lock_eligible
-from app.kit import errors
+from app.kit import errors, events
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.workflow.tag_sets import event_names
-from app.workflow.tag_sets.queries import beside, deciding, reading
+from app.workflow.tag_sets import emitted_events
+from app.workflow.tag_sets.emitted_events import ReopenedPayload, build_payload
+from app.workflow.tag_sets.queries import beside, deciding, reading, recording
+from app.workflow.tag_sets.queries.deciding import LockedTagSet
+from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, rules, skips, statuses
-from app.workflow.tag_sets.service.drafts import emit_event
 from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
 
 _UNDECIDED = {**decisions.DECIDED, "decided_at": None, "superseded_by": None, "reopened": True}
 
 
-def reopen(tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: str, to: str) -> Any:
+def reopen(
+    tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: str, to: str
+) -> TagSetRow:
     """Reopen an accepted or rejected tag set and emit `tag_set.reopened`.
 
     With `to` `review` it waits for another review decision, flagged `resubmitted`; with `to`
@@ -32,32 +36,35 @@ def reopen(tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: st
     rules.check_reviewer(caller, tag_set)
     rules.check_state(tag_set, Action.REOPEN, revision)
     _check_can_reopen(tag_set)
-    to_labeler = to == "labeler"
-    if to_labeler:
-        _check_labeler(tag_set)
+    labeler_id = _lock_labeler(tag_set) if to == "labeler" else None
     if tag_set.labeler_id is not None:
         decisions.check_no_other_tag_set(tag_set, tag_set.labeler_id)
     values = {
         **_UNDECIDED,
         "reason": reason,
-        **(_draft_values(caller) if to_labeler else _review_values(tag_set)),
+        **(_draft_values(caller) if labeler_id else _review_values(tag_set)),
     }
-    deciding.change(tag_set.id, values, kind="reopen", author_id=caller.user_id, note=reason)
-    if to_labeler:
+    recording.change([tag_set.id], values, kind="reopen", author_id=caller.user_id, note=reason)
+    if labeler_id is not None:
         minutes = rules.claim_minutes(caller)
-        deciding.claim_artifact(tag_set.artifact_id, tag_set.labeler_id, minutes=minutes)
-        skips.delete_skip(tag_set.artifact_id, tag_set.labeler_id)
+        deciding.claim_artifacts({tag_set.artifact_id: labeler_id}, minutes=minutes)
+        skips.delete_skip(tag_set.artifact_id, labeler_id)
     statuses.update_status(tag_set.artifact_id)
-    details = {"reviewer_id": caller.user_id, "reason": reason, "to": to}
-    emit_event(event_names.REOPENED, tag_set.id, tag_set._asdict(), **details)
-    return reading.get(tag_set_id)
+    payload: ReopenedPayload = {
+        **build_payload(tag_set),
+        "reviewer_id": caller.user_id,
+        "reason": reason,
+        "to": to,
+    }
+    events.emit(emitted_events.REOPENED, payload)
+    return reading.get_existing(tag_set_id)
 
 
 def _draft_values(caller: Caller) -> dict[str, Any]:
     return {"status": TagSetStatus.DRAFT, "reviewer_id": caller.user_id}
 
 
-def _review_values(tag_set: Any) -> dict[str, Any]:
+def _review_values(tag_set: LockedTagSet) -> dict[str, Any]:
     flags = [flag for flag in tag_set.flags if flag != "resubmitted"]
     return {
         "status": TagSetStatus.SUBMITTED,
@@ -66,7 +73,7 @@ def _review_values(tag_set: Any) -> dict[str, Any]:
     }
 
 
-def _check_can_reopen(tag_set: Any) -> None:
+def _check_can_reopen(tag_set: LockedTagSet) -> None:
     if tag_set.schema_id != tag_set.schema_of_artifact:
         raise errors.conflict(
             "The artifact has another schema now; create a new tag set.",
@@ -99,6 +106,8 @@ def _check_can_reopen(tag_set: Any) -> None:
         )
 
 
-def _check_labeler(tag_set: Any) -> None:
+def _lock_labeler(tag_set: LockedTagSet) -> UUID:
+    """Return the labeler, locked as a member who may label. Raises 400 on `to`."""
     if tag_set.labeler_id is None or not lock_eligible([tag_set.labeler_id], Role.labeler):
         raise errors.invalid("This tag set has no labeler who may label; use `review`.", "to")
+    return tag_set.labeler_id

@@ -1,6 +1,7 @@
 """Rules that every operation on tag sets follows."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -16,13 +17,13 @@ from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
-from app.workflow.tag_sets.queries import reading
+from app.workflow.tag_sets.queries import deciding, reading
 from app.workflow.tag_sets.transitions import COMPLETED, TRANSITIONS, Action, TagSetStatus
 
 _TERMS_KEPT = 256
 
 
-class LockedTagSet(Protocol):
+class HasStatus(Protocol):
     """The columns of a locked tag set that the rules read."""
 
     @property
@@ -106,14 +107,20 @@ class LockedDocument(Protocol):
 
 
 def check_tags(
-    terms: Terms, tags: list[Any], document: LockedDocument, *, field: str | None = None
+    terms: Terms,
+    tags: list[Any],
+    document: LockedDocument,
+    *,
+    field: str | None = None,
+    complete: bool = False,
 ) -> list[dict[str, Any]]:
     """Return the tags in canonical form, with evidence taken from the locked artifact's text.
 
-    Raises 400 on `field`, or on the path of the first tag that does not fit.
+    Raises 400 on `field`, or on the path of the first tag that does not fit; with `complete` also
+    400 `required_fields_missing` when a required field is empty.
     """
     try:
-        return terms.fields.check_tags(
+        checked = terms.fields.check_tags(
             tags,
             text_length=document.text_length,
             page_count=document.page_count or 0,
@@ -121,6 +128,9 @@ def check_tags(
         )
     except TagErrors as failure:
         raise build_tags_error(failure, field) from None
+    if complete:
+        _check_complete(terms, checked)
+    return checked
 
 
 def build_tags_error(failure: TagErrors, field: str | None = None) -> ApiError:
@@ -129,7 +139,7 @@ def build_tags_error(failure: TagErrors, field: str | None = None) -> ApiError:
     return errors.invalid(messages[0]["message"], field or messages[0]["field"], errors=messages)
 
 
-def check_complete(terms: Terms, tags: list[dict[str, Any]]) -> None:
+def _check_complete(terms: Terms, tags: list[dict[str, Any]]) -> None:
     """Raise 400 `required_fields_missing` when a required field is empty."""
     missing = terms.fields.missing_required(tags)
     if missing:
@@ -140,7 +150,7 @@ def check_complete(terms: Terms, tags: list[dict[str, Any]]) -> None:
         )
 
 
-def check_labeler(caller: Caller, tag_set: LockedTagSet) -> None:
+def check_labeler(caller: Caller, tag_set: HasStatus) -> None:
     """Raise 403 unless the tag set is the caller's, or 404 if it is hidden from the caller."""
     if tag_set.labeler_id == caller.user_id or caller.has(Role.admin):
         return
@@ -190,7 +200,69 @@ def check_reviewer(caller: Caller, tag_set: HasMakers) -> None:
     raise errors.denied(f"You cannot review {what}.")
 
 
-def check_state(tag_set: LockedTagSet, action: Action, revision: int | None) -> None:
+class InReview(Protocol):
+    """The columns that these rules read of a tag set; `claimed_by` has a live claim."""
+
+    @property
+    def labeler_id(self) -> UUID | None:
+        """The labeler, if there is one."""
+
+    @property
+    def makers(self) -> Sequence[UUID]:
+        """The labelers of the tag set or of the merge's sources."""
+
+    @property
+    def claimed_by(self) -> UUID | None:
+        """The reviewer with a live claim."""
+
+    @property
+    def claim_expires_at(self) -> datetime | None:
+        """When the claim expires."""
+
+    @property
+    def assignee_id(self) -> UUID | None:
+        """The assigned user."""
+
+    @property
+    def assignee_team_id(self) -> UUID | None:
+        """The assigned team."""
+
+
+def check_review(
+    caller: Caller,
+    tag_set: InReview,
+    *,
+    teams: AbstractSet[UUID] | None = None,
+    take_over: bool = False,
+) -> None:
+    """Raise unless the caller may review the tag set now.
+
+    403 on the caller's own, or a merge of the caller's own. 409 `conflict` with `details.claim`
+    while another reviewer has claimed it; with `take_over` admins may go on. 409 with `assignee_id`
+    or `assignee_team_id` when it is assigned to others and the caller is no admin. `teams` are the
+    caller's teams; None looks them up.
+    """
+    check_reviewer(caller, tag_set)
+    admin = caller.has(Role.admin)
+    if tag_set.claimed_by not in (None, caller.user_id) and not (take_over and admin):
+        claim = {"user_id": tag_set.claimed_by, "expires_at": tag_set.claim_expires_at}
+        raise errors.conflict("Another reviewer has claimed this tag set.", claim=claim)
+    if admin:
+        return
+    if tag_set.assignee_id is not None:
+        if tag_set.assignee_id != caller.user_id:
+            raise errors.conflict(
+                "The review is assigned to another user.", assignee_id=tag_set.assignee_id
+            )
+    elif tag_set.assignee_team_id is not None:
+        own_teams = deciding.list_team_ids(caller.user_id) if teams is None else teams
+        if tag_set.assignee_team_id not in own_teams:
+            raise errors.conflict(
+                "The review is assigned to another team.", assignee_team_id=tag_set.assignee_team_id
+            )
+
+
+def check_state(tag_set: HasStatus, action: Action, revision: int | None) -> None:
     """Check that the tag set's status allows an action, and that its revision is `revision`.
 
     Raises 409 `conflict` with `details.state`, or 409 `stale_precondition`.

@@ -1,21 +1,21 @@
 """Submission of drafts for review."""
 
-from typing import Any
 from uuid import UUID
 
-from app.kit import db
+from app.kit import db, events
 from app.kit.principal import Caller
-from app.workflow.tag_sets import event_names
-from app.workflow.tag_sets.queries import deciding, reading
+from app.workflow.tag_sets import emitted_events
+from app.workflow.tag_sets.queries import deciding, reading, recording
+from app.workflow.tag_sets.queries.deciding import LockedTagSet
+from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import automatic, decisions, rules, statuses
-from app.workflow.tag_sets.service.drafts import emit_event
 from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
 LOW_CONFIDENCE = 0.5
 """The limit of the flag `low_confidence`, unless the schema sets another one."""
 
 
-def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
+def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> TagSetRow:
     """Submit a draft for review, or accept it at once if the schema's policy requires no review.
 
     Automatic acceptance is by sampling, by confidence, or by agreement with the artifact's other
@@ -27,7 +27,7 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
     rules.check_labeler(caller, tag_set)
     rules.check_state(tag_set, Action.SUBMIT, revision)
     terms = rules.get_terms(tag_set.schema_version_id)
-    decisions.check_complete_tags(terms, tag_set, tag_set.tags)
+    rules.check_tags(terms, tag_set.tags, tag_set, complete=True)
     now = db.utc_now()
     values = {
         "status": TagSetStatus.SUBMITTED,
@@ -37,15 +37,15 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> Any:
         "reason": None,
         "flags": _flags(tag_set, terms),
     }
-    deciding.change(tag_set_id, values, kind="submit", author_id=caller.user_id)
+    recording.change([tag_set_id], values, kind="submit", author_id=caller.user_id)
     deciding.release_claim(tag_set.artifact_id, tag_set.labeler_id)
-    emit_event(event_names.SUBMITTED, tag_set_id, tag_set._asdict())
+    events.emit(emitted_events.SUBMITTED, emitted_events.build_payload(tag_set))
     _accept_automatically(tag_set, terms, caller)
     statuses.update_status(tag_set.artifact_id)
-    return reading.get(tag_set_id)
+    return reading.get_existing(tag_set_id)
 
 
-def _accept_automatically(tag_set: Any, terms: rules.Terms, caller: Caller) -> None:
+def _accept_automatically(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) -> None:
     # If the quorum is reached already, a reviewer decides on a further tag set.
     if decisions.find_quorum(tag_set):
         return
@@ -56,7 +56,7 @@ def _accept_automatically(tag_set: Any, terms: rules.Terms, caller: Caller) -> N
         decisions.accept_automatically(agreeing, automatic.AGREEMENT)
 
 
-def _flags(tag_set: Any, terms: rules.Terms) -> list[str]:
+def _flags(tag_set: LockedTagSet, terms: rules.Terms) -> list[str]:
     configured = terms.auto_accept_confidence
     limit = LOW_CONFIDENCE if configured is None else configured
     doubtful = any(

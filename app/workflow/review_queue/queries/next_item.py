@@ -27,35 +27,37 @@ _TYPES = "uuid, uuid, boolean, int, uuid, text[], boolean, uuid[], boolean"
 # $1 organization, $2 reviewer, $3 include own tag sets, $4 minutes, $5 schema, $6 any of these
 # flags, $7 ignore skills, $8 excluded ids, $9 exclude items that the reviewer has claimed.
 
-_WAITS = f"item.organization_id = $1 AND {claimable.IN_QUEUE.format(of='item.')}"
+_PENDING = f"item.organization_id = $1 AND {claimable.IN_QUEUE.format(of='item.')}"
 _FREE = claimable.UNCLAIMED.format(of="item.")
-_SUITS = f"""
+_FITS = f"""
     {claimable.MAY_REVIEW.format(of="item.", self_review="$3", user="$2")}
     AND ($3 OR item.merged_from IS NULL OR $2 <> ALL ({MAKERS.format(of="item.")}))
     AND ($5 IS NULL OR item.schema_id = $5) AND ($6 IS NULL OR item.flags ?| $6)
     AND item.id <> ALL ($8)
 """
 _LABELER = LABELER.format(of="item.")
-_SKILLED = "item.schema_id <> ALL (coalesce((SELECT schemas FROM beyond), '{}'))"
-_IN_POOL = f"{_WAITS} AND item.assignee_id IS NULL AND item.assignee_team_id IS NULL"
+_SKILLED = "item.schema_id <> ALL (coalesce((SELECT schemas FROM unskilled), '{}'))"
+_IN_POOL = f"{_PENDING} AND item.assignee_id IS NULL AND item.assignee_team_id IS NULL"
 # The same conditions for a row that is locked by its id, written so that no partial index matches:
 # a plan made while the queue was empty would scan that index for each row.
-_STILL = f"item.status || '' = 'submitted' AND NOT item.artifact_archived AND {_FREE}"
-_STILL_IN_POOL = f"{_STILL} AND coalesce(item.assignee_id, item.assignee_team_id) IS NULL"
+_IS_STILL_FREE = f"item.status || '' = 'submitted' AND NOT item.artifact_archived AND {_FREE}"
+_IS_STILL_IN_POOL = (
+    f"{_IS_STILL_FREE} AND coalesce(item.assignee_id, item.assignee_team_id) IS NULL"
+)
 _FIRST = "ORDER BY item.review_rank, item.id LIMIT 1"
 _LOCK = "FOR NO KEY UPDATE OF item SKIP LOCKED"
 
 # The rows are few. `review_rank + 0` prevents the use of the queue's index for the order: a plan
 # made while nobody had a claim would scan the whole queue.
-_HELD = f"""
+_CLAIMED = f"""
     SELECT item.id FROM tag_sets item
-    WHERE {_WAITS} AND {claimable.CLAIMED.format(of="item.", user="$2")} AND NOT $9
-      AND {_SUITS}
+    WHERE {_PENDING} AND {claimable.CLAIMED.format(of="item.", user="$2")} AND NOT $9
+      AND {_FITS}
     ORDER BY item.review_rank + 0, item.id LIMIT 1 {_LOCK}
 """  # noqa: S608 - made of constants
 _ASSIGNED = f"""
     SELECT item.id FROM tag_sets item
-    WHERE {_WAITS} AND {claimable.ASSIGNED.format(of="item.", user="$2")} AND {_SUITS}
+    WHERE {_PENDING} AND {claimable.ASSIGNED.format(of="item.", user="$2")} AND {_FITS}
     {_FIRST} {_LOCK}
 """  # noqa: S608 - made of constants
 _BY_TEAM = f"""
@@ -63,13 +65,13 @@ _BY_TEAM = f"""
     FROM team_members seat
     CROSS JOIN LATERAL (
         SELECT item.id, item.review_rank FROM tag_sets item
-        WHERE {_WAITS} AND item.assignee_team_id IS NOT NULL
-          AND item.assignee_team_id = seat.team_id AND {_FREE} AND {_SUITS}
+        WHERE {_PENDING} AND item.assignee_team_id IS NOT NULL
+          AND item.assignee_team_id = seat.team_id AND {_FREE} AND {_FITS}
         ORDER BY item.review_rank, item.id LIMIT {{limit}}
     ) AS best
     JOIN tag_sets item ON item.organization_id = $1 AND item.id = best.id
     WHERE seat.organization_id = $1 AND seat.user_id = $2
-      AND {_STILL} AND item.assignee_team_id IS NOT DISTINCT FROM seat.team_id
+      AND {_IS_STILL_FREE} AND item.assignee_team_id IS NOT DISTINCT FROM seat.team_id
     {_FIRST} {_LOCK}
 """  # noqa: S608 - made of constants
 _POOL_HEAD = f"""
@@ -79,7 +81,7 @@ _POOL_HEAD = f"""
         WHERE {_IN_POOL} ORDER BY item.review_rank, item.id LIMIT {HEAD}
     ) AS head
     JOIN tag_sets item ON item.organization_id = $1 AND item.id = head.id
-    WHERE {_STILL_IN_POOL} AND {_SKILLED} AND {_SUITS}
+    WHERE {_IS_STILL_IN_POOL} AND {_SKILLED} AND {_FITS}
     ORDER BY head.review_rank, head.id LIMIT 1 {_LOCK}
 """  # noqa: S608 - made of constants
 _POOL_PARTS = f"""
@@ -88,11 +90,11 @@ _POOL_PARTS = f"""
     CROSS JOIN LATERAL (
         SELECT item.id, item.review_rank FROM tag_sets item
         WHERE {_IN_POOL} AND item.schema_id = parts.schema_id
-          AND {_LABELER} = parts.labeler_id AND {_FREE} AND {_SUITS}
+          AND {_LABELER} = parts.labeler_id AND {_FREE} AND {_FITS}
         ORDER BY item.review_rank, item.id LIMIT {{limit}}
     ) AS best
     JOIN tag_sets item ON item.organization_id = $1 AND item.id = best.id
-    WHERE ($3 OR parts.labeler_id <> $2) AND {_STILL_IN_POOL}
+    WHERE ($3 OR parts.labeler_id <> $2) AND {_IS_STILL_IN_POOL}
     ORDER BY best.review_rank, best.id LIMIT 1 {_LOCK}
 """  # noqa: S608 - made of constants
 # Each labeler of each schema in the pool, found with one index step each.
@@ -104,7 +106,7 @@ _PARTS = f"""
         ORDER BY {_LABELER} LIMIT 1
     ) AS first
     WHERE schemas.organization_id = $1 AND ($5 IS NULL OR schemas.id = $5)
-      AND schemas.id <> ALL (coalesce((SELECT schemas FROM beyond), '{{}}'))
+      AND schemas.id <> ALL (coalesce((SELECT schemas FROM unskilled), '{{}}'))
     UNION ALL
     SELECT parts.schema_id, next.labeler_id
     FROM parts CROSS JOIN LATERAL (
@@ -115,7 +117,7 @@ _PARTS = f"""
     ) AS next
 """  # noqa: S608 - made of constants
 # The schemas that require a skill that none of the reviewer's teams has.
-_BEYOND = """
+_UNSKILLED = """
     SELECT array_agg(schemas.id) AS schemas FROM schemas
     WHERE schemas.organization_id = $1 AND NOT $7 AND schemas.required_skill_keys <> '{}'
       AND NOT schemas.required_skill_keys <@ ARRAY(
@@ -125,7 +127,7 @@ _BEYOND = """
           WHERE seat.organization_id = $1 AND seat.user_id = $2)
 """
 _PLACES = (
-    _HELD,
+    _CLAIMED,
     _ASSIGNED,
     _BY_TEAM.format(limit=_BEST),
     _BY_TEAM.format(limit="ALL"),
@@ -133,41 +135,42 @@ _PLACES = (
     _POOL_PARTS.format(limit=_BEST),
     _POOL_PARTS.format(limit="ALL"),
 )
-_DRAW = Prepared(
+_CLAIM_NEXT = Prepared(
     "draw_review",
     _TYPES,
     f"""
-    WITH RECURSIVE beyond AS MATERIALIZED ({_BEYOND}), parts AS ({_PARTS}), drawn AS MATERIALIZED (
+    WITH RECURSIVE unskilled AS MATERIALIZED ({_UNSKILLED}), parts AS ({_PARTS}),
+    chosen AS MATERIALIZED (
         SELECT id FROM ({" UNION ALL ".join(f"(SELECT * FROM ({p}) AS place)" for p in _PLACES)})
             AS places LIMIT 1
     )
     UPDATE tag_sets SET claim_user_id = $2, claim_expires_at = now() + make_interval(mins => $4)
-    FROM drawn WHERE tag_sets.organization_id = $1 AND tag_sets.id = drawn.id
+    FROM chosen WHERE tag_sets.organization_id = $1 AND tag_sets.id = chosen.id
     RETURNING tag_sets.id
     """,  # noqa: S608 - made of constants
 )
 
 
-def draw(
+def claim_next(
     user_id: UUID,
     *,
     minutes: int,
-    own_too: bool,
-    any_skill: bool,
+    allows_own: bool,
+    ignores_skills: bool,
     schema_id: UUID | None,
     flags: Sequence[str] | None,
     exclude: Sequence[UUID],
     skip_held: bool,
 ) -> UUID | None:
     """Claim the next tag set for a reviewer and return its id, or None if no item matches."""
-    row = _DRAW.first(
+    row = _CLAIM_NEXT.first(
         str(tenancy.current_organization_id()),
         str(user_id),
-        own_too,
+        allows_own,
         minutes,
         str(schema_id) if schema_id else None,
         list(flags) if flags else None,
-        any_skill,
+        ignores_skills,
         f"{{{','.join(map(str, exclude))}}}",
         skip_held,
     )

@@ -1,0 +1,76 @@
+"""Validation and locking of the users or the team to which work is assigned."""
+
+from collections import Counter
+from collections.abc import Sequence
+from heapq import heapify, heapreplace
+from uuid import UUID
+
+from app.identity.members.eligibility import lock_eligible, lock_eligible_of_team
+from app.identity.teams import service as teams
+from app.kit import errors
+from app.kit.errors import ApiError
+from app.kit.permissions import Role
+
+_WORK = {Role.labeler: "label", Role.reviewer: "review"}
+
+
+def lock_users(user_ids: Sequence[UUID], role: Role) -> list[UUID]:
+    """Return the distinct users, and keep them eligible until the transaction ends.
+
+    Raises 400 on `user_ids.N` if a user may not do the work of `role`; `details.user_ids` lists
+    all such users.
+    """
+    eligible = lock_eligible(user_ids, role)
+    unfit = [user_id for user_id in user_ids if user_id not in eligible]
+    if unfit:
+        raise errors.invalid(
+            f"Must be a member who can {_WORK[role]}.",
+            f"user_ids.{user_ids.index(unfit[0])}",
+            user_ids=unfit,
+        )
+    return list(dict.fromkeys(user_ids))
+
+
+def lock_team(team_id: UUID, role: Role) -> list[UUID]:
+    """Return the members of a team who may do the work of `role`, ordered by id.
+
+    Locks them and the team until the transaction ends. Raises 400 on `team_id` if the team does not
+    exist.
+    """
+    # Members are locked before teams, as in the removal of a member.
+    members = lock_eligible_of_team(team_id, role)
+    check_team(team_id)
+    return members
+
+
+def check_team(team_id: UUID) -> None:
+    """Lock a team against deletion. Raises 400 on `team_id` if it does not exist."""
+    if not teams.lock_existing([team_id]):
+        raise errors.invalid("Must be the id of a team.", "team_id")
+
+
+def build_no_member_error(role: Role) -> ApiError:
+    """Return the 400 on `team_id` for a team without a member who may do the work of `role`."""
+    return errors.invalid(f"The team has no member who can {_WORK[role]}.", "team_id")
+
+
+class LabelerPool:
+    """Labelers ordered by load, least first, then by their order in `user_ids`.
+
+    The caller increments `loads`, which may be shared with other pools. Loads only grow, so an
+    outdated entry is too small: it comes to the top and is corrected there.
+    """
+
+    def __init__(self, user_ids: Sequence[UUID], loads: Counter[UUID]) -> None:
+        self._loads = loads
+        self._heap = [(loads[user_id], n, user_id) for n, user_id in enumerate(user_ids)]
+        heapify(self._heap)
+
+    def find_least_loaded(self) -> UUID | None:
+        """Return the least loaded labeler, or None if the pool is empty."""
+        while self._heap:
+            load, position, user_id = self._heap[0]
+            if load == self._loads[user_id]:
+                return user_id
+            heapreplace(self._heap, (self._loads[user_id], position, user_id))
+        return None

@@ -1,0 +1,32 @@
+"""Names and payloads of the events that the review queue emits."""
+
+from collections.abc import Sequence
+from typing import TypedDict
+from uuid import UUID
+
+ASSIGNED = "reviews.assigned"
+RETURNED = "reviews.returned"
+
+
+class AssignedPayload(TypedDict):
+    """The payload of `ASSIGNED`: new assignments to one user or one team.
+
+    `reason` is that of an escalation.
+    """
+
+    tag_set_ids: Sequence[UUID]
+    user_ids: Sequence[UUID]
+    team_id: UUID | None
+    by: UUID
+    escalated: bool
+    reason: str | None
+
+
+class ReturnedPayload(TypedDict):
+    """The payload of `RETURNED`: reviews that a user or a team can no longer do."""
+
+    tag_set_ids: Sequence[UUID]
+    escalated_ids: Sequence[UUID]
+    user_id: UUID | None
+    team_id: UUID | None
+    reason: str

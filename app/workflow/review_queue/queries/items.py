@@ -1,0 +1,161 @@
+"""SQL queries that lock, claim, assign, escalate and release review items.
+
+They do not edit the tag set, so its revision and its `updated_at` do not change.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import func, text, update
+
+from app.kit import db, tenancy
+from app.workflow.tag_sets.models import MAKERS, TagSet
+
+BATCH = 1000
+
+_LOCK = text(
+    f"""
+    SELECT id, labeler_id, {MAKERS.format(of="tag_sets.")} AS makers, review_rank,
+           CASE WHEN claim_expires_at > now() THEN claim_user_id END AS claimed_by,
+           claim_expires_at, assignee_id, assignee_team_id
+    FROM tag_sets
+    WHERE organization_id = :org AND id = ANY (CAST(:ids AS uuid[])) AND status = 'submitted'
+    ORDER BY id FOR NO KEY UPDATE
+    """  # noqa: S608 - made of constants
+)
+# A null `due_at` leaves the due time unchanged; a trigger keeps the position in the queue. A claim
+# is kept if it belongs to the new assignee.
+_ASSIGN = text(
+    """
+    UPDATE tag_sets item SET
+        assignee_id = assigned.user_id, assignee_team_id = :team_id,
+        review_due_at = coalesce(CAST(:due_at AS timestamptz), item.review_due_at),
+        claim_user_id = CASE WHEN assigned.keeps THEN item.claim_user_id END,
+        claim_expires_at = CASE WHEN assigned.keeps THEN item.claim_expires_at END
+    FROM unnest(CAST(:ids AS uuid[]), CAST(:user_ids AS uuid[]), CAST(:keeps AS boolean[]))
+        AS assigned (id, user_id, keeps)
+    WHERE item.organization_id = :org AND item.id = assigned.id
+    """
+)
+# Locked rows are skipped until the next run, so that the cleanup never blocks.
+_EXPIRE = text(
+    """
+    WITH expired AS (
+        SELECT organization_id, id FROM tag_sets
+        WHERE claim_user_id IS NOT NULL AND claim_expires_at <= now()
+        LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED
+    )
+    UPDATE tag_sets SET claim_user_id = NULL, claim_expires_at = NULL
+    FROM expired
+    WHERE tag_sets.organization_id = expired.organization_id AND tag_sets.id = expired.id
+    """
+)
+_MOVE_NEARLY_DUE = text(
+    """
+    WITH due AS (
+        SELECT organization_id, id FROM tag_sets
+        WHERE due_at <= now() + interval '24 hours' AND status = 'submitted' AND review_rank >= 0
+        ORDER BY due_at LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED
+    )
+    UPDATE tag_sets SET
+        review_rank = work_rank(document.priority, tag_sets.due_at, tag_sets.submitted_at)
+    FROM due, artifacts document
+    WHERE tag_sets.organization_id = due.organization_id AND tag_sets.id = due.id
+      AND document.organization_id = due.organization_id AND document.id = tag_sets.artifact_id
+    RETURNING 1
+    """
+)
+
+
+class LockedItem(NamedTuple):
+    """A locked tag set that is pending review.
+
+    `makers` has the labeler or the labelers of a merge's sources. `claimed_by` has an unexpired
+    claim.
+    """
+
+    id: UUID
+    labeler_id: UUID | None
+    makers: list[UUID]
+    review_rank: int
+    claimed_by: UUID | None
+    claim_expires_at: datetime | None
+    assignee_id: UUID | None
+    assignee_team_id: UUID | None
+
+
+def lock(item_ids: Iterable[UUID]) -> list[LockedItem]:
+    """Lock the pending items among the given ids, in the order of their ids, and return them."""
+    values = {"org": tenancy.current_organization_id(), "ids": list(map(str, item_ids))}
+    return [LockedItem._make(row) for row in db.session().execute(_LOCK, values)]
+
+
+def assign(
+    user_ids: Mapping[UUID, UUID | None],
+    *,
+    team_id: UUID | None,
+    due_at: datetime | None,
+    keep_claims: set[UUID],
+) -> None:
+    """Assign locked items and end the claims of all items not in `keep_claims`.
+
+    `user_ids` maps item ids to user ids, or to None if all items are assigned to `team_id`.
+    """
+    values = {
+        "org": tenancy.current_organization_id(),
+        "ids": list(map(str, user_ids)),
+        "user_ids": [None if user_id is None else str(user_id) for user_id in user_ids.values()],
+        "keeps": [item_id in keep_claims for item_id in user_ids],
+        "team_id": team_id,
+        "due_at": due_at,
+    }
+    db.session().execute(_ASSIGN, values)
+
+
+def claim(item_id: UUID, user_id: UUID, *, minutes: int) -> None:
+    """Claim a locked item for a reviewer for `minutes`."""
+    until = func.now() + func.make_interval(0, 0, 0, 0, 0, minutes)
+    _change(item_id, claim_user_id=user_id, claim_expires_at=until)
+
+
+def release(item_id: UUID) -> None:
+    """End the claim on a locked item."""
+    _change(item_id, claim_user_id=None, claim_expires_at=None)
+
+
+def escalate(
+    item_id: UUID, *, by: UUID, reason: str, user_id: UUID | None, team_id: UUID | None
+) -> None:
+    """Assign a locked item to a user or team as an escalation, and end its claim."""
+    _change(
+        item_id,
+        assignee_id=user_id,
+        assignee_team_id=team_id,
+        escalated=True,
+        escalated_by=by,
+        escalated_at=func.now(),
+        escalation_reason=reason,
+        claim_user_id=None,
+        claim_expires_at=None,
+    )
+
+
+def _change(item_id: UUID, **values: object) -> None:
+    db.session().execute(
+        update(TagSet)
+        .where(TagSet.id == item_id)
+        .values(**values, updated_at=TagSet.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def expire_claims() -> int:
+    """End at most BATCH expired claims across all organizations and return the number ended."""
+    return int(db.session().execute(_EXPIRE, {"batch": BATCH}).rowcount)  # type: ignore[attr-defined]
+
+
+def move_nearly_due() -> int:
+    """Put at most BATCH reviews that are due within 24 hours before all others; return how many."""
+    return len(db.session().execute(_MOVE_NEARLY_DUE, {"batch": BATCH}).all())
