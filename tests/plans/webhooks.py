@@ -9,7 +9,7 @@ from sqlalchemy import text
 from app.delivery.webhooks import abandoning, fanout, recorder, sending, service
 from app.delivery.webhooks.models import Webhook
 from app.delivery.webhooks.queries import backlog, due, leases
-from app.delivery.webhooks.queries.leases import Attempt, Lease, Room
+from app.delivery.webhooks.queries.leases import Attempt, BeginLimit, Lease
 from app.kit import container, db, jobs, tenancy
 from app.kit.ids import uuid7
 
@@ -63,17 +63,17 @@ def act(app: Flask) -> None:
         rows = db.session().execute(
             text("SELECT organization_id, id FROM webhooks ORDER BY organization_id, id LIMIT 12")
         )
-        rooms = [Room(row.organization_id, row.id, PENDING) for row in rows]
+        limits = [BeginLimit(row.organization_id, row.id, PENDING) for row in rows]
         db.session().rollback()
-    for organization_id in {room.organization_id for room in rooms}:
+    for organization_id in {limit.organization_id for limit in limits}:
         with tenancy.organization(organization_id), db.transaction():
             _fan_out()
     _run_queries()
-    _deliver(rooms)
+    _deliver(limits)
     _run_queries()
-    for room in rooms[:4]:
-        with tenancy.organization(room.organization_id):
-            _deactivate(room.organization_id, room.webhook_id)
+    for limit in limits[:4]:
+        with tenancy.organization(limit.organization_id):
+            _deactivate(limit.organization_id, limit.webhook_id)
     with tenancy.across_organizations(reason="as the job does"), db.transaction():
         jobs.enqueue("webhooks.tidy", {}, organization_id=None)
 
@@ -93,15 +93,15 @@ def _run_queries() -> None:
     """Run the queries of the relay and the metrics."""
     with tenancy.across_organizations(reason="as the relay does"), db.transaction():
         due.Finder().find()
-        due.depth()
+        due.measure_depth()
         backlog.list_deleted()
 
 
-def _deliver(rooms: list[Room]) -> None:
+def _deliver(limits: list[BeginLimit]) -> None:
     """Begin attempts at working and failing webhooks, and end them in every way."""
     for failing in (False, True):
         with tenancy.across_organizations(reason="as the deliverer does"), db.transaction():
-            begun = leases.begin(rooms, attempts=4, failing=failing)
+            begun = leases.begin(limits, attempts=4, failing=failing)
             tokens = [_lease(attempt) for attempt in begun]
             leases.renew(tokens)
             leases.requeue(tokens[:PENDING])
@@ -111,13 +111,13 @@ def _deliver(rooms: list[Room]) -> None:
         with tenancy.across_organizations(reason="as the recorder does"), db.transaction():
             recorder.write(
                 [
-                    sending._result(attempt, ok=number % 3 == 0, fatal=number % 7 == 1)
+                    sending.build_result(attempt, ok=number % 3 == 0, fatal=number % 7 == 1)
                     for number, attempt in enumerate(left)
                 ]
             )
             # These leases are lost; the failures include the tenth of the first webhook.
-            recorder.write([sending._result(attempt, ok=True) for attempt in begun[:PENDING]])
-            recorder.write([sending._result(attempt, ok=False) for attempt in begun[:PENDING]])
+            recorder.write([sending.build_result(attempt, ok=True) for attempt in begun[:PENDING]])
+            recorder.write([sending.build_result(attempt, ok=False) for attempt in begun[:PENDING]])
 
 
 def _lease(attempt: Attempt) -> Lease:

@@ -17,7 +17,7 @@ blueprint = Blueprint("billing_periods", tag="internal")
     returns=BillingPeriod,
     status=202,
 )
-def close_billing_period(caller: None, body: dict[str, Any]) -> Any:
+def close_billing_period(caller: None, body: dict[str, Any]) -> dict[str, Any]:
     """Close a billing period.
 
     Closes a month for all organizations, so that its invoices are issued. For a month that is

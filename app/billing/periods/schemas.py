@@ -1,7 +1,5 @@
 """Request and response schemas of billing periods."""
 
-from typing import Any
-
 from marshmallow import ValidationError
 
 from app.billing.periods.service import MONTH, get_bounds
@@ -11,11 +9,11 @@ from app.kit.api.fields import Int, Schema, Str, UtcDateTime
 class Month(Str):
     """A month, `YYYY-MM`."""
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, *, required: bool = False) -> None:
         metadata = {"pattern": f"^{MONTH}$", "example": "2026-10"}
-        super().__init__(max_length=7, min_length=7, metadata=metadata, **kwargs)
+        super().__init__(max_length=7, min_length=7, metadata=metadata, required=required)
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, *args: object, **kwargs: object) -> str:
         text = super()._deserialize(value, *args, **kwargs)
         try:
             get_bounds(text)

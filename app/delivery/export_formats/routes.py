@@ -5,6 +5,7 @@ from typing import Any
 from app.delivery.export_formats import service
 from app.delivery.export_formats.schemas import ExportFormat, ExportFormatDetail
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("export-formats", description="The file formats of exports.")
@@ -16,7 +17,7 @@ blueprint = Blueprint("export-formats", description="The file formats of exports
     query=Listing(sorts=("id", "name")),
     returns=ExportFormat,
 )
-def list_export_formats(caller: Caller, query: dict[str, Any]) -> Any:
+def list_export_formats(caller: Caller, query: dict[str, Any]) -> Page:
     """List export formats.
 
     Returns the media type, file extension and options of each format, and which parts of a tag set
@@ -31,7 +32,7 @@ def list_export_formats(caller: Caller, query: dict[str, Any]) -> Any:
     returns=ExportFormatDetail,
     text_ids=("format_id",),
 )
-def get_export_format(caller: Caller, format_id: str) -> Any:
+def get_export_format(caller: Caller, format_id: str) -> dict[str, Any]:
     """Get an export format.
 
     Returns one format with the JSON Schema of its options and a sample file.

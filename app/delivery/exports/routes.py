@@ -8,6 +8,7 @@ from app.delivery.exports.schemas import CreateExport, Export, ExportFilters
 from app.engines.formats import FORMATS
 from app.kit.api.blueprint import Blueprint, File, Listing
 from app.kit.api.responses import Download
+from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("exports", description="Exports of tag sets to files.")
@@ -21,7 +22,7 @@ _FILE = File(tuple(sorted({format_.media_type for format_ in FORMATS.values()}))
     query=Listing(sorts=("-created_at",), filters=ExportFilters),
     returns=Export,
 )
-def list_exports(caller: Caller, query: dict[str, Any]) -> Any:
+def list_exports(caller: Caller, query: dict[str, Any]) -> Page:
     """List exports.
 
     Returns export jobs, optionally filtered by status, format and time of creation.
@@ -37,7 +38,7 @@ def list_exports(caller: Caller, query: dict[str, Any]) -> Any:
     returns=Export,
     status=202,
 )
-def create_export(caller: Caller, body: dict[str, Any]) -> Any:
+def create_export(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create an export.
 
     Queues a job that writes the selected tag sets to a file in the given format. `filter` selects
@@ -48,7 +49,7 @@ def create_export(caller: Caller, body: dict[str, Any]) -> Any:
 
 
 @blueprint.get("/exports/{job_id}", permission="exports:read", returns=Export)
-def get_export(caller: Caller, job_id: UUID) -> Any:
+def get_export(caller: Caller, job_id: UUID) -> dict[str, Any]:
     """Get an export.
 
     Returns one export job with its status and progress, and, once it is completed, the row count,
@@ -60,7 +61,7 @@ def get_export(caller: Caller, job_id: UUID) -> Any:
 @blueprint.get(
     "/exports/{job_id}/download", permission="exports:download", returns=_FILE, writes=True
 )
-def download_export(caller: Caller, job_id: UUID) -> Any:
+def download_export(caller: Caller, job_id: UUID) -> Download:
     """Download an export.
 
     Returns the file of a completed export, or a range of it. Responds with 409 `conflict` if there

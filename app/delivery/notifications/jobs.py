@@ -26,7 +26,7 @@ def email(job: Job) -> None:
 )
 def artifacts_assigned(batch: Sequence[Job]) -> None:
     """Notify users of documents that were assigned to them."""
-    service.notify_of_assigned_documents([_event(job) for job in batch])
+    service.notify_of_assigned_documents([_build_event(job) for job in batch])
 
 
 @jobs.handler(
@@ -37,7 +37,7 @@ def artifacts_assigned(batch: Sequence[Job]) -> None:
 )
 def reviews_assigned(batch: Sequence[Job]) -> None:
     """Notify reviewers of tag sets that were assigned or escalated to them."""
-    service.notify_of_assigned_reviews([_event(job) for job in batch])
+    service.notify_of_assigned_reviews([_build_event(job) for job in batch])
 
 
 @jobs.handler(
@@ -48,7 +48,7 @@ def reviews_assigned(batch: Sequence[Job]) -> None:
 )
 def reviews_returned(batch: Sequence[Job]) -> None:
     """Notify admins of escalated reviews whose assignee can no longer decide them."""
-    service.notify_of_returned_reviews([_event(job) for job in batch])
+    service.notify_of_returned_reviews([_build_event(job) for job in batch])
 
 
 @jobs.handler(
@@ -56,7 +56,7 @@ def reviews_returned(batch: Sequence[Job]) -> None:
 )
 def tag_set_commented(job: Job) -> None:
     """Notify users that a comment mentions them."""
-    service.notify_of_comment(_event(job))
+    service.notify_of_comment(_build_event(job))
 
 
 @jobs.handler(
@@ -67,7 +67,7 @@ def tag_set_commented(job: Job) -> None:
 )
 def tag_set_rejected(batch: Sequence[Job]) -> None:
     """Notify labelers of rejected tag sets, and the users to whom documents were transferred."""
-    service.notify_of_rejected_tag_sets([_event(job) for job in batch])
+    service.notify_of_rejected_tag_sets([_build_event(job) for job in batch])
 
 
 @jobs.handler(
@@ -78,7 +78,7 @@ def tag_set_rejected(batch: Sequence[Job]) -> None:
 )
 def tag_set_reopened(batch: Sequence[Job]) -> None:
     """Notify labelers of decided tag sets that are their drafts again."""
-    service.notify_of_reopened_tag_sets([_event(job) for job in batch])
+    service.notify_of_reopened_tag_sets([_build_event(job) for job in batch])
 
 
 @jobs.handler(
@@ -88,7 +88,7 @@ def tag_set_reopened(batch: Sequence[Job]) -> None:
 )
 def api_key_creator_left(job: Job) -> None:
     """Notify owners of API keys whose creator left or was disabled."""
-    service.notify_of_departed_creator(_event(job))
+    service.notify_of_departed_creator(_build_event(job))
 
 
 @jobs.handler(
@@ -98,7 +98,7 @@ def api_key_creator_left(job: Job) -> None:
 )
 def api_key_creator_demoted(job: Job) -> None:
     """Notify owners of API keys that have a higher role than their creator."""
-    service.notify_of_demoted_creator(_event(job))
+    service.notify_of_demoted_creator(_build_event(job))
 
 
 @jobs.handler("notifications.post_due", queue="notifications", resumable=True)
@@ -113,7 +113,7 @@ def purge(job: Job) -> None:
     service.purge(job.checkpoint)
 
 
-def _event(job: Job) -> Event:
+def _build_event(job: Job) -> Event:
     return Event(UUID(job.args["event_id"]), job.args["data"])
 
 

@@ -48,15 +48,15 @@ def enqueue(organization_id: UUID) -> None:
 
 def abandon_all(organization_id: UUID, checkpoint: Checkpoint) -> None:
     """Abandon all outdated deliveries of an organization; `checkpoint` commits each batch."""
-    while found := backlog.list_outdated(organization_id):
-        abandoned = sum(_abandon(webhook, checkpoint) for webhook in found)
+    while webhooks := backlog.list_outdated(organization_id):
+        abandoned = sum(_abandon(webhook, checkpoint) for webhook in webhooks)
         if not abandoned:
             # Other transactions have locked the rest; the relay will find what is still outdated.
             return
 
 
 def _abandon(webhook: OutdatedWebhook, checkpoint: Checkpoint) -> int:
-    abandoned, left = 0, backlog.count_left(webhook)
+    abandoned, outdated = 0, backlog.count_outdated(webhook)
     try:
         while True:
             count = backlog.abandon_batch(webhook)
@@ -70,7 +70,7 @@ def _abandon(webhook: OutdatedWebhook, checkpoint: Checkpoint) -> int:
             "webhook.backlog_abandoned",
             webhook=str(webhook.id),
             abandoned=abandoned,
-            left=max(0, left - abandoned),
+            left=max(0, outdated - abandoned),
         )
 
 

@@ -29,7 +29,7 @@ def _id_or_null(description: str) -> dict[str, Any]:
     return {"type": ["string", "null"], "format": "uuid", "description": description}
 
 
-def _text(description: str, **more: Any) -> dict[str, Any]:
+def _text(description: str, **more: str) -> dict[str, Any]:
     return {"type": "string", "description": description, **more}
 
 
@@ -38,8 +38,12 @@ def _text_or_null(description: str) -> dict[str, Any]:
 
 
 def _count(description: str, *, null: bool = False) -> dict[str, Any]:
-    type_: Any = ["integer", "null"] if null else "integer"
-    return {"type": type_, "format": "int64", "minimum": 0, "description": description}
+    return {
+        "type": ["integer", "null"] if null else "integer",
+        "format": "int64",
+        "minimum": 0,
+        "description": description,
+    }
 
 
 def _number_or_null(description: str) -> dict[str, Any]:

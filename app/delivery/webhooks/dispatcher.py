@@ -99,8 +99,8 @@ class Dispatcher:
             self._changed.notify_all()
         self._thread.join(timeout)
         with self._changed:
-            left = deadline - time.monotonic() - 1.0
-            self._changed.wait_for(lambda: not self._quotas.threads.used, max(0.0, left))
+            remaining = deadline - time.monotonic() - 1.0
+            self._changed.wait_for(lambda: not self._quotas.threads.used, max(0.0, remaining))
         self._recorder.stop(max(0.1, deadline - time.monotonic()))
         self._pool.shutdown(wait=False, cancel_futures=True)
 
@@ -151,14 +151,14 @@ class Dispatcher:
         try:
             with self._database():
                 # The relay has found something, but perhaps not where this finder looks first.
-                found = self._finder.find_due()
+                webhooks = self._finder.find_due()
         except BaseException:
             with self._changed:
                 self._is_woken, self._is_searching = True, False
             raise
         with self._changed:
             self._is_searching = False
-            self._quotas.note_due(webhook for webhook in found if webhook.due)
+            self._quotas.note_due(webhook for webhook in webhooks if webhook.due)
             self._changed.notify_all()
 
     def _begin(self) -> None:
@@ -178,18 +178,18 @@ class Dispatcher:
             for attempt in attempts:
                 if attempt.lease_token is not None:
                     valid_until = began_at + leases.LEASE_SECONDS
-                    self._leases[attempt.lease_token] = _lease(attempt), valid_until
+                    self._leases[attempt.lease_token] = _build_lease(attempt), valid_until
             self._quotas.begin(picked, attempts)
             self._launch()
             self._changed.notify_all()
-        _count(attempts)
+        _update_metrics(attempts)
 
     def _begin_in_database(self, picked: Sequence[Picked]) -> list[Attempt]:
         attempts = 1 + len(container.settings().webhook_retry_delays)
         failing = any(webhook.is_failing for webhook in picked)
         with self._database():
             return leases.begin(
-                [webhook.room for webhook in picked], attempts=attempts, failing=failing
+                [webhook.limit for webhook in picked], attempts=attempts, failing=failing
             )
 
     def _launch(self) -> None:
@@ -210,7 +210,7 @@ class Dispatcher:
                     self._quotas.return_unsent(attempt)
                 else:
                     self._quotas.discard(attempt)
-                    self._leases.pop(_lease(attempt).token, None)
+                    self._leases.pop(_build_lease(attempt).token, None)
                 attempt = None if self._stopping else self._quotas.start_next()
                 self._launch()
                 self._changed.notify_all()
@@ -251,7 +251,7 @@ class Dispatcher:
         if not (attempts or released):
             return
         with self._database():
-            leases.requeue([_lease(attempt) for attempt in attempts])
+            leases.requeue([_build_lease(attempt) for attempt in attempts])
             leases.release(released)
         with self._changed:
             del self._quotas.requeue[: len(attempts)]
@@ -267,7 +267,7 @@ class Dispatcher:
             attempts = [*self._quotas.requeue, *self._quotas.remove_prefetched()]
         try:
             with self._database():
-                leases.requeue([_lease(attempt) for attempt in attempts])
+                leases.requeue([_build_lease(attempt) for attempt in attempts])
         except SQLAlchemyError as failure:
             log.warning("webhook.leases_kept", error=type(failure).__name__)
 
@@ -281,12 +281,12 @@ class Dispatcher:
             yield
 
 
-def _lease(attempt: Attempt) -> Lease:
+def _build_lease(attempt: Attempt) -> Lease:
     assert attempt.lease_token is not None
     return Lease(attempt.organization_id, attempt.id, attempt.lease_token)
 
 
-def _count(attempts: Sequence[Attempt]) -> None:
+def _update_metrics(attempts: Sequence[Attempt]) -> None:
     """Count deliveries that needed no attempt any more, and leases that expired."""
     metrics.LEASE_EXPIRIES.labels(QUEUE).inc(sum(attempt.expired for attempt in attempts))
     for attempt in attempts:

@@ -74,11 +74,11 @@ def tidy(job: Job) -> None:
     for organization_id, webhook_id in backlog.list_deleted():
         abandoning.enqueue_purge(organization_id, webhook_id)
     job.checkpoint()
-    found = upkeep.list_secrets(None)
-    while found:
-        _rotate_secrets(found)
+    webhooks = upkeep.list_secrets(None)
+    while webhooks:
+        _rotate_secrets(webhooks)
         job.checkpoint()
-        found = upkeep.list_secrets(found[-1])
+        webhooks = upkeep.list_secrets(webhooks[-1])
     purging.purge("webhook_deliveries", upkeep.OLD_DELIVERIES, job.checkpoint)
 
 
@@ -103,10 +103,10 @@ def claim() -> handlers.Claims:
     Also enqueues jobs that abandon deliveries that are outdated and still pending. A delivery can
     become outdated unnoticed when its event is fanned out while its webhook is deactivated.
     """
-    found = _finder.find()
-    for organization_id in {webhook.organization_id for webhook in found if webhook.outdated}:
+    webhooks = _finder.find()
+    for organization_id in {webhook.organization_id for webhook in webhooks if webhook.outdated}:
         abandoning.enqueue(organization_id)
-    return [[]] if any(webhook.due for webhook in found) else []
+    return [[]] if any(webhook.due for webhook in webhooks) else []
 
 
 def accept(batch: list[list[Any]]) -> None:
@@ -156,6 +156,6 @@ handlers.SOURCES.append(
         start=start,
         stop=stop,
         settle=drain,
-        depth=due.depth,
+        depth=due.measure_depth,
     )
 )

@@ -26,27 +26,27 @@ class Limits:
         """Return the limits of an organization to which others leave `available` threads."""
         return cls(max(1, available // 2), max(1, available // 4), max(1, available // 8))
 
-    def room(self, pace: Pace, used: Callable[[Pace], int]) -> int:
+    def count_free(self, pace: Pace, used: Callable[[Pace], int]) -> int:
         """Return how many more attempts at webhooks of a pace may be under way.
 
         `used` returns the number of those under way by pace.
         """
         slow, unknown, quick = used(Pace.SLOW), used(Pace.UNKNOWN), used(Pace.QUICK)
-        room = self.total - slow - unknown - quick
+        free = self.total - slow - unknown - quick
         if pace is not Pace.QUICK:
-            room = min(room, self.not_quick - slow - unknown)
-        return min(room, self.slow - slow) if pace is Pace.SLOW else room
+            free = min(free, self.not_quick - slow - unknown)
+        return min(free, self.slow - slow) if pace is Pace.SLOW else free
 
-    def max_concurrent(self, webhook: WebhookState, room: int) -> int:
-        """Return how many attempts at a webhook may be under way, with `room` for its pace.
+    def get_max_concurrent(self, webhook: WebhookState, free: int) -> int:
+        """Return how many attempts at a webhook may be under way; `free` is that of its pace.
 
         A webhook that is not quick gets more than one only while half of its organization's quota
-        is free, which leaves room for webhooks that become due later.
+        is free. The rest is for webhooks that become due later.
         """
         if webhook.pace is Pace.QUICK:
-            return min(webhook.max_concurrent, max(1, (room + webhook.in_progress) // 2))
+            return min(webhook.max_concurrent, max(1, (free + webhook.in_progress) // 2))
         quota = self.slow if webhook.pace is Pace.SLOW else self.not_quick
-        return webhook.max_concurrent if room > quota // 2 else 1
+        return webhook.max_concurrent if free > quota // 2 else 1
 
 
 class Threads:
@@ -59,19 +59,19 @@ class Threads:
 
     @property
     def free(self) -> int:
-        """The number of idle threads."""
+        """Return the number of idle threads."""
         return self.number - self.used
 
     @property
     def are_scarce(self) -> bool:
-        """Whether only reserved threads are free."""
+        """Return whether only reserved threads are free."""
         return self.free <= self._reserved
 
     def get_limits(self, organization: OrganizationState) -> Limits:
         """Return the limits of an organization, given the threads that the others use."""
         return Limits.of(self.free + organization.sending)
 
-    def has_room(self, organization: OrganizationState) -> bool:
+    def has_free(self, organization: OrganizationState) -> bool:
         """Return whether an organization may use one more thread."""
         if not self.free or (organization.sending and self.are_scarce):
             return False
@@ -84,7 +84,8 @@ class Threads:
         return webhook.pace is Pace.SLOW and self.free <= self._reserved // 2
 
     def may_start(self, organization: OrganizationState, webhook: WebhookState) -> bool:
-        """Return whether an attempt at a webhook may start, if its organization has room."""
-        room = self.get_limits(organization).room(webhook.pace, organization.threads.__getitem__)
-        has_room = room > 0 and webhook.sending < webhook.max_concurrent
-        return has_room and not self.is_excluded(webhook)
+        """Return whether an attempt at a webhook may start, if a thread is free."""
+        limits, threads = self.get_limits(organization), organization.threads
+        if limits.count_free(webhook.pace, threads.__getitem__) <= 0 or self.is_excluded(webhook):
+            return False
+        return webhook.sending < webhook.max_concurrent

@@ -49,9 +49,9 @@ class OutcomeQueue:
             if not self._changed.wait_for(lambda: self._size, timeout):
                 return []
             self._changed.wait_for(lambda: self._size >= limit, GATHER_SECONDS)
-            return self._take(limit, organizations)
+            return self._remove(limit, organizations)
 
-    def _take(self, limit: int, organizations: int | None) -> list[Result]:
+    def _remove(self, limit: int, organizations: int | None) -> list[Result]:
         now = time.monotonic()
         ready = [key for key in self._queued if self._not_before.get(key, 0.0) <= now]
         ready = ready[:organizations]

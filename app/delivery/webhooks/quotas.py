@@ -18,7 +18,7 @@ from uuid import UUID
 
 from app.delivery.webhooks.limits import Limits, Threads
 from app.delivery.webhooks.queries.due import DueWebhook
-from app.delivery.webhooks.queries.leases import Attempt, Room
+from app.delivery.webhooks.queries.leases import Attempt, BeginLimit
 from app.delivery.webhooks.queries.outcomes import Result
 from app.delivery.webhooks.states import (
     SLOW_SECONDS,
@@ -39,7 +39,7 @@ class Picked(NamedTuple):
     them failed.
     """
 
-    room: Room
+    limit: BeginLimit
     ended: int
     is_failing: bool
 
@@ -61,17 +61,17 @@ class Quotas:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is due, under way, unwritten or to be requeued."""
+        """Return whether nothing is due, under way, unwritten or to be requeued."""
         return not (self.requeue or self._states.organizations)
 
     @property
     def may_pick(self) -> bool:
-        """Whether `pick` might return more than the last time."""
+        """Return whether `pick` might return more than the last time."""
         return self._changed and bool(self._due) and self.threads.free > 0
 
-    def note_due(self, found: Iterable[DueWebhook]) -> None:
+    def note_due(self, webhooks: Iterable[DueWebhook]) -> None:
         """Remember webhooks that have deliveries to attempt now."""
-        for due in found:
+        for due in webhooks:
             webhook = self._states.get_webhook(due.organization_id, due.webhook_id)
             if webhook.is_idle:
                 webhook.failures = due.failures
@@ -87,15 +87,15 @@ class Quotas:
                 break
             for webhook in self._pick_webhooks(organization, min(left, quota)):
                 picked.append(webhook)
-                left -= webhook.room.number
+                left -= webhook.limit.number
             self._due.move_to_end(organization.id)
         self._changed = bool(picked)
         return picked
 
     def cancel(self, picked: Iterable[Picked]) -> None:
         """Record that none of the picked attempts have begun."""
-        for room, _, _ in picked:
-            self._states.get_webhook(room.organization_id, room.webhook_id).beginning = 0
+        for limit, _, _ in picked:
+            self._states.get_webhook(limit.organization_id, limit.webhook_id).beginning = 0
         self._changed = True
 
     def begin(self, picked: Sequence[Picked], attempts: Iterable[Attempt]) -> None:
@@ -103,14 +103,14 @@ class Quotas:
 
         An attempt that began before a failure became known is requeued.
         """
-        by_webhook: dict[UUID, list[Attempt]] = {webhook.room.webhook_id: [] for webhook in picked}
+        by_webhook: dict[UUID, list[Attempt]] = {limit.webhook_id: [] for limit, _, _ in picked}
         for attempt in attempts:
             by_webhook[attempt.webhook_id].append(attempt)
-        for room, ended, _ in picked:
-            webhook = self._states.get_webhook(room.organization_id, room.webhook_id)
-            begun = by_webhook[room.webhook_id]
+        for limit, ended, _ in picked:
+            webhook = self._states.get_webhook(limit.organization_id, limit.webhook_id)
+            begun = by_webhook[limit.webhook_id]
             webhook.beginning = 0
-            if len(begun) < room.number:
+            if len(begun) < limit.number:
                 self._unmark_due(webhook)
             self._prefetch(webhook, begun, is_current=webhook.ended == ended)
         self._changed = True
@@ -122,7 +122,7 @@ class Quotas:
             organization = next(iter(self._ready.values()))
             self._ready.move_to_end(organization.id)
             organization.reclassify(now)
-            for _ in range(len(organization.ready) if self.threads.has_room(organization) else 0):
+            for _ in range(len(organization.ready) if self.threads.has_free(organization) else 0):
                 webhook = next(iter(organization.ready.values()))
                 organization.ready.move_to_end(webhook.id)
                 if self.threads.may_start(organization, webhook):
@@ -218,7 +218,7 @@ class Quotas:
                     limit -= number
         return [
             Picked(
-                Room(organization.id, webhook.id, webhook.beginning),
+                BeginLimit(organization.id, webhook.id, webhook.beginning),
                 webhook.ended,
                 webhook.failures > 0,
             )
@@ -238,10 +238,10 @@ class Quotas:
         `begun` counts attempts by pace that have begun and are not under way yet.
         """
         threads = organization.threads
-        room = limits.room(webhook.pace, lambda pace: threads[pace] + begun[pace])
-        if room <= 0 or self.threads.is_excluded(webhook):
+        free = limits.count_free(webhook.pace, lambda pace: threads[pace] + begun[pace])
+        if free <= 0 or self.threads.is_excluded(webhook):
             return 0
-        return min(room, webhook.get_begin_room(limits.max_concurrent(webhook, room)))
+        return min(free, webhook.count_to_begin(limits.get_max_concurrent(webhook, free)))
 
     def _start(self, organization: OrganizationState, webhook: WebhookState, now: float) -> Attempt:
         attempt = webhook.prefetched.popleft()

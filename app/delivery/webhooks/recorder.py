@@ -28,7 +28,7 @@ _BUSY_SECONDS = 0.05
 _WAIT_SECONDS = 0.2
 
 
-def pause_after(failures: int) -> float:
+def compute_pause(failures: int) -> float:
     """Return for how many seconds no first attempt is made after `failures` in a row.
 
     The pauses up to the tenth failure add up to a minute: a receiver that restarts is back by then,
@@ -59,14 +59,14 @@ def write(results: Sequence[Result]) -> list[Result]:
     outcomes.mark_delivered([r for r in results if r.ok and not was_valid[r.lease_token]])
     outcomes.record_attempts(results)
     for result in results:
-        _count(counters[result.webhook], result)
+        _add_result(counters[result.webhook], result)
     outcomes.update_counters({r.webhook: counters[r.webhook] for r in results})
     _deactivate({key: c for key, c in counters.items() if c.deactivated})
     return postponed
 
 
-def _count(counters: Counters, result: Result) -> None:
-    """Count an outcome.
+def _add_result(counters: Counters, result: Result) -> None:
+    """Add the result of an attempt to its webhook's counters.
 
     Test deliveries do not count, and neither do attempts that end after the webhook was
     deactivated. But a successful test shows that the receiver is back, and ends the pause.
@@ -77,7 +77,7 @@ def _count(counters: Counters, result: Result) -> None:
     if result.test or result.fatal or not counters.active:
         return
     counters.failures = 0 if result.ok else counters.failures + 1
-    counters.pause = pause_after(counters.failures)
+    counters.pause = compute_pause(counters.failures)
     if counters.failures >= DEACTIVATE_AT:
         last_error = result.error or f"the endpoint responded with status {result.status_code}"
         counters.active, counters.deactivated, counters.pause = False, True, 0.0
@@ -104,14 +104,14 @@ def _deactivate(deactivated: dict[outcomes.Key, Counters]) -> None:
 
 
 class Recorder:
-    """The thread that writes outcomes; it calls `done` with results that are written or lost."""
+    """The thread that writes outcomes; it calls `on_end` with results that are written or lost."""
 
-    def __init__(self, app: Flask, done: Callable[[Sequence[Result]], None]) -> None:
+    def __init__(self, app: Flask, on_end: Callable[[Sequence[Result]], None]) -> None:
         self._app = app
-        self._done = done
+        self._on_end = on_end
         self._queue = OutcomeQueue()
         self._single = 0
-        self._ending = Event()
+        self._stopping = Event()
         self._thread = Thread(target=self._run, name="webhook-recorder", daemon=True)
 
     def start(self) -> None:
@@ -128,11 +128,11 @@ class Recorder:
         Outcomes that cannot be written in time are lost; their deliveries are attempted again when
         the leases expire.
         """
-        self._ending.set()
+        self._stopping.set()
         self._thread.join(timeout)
 
     def _run(self) -> None:
-        while not (self._ending.is_set() and not self._queue):
+        while not (self._stopping.is_set() and not self._queue):
             organizations = 1 if self._single else None
             self._single = max(0, self._single - 1)
             batch = self._queue.get(BATCH, _WAIT_SECONDS, organizations=organizations)
@@ -153,7 +153,7 @@ class Recorder:
         if postponed:
             self._queue.requeue(postponed, _BUSY_SECONDS)
         tokens = {result.lease_token for result in postponed}
-        self._done([result for result in batch if result.lease_token not in tokens])
+        self._on_end([result for result in batch if result.lease_token not in tokens])
 
     def _retry(self, batch: list[Result], failure: SQLAlchemyError) -> list[Result] | None:
         """Retry a failed batch one by one, and return the outcomes to postpone.

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from app.delivery.webhooks import service
+from app.delivery.webhooks import models, service
 from app.delivery.webhooks.schemas import (
     CreateWebhook,
     Delivery,
@@ -15,6 +15,7 @@ from app.delivery.webhooks.schemas import (
     WebhookWithSecret,
 )
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("webhooks", description="Endpoints to which events are sent.")
@@ -27,7 +28,7 @@ _MANAGE = "webhooks:manage"
     query=Listing(sorts=("-created_at", "updated_at"), filters=WebhookFilters),
     returns=Webhook,
 )
-def list_webhooks(caller: Caller, query: dict[str, Any]) -> Any:
+def list_webhooks(caller: Caller, query: dict[str, Any]) -> Page:
     """List webhooks.
 
     Each webhook includes its failures in a row and the time and status code of its latest attempt.
@@ -38,7 +39,7 @@ def list_webhooks(caller: Caller, query: dict[str, Any]) -> Any:
 @blueprint.post(
     "/webhooks", permission=_MANAGE, body=CreateWebhook, returns=WebhookWithSecret, status=201
 )
-def create_webhook(caller: Caller, body: dict[str, Any]) -> Any:
+def create_webhook(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create a webhook.
 
     Registers an endpoint for the given events. The signing secret is in this response only.
@@ -47,7 +48,7 @@ def create_webhook(caller: Caller, body: dict[str, Any]) -> Any:
 
 
 @blueprint.get("/webhooks/{webhook_id}", permission=_MANAGE, returns=Webhook)
-def get_webhook(caller: Caller, webhook_id: UUID) -> Any:
+def get_webhook(caller: Caller, webhook_id: UUID) -> models.Webhook:
     """Get a webhook."""
     return service.get(webhook_id)
 
@@ -61,7 +62,7 @@ def get_webhook(caller: Caller, webhook_id: UUID) -> Any:
 )
 def update_webhook(
     caller: Caller, webhook_id: UUID, body: dict[str, Any], revision: int | None
-) -> Any:
+) -> models.Webhook:
     """Update a webhook.
 
     Changes the URL, events or description. The signing secret stays the same. Pending deliveries
@@ -80,7 +81,7 @@ def delete_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> No
 
 
 @blueprint.post("/webhooks/{webhook_id}/test", permission=_MANAGE, returns=Delivery, status=202)
-def test_webhook(caller: Caller, webhook_id: UUID) -> Any:
+def test_webhook(caller: Caller, webhook_id: UUID) -> dict[str, Any]:
     """Test a webhook.
 
     Queues one test delivery, even if the webhook is deactivated. The response does not say whether
@@ -92,7 +93,7 @@ def test_webhook(caller: Caller, webhook_id: UUID) -> Any:
 @blueprint.post(
     "/webhooks/{webhook_id}/activate", permission=_MANAGE, returns=Webhook, revision="optional"
 )
-def activate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> Any:
+def activate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> models.Webhook:
     """Activate a webhook.
 
     Events are delivered again from now on, and the failure count is reset to 0. Deliveries that
@@ -104,7 +105,7 @@ def activate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> 
 @blueprint.post(
     "/webhooks/{webhook_id}/deactivate", permission=_MANAGE, returns=Webhook, revision="optional"
 )
-def deactivate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> Any:
+def deactivate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> models.Webhook:
     """Deactivate a webhook.
 
     Stops its deliveries. Pending deliveries are abandoned; they can be redelivered after the
@@ -121,7 +122,7 @@ def deactivate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -
     # Without an idempotency key, a repeated request would discard the secret the receiver uses.
     idempotent=True,
 )
-def rotate_webhook_secret(caller: Caller, webhook_id: UUID, revision: int | None) -> Any:
+def rotate_webhook_secret(caller: Caller, webhook_id: UUID, revision: int | None) -> dict[str, Any]:
     """Rotate a webhook's signing secret.
 
     The new secret is in this response only. For 24 hours, deliveries are also signed with the
@@ -136,7 +137,7 @@ def rotate_webhook_secret(caller: Caller, webhook_id: UUID, revision: int | None
     query=Listing(sorts=("-created_at",), filters=DeliveryFilters),
     returns=Delivery,
 )
-def list_webhook_deliveries(caller: Caller, webhook_id: UUID, query: dict[str, Any]) -> Any:
+def list_webhook_deliveries(caller: Caller, webhook_id: UUID, query: dict[str, Any]) -> Page:
     """List deliveries of a webhook.
 
     Returns the deliveries with all their attempts, optionally filtered by status, event and time of
@@ -148,7 +149,7 @@ def list_webhook_deliveries(caller: Caller, webhook_id: UUID, query: dict[str, A
 @blueprint.get(
     "/webhooks/{webhook_id}/deliveries/{delivery_id}", permission=_MANAGE, returns=Delivery
 )
-def get_webhook_delivery(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> Any:
+def get_webhook_delivery(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     """Get a delivery of a webhook.
 
     Returns one delivery with its body and, for each attempt, the time, duration, status code and an
@@ -163,7 +164,7 @@ def get_webhook_delivery(caller: Caller, webhook_id: UUID, delivery_id: UUID) ->
     returns=Delivery,
     status=202,
 )
-def redeliver_webhook(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> Any:
+def redeliver_webhook(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     """Redeliver a delivery.
 
     Begins a new round of attempts with the same body and the same delivery id, whatever the status
@@ -180,7 +181,7 @@ def redeliver_webhook(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> An
     query=Listing(sorts=("event",)),
     returns=WebhookEvent,
 )
-def list_webhook_events(caller: Caller, query: dict[str, Any]) -> Any:
+def list_webhook_events(caller: Caller, query: dict[str, Any]) -> Page:
     """List webhook events.
 
     Returns the event types, each with the JSON Schema of its body and a sample.

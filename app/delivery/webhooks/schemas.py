@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.delivery.webhooks.models import DeliveryStatus
 from app.kit.api.fields import (
     Bool,
     Int,
@@ -19,7 +20,7 @@ from app.kit.api.fields import (
 )
 
 _URL_LENGTH = 2048
-_STATUSES = ("pending", "delivered", "failed", "abandoned", "skipped")
+_STATUSES = tuple(DeliveryStatus)
 _EVENTS = {
     "description": f"One or more of {', '.join(SUBSCRIBABLE)}, each once.",
     "minItems": 1,

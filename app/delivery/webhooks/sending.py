@@ -64,38 +64,38 @@ def send(attempt: Attempt) -> Result:
         )
         return _evaluate(attempt, outcome)
     except DecryptionFailed:
-        return _result(attempt, ok=False, fatal=True, error=_UNREADABLE, error_kind="secret")
+        return build_result(attempt, ok=False, fatal=True, error=_UNREADABLE, error_kind="secret")
     except Exception:
         log.exception("webhook.attempt_failed", delivery=str(attempt.id))
         error = "The service could not make this attempt."
-        return _result(attempt, ok=False, error=error, error_kind="internal")
+        return build_result(attempt, ok=False, error=error, error_kind="internal")
 
 
 def _evaluate(attempt: Attempt, outcome: Outcome) -> Result:
     """Return the result of a request. A 2xx status is a success even if the body was not read."""
     if outcome.is_success:
-        return _result(
+        return build_result(
             attempt,
             ok=True,
             status_code=outcome.status_code,
             duration_ms=outcome.duration_ms,
-            response_excerpt=_excerpt(outcome.body),
+            response_excerpt=_build_excerpt(outcome.body),
         )
     error = outcome.error
     if error is None and outcome.is_redirect:
         error = _REDIRECTED
-    return _result(
+    return build_result(
         attempt,
         ok=False,
         status_code=outcome.status_code,
         error=error,
         error_kind=outcome.error_kind.value if outcome.error_kind else None,
         duration_ms=outcome.duration_ms,
-        response_excerpt=_excerpt(outcome.body),
+        response_excerpt=_build_excerpt(outcome.body),
     )
 
 
-def _result(
+def build_result(
     attempt: Attempt,
     *,
     ok: bool,
@@ -106,6 +106,7 @@ def _result(
     duration_ms: int = 0,
     response_excerpt: str | None = None,
 ) -> Result:
+    """Return the result of an attempt."""
     assert attempt.lease_token is not None
     return Result(
         organization_id=attempt.organization_id,
@@ -126,7 +127,7 @@ def _result(
     )
 
 
-def _excerpt(body: bytes) -> str | None:
+def _build_excerpt(body: bytes) -> str | None:
     """Return the start of a response as text that PostgreSQL can store; None if it is empty."""
     text = body[: 4 * EXCERPT_LENGTH].decode("utf-8", "replace").replace("\x00", "\ufffd")
     return text[:EXCERPT_LENGTH] or None

@@ -10,9 +10,10 @@ import orjson
 from sqlalchemy import func
 
 from app.delivery.webhooks import abandoning, fanout
-from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE, EventType
-from app.delivery.webhooks.models import DeliveryStatus, Webhook
+from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.delivery.webhooks.models import DeliveryAttempt, DeliveryStatus, Webhook
 from app.delivery.webhooks.queries import records
+from app.delivery.webhooks.queries.records import DeliveryRecord
 from app.kit import container, db, errors, events, secrets
 from app.kit.egress import EgressRefused
 from app.kit.pagination import Page, PageRequest
@@ -203,7 +204,7 @@ def list_deliveries(
 ) -> Page:
     """Return a page of a webhook's deliveries with their attempts. Raises 404."""
     get(webhook_id)
-    found = records.list_deliveries(
+    deliveries = records.list_deliveries(
         webhook_id,
         page,
         status=status,
@@ -211,8 +212,9 @@ def list_deliveries(
         created_after=created_after,
         created_before=created_before,
     )
-    attempts = records.list_attempts(row.id for row in found.items)
-    return replace(found, items=[_describe(row, attempts.get(row.id, [])) for row in found.items])
+    attempts = records.list_attempts(delivery.id for delivery in deliveries.items)
+    items = [_describe(delivery, attempts.get(delivery.id, [])) for delivery in deliveries.items]
+    return replace(deliveries, items=items)
 
 
 def get_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
@@ -222,15 +224,16 @@ def get_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 
 
 def _read_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
-    row = records.get_delivery(webhook_id, delivery_id)
-    if row is None:
+    delivery = records.get_delivery(webhook_id, delivery_id)
+    if delivery is None:
         raise errors.not_found()
-    return _describe(row, records.list_attempts([delivery_id]).get(delivery_id, []))
+    return _describe(delivery, records.list_attempts([delivery_id]).get(delivery_id, []))
 
 
-def _describe(row: Any, attempts: Sequence[Any]) -> dict[str, Any]:
+def _describe(delivery: DeliveryRecord, attempts: Sequence[DeliveryAttempt]) -> dict[str, Any]:
     # The exact bytes that are sent, not an equivalent object.
-    return {**row._mapping, "body": orjson.Fragment(row.body), "attempts": attempts}  # noqa: SLF001
+    body = orjson.Fragment(delivery.body)
+    return {**delivery._asdict(), "body": body, "attempts": attempts}
 
 
 def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
@@ -239,10 +242,10 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     Raises 404, and 409 if the webhook is deactivated or the delivery is already under way.
     """
     webhook = _lock(webhook_id)
-    found = records.lock_delivery(webhook_id, delivery_id)
-    if found is None:
+    locked = records.lock_delivery(webhook_id, delivery_id)
+    if locked is None:
         raise errors.not_found()
-    delivery, is_leased = found
+    delivery, is_leased = locked
     if not webhook.active:
         raise errors.conflict("The webhook is deactivated. Activate it first.", state="deactivated")
     # A delivery that was pending at the deactivation is abandoned, even if not yet marked so.
@@ -265,6 +268,5 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 
 def list_events(*, page: PageRequest) -> Page:
     """Return a page of the event catalogue."""
-    found = records.list_event_names(page, list(CATALOGUE))
-    event_types: list[EventType] = [CATALOGUE[row.event] for row in found.items]
-    return replace(found, items=event_types)
+    names = records.list_event_names(page, list(CATALOGUE))
+    return replace(names, items=[CATALOGUE[row.event] for row in names.items])

@@ -55,17 +55,17 @@ class WebhookState:
 
     @property
     def in_progress(self) -> int:
-        """The number of attempts that have begun or are about to begin, and have not ended."""
+        """Return the number of attempts that have begun, or are about to, and have not ended."""
         return self.beginning + len(self.prefetched) + self.sending
 
     @property
     def is_idle(self) -> bool:
-        """Whether the webhook has no attempts and no unwritten outcomes."""
+        """Return whether the webhook has no attempts and no unwritten outcomes."""
         return not (self.in_progress or self.unwritten)
 
     @property
     def max_concurrent(self) -> int:
-        """The webhook's own limit on attempts under way.
+        """Return the webhook's own limit on attempts under way.
 
         When attempts at a failing webhook begin is decided in the database, which knows the
         failures that other dispatchers saw.
@@ -74,14 +74,14 @@ class WebhookState:
             return MAX_FAILING
         return MAX_CONCURRENT if self.pace is Pace.QUICK else MAX_CONCURRENT_NOT_QUICK
 
-    def get_begin_room(self, max_concurrent: int) -> int:
+    def count_to_begin(self, max_concurrent: int) -> int:
         """Return how many attempts should begin now, with `max_concurrent` under way at most."""
         if self.failures and self.unwritten:
             return 0
         if self.failures or self.pace is not Pace.QUICK:
             return max(0, max_concurrent - self.in_progress)
-        room = max_concurrent + MAX_PREFETCHED - self.in_progress
-        return room if room >= MIN_BEGIN or not self.in_progress else 0
+        number = max_concurrent + MAX_PREFETCHED - self.in_progress
+        return number if number >= MIN_BEGIN or not self.in_progress else 0
 
     def remove_surplus(self) -> list[Attempt]:
         """Remove and return the prefetched attempts that must not be sent now.
@@ -126,12 +126,12 @@ class OrganizationState:
 
     @property
     def sending(self) -> int:
-        """The number of attempts under way."""
+        """Return the number of attempts under way."""
         return self.threads.total()
 
     @property
     def is_idle(self) -> bool:
-        """Whether the organization has no due webhooks, attempts or unwritten outcomes."""
+        """Return whether the organization has no due webhooks, attempts or unwritten outcomes."""
         return not (self.due or self.ready or self.sending or self.unwritten)
 
     def start(self, webhook: WebhookState, token: UUID, now: float) -> None:
@@ -167,20 +167,19 @@ class States:
 
     def get_webhook(self, organization_id: UUID, webhook_id: UUID) -> WebhookState:
         """Return the state of a webhook, creating it if necessary."""
-        found = self._webhooks.get(webhook_id)
-        if found is None:
+        webhook = self._webhooks.get(webhook_id)
+        if webhook is None:
             if len(self._webhooks) >= KNOWN_WEBHOOKS:
                 self._remove_idle_webhooks()
-            found = self._webhooks[webhook_id] = WebhookState(organization_id, webhook_id)
+            webhook = self._webhooks[webhook_id] = WebhookState(organization_id, webhook_id)
         self._webhooks.move_to_end(webhook_id)
-        return found
+        return webhook
 
     def get_organization(self, organization_id: UUID) -> OrganizationState:
         """Return the state of an organization, creating it if necessary."""
-        found = self.organizations.get(organization_id)
-        if found is None:
-            found = self.organizations[organization_id] = OrganizationState(organization_id)
-        return found
+        if organization_id not in self.organizations:
+            self.organizations[organization_id] = OrganizationState(organization_id)
+        return self.organizations[organization_id]
 
     def remove_idle(self, organization: OrganizationState) -> None:
         """Remove an organization if it is idle."""

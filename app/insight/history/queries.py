@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
+    ColumnElement,
     Select,
     String,
     Uuid,
@@ -21,8 +22,12 @@ from sqlalchemy import (
     union_all,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
+from sqlalchemy.types import TypeEngine
 
 from app.kit.pagination import Page, PageRequest, paginate, within
+
+Columns = ReadOnlyColumnCollection[str, ColumnElement[Any]]
 
 _NO_CHANGES = literal_column("CAST('{}' AS jsonb)", JSONB())
 _REVIEW_MEMBERS = ("claim_user_id", "assignee_id", "assignee_team_id", "escalated", "flags")
@@ -40,12 +45,12 @@ class Sources(NamedTuple):
     `hidden` members are never shown.
     """
 
-    document: Any
-    reviews: Any | None
-    comments: Any
-    actions: Any
-    revisions: Any
-    rules: Any
+    document: Select[Any]
+    reviews: Select[Any] | None
+    comments: Select[Any]
+    actions: Select[Any]
+    revisions: Select[Any]
+    rules: Select[Any]
     claims_by: UUID | None
     hidden: tuple[str, ...] = ()
 
@@ -75,45 +80,52 @@ def get_page(
 
 def _select_entry(
     *,
-    id: Any,  # noqa: A002 - the column's name
-    at: Any,
-    kind: str | Any,
-    action: Any,
-    actor: Any,
-    tag_set_id: Any = None,
-    comment_id: Any = None,
-    field: Any = None,
-    rule: Any = None,
-    note: Any = None,
-    changes: Any = _NO_CHANGES,
+    id: ColumnElement[UUID],  # noqa: A002 - the column's name
+    at: ColumnElement[datetime],
+    kind: str | ColumnElement[str],
+    action: ColumnElement[str],
+    actor: ColumnElement[Any],
+    tag_set_id: ColumnElement[UUID] | None = None,
+    comment_id: ColumnElement[UUID] | None = None,
+    field: ColumnElement[str] | None = None,
+    rule: ColumnElement[Any] | None = None,
+    note: ColumnElement[str] | None = None,
+    changes: ColumnElement[Any] = _NO_CHANGES,
 ) -> Select[Any]:
-    def null_of(column_type: Any) -> Any:
-        return cast(null(), column_type)
+    def or_null(
+        column: ColumnElement[Any] | None, column_type: TypeEngine[Any]
+    ) -> ColumnElement[Any]:
+        return cast(null(), column_type) if column is None else column
 
-    return select(
-        id.label("id"),
-        at.label("at"),
-        (literal(kind) if isinstance(kind, str) else kind).label("kind"),
-        action.label("action"),
-        actor.label("actor"),
-        (null_of(Uuid()) if tag_set_id is None else tag_set_id).label("tag_set_id"),
-        (null_of(Uuid()) if comment_id is None else comment_id).label("comment_id"),
-        (null_of(String()) if field is None else field).label("field"),
-        (null_of(JSONB()) if rule is None else rule).label("rule"),
-        (null_of(String()) if note is None else note).label("note"),
-        changes.label("changes"),
-    )
+    columns: dict[str, ColumnElement[Any]] = {
+        "id": id,
+        "at": at,
+        "kind": literal(kind) if isinstance(kind, str) else kind,
+        "action": action,
+        "actor": actor,
+        "tag_set_id": or_null(tag_set_id, Uuid()),
+        "comment_id": or_null(comment_id, Uuid()),
+        "field": or_null(field, String()),
+        "rule": or_null(rule, JSONB()),
+        "note": or_null(note, String()),
+        "changes": changes,
+    }
+    return select(*(column.label(name) for name, column in columns.items()))
 
 
-def _build_actor(kind: Any, identifier: Any, label: Any) -> Any:
+def _build_actor(
+    kind: ColumnElement[str], identifier: ColumnElement[Any], label: ColumnElement[str]
+) -> ColumnElement[Any]:
     return func.jsonb_build_object("kind", kind, "id", identifier, "label", label, type_=JSONB())
 
 
-def _build_logged_actor(entry: Any) -> Any:
+def _build_logged_actor(entry: Columns) -> ColumnElement[Any]:
     return _build_actor(entry.actor_kind, entry.actor_id, entry.actor_label)
 
 
-def _build_user_actor(user_id: Any, label: Any) -> Any:
+def _build_user_actor(
+    user_id: ColumnElement[UUID], label: ColumnElement[str]
+) -> ColumnElement[Any]:
     kind = case((user_id.is_(None), "system"), else_="user")
     return _build_actor(kind, user_id, func.coalesce(label, "system"))
 
@@ -121,22 +133,25 @@ def _build_user_actor(user_id: Any, label: Any) -> Any:
 _SYSTEM = func.jsonb_build_object("kind", "system", "id", null(), "label", "system", type_=JSONB())
 
 
-def _has_changed(entry: Any, *names: str) -> Any:
-    return cast(entry.changes, JSONB).has_any(cast(list(names), ARRAY(String)))
+def _has_changed(entry: Columns, *names: str) -> ColumnElement[bool]:
+    has_any: ColumnElement[bool] = cast(entry.changes, JSONB).has_any(
+        cast(list(names), ARRAY(String))
+    )
+    return has_any
 
 
-def _has_changed_only(entry: Any, *names: str) -> Any:
+def _has_changed_only(entry: Columns, *names: str) -> ColumnElement[bool]:
     return cast(entry.changes, JSONB).op("-")(cast(list(names), ARRAY(String))) == _NO_CHANGES
 
 
-def _build_id(*parts: Any) -> Any:
+def _build_id(*parts: ColumnElement[Any]) -> ColumnElement[UUID]:
     """Return an id for an entry that has none of its own."""
     key = func.concat_ws("/", *(cast(part, String) for part in parts))
     return cast(func.md5(key), Uuid())
 
 
 def _select_document_entries(
-    entries: Any, claims_by: UUID | None, hidden: tuple[str, ...]
+    entries: Select[Any], claims_by: UUID | None, hidden: tuple[str, ...]
 ) -> Select[Any]:
     entry = entries.subquery("entry").c
     released = entry.action == "artifacts.release"
@@ -170,7 +185,7 @@ def _select_document_entries(
     return statement
 
 
-def _select_review_entries(entries: Any) -> Select[Any]:
+def _select_review_entries(entries: Select[Any]) -> Select[Any]:
     entry = entries.subquery("review").c
     reason = cast(entry.changes, JSONB)["escalation_reason"][1].astext
     action = case(
@@ -195,7 +210,7 @@ def _select_review_entries(entries: Any) -> Select[Any]:
     )
 
 
-def _select_comment_entries(entries: Any) -> Select[Any]:
+def _select_comment_entries(entries: Select[Any]) -> Select[Any]:
     entry = entries.subquery("comment").c
     written = _has_changed(entry, "body")
     resolved = cast(entry.changes, JSONB)["resolved_at"][1].astext.is_not(None)
@@ -215,7 +230,7 @@ def _select_comment_entries(entries: Any) -> Select[Any]:
     )
 
 
-def _select_action_entries(actions: Any) -> Select[Any]:
+def _select_action_entries(actions: Select[Any]) -> Select[Any]:
     action = actions.subquery("action").c
     discarded = action.kind == "discard"
     return _select_entry(
@@ -229,7 +244,7 @@ def _select_action_entries(actions: Any) -> Select[Any]:
     )
 
 
-def _select_revision_entries(revisions: Any) -> Select[Any]:
+def _select_revision_entries(revisions: Select[Any]) -> Select[Any]:
     revision = revisions.subquery("revision").c
     return _select_entry(
         id=revision.id,
@@ -243,7 +258,7 @@ def _select_revision_entries(revisions: Any) -> Select[Any]:
     )
 
 
-def _select_rule_entries(matches: Any) -> Select[Any]:
+def _select_rule_entries(matches: Select[Any]) -> Select[Any]:
     match = matches.subquery("match").c
     return _select_entry(
         id=_build_id(match.rule_id, match.at),

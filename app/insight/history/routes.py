@@ -6,6 +6,7 @@ from uuid import UUID
 from app.insight.history import service
 from app.insight.history.schemas import HistoryEntry, HistoryFilters
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("history", tag="artifacts")
@@ -17,7 +18,7 @@ blueprint = Blueprint("history", tag="artifacts")
     query=Listing(sorts=("-at",), filters=HistoryFilters),
     returns=HistoryEntry,
 )
-def get_artifact_history(caller: Caller, artifact_id: UUID, query: dict[str, Any]) -> Any:
+def get_artifact_history(caller: Caller, artifact_id: UUID, query: dict[str, Any]) -> Page:
     """Get the history of an artifact.
 
     Lists what happened to the document, its tag sets and their comments, with actor and time,

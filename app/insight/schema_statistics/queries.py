@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     Float,
-    Row,
+    FromClause,
     Select,
     Subquery,
     Text,
@@ -53,13 +54,30 @@ def count_artifacts(
     return {row.state: int(row.n) for row in db.session().execute(counts)}
 
 
+class TagSetCounts(NamedTuple):
+    """Counts and labeling times of the tag sets of a version, or of all versions (id None).
+
+    Those of a version without tag sets are None.
+    """
+
+    id: UUID | None
+    number: int | None
+    draft: int | None
+    submitted: int | None
+    accepted: int | None
+    rejected: int | None
+    total: int | None
+    auto_accepted: int | None
+    rejections: int | None
+    timed: int | None
+    mean: float | None
+    median: float | None
+
+
 def count_tag_sets(
     schema_id: UUID, *, first: datetime | None, end: datetime | None
-) -> Sequence[Row[Any]]:
-    """Return the counts of tag sets: the total first (id null), then each version, newest first.
-
-    The counts of a version without tag sets are null.
-    """
+) -> list[TagSetCounts]:
+    """Return the counts of tag sets: the total first, then those of each version, newest first."""
     tag_sets = _TAG_SETS.c
     rows = _select_rows(
         _TAG_SETS,
@@ -78,22 +96,21 @@ def count_tag_sets(
         select(SchemaVersion.id, SchemaVersion.number).where(SchemaVersion.schema_id == schema_id),
         select(cast(null(), Uuid), null()),
     ).subquery()
+    columns = {column.key: column for table in (counts, times, versions) for column in table.c}
     statement = (
-        select(
-            counts, times.c.timed, times.c.mean, times.c.median, versions.c.id, versions.c.number
-        )
+        select(*(columns[name] for name in TagSetCounts._fields))
         .select_from(versions)
         .outerjoin(counts, counts.c.version_id.is_not_distinct_from(versions.c.id))
         .outerjoin(times, times.c.version_id.is_not_distinct_from(versions.c.id))
         .order_by(versions.c.number.desc())
     )
-    return db.session().execute(statement).all()
+    return [TagSetCounts._make(row) for row in db.session().execute(statement)]
 
 
-def _sum_by_version(cells: Any) -> Subquery:
+def _sum_by_version(cells: Subquery) -> Subquery:
     """Add up cells of tag sets: all of them (version_id null), and those of each version."""
     accepted = cells.c.status == TagSetStatus.ACCEPTED
-    counts: dict[str, Any] = {
+    counts: dict[str, ColumnElement[bool]] = {
         **{status: cells.c.status == status for status in _STATUSES},
         "total": literal(True),  # noqa: FBT003 - SQL's
         "auto_accepted": accepted & (cells.c.reviewed == "false"),
@@ -141,7 +158,9 @@ _SECONDS_OF_PERIOD = """
 """
 
 
-def _select_labeling_times(schema_id: UUID, first: datetime | None, end: datetime | None) -> Any:
+def _select_labeling_times(
+    schema_id: UUID, first: datetime | None, end: datetime | None
+) -> Subquery:
     statement = Statement(tenancy.current_organization_id())
     if first is None and end is None:
         source = counters.SOURCES["labeling_seconds"]
@@ -159,7 +178,7 @@ def _select_labeling_times(schema_id: UUID, first: datetime | None, end: datetim
     return statement.as_select(_LABELING_TIMES.format(cells=cells), columns).subquery()
 
 
-def _select_rows(table: Any, schema_id: UUID, *columns: Any) -> Select[Any]:
+def _select_rows(table: FromClause, schema_id: UUID, *columns: ColumnElement[Any]) -> Select[Any]:
     is_own = table.c.organization_id == tenancy.current_organization_id()
     return select(*columns).where(is_own, table.c.schema_id == schema_id)
 
@@ -168,11 +187,11 @@ def _select_cells(
     source: str,
     shown: Sequence[str],
     schema_id: UUID,
-    table: Any,
+    table: FromClause,
     rows: Select[Any],
     first: datetime | None,
     end: datetime | None,
-) -> Any:
+) -> Subquery:
     where = {"schema_id": schema_id}
     if first is None and end is None:
         return counters.cells(counters.SOURCES[source], shown, where)

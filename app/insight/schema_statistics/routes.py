@@ -17,7 +17,7 @@ blueprint = Blueprint("schema-statistics", tag="schemas")
     query=StatsQuery,
     returns=SchemaStats,
 )
-def get_schema_stats(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Any:
+def get_schema_stats(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> dict[str, Any]:
     """Get schema statistics.
 
     Counts the schema's artifacts and tag sets by status, with labeling time and acceptance rate.

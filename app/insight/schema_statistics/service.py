@@ -6,6 +6,7 @@ from uuid import UUID
 
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.insight.schema_statistics import queries
+from app.insight.schema_statistics.queries import TagSetCounts
 from app.kit import errors
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets.transitions import TagSetStatus
@@ -46,7 +47,7 @@ def get_statistics(
     }
 
 
-def _build_outcome(row: Any) -> dict[str, Any]:
+def _build_outcome(row: TagSetCounts) -> dict[str, Any]:
     accepted, rejections = row.accepted or 0, int(row.rejections or 0)
     decided = accepted + rejections
     return {

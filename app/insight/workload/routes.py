@@ -12,6 +12,7 @@ from app.insight.workload.schemas import (
     TeamWorkload,
 )
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("workload", tag="teams")
@@ -24,7 +25,7 @@ mine = Blueprint("my-work", tag="users")
     query=PeriodQuery,
     returns=TeamWorkload,
 )
-def get_team_workload(caller: Caller, team_id: UUID, query: dict[str, Any]) -> Any:
+def get_team_workload(caller: Caller, team_id: UUID, query: dict[str, Any]) -> dict[str, Any]:
     """Get the workload of a team.
 
     Returns the open and overdue work of each member and what they finished in the period, and the
@@ -39,7 +40,7 @@ def get_team_workload(caller: Caller, team_id: UUID, query: dict[str, Any]) -> A
     query=Listing(sorts=("urgency",), filters=AssignmentFilters),
     returns=Assignment,
 )
-def list_my_assignments(caller: Caller, query: dict[str, Any]) -> Any:
+def list_my_assignments(caller: Caller, query: dict[str, Any]) -> Page:
     """List the caller's assignments.
 
     Lists the documents to label and the tag sets to review, most urgent first.
@@ -48,7 +49,7 @@ def list_my_assignments(caller: Caller, query: dict[str, Any]) -> Any:
 
 
 @mine.get("/users/me/activity", permission="activity:read", query=PeriodQuery, returns=Activity)
-def get_my_activity(caller: Caller, query: dict[str, Any]) -> Any:
+def get_my_activity(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the caller's activity.
 
     Returns the numbers of submissions and review decisions per day, the acceptance rate, and the

@@ -17,7 +17,7 @@ from sqlalchemy import text
 from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import recorder
 from app.delivery.webhooks.queries import leases
-from app.delivery.webhooks.queries.leases import Attempt, Room
+from app.delivery.webhooks.queries.leases import Attempt, BeginLimit
 from app.delivery.webhooks.queries.outcomes import Result
 from app.kit import db, events, tenancy
 from app.kit.ids import uuid7
@@ -212,9 +212,9 @@ class Hooks:
         """Fan out, and begin up to `number` attempts at each webhook, as a deliverer does."""
         self.fan_out()
         webhooks = self.sql("SELECT id FROM webhooks WHERE organization_id = :org ORDER BY id")
-        rooms = [Room(self.org.id, row.id, number) for row in webhooks]
+        limits = [BeginLimit(self.org.id, row.id, number) for row in webhooks]
         with self.as_deliverer():
-            return leases.begin(rooms, attempts=4)
+            return leases.begin(limits, attempts=4)
 
     def write(self, *results: Result) -> None:
         """Record outcomes, as a deliverer does."""

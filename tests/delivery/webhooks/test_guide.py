@@ -16,7 +16,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 from app.delivery.webhooks import sending, signing
 from app.delivery.webhooks.catalogue import CATALOGUE
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
-from app.delivery.webhooks.recorder import pause_after
+from app.delivery.webhooks.recorder import compute_pause
 from app.kit.egress import ErrorKind
 from app.kit.settings import Settings
 
@@ -110,7 +110,7 @@ def test_the_figures_are_those_of_the_code() -> None:
     pauses = re.findall(r"^\| ([\d, ]+) \| ([\d.]+) seconds? \|", GUIDE, re.MULTILINE)
     assert [
         (int(failures), float(pause)) for row, pause in pauses for failures in row.split(",")
-    ] == [(failures, pause_after(failures)) for failures in range(1, DEACTIVATE_AT)]
+    ] == [(failures, compute_pause(failures)) for failures in range(1, DEACTIVATE_AT)]
     text = " ".join(GUIDE.split())
     assert f"At {DEACTIVATE_AT} the webhook is deactivated" in text
     assert f"2xx within {sending.DEADLINE_SECONDS:.0f} seconds" in text

@@ -212,7 +212,7 @@ def test_settling_keeps_to_the_leases_that_stand(hooks: Any) -> None:
     hooks.emit(2)
     one, two = hooks.begin()
     with hooks.as_deliverer():
-        stale = sending._result(one, ok=True)
+        stale = sending.build_result(one, ok=True)
         assert one.lease_token is not None
         assert outcomes.update_deliveries([stale], (30, 120, 300)) == {one.lease_token: True}
         assert outcomes.update_deliveries([stale], (30, 120, 300)) == {one.lease_token: False}

@@ -11,7 +11,7 @@ from sqlalchemy.exc import DataError, InterfaceError, OperationalError, Programm
 from app.delivery.webhooks import dispatcher, recorder, sending
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries import leases
-from app.delivery.webhooks.queries.leases import Attempt, Room
+from app.delivery.webhooks.queries.leases import Attempt, BeginLimit
 from app.delivery.webhooks.queries.outcomes import Result
 from app.kit import container, db, jobs, tenancy
 from app.kit.secrets import Keyring
@@ -152,11 +152,11 @@ def test_the_dispatcher_waits_for_the_database(
     created = hooks.create()
     real, calls = leases.begin, []
 
-    def unreliable(rooms: Sequence[Room], *, attempts: int, failing: bool) -> list[Attempt]:
-        calls.append(len(rooms))
+    def unreliable(limits: Sequence[BeginLimit], *, attempts: int, failing: bool) -> list[Attempt]:
+        calls.append(len(limits))
         if len(calls) < 3:
             raise OperationalError("begin", {}, Exception("the server is away"))
-        return real(rooms, attempts=attempts, failing=failing)
+        return real(limits, attempts=attempts, failing=failing)
 
     monkeypatch.setattr(leases, "begin", unreliable)
     hooks.emit(5)
@@ -174,7 +174,7 @@ def test_failures_of_a_process_that_stood_still_are_not_the_receivers(
     hooks.emit()
     hooks.fan_out()
     monkeypatch.setattr(dispatcher, "STALLED_SECONDS", -1.0)
-    other = Dispatcher(app, send=lambda attempt: sending._result(attempt, ok=False))
+    other = Dispatcher(app, send=lambda attempt: sending.build_result(attempt, ok=False))
     other.start()
     other.wake()
     assert other.wait_until_idle(30)

@@ -10,7 +10,7 @@ from app.delivery.webhooks import sending
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
-from app.delivery.webhooks.recorder import pause_after
+from app.delivery.webhooks.recorder import compute_pause
 from tests.delivery.webhooks.conftest import Answer
 
 AWAY = Answer(503, b"starting")
@@ -18,7 +18,7 @@ AWAY = Answer(503, b"starting")
 
 def _fail(hooks: Any, attempts: list[Attempt]) -> None:
     """Record that attempts failed."""
-    hooks.write(*[sending._result(attempt, ok=False) for attempt in attempts])
+    hooks.write(*[sending.build_result(attempt, ok=False) for attempt in attempts])
 
 
 def _pacing(hooks: Any) -> Any:
@@ -73,7 +73,7 @@ def test_pauses_grow_with_the_failures_and_take_a_minute(hooks: Any) -> None:
     for failures in range(1, DEACTIVATE_AT):
         pacing = _pacing(hooks)
         assert pacing.failures == failures
-        expected = timedelta(seconds=pause_after(failures))
+        expected = timedelta(seconds=compute_pause(failures))
         assert expected <= pacing.pause < expected + timedelta(milliseconds=50)
         hooks.pause()
         assert hooks.begin() == [], "while it is paused"
@@ -83,7 +83,7 @@ def test_pauses_grow_with_the_failures_and_take_a_minute(hooks: Any) -> None:
         assert hooks.begin() == [], "one at a time"
         _fail(hooks, begun)
     assert _pacing(hooks) == (DEACTIVATE_AT, None)
-    pauses = [pause_after(failures) for failures in range(1, DEACTIVATE_AT)]
+    pauses = [compute_pause(failures) for failures in range(1, DEACTIVATE_AT)]
     assert pauses == sorted(pauses)
     assert 40 <= sum(pauses) <= 70
 

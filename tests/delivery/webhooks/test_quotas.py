@@ -17,7 +17,7 @@ from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.outcomes import Result
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT, MAX_FAILING
 from app.delivery.webhooks.quotas import Picked, Quotas
-from app.delivery.webhooks.sending import _result
+from app.delivery.webhooks.sending import build_result
 from app.delivery.webhooks.states import (
     MAX_CONCURRENT,
     MAX_CONCURRENT_NOT_QUICK,
@@ -78,9 +78,9 @@ class Deliverer:
     def begin(self, picked: Iterable[Picked]) -> list[Attempt]:
         """Be the statement that begins attempts."""
         begun: list[Attempt] = []
-        for room, _, _ in picked:
-            hook = self.hooks[room.webhook_id]
-            for _ in range(self._allowed(hook, room.number)):
+        for limit, _, _ in picked:
+            hook = self.hooks[limit.webhook_id]
+            for _ in range(self._allowed(hook, limit.number)):
                 hook.due -= 1
                 hook.under_way += 1
                 begun.append(_attempt(hook))
@@ -105,7 +105,7 @@ class Deliverer:
     def end(self, attempt: Attempt, *, ok: bool = True, ms: int = QUICK_MS) -> Result:
         """An attempt ends; its result is not recorded yet."""
         self.under_way.remove(attempt)
-        result = _result(attempt, ok=ok, duration_ms=ms)
+        result = build_result(attempt, ok=ok, duration_ms=ms)
         self.quotas.end(attempt, result)
         return result
 
@@ -497,8 +497,8 @@ def test_no_more_than_a_statement_takes_is_picked_of_each() -> None:
     deliverer.find()
     picked = deliverer.quotas.pick(64)
     numbers: defaultdict[UUID, int] = defaultdict(int)
-    for room, _, _ in picked:
-        numbers[room.organization_id] += room.number
+    for limit, _, _ in picked:
+        numbers[limit.organization_id] += limit.number
     assert len(numbers) == 5, "every organization has its turn in one statement"
     assert sum(numbers.values()) <= 64
     assert max(numbers.values()) <= 64 // 5

@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Select, exists, func, or_, select, text, update
-from sqlalchemy.engine import Row
 
 from app.delivery.exports.models import Export
 from app.documents.artifacts.models import Artifact
@@ -16,33 +15,10 @@ from app.kit.pagination import Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
 
-_COLUMNS = (
-    Export.id,
-    Export.format,
-    Export.filter,
-    Export.options,
-    Export.include,
-    Export.status,
-    Export.progress_done,
-    Export.progress_total,
-    Export.row_count,
-    Export.size_bytes,
-    Export.sha256,
-    Export.expires_at,
-    Export.error,
-    Export.scheduled_export_id,
-    Export.storage_key,
-    Export.created_by,
-    Export.started_at,
-    Export.finished_at,
-    Export.created_at,
-    Export.updated_at,
-)
 
-
-def get(export_id: UUID) -> Row[Any] | None:
-    """Return the columns of an export that clients see, and its storage key."""
-    return db.session().execute(select(*_COLUMNS).where(Export.id == export_id)).first()
+def get(export_id: UUID) -> Export | None:
+    """Return an export, or None if it does not exist."""
+    return db.session().scalars(select(Export).where(Export.id == export_id)).first()
 
 
 def list_exports(
@@ -60,7 +36,7 @@ def list_exports(
         if value is not None
     ]
     conditions += within(Export.created_at, created_after, created_before)
-    statement = select(*_COLUMNS).where(*conditions)
+    statement = select(Export).where(*conditions)
     return paginate(statement, request, sorts={"created_at": Export.created_at}, unique=Export.id)
 
 
@@ -70,16 +46,16 @@ def lock(export_id: UUID) -> Export | None:
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 
 
-def was_downloaded(about: Select[Any], actor_id: UUID, *, lately: timedelta) -> bool:
-    """Return whether an actor downloaded an export within the last `lately`.
+def was_downloaded(entries: Select[Any], actor_id: UUID, *, period: timedelta) -> bool:
+    """Return whether an actor downloaded an export within the last `period`.
 
-    `about` selects the audit entries of the export.
+    `entries` selects the audit entries of the export.
     """
-    entries = about.subquery()
-    statement = select(entries.c.id).where(
-        entries.c.action == "exports.download",
-        entries.c.actor_id == actor_id,
-        entries.c.at > func.now() - lately,
+    entry = entries.subquery().c
+    statement = select(entry.id).where(
+        entry.action == "exports.download",
+        entry.actor_id == actor_id,
+        entry.at > func.now() - period,
     )
     return db.session().execute(statement.limit(1)).first() is not None
 

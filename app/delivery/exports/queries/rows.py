@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 import orjson
+from psycopg2 import extensions
 from sqlalchemy import Connection
 
 from app.engines.formats import labels_from_tags
@@ -41,8 +42,8 @@ _CONDITIONS = {
     "decided_after": "{t}.decided_at >= CAST(%(decided_after)s AS timestamptz)",
     "decided_before": "{t}.decided_at < CAST(%(decided_before)s AS timestamptz)",
 }
-_EVERY = "tag_sets t WHERE {conditions}"
-_NEWEST = """(
+_ALL = "tag_sets t WHERE {conditions}"
+_LATEST = """(
         SELECT DISTINCT ON (n.artifact_id) n.* FROM tag_sets n WHERE {conditions}
         ORDER BY n.artifact_id, n.created_at DESC, n.id DESC
     ) t"""
@@ -151,8 +152,9 @@ class Snapshot:
             with_tags=statements.with_tags,
             with_history=statements.with_history,
         )
-        raw: Any = self._connection.connection
-        with raw.cursor() as cursor:
+        connection = self._connection.connection.driver_connection
+        assert isinstance(connection, extensions.connection)
+        with connection.cursor() as cursor:
             sql = cursor.mogrify(statements.rows, statements.values).decode()
             cursor.copy_expert(_COPY.format(sql), lines)
         lines.close()
@@ -263,11 +265,11 @@ class _Statements:
         return cls(rows, versions, bound, bool(include["evidence"]), bool(include["history"]))
 
 
-def _select_tag_sets(values: Mapping[str, Any], which: str) -> str:
-    newest = which == "latest"
-    alias = "n" if newest else "t"
+def _select_tag_sets(values: Mapping[str, Any], selection: str) -> str:
+    latest = selection == "latest"
+    alias = "n" if latest else "t"
     parts = [f"{alias}.organization_id = %(organization_id)s"]
     parts += [_CONDITIONS[name].format(t=alias) for name in values]
-    if which == "final":
+    if selection == "final":
         parts.append(_FINAL.format(t=alias))
-    return (_NEWEST if newest else _EVERY).format(conditions=" AND ".join(parts))
+    return (_LATEST if latest else _ALL).format(conditions=" AND ".join(parts))

@@ -11,6 +11,7 @@ from app.delivery.exports.service.reading import to_response
 from app.engines.formats import FORMATS, Format, FormatError, check_options
 from app.kit import capacity, db, errors, events, watermarks
 from app.kit.ids import uuid7
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 _MEMBERS = (
     "schema_id",
@@ -22,10 +23,9 @@ _MEMBERS = (
     "artifact_ids",
     "labeler_id",
 )
-_ACCEPTED = ["accepted"]
-_ALL_STATUSES = ["draft", "submitted", "accepted", "rejected"]
 
 
+@capacity.guard("export")
 def create(
     *,
     format_id: str,
@@ -39,18 +39,6 @@ def create(
 
     Raises 400 `validation_error` if the request is invalid, 503 while the disk is full.
     """
-    with capacity.guard("export"):
-        return _create(format_id, where, options, include, created_by, scheduled_export_id)
-
-
-def _create(
-    format_id: str,
-    where: Mapping[str, Any],
-    options: Mapping[str, Any],
-    include: Mapping[str, Any],
-    created_by: UUID | None,
-    scheduled_export_id: UUID | None,
-) -> dict[str, Any]:
     try:
         checked_options = check_options(format_id, options)
     except FormatError as failure:
@@ -93,21 +81,21 @@ def _complete_include(
     }
 
 
-def _complete_filter(where: Mapping[str, Any], which: str) -> dict[str, Any]:
+def _complete_filter(where: Mapping[str, Any], selection: str) -> dict[str, Any]:
     """Return the filter with all its members as JSON values, None for those without a condition."""
     _check_references(where)
     requested = where.get("statuses")
-    only_accepted = which in ("accepted", "final")
-    if only_accepted and requested not in (None, _ACCEPTED):
-        message = f"`include.tags` is `{which}`; use `latest` or `all` for other statuses."
+    only_accepted = selection in ("accepted", "final")
+    if only_accepted and requested not in (None, [TagSetStatus.ACCEPTED]):
+        message = f"`include.tags` is `{selection}`; use `latest` or `all` for other statuses."
         raise errors.invalid(message, "filter.statuses")
-    statuses = requested or (_ACCEPTED if only_accepted else _ALL_STATUSES)
-    ends = {f"{name}_before": _end_period(where, name) for name in ("created", "decided")}
+    statuses = requested or ([TagSetStatus.ACCEPTED] if only_accepted else list(TagSetStatus))
+    ends = {f"{name}_before": _compute_end(where, name) for name in ("created", "decided")}
     members = {name: _to_json({**where, **ends}.get(name)) for name in _MEMBERS}
-    return {**members, "statuses": [status for status in _ALL_STATUSES if status in statuses]}
+    return {**members, "statuses": [status.value for status in TagSetStatus if status in statuses]}
 
 
-def _end_period(where: Mapping[str, Any], name: str) -> datetime | None:
+def _compute_end(where: Mapping[str, Any], name: str) -> datetime | None:
     """Return the end of a period, or None if no period was requested.
 
     A period without an end, or with one in the future, ends now, so that it stays complete.
@@ -139,7 +127,7 @@ def _check_references(where: Mapping[str, Any]) -> None:
         raise errors.invalid(f"{missing} of these artifacts do not exist.", "filter.artifact_ids")
 
 
-def _to_json(value: Any) -> Any:
+def _to_json(value: object) -> str | list[str] | None:
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, list):

@@ -8,6 +8,7 @@ from math import ceil
 from typing import Any
 from uuid import UUID
 
+from app.delivery.exports.models import Export
 from app.delivery.exports.queries import records
 from app.engines.formats import FORMATS
 from app.identity.audit import service as audit
@@ -16,7 +17,7 @@ from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest
 from app.kit.storage import NotStored, StorageUnavailable
 
-RANGES_TOGETHER = timedelta(hours=1)
+RANGES_PERIOD = timedelta(hours=1)
 """Ranges of one file that one caller requests within this time count as one download."""
 
 _MEMBERS = (
@@ -85,8 +86,10 @@ def download(export_id: UUID) -> ExportFile:
     if export.status != "completed":
         message = f"The export is {export.status}; it has no file."
         raise errors.conflict(message, state=export.status)
-    if export.storage_key is None or export.expires_at <= db.utc_now():
+    if not export.storage_key or not export.expires_at or export.expires_at <= db.utc_now():
         raise _expired_error()
+    assert export.size_bytes is not None, "a completed export has a file"
+    assert export.sha256 is not None
     with _translate_storage_errors():
         container.current().storage.size(export.storage_key)
     format_ = FORMATS[export.format]
@@ -102,14 +105,14 @@ def download(export_id: UUID) -> ExportFile:
 def record_download(export_id: UUID, *, user_id: UUID, actor_id: UUID, is_range: bool) -> None:
     """Record a download of an export's file, which writes an audit entry.
 
-    Of several ranges within `RANGES_TOGETHER`, only the first is recorded. Emits
+    Of several ranges within `RANGES_PERIOD`, only the first is recorded. Emits
     `export.downloaded`.
     """
     export = records.lock(export_id)
     assert export is not None, "the request handler has already read the export"
     if is_range:
         entries = audit.select_entries("exports", export_id)
-        if records.was_downloaded(entries, actor_id, lately=RANGES_TOGETHER):
+        if records.was_downloaded(entries, actor_id, period=RANGES_PERIOD):
             return
     records.count_download(export_id)
     events.emit(
@@ -123,8 +126,8 @@ def build_download_path(export_id: UUID) -> str:
     return f"/api/v1/exports/{export_id}/download"
 
 
-def to_response(export: Any) -> dict[str, Any]:
-    """Return the members that clients see, of an `Export` or a row of `records`."""
+def to_response(export: Export) -> dict[str, Any]:
+    """Return the members of an export that clients see."""
     members = {name: getattr(export, name) for name in _MEMBERS}
     completed = export.status == "completed"
     members["progress"] = _build_progress(export)
@@ -132,20 +135,20 @@ def to_response(export: Any) -> dict[str, Any]:
     return members
 
 
-def _require(export_id: UUID) -> Any:
+def _require(export_id: UUID) -> Export:
     export = records.get(export_id)
     if export is None:
         raise errors.not_found()
     return export
 
 
-def _build_progress(export: Any) -> dict[str, Any]:
+def _build_progress(export: Export) -> dict[str, Any]:
     done, total = export.progress_done, export.progress_total
     rate = eta = None
-    if export.status in ("running", "completed"):
+    if export.started_at is not None and export.status in ("running", "completed"):
         # While the export runs, `updated_at` is the time of its latest progress report.
         seconds = ((export.finished_at or export.updated_at) - export.started_at).total_seconds()
-        if done and seconds > 0:
+        if done and total and seconds > 0:
             rate = round(done / seconds, 1)
             eta = ceil((total - done) * seconds / done)
     return {"done": done, "total": total, "rate_per_second": rate, "eta_seconds": eta}

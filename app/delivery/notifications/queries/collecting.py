@@ -20,8 +20,8 @@ _RECORD_CAUSES = text(
     ON CONFLICT DO NOTHING RETURNING cause
     """
 )
-# One row per user, with the numbers of all audiences that include the user. So a hundred news for a
-# team of a thousand return a thousand rows.
+# One row per user, with the numbers of all audiences that include the user. So a hundred notices
+# for a team of a thousand return a thousand rows.
 _LIST_MEMBERS = text(
     """
     WITH audiences AS (

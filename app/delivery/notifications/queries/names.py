@@ -1,10 +1,11 @@
 """SQL of the names of documents, users and comments that notifications mention."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Select, and_, select
+from sqlalchemy import ColumnElement, Select, and_, select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.documents.artifacts.models import Artifact
 from app.identity.users.models import User
@@ -52,12 +53,18 @@ def list_user_names(user_ids: Iterable[UUID]) -> dict[UUID, str]:
     return _fetch_names(select(User.id, User.name), User.id, user_ids)
 
 
-def _fetch_names(statement: Select[UUID, str], key: Any, ids: Iterable[UUID]) -> dict[UUID, str]:
+def _fetch_names(
+    statement: Select[UUID, str], key: InstrumentedAttribute[UUID], ids: Iterable[UUID]
+) -> dict[UUID, str]:
     sorted_ids = sorted(set(ids))
     if not sorted_ids:
         return {}
     return {row[0]: row[1] for row in db.session().execute(statement.where(key.in_(sorted_ids)))}
 
 
-def _is_same_record(target: Any, key: Any, source: Any) -> Any:
+def _is_same_record(
+    target: type[Artifact | TagSet],
+    key: InstrumentedAttribute[UUID],
+    source: type[TagSet | TagSetComment],
+) -> ColumnElement[bool]:
     return and_(target.organization_id == source.organization_id, target.id == key)

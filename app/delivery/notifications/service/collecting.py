@@ -32,7 +32,7 @@ NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic of news that are counted together.
+    """A topic of notices that are counted together.
 
     `single_message` is the message for a single document or tag set whose document's name is known;
     `link` leads to the list of several.
@@ -65,8 +65,8 @@ TOPICS: Mapping[str, Topic] = {
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """Something that happened to `count` documents or tag sets, and whom to notify of it.
+class Notice:
+    """A notice about `count` documents or tag sets, and the members who get it.
 
     `topic` is a key of TOPICS; `link` leads to the item if there is only one. `documents` holds the
     names of the first documents, as far as they are known. `by`, `due_at` (ISO 8601) and `reason`
@@ -88,7 +88,7 @@ class News:
 
     @property
     def audience(self) -> Audience:
-        """The members to notify."""
+        """Return the members to notify."""
         return Audience(
             self.user_ids, self.team_ids, self.everybody, self.min_role, self.except_user_id
         )
@@ -96,7 +96,7 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """News of one topic, counted together; values that differ between them are None."""
+    """Notices of one topic, counted together; values that differ between them are None."""
 
     count: int
     documents: tuple[str, ...]
@@ -106,10 +106,10 @@ class Summary:
     reason: str | None
 
     @classmethod
-    def of(cls, news: News) -> "Summary":
-        """Return the summary of a single item of news."""
-        documents = tuple(dict.fromkeys(news.documents))
-        return cls(news.count, documents[:NAMED], news.link, news.by, news.due_at, news.reason)
+    def of(cls, notice: Notice) -> "Summary":
+        """Return the summary of a single notice."""
+        names = tuple(dict.fromkeys(notice.documents))[:NAMED]
+        return cls(notice.count, names, notice.link, notice.by, notice.due_at, notice.reason)
 
     @classmethod
     def from_open(cls, notification: OpenNotification) -> "Summary":
@@ -129,33 +129,30 @@ class Summary:
 
     @property
     def gathered(self) -> dict[str, Any]:
-        """The values that are stored in addition to the count."""
+        """Return the values that are stored in addition to the count."""
         return {name: value for name, value in asdict(self).items() if name != "count"}
 
 
-def collect(news: Sequence[News]) -> None:
+def collect(notices: Sequence[Notice]) -> None:
     """Create notifications in the running transaction, or add to those that are open.
 
     Everything for one user is counted together by its topic. The number of statements does not
-    depend on the number of news or users. The caller must hold `queries.lock`.
+    depend on the number of notices or users. The caller must hold `queries.lock`.
     """
-    members = queries.list_members([item.audience for item in news]) if news else []
+    members = queries.list_members([notice.audience for notice in notices]) if notices else []
     if not members:
         return
 
     @cache
     def summarize(numbers: tuple[int, ...]) -> dict[str, Summary]:
-        # Cached, because the members of a team get the same news.
+        # Cached, because the members of a team get the same notices.
         by_topic: dict[str, Summary] = {}
-        for item in (news[number] for number in numbers):
-            summary = Summary.of(item)
-            by_topic[item.topic] = (
-                by_topic[item.topic] + summary if item.topic in by_topic else summary
-            )
+        for topic, summary in ((notices[n].topic, Summary.of(notices[n])) for n in numbers):
+            by_topic[topic] = by_topic[topic] + summary if topic in by_topic else summary
         return by_topic
 
     render = cache(_render)
-    user_ids, topics = {member.id for member in members}, {item.topic for item in news}
+    user_ids, topics = {member.id for member in members}, {notice.topic for notice in notices}
     open_notifications = queries.lock_open(user_ids, topics)
     entries = []
     for member in members:
@@ -164,8 +161,8 @@ def collect(news: Sequence[News]) -> None:
             summary = added if existing is None else Summary.from_open(existing) + added
             text = render(topic, summary, member.locale, member.time_zone)
             entries.append(_build_entry(member, topic, summary, text, existing))
-    wanted = [entry for entry in entries if entry.in_app or entry.by_mail]
-    queries.write(wanted, window=container.settings().notification_window_seconds)
+    enabled = [entry for entry in entries if entry.in_app or entry.by_mail]
+    queries.write(enabled, window=container.settings().notification_window_seconds)
 
 
 def _build_entry(

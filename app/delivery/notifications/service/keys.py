@@ -26,8 +26,8 @@ def notify_of_demoted_creator(event: Event) -> None:
     user_id, role = UUID(event.data["user_id"]), Role[event.data["to"]]
     if role >= Role[event.data["from"]]:
         return
-    above = [key for key in api_keys.list_live_by_creator(user_id) if Role[key.role] > role]
-    _notify("api_key_creator_demoted", event, user_id, above)
+    higher_keys = [key for key in api_keys.list_live_by_creator(user_id) if Role[key.role] > role]
+    _notify("api_key_creator_demoted", event, user_id, higher_keys)
 
 
 def _notify(message: str, event: Event, user_id: UUID, keys: Sequence[ApiKey]) -> None:

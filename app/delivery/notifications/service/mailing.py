@@ -29,12 +29,12 @@ def _build_emails(closed: Sequence[Closed]) -> Iterable[Email]:
     for _, group in groupby(
         closed, key=lambda note: (note.organization_id, note.user_id, note.kind)
     ):
-        wanted = [note for note in group if _is_wanted(note)]
-        if wanted:
-            yield _build_email(wanted)
+        due = [note for note in group if _is_email_due(note)]
+        if due:
+            yield _build_email(due)
 
 
-def _is_wanted(note: Closed) -> bool:
+def _is_email_due(note: Closed) -> bool:
     return note.mailed and preferences.get_channels(note.preferences, note.kind)[1]
 
 

@@ -5,12 +5,13 @@ that were handled before. Documents and tag sets that no longer exist are left o
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.delivery.notifications.queries import collecting as queries
 from app.delivery.notifications.queries import names
-from app.delivery.notifications.service.collecting import NAMED, News, collect
+from app.delivery.notifications.service.collecting import NAMED, Notice, collect
 from app.delivery.notifications.service.sending import notify
 from app.kit.permissions import Role
 
@@ -35,13 +36,16 @@ def notify_of_assigned_documents(events: Sequence[Event]) -> None:
     """
     payloads = _claim_payloads(events)
     documents = names.list_document_names(_list_first_ids(payloads, "artifact_ids"))
-    people = names.list_user_names(_uuids(data["by"] for data in payloads if data.get("by")))
-    collect([item for data in payloads for item in _list_assignment_news(data, documents, people)])
+    people = names.list_user_names(_parse_uuids(data["by"] for data in payloads if data.get("by")))
+    notices = (_build_assignment_notices(data, documents, people) for data in payloads)
+    collect(list(chain.from_iterable(notices)))
 
 
-def _list_assignment_news(data: dict[str, Any], documents: Names, people: Names) -> Iterator[News]:
-    """Yield the news of one assignment, one for each group of users who get the same text."""
-    ids = _uuids(data["artifact_ids"])
+def _build_assignment_notices(
+    data: dict[str, Any], documents: Names, people: Names
+) -> Iterator[Notice]:
+    """Yield the notices of one assignment, one for each group of users who get the same text."""
+    ids = _parse_uuids(data["artifact_ids"])
     known_names = _list_known_names(ids, documents)
     count, counts = data["count"], data.get("counts") or {}
     team_counts = data.get("team_counts") or {}
@@ -55,13 +59,13 @@ def _list_assignment_news(data: dict[str, Any], documents: Names, people: Names)
     is_single_recipient = len(counts) + len(team_counts) <= 1
     common["documents"] = known_names if is_single_recipient or count == 1 else []
     for number, user_ids in _group_by_count(counts).items():
-        yield News("documents_assigned", count=number, user_ids=user_ids, **common)
+        yield Notice("documents_assigned", count=number, user_ids=user_ids, **common)
     for team_id, number in team_counts.items():
         # One per team, because the numbers of a user who is in two teams add up.
-        yield News("documents_assigned", count=number, team_ids=_uuids([team_id]), **common)
+        yield Notice("documents_assigned", count=number, team_ids=_parse_uuids([team_id]), **common)
     if not counts and not team_counts:
-        common |= {name: _uuids(data.get(name)) for name in ("user_ids", "team_ids")}
-        yield News("documents_assigned", count=count, **common)
+        common |= {name: _parse_uuids(data.get(name)) for name in ("user_ids", "team_ids")}
+        yield Notice("documents_assigned", count=count, **common)
 
 
 def _group_by_count(counts: dict[str, int]) -> dict[int, list[UUID]]:
@@ -76,25 +80,25 @@ def notify_of_assigned_reviews(events: Sequence[Event]) -> None:
     """Notify reviewers of tag sets that were assigned or escalated to them."""
     payloads = _claim_payloads(events)
     documents = names.list_documents_of_tag_sets(_list_first_ids(payloads, "tag_set_ids"))
-    people = names.list_user_names(_uuids(data["by"] for data in payloads if data.get("by")))
-    news = []
+    people = names.list_user_names(_parse_uuids(data["by"] for data in payloads if data.get("by")))
+    notices = []
     for data in payloads:
-        ids = _uuids(data["tag_set_ids"])
+        ids = _parse_uuids(data["tag_set_ids"])
         known_names = _list_known_names(ids, documents)
         if known_names or len(ids) > 1:
-            item = News(
+            notice = Notice(
                 "reviews_escalated" if data.get("escalated") else "reviews_assigned",
                 link=f"{_API}/review-queue/{ids[0]}",
                 count=len(ids),
                 documents=known_names,
                 reason=data.get("reason"),
-                user_ids=_uuids(data.get("user_ids")),
-                team_ids=_uuids([data["team_id"]] if data.get("team_id") else ()),
+                user_ids=_parse_uuids(data.get("user_ids")),
+                team_ids=_parse_uuids([data["team_id"]] if data.get("team_id") else ()),
                 min_role=Role.reviewer,
                 **_get_actor(data, people),
             )
-            news.append(item)
-    collect(news)
+            notices.append(notice)
+    collect(notices)
 
 
 def notify_of_comment(event: Event) -> None:
@@ -116,7 +120,7 @@ def notify_of_comment(event: Event) -> None:
         },
         link=f"{_API}/tag-sets/{data['tag_set_id']}/comments",
         unique_key=f"commented:{event.id}",
-        user_ids=_uuids(data["mentions"]),
+        user_ids=_parse_uuids(data["mentions"]),
         except_user_id=UUID(data["author_id"]),
     )
 
@@ -124,57 +128,59 @@ def notify_of_comment(event: Event) -> None:
 def notify_of_rejected_tag_sets(events: Sequence[Event]) -> None:
     """Notify labelers of rejected tag sets, and users to whom a document was transferred."""
     payloads = _claim_payloads(events)
-    documents = names.list_document_names(_uuids(data["artifact_id"] for data in payloads))
-    news = []
+    documents = names.list_document_names(_parse_uuids(data["artifact_id"] for data in payloads))
+    notices = []
     for data in payloads:
         document = documents.get(UUID(data["artifact_id"]))
         if document is None:
             continue
         common: dict[str, Any] = {"documents": [_shorten(document)], "reason": data["reason"]}
-        common["except_user_id"] = _uuid(data.get("reviewer_id"))
+        common["except_user_id"] = _parse_uuid(data.get("reviewer_id"))
         is_sent_back = data["send_to"] in ("labeler", data["labeler_id"])
         if data["labeler_id"] is not None:
             topic = "label_sets_sent_back" if is_sent_back else "label_sets_rejected"
             link = f"{_API}/tag-sets/{data['tag_set_id']}"
-            news.append(News(topic, link, user_ids=_uuids([data["labeler_id"]]), **common))
+            notices.append(
+                Notice(topic, link, user_ids=_parse_uuids([data["labeler_id"]]), **common)
+            )
         if data.get("draft_id") is not None and not is_sent_back:
             link = f"{_API}/tag-sets/{data['draft_id']}"
-            user_ids = _uuids([data["send_to"]])
-            news.append(News("documents_handed", link, user_ids=user_ids, **common))
-    collect(news)
+            user_ids = _parse_uuids([data["send_to"]])
+            notices.append(Notice("documents_handed", link, user_ids=user_ids, **common))
+    collect(notices)
 
 
 def notify_of_reopened_tag_sets(events: Sequence[Event]) -> None:
     """Notify labelers of decided tag sets that are their drafts again."""
     payloads = _claim_payloads(events)
-    documents = names.list_document_names(_uuids(data["artifact_id"] for data in payloads))
-    news = []
+    documents = names.list_document_names(_parse_uuids(data["artifact_id"] for data in payloads))
+    notices = []
     for data in payloads:
         document = documents.get(UUID(data["artifact_id"]))
         is_draft_again = data["labeler_id"] is not None and data.get("to") != "review"
         if document is not None and is_draft_again:
-            item = News(
+            notice = Notice(
                 "label_sets_reopened",
                 link=f"{_API}/tag-sets/{data['tag_set_id']}",
                 documents=[_shorten(document)],
                 reason=data.get("reason"),
-                user_ids=_uuids([data["labeler_id"]]),
-                except_user_id=_uuid(data.get("reviewer_id")),
+                user_ids=_parse_uuids([data["labeler_id"]]),
+                except_user_id=_parse_uuid(data.get("reviewer_id")),
             )
-            news.append(item)
-    collect(news)
+            notices.append(notice)
+    collect(notices)
 
 
 def notify_of_returned_reviews(events: Sequence[Event]) -> None:
     """Notify admins of escalated reviews that were returned because their assignee is gone."""
     payloads = [data for data in _claim_payloads(events) if data["escalated_ids"]]
     documents = names.list_documents_of_tag_sets(_list_first_ids(payloads, "escalated_ids"))
-    news = []
+    notices = []
     for data in payloads:
-        ids = _uuids(data["escalated_ids"])
+        ids = _parse_uuids(data["escalated_ids"])
         known_names = _list_known_names(ids, documents)
         if known_names or len(ids) > 1:
-            item = News(
+            notice = Notice(
                 "escalations_returned",
                 link=f"{_API}/review-queue/{ids[0]}",
                 count=len(ids),
@@ -182,8 +188,8 @@ def notify_of_returned_reviews(events: Sequence[Event]) -> None:
                 everybody=True,
                 min_role=Role.admin,
             )
-            news.append(item)
-    collect(news)
+            notices.append(notice)
+    collect(notices)
 
 
 def _claim_payloads(events: Sequence[Event]) -> list[dict[str, Any]]:
@@ -201,24 +207,24 @@ def _claim_payloads(events: Sequence[Event]) -> list[dict[str, Any]]:
 
 def _get_actor(data: dict[str, Any], people: Names) -> dict[str, Any]:
     """Return the user who caused the event: named in the text, and not notified."""
-    by = _uuid(data.get("by"))
+    by = _parse_uuid(data.get("by"))
     name = people.get(by) if by else None
     return {"by": None if name is None else _shorten(name), "except_user_id": by}
 
 
 def _list_first_ids(payloads: Iterable[dict[str, Any]], member: str) -> list[UUID]:
-    return [id_ for data in payloads for id_ in _uuids(data[member][:NAMED])]
+    return [id_ for data in payloads for id_ in _parse_uuids(data[member][:NAMED])]
 
 
 def _list_known_names(ids: Sequence[UUID], documents: Names) -> list[str]:
     return [_shorten(documents[id_]) for id_ in ids[:NAMED] if id_ in documents]
 
 
-def _uuid(text: str | None) -> UUID | None:
+def _parse_uuid(text: str | None) -> UUID | None:
     return None if text is None else UUID(text)
 
 
-def _uuids(texts: Iterable[str] | None) -> list[UUID]:
+def _parse_uuids(texts: Iterable[str] | None) -> list[UUID]:
     return [UUID(text) for text in texts or ()]
 
 

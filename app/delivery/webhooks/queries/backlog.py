@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import CursorResult, TextClause, text
 
 from app.kit import db
 
@@ -54,7 +54,7 @@ _ABANDON = text(
     FROM outdated WHERE (d.organization_id, d.id) = (outdated.organization_id, outdated.id)
     """  # noqa: S608 - made of constants
 )
-_COUNT_LEFT = text(
+_COUNT_OUTDATED = text(
     f"SELECT count(*) FROM (SELECT {_OUTDATED} LIMIT :counted) AS outdated"  # noqa: S608
 )
 _BEGIN_GENERATION = text(
@@ -89,26 +89,26 @@ def list_outdated(organization_id: UUID, webhook_id: UUID | None = None) -> list
 
 def abandon_batch(webhook: OutdatedWebhook, limit: int = BATCH) -> int:
     """Abandon up to `limit` outdated deliveries of a webhook and return how many."""
-    values = {**_values(webhook), "batch": limit}
-    return _count(db.session().execute(_ABANDON, values))
+    values = {**_build_values(webhook), "batch": limit}
+    return _execute(_ABANDON, values)
 
 
-def count_left(webhook: OutdatedWebhook) -> int:
+def count_outdated(webhook: OutdatedWebhook) -> int:
     """Count the outdated deliveries of a webhook, up to `COUNTED`."""
-    values = {**_values(webhook), "counted": COUNTED}
-    return int(db.session().execute(_COUNT_LEFT, values).scalar_one())
+    values = {**_build_values(webhook), "counted": COUNTED}
+    return int(db.session().execute(_COUNT_OUTDATED, values).scalar_one())
 
 
 def begin_generation(organization_id: UUID) -> int:
     """Make all pending deliveries of an organization outdated; return its number of webhooks."""
     values = {"organization_id": organization_id}
-    return _count(db.session().execute(_BEGIN_GENERATION, values))
+    return _execute(_BEGIN_GENERATION, values)
 
 
 def delete_batch(organization_id: UUID, webhook_id: UUID, limit: int = BATCH) -> int:
     """Delete up to `limit` deliveries of a webhook with their attempts and return how many."""
     values = {"organization_id": organization_id, "webhook_id": webhook_id, "batch": limit}
-    return _count(db.session().execute(_DELETE, values))
+    return _execute(_DELETE, values)
 
 
 def delete_webhook(organization_id: UUID, webhook_id: UUID) -> None:
@@ -123,7 +123,7 @@ def list_deleted() -> Sequence[tuple[UUID, UUID]]:
     return [(row.organization_id, row.id) for row in rows]
 
 
-def _values(webhook: OutdatedWebhook) -> dict[str, Any]:
+def _build_values(webhook: OutdatedWebhook) -> dict[str, Any]:
     return {
         "organization_id": webhook.organization_id,
         "webhook_id": webhook.id,
@@ -131,5 +131,8 @@ def _values(webhook: OutdatedWebhook) -> dict[str, Any]:
     }
 
 
-def _count(result: Any) -> int:
-    return int(result.rowcount)
+def _execute(statement: TextClause, values: dict[str, Any]) -> int:
+    """Execute a statement and return the number of rows that it changed."""
+    result = db.session().execute(statement, values)
+    assert isinstance(result, CursorResult)
+    return result.rowcount

@@ -156,16 +156,16 @@ class Finder:
 
     @property
     def has_more(self) -> bool:
-        """Whether the last search left webhooks for the next one."""
+        """Return whether the last search left webhooks for the next one."""
         return bool(self.marks) or self.first != _FIRST
 
     def find_due(self) -> list[DueWebhook]:
         """Search until a webhook with due deliveries is found or all webhooks were visited."""
         for _ in range(MAX_SEARCHES):
-            found = self.find()
-            if any(webhook.due for webhook in found) or not self.has_more:
+            webhooks = self.find()
+            if any(webhook.due for webhook in webhooks) or not self.has_more:
                 break
-        return found
+        return webhooks
 
     def find(self) -> list[DueWebhook]:
         """Run one search and return the webhooks with due or outdated deliveries."""
@@ -177,18 +177,18 @@ class Finder:
             "visits": MAX_VISITS,
             "per_organization": MAX_VISITS_PER_ORGANIZATION,
         }
-        found: list[DueWebhook] = []
+        webhooks: list[DueWebhook] = []
         new_marks: dict[UUID, UUID] = {}
         last = None
         for kind, *row in db.session().execute(_FIND, values):
             if kind == "found":
-                found.append(DueWebhook(*row))
+                webhooks.append(DueWebhook(*row))
             elif kind == "mark":
                 new_marks[row[0]] = row[1]
             else:
                 last = row[0]
         self._remember_position(new_marks, last)
-        return found
+        return webhooks
 
     def _remember_position(self, new_marks: dict[UUID, UUID], last: UUID | None) -> None:
         """Remember where the next search continues.
@@ -205,7 +205,7 @@ class Finder:
         self.first = last or _FIRST
 
 
-def depth() -> tuple[int, float]:
+def measure_depth() -> tuple[int, float]:
     """Return the number of due deliveries, and for how many seconds the oldest has been waiting.
 
     Deliveries of inactive webhooks do not count. The seconds ignore first attempts at paused

@@ -29,8 +29,8 @@ LEASE_SECONDS = 25
 """How long a lease is valid unless renewed: the deadline of an attempt and time to record it."""
 
 
-class Room(NamedTuple):
-    """The number of attempts at a webhook that may begin."""
+class BeginLimit(NamedTuple):
+    """The maximum number of attempts at a webhook to begin."""
 
     organization_id: UUID
     webhook_id: UUID
@@ -97,19 +97,19 @@ _COLUMNS = """
 _BEGIN = text(
     f"""
     WITH webhook AS MATERIALIZED (
-        SELECT w.*, asked.room FROM unnest(
-            CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[]), CAST(:rooms AS integer[]))
-            AS asked (organization_id, webhook_id, room)
+        SELECT w.*, asked.quota FROM unnest(
+            CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[]), CAST(:limits AS integer[]))
+            AS asked (organization_id, webhook_id, quota)
         CROSS JOIN LATERAL ({STATE}) AS w
         WHERE w.failures = 0 OR w.id = ANY(CAST(:locked AS uuid[]))
     ), limited AS MATERIALIZED (
-        SELECT w.organization_id, w.id, w.generation, w.failures, w.room,
-            CASE WHEN NOT w.active THEN 0 WHEN w.failures = 0 THEN w.room ELSE greatest(0, least(
-                w.room, {MAX_FAILING} - w.under_way, greatest({FAILURES_LEFT}, (
+        SELECT w.organization_id, w.id, w.generation, w.failures, w.quota,
+            CASE WHEN NOT w.active THEN 0 WHEN w.failures = 0 THEN w.quota ELSE greatest(0, least(
+                w.quota, {MAX_FAILING} - w.under_way, greatest({FAILURES_LEFT}, (
                     SELECT count(*) FROM (
                         SELECT {RETRIES} AND {OVERDUE} LIMIT {MAX_FAILING}) AS overdue)))) END
             AS retries,
-            CASE WHEN NOT w.active OR w.paused THEN 0 WHEN w.failures = 0 THEN w.room
+            CASE WHEN NOT w.active OR w.paused THEN 0 WHEN w.failures = 0 THEN w.quota
                 WHEN w.under_way > 0 OR EXISTS (SELECT {RETRIES}) THEN 0
                 ELSE 1 END AS firsts
         FROM webhook w
@@ -121,14 +121,14 @@ _BEGIN = text(
         FROM limited w CROSS JOIN LATERAL (
             SELECT * FROM (
                 SELECT * FROM (SELECT {_COLUMNS} {TESTS}
-                    ORDER BY d.next_attempt_at LIMIT w.room FOR UPDATE SKIP LOCKED) AS test
+                    ORDER BY d.next_attempt_at LIMIT w.quota FOR UPDATE SKIP LOCKED) AS test
                 UNION ALL
                 SELECT * FROM (SELECT {_COLUMNS} {RETRIES}
                     ORDER BY d.next_attempt_at LIMIT w.retries FOR UPDATE SKIP LOCKED) AS retry
                 UNION ALL
                 SELECT * FROM (SELECT {_COLUMNS} {FIRSTS}
                     ORDER BY d.next_attempt_at LIMIT w.firsts FOR UPDATE SKIP LOCKED) AS first
-            ) AS ready LIMIT w.room) AS due
+            ) AS ready LIMIT w.quota) AS due
     ), interrupted AS (
         INSERT INTO webhook_attempts
             (organization_id, delivery_id, number, at, duration_ms, error, error_kind)
@@ -192,24 +192,24 @@ _REQUEUE = text(
 )
 
 
-def begin(rooms: Sequence[Room], *, attempts: int, failing: bool = True) -> list[Attempt]:
+def begin(limits: Sequence[BeginLimit], *, attempts: int, failing: bool = True) -> list[Attempt]:
     """Begin attempts at webhooks, tests first, then retries, then first attempts.
 
-    A webhook at which fewer attempts begin than there is room for has nothing more to attempt now.
+    A webhook at which fewer attempts begin than its limit has nothing more to attempt now.
 
     Args:
-        rooms: how many attempts may begin, each webhook once.
+        limits: how many attempts may begin, each webhook once.
         attempts: the maximum number of attempts in a round.
         failing: whether some of the webhooks may be failing. If False, no attempts at failing
             webhooks begin.
     """
     values: dict[str, Any] = {
-        "organizations": [str(room.organization_id) for room in rooms],
-        "webhooks": [str(room.webhook_id) for room in rooms],
+        "organizations": [str(limit.organization_id) for limit in limits],
+        "webhooks": [str(limit.webhook_id) for limit in limits],
     }
     locked = db.session().scalars(_LOCK_FAILING, values).all() if failing else []
     values |= {
-        "rooms": [room.number for room in rooms],
+        "limits": [limit.number for limit in limits],
         "locked": [str(webhook_id) for webhook_id in locked],
         "attempts": attempts,
         "interrupted": _INTERRUPTED,
@@ -221,21 +221,21 @@ def begin(rooms: Sequence[Room], *, attempts: int, failing: bool = True) -> list
 
 def renew(leases: Sequence[Lease]) -> set[UUID]:
     """Renew leases for `LEASE_SECONDS` from now and return the tokens of those still valid."""
-    rows = db.session().scalars(_RENEW, {"seconds": LEASE_SECONDS, **_columns(leases)})
+    rows = db.session().scalars(_RENEW, {"seconds": LEASE_SECONDS, **_build_values(leases)})
     return set(rows)
 
 
 def requeue(leases: Sequence[Lease]) -> None:
     """Return deliveries to the queue without counting their attempts, which were not sent."""
-    db.session().execute(_REQUEUE, _columns(leases))
+    db.session().execute(_REQUEUE, _build_values(leases))
 
 
 def release(leases: Sequence[Lease]) -> None:
     """Release deliveries that the relay of the previous release has leased."""
-    db.session().execute(_RELEASE, _columns(leases))
+    db.session().execute(_RELEASE, _build_values(leases))
 
 
-def _columns(leases: Sequence[Lease]) -> dict[str, Any]:
+def _build_values(leases: Sequence[Lease]) -> dict[str, Any]:
     return {
         "organizations": [str(lease.organization_id) for lease in leases],
         "ids": [str(lease.id) for lease in leases],

@@ -47,7 +47,7 @@ class Result:
 
     @property
     def webhook(self) -> Key:
-        """The key of the webhook."""
+        """Return the key of the webhook."""
         return self.organization_id, self.webhook_id
 
 
@@ -211,7 +211,7 @@ def update_deliveries(results: Sequence[Result], delays: Sequence[int]) -> dict[
         transaction has locked are left out.
     """
     values = {
-        **_keys(results),
+        **_build_keys(results),
         "tokens": [str(r.lease_token) for r in results],
         "oks": [r.ok for r in results],
         "fatals": [r.fatal for r in results],
@@ -224,21 +224,21 @@ def list_existing(results: Sequence[Result]) -> set[UUID]:
     """Return the lease tokens of the results whose deliveries exist."""
     if not results:
         return set()
-    values = {**_keys(results), "tokens": [str(r.lease_token) for r in results]}
+    values = {**_build_keys(results), "tokens": [str(r.lease_token) for r in results]}
     return set(db.session().scalars(_LIST_EXISTING, values))
 
 
 def mark_delivered(results: Sequence[Result]) -> None:
     """Record successes whose leases were lost, so that their deliveries are not sent again."""
     if results:
-        values = {**_keys(results), "rounds": [r.round for r in results]}
+        values = {**_build_keys(results), "rounds": [r.round for r in results]}
         db.session().execute(_MARK_DELIVERED, values)
 
 
 def record_attempts(results: Sequence[Result]) -> None:
     """Insert the attempts; one that was recorded as interrupted gets its real outcome."""
     values = {
-        **_keys(results),
+        **_build_keys(results),
         "numbers": [r.number for r in results],
         "ats": [r.at for r in results],
         "status_codes": [r.status_code for r in results],
@@ -265,7 +265,7 @@ def update_counters(counters: dict[Key, Counters]) -> None:
     db.session().execute(_UPDATE_COUNTERS, values)
 
 
-def _keys(results: Sequence[Result]) -> dict[str, Any]:
+def _build_keys(results: Sequence[Result]) -> dict[str, Any]:
     return {
         "organizations": [str(r.organization_id) for r in results],
         "ids": [str(r.delivery_id) for r in results],

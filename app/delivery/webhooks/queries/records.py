@@ -2,11 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, String, any_, column, func, literal, select, values
+from sqlalchemy import ColumnElement, Select, String, any_, column, func, literal, select, values
 
 from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
@@ -31,20 +32,26 @@ WEBHOOK: tuple[Any, ...] = (
 )
 # A webhook that a job is still deleting no longer exists for users.
 _EXISTS = Webhook.deleted_at.is_(None)
-_DELIVERY: tuple[Any, ...] = (
-    Delivery.id,
-    Delivery.webhook_id,
-    Delivery.event,
-    Delivery.status,
-    Delivery.test,
-    Delivery.round,
-    Delivery.body,
-    Delivery.next_attempt_at,
-    Delivery.delivered_at,
-    Delivery.request_id,
-    Delivery.created_at,
-    Delivery.updated_at,
-)
+
+
+class DeliveryRecord(NamedTuple):
+    """The members of a delivery that clients see, except its attempts."""
+
+    id: UUID
+    webhook_id: UUID
+    event: str
+    status: str
+    test: bool
+    round: int
+    body: bytes
+    next_attempt_at: datetime | None
+    delivered_at: datetime | None
+    request_id: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+_DELIVERY = tuple(getattr(Delivery, name) for name in DeliveryRecord._fields)
 
 
 def list_webhooks(
@@ -90,7 +97,7 @@ def list_deliveries(
     created_after: datetime | None,
     created_before: datetime | None,
 ) -> Page:
-    """Return a page of a webhook's deliveries."""
+    """Return a page of a webhook's deliveries, as records."""
     facets = {"status": status, "event": event}
     facets = {name: value for name, value in facets.items() if value is not None}
     own = [
@@ -104,9 +111,9 @@ def list_deliveries(
     if period:
         rows = select(Delivery.id).where(*own)
         between = Between("created", Delivery.created_at, created_after, created_before, rows)
-    keys = [_keys(where, [*own, *period])] if facets else []
+    keys = [_build_keys(where, [*own, *period])] if facets else []
     statement = select(*_DELIVERY)
-    return paginate(
+    page = paginate(
         statement if keys else statement.where(*own, *period),
         request,
         sorts={"created_at": Delivery.created_at},
@@ -114,9 +121,12 @@ def list_deliveries(
         total=counters.total(DELIVERIES, where, between=between),
         keys=keys,
     )
+    # The first page's rows have the total as their last column.
+    width = len(_DELIVERY)
+    return replace(page, items=[DeliveryRecord._make(row[:width]) for row in page.items])
 
 
-def _keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) -> Keys:
+def _build_keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) -> Keys:
     """Return how to find a page by status and event, since few of very many rows may match."""
     cells = counters.cells(DELIVERIES, ("status", "event"), where)
     branches = (
@@ -126,16 +136,17 @@ def _keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) -> Keys:
         .subquery()
     )
     same = (Delivery.status == branches.c.status, Delivery.event == branches.c.event)
-    keys: Any = select(Delivery.created_at, Delivery.id).where(*same, *conditions)
-    return Keys(keys, branches)
+    statement: Select[*tuple[Any, ...]] = select(Delivery.created_at, Delivery.id)
+    return Keys(statement.where(*same, *conditions), branches)
 
 
-def get_delivery(webhook_id: UUID, delivery_id: UUID) -> Any:
-    """Return the row of a delivery for the API, or None if it does not exist."""
+def get_delivery(webhook_id: UUID, delivery_id: UUID) -> DeliveryRecord | None:
+    """Return a delivery, or None if it does not exist."""
     statement = select(*_DELIVERY).where(
         Delivery.id == delivery_id, Delivery.webhook_id == webhook_id
     )
-    return db.session().execute(statement).first()
+    row = db.session().execute(statement).first()
+    return None if row is None else DeliveryRecord._make(row)
 
 
 def lock_delivery(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] | None:
@@ -149,28 +160,19 @@ def lock_delivery(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] 
     return None if row is None else (row[0], bool(row[1]))
 
 
-def list_attempts(delivery_ids: Iterable[UUID]) -> dict[UUID, list[Any]]:
+def list_attempts(delivery_ids: Iterable[UUID]) -> dict[UUID, list[DeliveryAttempt]]:
     """Return the attempts of deliveries, by delivery, in order."""
+    attempts: dict[UUID, list[DeliveryAttempt]] = defaultdict(list)
     ids = list(delivery_ids)
-    found: dict[UUID, list[Any]] = defaultdict(list)
     if ids:
         statement = (
-            select(
-                DeliveryAttempt.delivery_id,
-                DeliveryAttempt.number,
-                DeliveryAttempt.at,
-                DeliveryAttempt.status_code,
-                DeliveryAttempt.error,
-                DeliveryAttempt.error_kind,
-                DeliveryAttempt.duration_ms,
-                DeliveryAttempt.response_excerpt,
-            )
+            select(DeliveryAttempt)
             .where(DeliveryAttempt.delivery_id.in_(ids))
             .order_by(DeliveryAttempt.delivery_id, DeliveryAttempt.number)
         )
-        for row in db.session().execute(statement):
-            found[row.delivery_id].append(row)
-    return found
+        for attempt in db.session().scalars(statement):
+            attempts[attempt.delivery_id].append(attempt)
+    return attempts
 
 
 def list_event_names(request: PageRequest, names: Sequence[str]) -> Page:

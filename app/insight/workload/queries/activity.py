@@ -6,10 +6,10 @@ and only a decision can follow a submission.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.kit import db, tenancy
 
@@ -54,6 +54,24 @@ _REVIEWED = text(
 )
 
 
+class Submissions(NamedTuple):
+    """A user's submissions of one day, or of the whole period (day None), by outcome.
+
+    `seconds_spent` is the time spent on tag sets whose last submission in the period was then;
+    `timed` is the number of these that have a recorded time.
+    """
+
+    day: int | None
+    submitted: int
+    accepted: int
+    corrected: int
+    rejected: int
+    pending: int
+    seconds_spent: int
+    timed: int
+    median_seconds: float | None
+
+
 def _build_parameters(user_id: UUID, edges: Sequence[datetime]) -> dict[str, Any]:
     return {
         "org": tenancy.current_organization_id(),
@@ -64,14 +82,13 @@ def _build_parameters(user_id: UUID, edges: Sequence[datetime]) -> dict[str, Any
     }
 
 
-def count_submissions(user_id: UUID, edges: Sequence[datetime]) -> list[Row[Any]]:
-    """Return a user's submissions by day, and once with `day` None for the whole period.
+def count_submissions(user_id: UUID, edges: Sequence[datetime]) -> list[Submissions]:
+    """Return a user's submissions by day, and once for the whole period.
 
-    Day n, counted from 1, starts at the nth of `edges` and ends before the next. `seconds_spent` is
-    the time spent on tag sets whose last submission in the period was then; `timed` is the number
-    of these that have a recorded time.
+    Day n, counted from 1, starts at the nth of `edges` and ends before the next.
     """
-    return list(db.session().execute(_SUBMITTED, _build_parameters(user_id, edges)))
+    rows = db.session().execute(_SUBMITTED, _build_parameters(user_id, edges))
+    return [Submissions._make(row) for row in rows]
 
 
 def count_reviews(user_id: UUID, edges: Sequence[datetime]) -> dict[int, int]:

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import BigInteger, cast, func, select
+from sqlalchemy import BigInteger, ColumnElement, cast, func, literal, select
 
 from app.documents.artifacts.counters import OFFERED
 from app.insight.workload.queries import counting, todo
@@ -14,6 +14,7 @@ from app.kit import db, tenancy
 from app.kit.counters import Span
 from app.kit.counters.sql import Statement
 from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
+from app.workflow.tag_sets import claimable
 from app.workflow.tag_sets.review_ranks import LEVEL, RANK_STEP, TIME
 
 # By urgency, then by time, then by id. Each part is read in the order of an index,
@@ -59,20 +60,17 @@ _ITEMS = f"""
     SELECT 'review' AS kind, {_RANK} AS rank, {_AT} AS at, item.id, item.artifact_id
     FROM (
         SELECT item.id, item.artifact_id, item.review_rank FROM tag_sets item
-        WHERE item.organization_id = :org AND item.status = 'submitted'
-          AND NOT item.artifact_archived AND {{is_mine}}
-          AND (:self_review OR item.labeler_id IS DISTINCT FROM :me)
+        WHERE item.organization_id = :org AND {claimable.IN_QUEUE.format(of="item.")}
+          AND {{is_mine}}
+          AND {claimable.MAY_REVIEW.format(of="item.", self_review=":self_review", user=":me")}
           AND (CAST(:schema_id AS uuid) IS NULL OR item.schema_id = :schema_id)
           AND (CAST(:due_before AS timestamptz) IS NULL OR item.due_at < :due_before)
           {{edge}}
         ORDER BY {{order}} LIMIT :limit
     ) AS item
 """  # noqa: S608 - made of constants
-_ASSIGNED = (
-    "item.assignee_id IS NOT NULL AND item.assignee_id = :me"
-    " AND (item.claim_user_id IS NULL OR item.claim_expires_at <= now())"
-)
-_CLAIMED = "item.claim_user_id = :me AND item.claim_expires_at > now()"
+_ASSIGNED = claimable.ASSIGNED.format(of="item.", user=":me")
+_CLAIMED = claimable.CLAIMED.format(of="item.", user=":me")
 _PAGE = f"""
     WITH {todo.PEOPLE}, {todo.BEGUN}, page AS MATERIALIZED (
         SELECT * FROM ({{keys}}) AS keys ORDER BY {{order}} LIMIT :limit
@@ -84,10 +82,9 @@ _PAGE = f"""
            CASE WHEN item.id IS NULL THEN document.due_at ELSE item.due_at END AS due_at,
            CASE WHEN own.artifact_id IS NOT NULL THEN own.team_id
                 WHEN item.id IS NULL AND NOT offer.by_name THEN offer.team_id END AS team_id,
-           CASE WHEN item.id IS NULL AND document.claim_user_id = :me
-                 AND document.claim_expires_at > now() THEN document.claim_expires_at
-                WHEN item.claim_user_id = :me AND item.claim_expires_at > now()
-                THEN item.claim_expires_at END AS claimed_until
+           CASE WHEN item.id IS NULL AND {claimable.CLAIMED.format(of="document.", user=":me")}
+                THEN document.claim_expires_at
+                WHEN {_CLAIMED} THEN item.claim_expires_at END AS claimed_until
     FROM page
     LEFT JOIN own ON page.kind = 'label' AND own.artifact_id = page.id
     LEFT JOIN tag_sets item ON page.kind = 'review' AND item.organization_id = :org
@@ -99,6 +96,24 @@ _PAGE = f"""
     CROSS JOIN LATERAL ({todo.OFFER.format(user=":me")}) AS offer
     ORDER BY {{order}}
 """  # noqa: S608 - made of constants
+
+
+class Assignment(NamedTuple):
+    """A document to label or a tag set to review, with the values that it is ordered by."""
+
+    kind: str
+    rank: int
+    at: datetime
+    id: UUID
+    artifact_id: UUID
+    name: str
+    priority: int
+    tag_set_id: UUID | None
+    schema_id: UUID | None
+    schema_name: str | None
+    due_at: datetime | None
+    team_id: UUID | None
+    claimed_until: datetime | None
 
 
 @dataclass(frozen=True)
@@ -121,8 +136,9 @@ def get_page(request: PageRequest, criteria: WorkCriteria, kinds: Kinds) -> Page
         parameters["self_review"] = kinds.self_review
         statement = Statement(tenancy.current_organization_id())
         sql = _build_sql(edge, kinds, _build_due_join(statement, criteria))
-        rows = list(db.session().execute(statement.as_text(sql, parameters)))
-        return rows, _count(criteria, kinds) if edge.is_first else None
+        rows = db.session().execute(statement.as_text(sql, parameters))
+        assignments = [Assignment._make(row) for row in rows]
+        return assignments, _count(criteria, kinds) if edge.is_first else None
 
     return paginate_rows(request, _ORDER, fetch)
 
@@ -194,7 +210,7 @@ def _count(criteria: WorkCriteria, kinds: Kinds) -> int:
         parts.append(counting.count_to_label(criteria))
     if kinds.review:
         parts.append(counting.count_to_review(criteria, self_review=kinds.self_review))
-    total: Any = 0
+    total: ColumnElement[int] = literal(0)
     for part in parts:
         total += select(func.coalesce(func.sum(part.c.n), 0)).scalar_subquery()
     return int(db.session().execute(select(cast(total, BigInteger))).scalar_one())

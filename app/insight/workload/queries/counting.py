@@ -10,6 +10,7 @@ from sqlalchemy import (
     BigInteger,
     Integer,
     Select,
+    SQLColumnExpression,
     Subquery,
     Text,
     Uuid,
@@ -141,7 +142,11 @@ def count_to_review(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
 
 
 def _select_claimed(
-    criteria: WorkCriteria, user_column: Any, sign: int, *, self_review: bool
+    criteria: WorkCriteria,
+    user_column: SQLColumnExpression[UUID | None],
+    sign: int,
+    *,
+    self_review: bool,
 ) -> Select[Any]:
     is_claimed = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
     rows = _select_items(criteria, cast(user_column, Text), literal(sign, Integer).label("n"))
@@ -151,7 +156,7 @@ def _select_claimed(
     return rows if self_review else rows.where(TagSet.labeler_id.is_distinct_from(user_column))
 
 
-def _select_items(criteria: WorkCriteria, *columns: Any) -> Select[Any]:
+def _select_items(criteria: WorkCriteria, *columns: SQLColumnExpression[Any]) -> Select[Any]:
     rows = select(*columns).where(
         TagSet.organization_id == tenancy.current_organization_id(),
         TagSet.status == TagSetStatus.SUBMITTED,

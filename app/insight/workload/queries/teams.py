@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     Integer,
-    Row,
+    Select,
     Subquery,
     Text,
     Uuid,
@@ -33,8 +34,39 @@ from app.workflow.tag_sets.models import TagSetRevision
 _KINDS = ("submit", "accept", "correction", "reject")
 
 
-def list_members(team_id: UUID) -> list[Row[Any]] | None:
-    """Return id, email, name and role of a team's members, lead first; None without such a team."""
+class Member(NamedTuple):
+    """A member of a team; `role` is lead or member."""
+
+    id: UUID
+    email: str
+    name: str
+    role: str
+
+
+class MemberWork(NamedTuple):
+    """Numbers of open, overdue and finished work of a user.
+
+    `to_label` and `to_review` count what the user is assigned to by name or has begun; `overdue`
+    counts both. `labeled` and `reviewed` count submissions and decisions.
+    """
+
+    user_id: UUID
+    to_label: int
+    to_review: int
+    overdue: int
+    labeled: int
+    reviewed: int
+
+
+class WaitingWork(NamedTuple):
+    """Numbers of open and overdue documents of a team that nobody has begun."""
+
+    open: int
+    overdue: int
+
+
+def list_members(team_id: UUID) -> list[Member] | None:
+    """Return the members of a team, lead first, or None if there is no such team."""
     is_lead = TeamMember.user_id == Team.lead_id
     role = case((is_lead, "lead"), else_="member").label("role")
     statement = (
@@ -46,7 +78,7 @@ def list_members(team_id: UUID) -> list[Row[Any]] | None:
         .order_by(func.coalesce(is_lead, False).desc(), User.name, User.id)
     )
     rows = db.session().execute(statement).all()
-    return [row for row in rows if row.id is not None] if rows else None
+    return [Member._make(row) for row in rows if row.id is not None] if rows else None
 
 
 def count_work(
@@ -56,13 +88,8 @@ def count_work(
     start: datetime,
     end: datetime,
     self_review: bool,
-) -> dict[UUID, Row[Any]]:
-    """Return the numbers of open, overdue and finished work of each user, by user id.
-
-    `to_label` and `to_review` count what users are assigned to by name or have begun; `overdue`
-    counts both. `labeled` and `reviewed` count submissions and decisions from `start` until `end`,
-    exclusive.
-    """
+) -> dict[UUID, MemberWork]:
+    """Return the work of each user, by user id; finished is that from `start` until `end`."""
     everything, overdue = WorkCriteria(user_ids), WorkCriteria(user_ids, due_before=now)
     to_label = counting.count_to_label(everything)
     to_review = counting.count_to_review(everything, self_review=self_review)
@@ -70,10 +97,10 @@ def count_work(
     overdue_reviews = counting.count_to_review(overdue, self_review=self_review)
     finished = _count_finished(user_ids, start, end)
 
-    def count_of(column: Any) -> Any:
+    def count_of(column: ColumnElement[int]) -> ColumnElement[int]:
         return cast(func.coalesce(column, 0), Integer)
 
-    statement: Any = select(
+    statement: Select[Any] = select(
         to_label.c.user_id,
         count_of(to_label.c.n).label("to_label"),
         count_of(to_review.c.n).label("to_review"),
@@ -83,12 +110,12 @@ def count_work(
     )
     for part in (to_review, overdue_labels, overdue_reviews, finished):
         statement = statement.outerjoin(part, part.c.user_id == to_label.c.user_id)
-    return {row.user_id: row for row in db.session().execute(statement)}
+    return {row.user_id: MemberWork._make(row) for row in db.session().execute(statement)}
 
 
 def _count_finished(user_ids: Sequence[UUID], start: datetime, end: datetime) -> Subquery:
     at = TagSetRevision.created_at
-    rows: Any = select(
+    rows: Select[*tuple[Any, ...]] = select(
         cast(TagSetRevision.author_id, Text).label("author_id"), TagSetRevision.kind
     ).where(
         TagSetRevision.organization_id == tenancy.current_organization_id(),
@@ -125,7 +152,7 @@ _BEGUN = """
 """
 
 
-def count_not_begun(team_id: UUID, *, now: datetime) -> Row[Any]:
+def count_not_begun(team_id: UUID, *, now: datetime) -> WaitingWork:
     """Return the numbers of open and overdue documents of a team that nobody has begun.
 
     The counters give all open documents assigned to the team; those that somebody has begun are
@@ -146,7 +173,7 @@ def count_not_begun(team_id: UUID, *, now: datetime) -> Row[Any]:
         .cte("begun")
     )
     overdue = select(func.count()).where(begun.c.due_at < now)
-    statement: Any = select(
+    statement = select(
         (counters.total(OFFERED, where) - select(func.count(begun.c.artifact_id)).scalar_subquery())
         .cast(BigInteger)
         .label("open"),
@@ -154,5 +181,4 @@ def count_not_begun(team_id: UUID, *, now: datetime) -> Row[Any]:
         .cast(BigInteger)
         .label("overdue"),
     )
-    row: Row[Any] = db.session().execute(statement).one()
-    return row
+    return WaitingWork._make(db.session().execute(statement).one())

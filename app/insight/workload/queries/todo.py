@@ -1,16 +1,17 @@
 """Common table expressions that find what users have to label.
 
 For the users `:people` they find the documents that each has begun, the documents assigned to them
-by name or through a team, and which of these they may begin. The rules are those of
-`assignment.queries.next_artifact`, except that a document that needs several tag sets is listed
-while somebody else has claimed it. Documents that users have begun are read one by one. Documents
+by name or through a team, and which of these they may begin. The rules are those for claiming the
+next artifact (`claimable`), except that a document that needs several tag sets is listed while
+somebody else has claimed it. Documents that users have begun are read one by one. Documents
 that they could begin may be as many as a team's backlog: the counter `OFFERED` counts them, and the
 exceptions, which are read one by one, are subtracted.
 """
 
 from app.documents.artifacts.models import URGENCY, URGENT_AT
+from app.workflow.tag_sets import claimable
 
-PEOPLE = """
+PEOPLE = f"""
 people AS MATERIALIZED (
     SELECT user_id FROM unnest(CAST(:people AS uuid[])) AS person (user_id)
 ), seats AS MATERIALIZED (
@@ -21,8 +22,7 @@ people AS MATERIALIZED (
     UNION ALL SELECT user_id, team_id, false FROM seats WHERE :by_team
 ), user_schemas AS MATERIALIZED (
     SELECT people.user_id, schemas.id AS schema_id,
-           coalesce(CAST(version.review_policy ->> 'labels_per_artifact' AS int), 1)
-            AS required_labels,
+           {claimable.REQUIRED_LABELS_OF_VERSION} AS required_labels,
            schemas.required_skill_keys <@ ARRAY(
                SELECT unnest(teams.skill_keys) FROM seats
                JOIN teams ON teams.organization_id = :org AND teams.id = seats.team_id
@@ -32,7 +32,7 @@ people AS MATERIALIZED (
      AND version.id = schemas.current_version_id
     WHERE schemas.organization_id = :org AND schemas.status = 'active'
 )
-"""
+"""  # noqa: S608 - made of constants
 """The users, the assignee ids of each user (`reach`), and the schemas each labels."""
 
 OFFER = """
@@ -45,9 +45,12 @@ OFFER = """
 """
 """The way a user is assigned to a document: by name, or through which team."""
 
-_FREE = (
-    "(document.claim_user_id IS NULL OR document.claim_expires_at <= now()"
-    " OR document.claim_user_id = {user})"
+_FREE = f"({claimable.UNCLAIMED.format(of='document.')} OR document.claim_user_id = {{user}})"
+_HAS_PLACE = claimable.HAS_PLACE.format(
+    of="document.", user="begun.user_id", required_labels="required_labels"
+)
+_NOT_SKIPPED = claimable.NOT_SKIPPED.format(
+    organization=":org", user="{user}", artifact="work.artifact_id"
 )
 BEGUN = f"""
 begun AS MATERIALIZED (
@@ -61,8 +64,8 @@ begun AS MATERIALIZED (
         JOIN tag_sets ON organization_id = :org AND status = 'draft' AND labeler_id = user_id
         UNION ALL
         SELECT people.user_id, id, NULL, NULL, NULL, true
-        FROM people JOIN artifacts ON organization_id = :org AND claim_user_id = user_id
-         AND claim_expires_at > now()
+        FROM people JOIN artifacts ON organization_id = :org
+         AND {claimable.CLAIMED.format(of="", user="user_id")}
     ) AS work
     GROUP BY user_id, artifact_id
 ), own AS MATERIALIZED (
@@ -80,14 +83,12 @@ begun AS MATERIALIZED (
     LEFT JOIN artifact_skips skip ON skip.organization_id = :org
      AND skip.artifact_id = begun.artifact_id AND skip.user_id = begun.user_id
     WHERE claimed OR (
-        since IS NOT NULL AND document.status IN ('ready', 'in_progress')
+        since IS NOT NULL AND {claimable.LABELABLE.format(of="document.")}
         AND (skip.user_id IS NULL OR skip.created_at <= since)
     ) OR (
         user_schemas.schema_id IS NOT NULL
         AND (required_labels > 1 OR {_FREE.format(user="begun.user_id")})
-        AND array_position(document.labeled_by, begun.user_id) IS NULL
-        AND cardinality(document.labeled_by)
-          + cardinality(array_remove(document.reserved_for, begun.user_id)) < required_labels
+        AND {_HAS_PLACE}
         AND (offer.by_name IS TRUE OR has_skills)
         AND (offer.by_name IS TRUE OR skip.user_id IS NULL)
     )
@@ -174,9 +175,7 @@ MAY_BEGIN = f"""
     AND (reach.by_name OR user_schemas.has_skills)
     AND NOT EXISTS (SELECT FROM begun
         WHERE begun.user_id = {{user}} AND begun.artifact_id = work.artifact_id)
-    AND (reach.by_name OR NOT EXISTS (SELECT FROM artifact_skips skip
-        WHERE skip.organization_id = :org AND skip.user_id = {{user}}
-          AND skip.artifact_id = work.artifact_id))
+    AND (reach.by_name OR {_NOT_SKIPPED})
     AND (user_schemas.required_labels > 1 OR EXISTS (SELECT FROM artifacts document
         WHERE document.organization_id = :org AND document.id = work.artifact_id
           AND {_FREE.format(user="{user}")}))

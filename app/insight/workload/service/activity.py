@@ -5,6 +5,7 @@ from typing import Any
 
 from app.identity.users import service as users
 from app.insight.workload.queries import activity as queries
+from app.insight.workload.queries.activity import Submissions
 from app.kit.days import get_period
 from app.kit.principal import Caller
 
@@ -43,7 +44,7 @@ def get_activity(
     }
 
 
-def _build_counts(row: Any) -> dict[str, int]:
+def _build_counts(row: Submissions | None) -> dict[str, int]:
     return {name: 0 if row is None else int(getattr(row, name)) for name in _COUNTS}
 
 
@@ -55,7 +56,7 @@ def _compute_rates(totals: dict[str, int]) -> dict[str, float | None]:
     return {"acceptance_rate": accepted / decided, "unchanged_rate": totals["accepted"] / decided}
 
 
-def _compute_speed(total: Any) -> dict[str, float | None]:
+def _compute_speed(total: Submissions) -> dict[str, float | None]:
     if not total.timed:
         return {"median_seconds": None, "label_sets_per_hour": None}
     return {

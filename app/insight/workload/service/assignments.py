@@ -3,9 +3,11 @@
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from app.identity.organizations import service as organizations
 from app.insight.workload.queries import assignments as queries
+from app.insight.workload.queries.assignments import Assignment
 from app.insight.workload.queries.counting import WorkCriteria
 from app.kit import db
 from app.kit.pagination import Page, PageRequest
@@ -13,17 +15,31 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 
 
-def list_assignments(*, caller: Caller, page: PageRequest, **filters: Any) -> Page:
+def list_assignments(
+    *,
+    caller: Caller,
+    page: PageRequest,
+    kind: str | None = None,
+    schema_id: UUID | None = None,
+    team_id: UUID | None = None,
+    due_before: datetime | None = None,
+) -> Page:
     """List what the caller has to label or review, most urgent first.
 
     The order is that of the review queue: by the priority of the document, then by due time or, if
     there is none, by age. To label are drafts, claims, and documents assigned to the caller or one
     of their teams that they can begin now. To review are tag sets that are assigned to the caller
-    or claimed by them. `filters`: kind, schema_id, team_id, due_before.
+    or claimed by them. `kind` is label or review. With `team_id`, only documents assigned to the
+    caller through this team are listed.
     """
-    kind = filters.pop("kind", None)
-    criteria = WorkCriteria([caller.user_id], by_team=True, **filters)
-    reviews = caller.has(Role.reviewer) and kind != "label" and criteria.team_id is None
+    criteria = WorkCriteria(
+        [caller.user_id],
+        by_team=True,
+        schema_id=schema_id,
+        team_id=team_id,
+        due_before=due_before,
+    )
+    reviews = caller.has(Role.reviewer) and kind != "label" and team_id is None
     kinds = queries.Kinds(
         kind != "review", reviews, organizations.allows_self_review(caller.org.settings)
     )
@@ -32,7 +48,7 @@ def list_assignments(*, caller: Caller, page: PageRequest, **filters: Any) -> Pa
     return replace(assignments, items=[_build_item(row, now) for row in assignments.items])
 
 
-def _build_item(row: Any, now: datetime) -> dict[str, Any]:
+def _build_item(row: Assignment, now: datetime) -> dict[str, Any]:
     schema = None
     if row.schema_name is not None:
         schema = {"id": row.schema_id, "name": row.schema_name}

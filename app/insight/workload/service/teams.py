@@ -7,6 +7,7 @@ from uuid import UUID
 from app.identity.organizations import service as organizations
 from app.identity.users import service as users
 from app.insight.workload.queries import teams as queries
+from app.insight.workload.queries.teams import Member, MemberWork
 from app.kit import db, errors
 from app.kit.days import get_period
 from app.kit.principal import Caller
@@ -51,7 +52,7 @@ def get_team_workload(
     }
 
 
-def _build_workload(member: Any, counts: Any) -> dict[str, Any]:
+def _build_workload(member: Member, counts: MemberWork) -> dict[str, Any]:
     return {
         "user": {"id": member.id, "email": member.email, "name": member.name},
         "role": member.role,

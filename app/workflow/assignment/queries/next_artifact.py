@@ -15,6 +15,7 @@ from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 from app.documents.artifacts.models import ARTIFACT_COLUMNS, URGENCY, URGENT_AT
 from app.kit import tenancy
 from app.kit.prepared import Prepared
+from app.workflow.tag_sets import claimable
 
 WIDTH = 48
 """Maximum number of artifacts that one statement tries to lock.
@@ -30,19 +31,13 @@ It is more than a bulk request by ids can lock.
 
 _URGENCY, _URGENT_AT = URGENCY.format(of="d."), URGENT_AT.format(of="d.")
 _ORDER = f"{_URGENCY} DESC, {_URGENT_AT}, d.id"
-_OPEN = "d.status IN ('ready', 'in_progress') AND NOT d.archived"
-_FREE = "(d.claim_user_id IS NULL OR d.claim_expires_at <= now())"
+_OPEN = f"{claimable.LABELABLE.format(of='d.')} AND NOT d.archived"
+_FREE = claimable.UNCLAIMED.format(of="d.")
+_CLAIMED_BY_USER = claimable.CLAIMED.format(of="d.", user="$2")
 _FITS = "($4 IS NULL OR d.language = $4) AND d.id <> ALL ($6)"
 _OF_SCHEMA = "($3 IS NULL OR d.schema_id = ANY ($3))"
-# The number of missing tag sets of the schema must exceed the number reserved for other users.
-_WANTED = """
-    array_position(d.labeled_by, $2) IS NULL
-    AND cardinality(d.labeled_by) + cardinality(array_remove(d.reserved_for, $2)) < kind.sets
-"""
-_NOT_SKIPPED = """
-    NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = $1
-        AND skip.user_id = $2 AND skip.artifact_id = d.id)
-"""
+_WANTED = claimable.HAS_PLACE.format(of="d.", user="$2", required_labels="kind.sets")
+_NOT_SKIPPED = claimable.NOT_SKIPPED.format(organization="$1", user="$2", artifact="d.id")
 _MINE = """
     EXISTS (SELECT FROM artifact_assignees work JOIN reach USING (assignee_id)
         WHERE work.organization_id = $1 AND work.artifact_id = d.id)
@@ -96,7 +91,7 @@ WITH teams_in AS MATERIALIZED (
     CROSS JOIN unnest(teams.skill_keys) AS skill
 ), kind AS MATERIALIZED (
     SELECT schemas.id,
-           coalesce(CAST(version.review_policy ->> 'labels_per_artifact' AS int), 1) AS sets,
+           {claimable.REQUIRED_LABELS_OF_VERSION} AS sets,
            schemas.required_skill_keys <@ (SELECT keys FROM skills) AS skilled
     FROM schemas
     JOIN schema_versions version ON version.organization_id = $1
@@ -109,7 +104,7 @@ WITH teams_in AS MATERIALIZED (
 ), candidates AS (
     SELECT 0 AS rank, {_CANDIDATE}
     FROM artifacts d LEFT JOIN kind ON kind.id = d.schema_id
-    WHERE d.organization_id = $1 AND d.claim_user_id = $2 AND d.claim_expires_at > now()
+    WHERE d.organization_id = $1 AND {_CLAIMED_BY_USER}
       AND NOT $7 AND {_OPEN} AND {_FITS} AND {_OF_SCHEMA} AND ($5 IS NULL OR {_MINE})
       AND (EXISTS (SELECT FROM own WHERE own.id = d.id) OR {_WANTED})
     UNION ALL

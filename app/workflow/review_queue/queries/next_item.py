@@ -15,6 +15,7 @@ from uuid import UUID
 
 from app.kit import tenancy
 from app.kit.prepared import Prepared
+from app.workflow.tag_sets import claimable
 from app.workflow.tag_sets.models import LABELER, MAKERS
 
 HEAD = 200
@@ -26,10 +27,10 @@ _TYPES = "uuid, uuid, boolean, int, uuid, text[], boolean, uuid[], boolean"
 # $1 organization, $2 reviewer, $3 include own tag sets, $4 minutes, $5 schema, $6 any of these
 # flags, $7 ignore skills, $8 excluded ids, $9 exclude items that the reviewer has claimed.
 
-_PENDING = "item.organization_id = $1 AND item.status = 'submitted' AND NOT item.artifact_archived"
-_FREE = "(item.claim_user_id IS NULL OR item.claim_expires_at <= now())"
+_PENDING = f"item.organization_id = $1 AND {claimable.IN_QUEUE.format(of='item.')}"
+_FREE = claimable.UNCLAIMED.format(of="item.")
 _FITS = f"""
-    ($3 OR item.labeler_id IS DISTINCT FROM $2)
+    {claimable.MAY_REVIEW.format(of="item.", self_review="$3", user="$2")}
     AND ($3 OR item.merged_from IS NULL OR $2 <> ALL ({MAKERS.format(of="item.")}))
     AND ($5 IS NULL OR item.schema_id = $5) AND ($6 IS NULL OR item.flags ?| $6)
     AND item.id <> ALL ($8)
@@ -50,14 +51,13 @@ _LOCK = "FOR NO KEY UPDATE OF item SKIP LOCKED"
 # made while nobody had a claim would scan the whole queue.
 _CLAIMED = f"""
     SELECT item.id FROM tag_sets item
-    WHERE {_PENDING} AND item.claim_user_id = $2 AND item.claim_expires_at > now() AND NOT $9
+    WHERE {_PENDING} AND {claimable.CLAIMED.format(of="item.", user="$2")} AND NOT $9
       AND {_FITS}
     ORDER BY item.review_rank + 0, item.id LIMIT 1 {_LOCK}
 """  # noqa: S608 - made of constants
 _ASSIGNED = f"""
     SELECT item.id FROM tag_sets item
-    WHERE {_PENDING} AND item.assignee_id IS NOT NULL AND item.assignee_id = $2
-      AND {_FREE} AND {_FITS}
+    WHERE {_PENDING} AND {claimable.ASSIGNED.format(of="item.", user="$2")} AND {_FITS}
     {_FIRST} {_LOCK}
 """  # noqa: S608 - made of constants
 _BY_TEAM = f"""

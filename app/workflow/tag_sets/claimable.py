@@ -1,0 +1,43 @@
+"""SQL conditions that say what a user may claim: artifacts to label, and tag sets to review.
+
+Claiming the next artifact or tag set and the list of a user's assignments share them. In these
+format strings `of` is a table prefix such as `item.`; the other placeholders are SQL expressions.
+"""
+
+from app.documents.artifacts.statuses import CLAIMABLE
+
+UNCLAIMED = "({of}claim_user_id IS NULL OR {of}claim_expires_at <= now())"
+"""Nobody has claimed the artifact or the tag set, or the claim has expired."""
+
+CLAIMED = "{of}claim_user_id = {user} AND {of}claim_expires_at > now()"
+"""The user has claimed the artifact or the tag set."""
+
+LABELABLE = f"{{of}}status IN ({', '.join(repr(str(status)) for status in CLAIMABLE)})"
+"""The artifact's status allows labeling."""
+
+HAS_PLACE = """
+    array_position({of}labeled_by, {user}) IS NULL
+    AND cardinality({of}labeled_by) + cardinality(array_remove({of}reserved_for, {user}))
+      < {required_labels}
+"""
+"""The user has not labeled the artifact, and it needs more tag sets than others have reserved."""
+
+NOT_SKIPPED = """
+    NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = {organization}
+        AND skip.user_id = {user} AND skip.artifact_id = {artifact})
+"""
+"""The user has not skipped the artifact."""
+
+REQUIRED_LABELS_OF_VERSION = (
+    "coalesce(CAST(version.review_policy ->> 'labels_per_artifact' AS int), 1)"
+)
+"""The number of tag sets that an artifact needs; `version` is the current schema version."""
+
+IN_QUEUE = "{of}status = 'submitted' AND NOT {of}artifact_archived"
+"""The tag set waits for review."""
+
+MAY_REVIEW = "({self_review} OR {of}labeler_id IS DISTINCT FROM {user})"
+"""The user did not label the tag set, or users may review their own."""
+
+ASSIGNED = f"{{of}}assignee_id IS NOT NULL AND {{of}}assignee_id = {{user}} AND {UNCLAIMED}"
+"""The tag set is assigned to the user, and nobody has claimed it."""
