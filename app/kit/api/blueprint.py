@@ -176,14 +176,14 @@ def _build_responder(declaration: Declaration, *, many: bool) -> Callable[[Any],
     return lambda result: responses.enveloped(result, dump, status)
 
 
-def _describe(op: Operation, text: str) -> str:
-    """Return the operation's description, built from its docstring and its declaration."""
+def _describe(op: Operation) -> str:
+    """Return the sentences of the description that follow from the declaration."""
     access = {
         "public": "No credentials needed.",
         "user": "Available to every signed-in user.",
         "control-plane": "Requires the operator's token.",
     }.get(op.access, f"Requires the role `{op.access}` or higher.")
-    sentences = [text, access]
+    sentences = [access]
     if op.access in Role.__members__ or op.access == "user":
         sentences += [] if op.keys else ["Not available to API keys."]
     if op.limit:
@@ -191,8 +191,8 @@ def _describe(op: Operation, text: str) -> str:
         counted = "organization" if by == "org" else "client address"
         sentences.append(f"Rate limit: {amount} per {counted}.")
     if op.revision:
-        sentences.append(f"The revision that the change is based on is {op.revision}.")
-    return " ".join(filter(None, sentences))
+        sentences.append(f"Sending the revision that the change is based on is {op.revision}.")
+    return " ".join(sentences)
 
 
 def _document(doc: dict[str, Any], doc_info: Mapping[str, Any], **_: object) -> dict[str, Any]:
@@ -201,7 +201,10 @@ def _document(doc: dict[str, Any], doc_info: Mapping[str, Any], **_: object) -> 
     if op is None:
         return doc
     doc["operationId"] = op.name
-    doc["description"] = _describe(op, doc.get("description") or doc.get("summary", ""))
+    # flask-smorest later replaces members of `doc` by those of the docstring.
+    docstring = doc_info["docstring"]
+    paragraphs = [docstring.get("description"), _describe(op)]
+    docstring["description"] = "\n\n".join(filter(None, paragraphs))
     if op.access == "public":
         doc["security"] = []
     declared: File | None = doc_info.get("file")
