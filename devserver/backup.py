@@ -57,7 +57,7 @@ def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = 
         progress.failed()
         print_error(f"The backup failed: {error}. {folder} is not complete.")
         return EXIT_FAILED
-    progress.say(f"The backup is complete: {folder}")
+    progress.print_line(f"The backup is complete: {folder}")
     return 0
 
 

@@ -71,7 +71,7 @@ class Progress:
         self._write(f"{start}  {outcome:<6} {self._step:<12} {seconds:5.1f} s  {note}\n")
         self._step = None
 
-    def say(self, text: str = "") -> None:
+    def print_line(self, text: str = "") -> None:
         """Print a line of its own, above the running step."""
         self._write(("\r\x1b[2K" if self._live and self._step else "") + text + "\n")
 

@@ -67,7 +67,7 @@ def _restore_locked(data_dir: Path, folder: Path) -> int:
         progress.failed()
         print_error(f"The restore failed: {error}. Nothing can be started on {data_dir} yet.")
         return EXIT_FAILED
-    progress.say(f"{data_dir} is restored. OUTBOUND=off keeps it from sending anything.")
+    progress.print_line(f"{data_dir} is restored. OUTBOUND=off keeps it from sending anything.")
     return 0
 
 

@@ -57,19 +57,19 @@ def _run_locked(settings: Settings, env: dict[str, str]) -> int:
     progress = Progress()
     service = Service(settings, env, progress, listener)
     try:
-        with Supervisor(progress.say, changed=service.record) as supervisor, listener:
+        with Supervisor(progress.print_line, changed=service.record) as supervisor, listener:
             with contextlib.suppress(StopRequested):
                 service.start(supervisor)
                 _announce(progress, settings, service.demo_password)
                 supervisor.run(service.rotate_logs, ROTATE_SECONDS)
-            progress.say("Stopping ...")
+            progress.print_line("Stopping ...")
     except (ChildFailedError, ListenError, ServerError, OSError, psycopg2.Error) as error:
         progress.failed()
         print_error(f"Not started: {error}")
         return EXIT_FAILED
     finally:
         service.forget()
-    progress.say("Stopped.")
+    progress.print_line("Stopped.")
     return 0
 
 
@@ -106,4 +106,4 @@ def _announce(progress: Progress, settings: Settings, demo_password: str | None)
             "  Log in:",
             f"    curl -sS {base}/api/v1/auth/login {headers} -d {shlex.quote(body)}",
         ]
-    progress.say("\n".join([*lines, ""]))
+    progress.print_line("\n".join([*lines, ""]))

@@ -10,7 +10,7 @@ from flask.cli import AppGroup
 
 from app.commands.running import as_json, load_body, progress, running, show_list, show_record
 from app.identity.control_plane import service
-from app.identity.control_plane.schemas import Provision, SetPlan, Suspend
+from app.identity.control_plane.schemas import ProvisionOrganization, SetPlan, SuspendOrganization
 from app.identity.erasing.jobs import enqueue_due
 from app.kit.settings import PLANS
 
@@ -46,7 +46,7 @@ def create(
     owner = {"email": owner_email, "name": owner_name}
     with running("provision_organization"):
         body = {"organization": organization, "owner": owner, "plan": plan}
-        record = service.provision(**load_body(Provision, body))
+        record = service.provision(**load_body(ProvisionOrganization, body))
     show_record(record, as_json=as_json)
 
 
@@ -113,7 +113,7 @@ def plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) 
 def suspend(slug: str, reason: str, *, as_json: bool) -> None:
     """Suspend the organization SLUG: members can still read, but writes are refused."""
     with running("suspend_organization"):
-        changed = service.suspend(slug, **load_body(Suspend, {"reason": reason}))
+        changed = service.suspend(slug, **load_body(SuspendOrganization, {"reason": reason}))
     show_record(changed, as_json=as_json)
 
 

@@ -123,7 +123,7 @@ def _reason(failure: ApiError | SQLAlchemyError) -> ApiError:
     if isinstance(error, ApiError):
         return error
     log.error("bulk.failed", exc_info=failure)
-    return ApiError("internal_error", "Something went wrong here. It has been logged.")
+    return ApiError("internal_error", "An internal error occurred. It has been logged.")
 
 
 def _outcome(identifier: UUID, failure: ApiError | None) -> dict[str, Any]:

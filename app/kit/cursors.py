@@ -60,14 +60,16 @@ def _build_refusal() -> errors.ApiError:
     return errors.unprocessable("cursor", "The cursor does not belong to this list.")
 
 
-def _parse(kind: type, value: Any) -> Any:
-    if kind is datetime:
+def _parse(value_type: type, value: Any) -> object:
+    if value_type is datetime:
         return datetime.fromisoformat(value)
-    return UUID(value) if kind is UUID else value
+    return UUID(value) if value_type is UUID else value
 
 
 def parse_values(cursor: Cursor, types: Sequence[type]) -> list[Any]:
     """Return the values of the sort columns, converted to `types`. Raises 422 on `cursor`."""
     if len(cursor.values) != len(types):  # from a release with another sort order
         raise _build_refusal()
-    return [_parse(kind, value) for kind, value in zip(types, cursor.values, strict=True)]
+    return [
+        _parse(value_type, value) for value_type, value in zip(types, cursor.values, strict=True)
+    ]

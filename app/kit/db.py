@@ -18,6 +18,7 @@ from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from app.kit import tenancy
+from app.kit.db_guard.connections import Connection as GuardedConnection
 from app.kit.db_guard.deadlines import LIBPQ
 from app.kit.db_guard.guard import Guard
 from app.kit.ids import uuid7
@@ -71,7 +72,7 @@ class Revised(Record):
     __mapper_args__ = {"version_id_col": revision}
 
 
-def _dumps(value: Any) -> str:
+def _dumps(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
@@ -115,7 +116,7 @@ _read_only: ContextVar[bool] = ContextVar("read_only", default=False)
 class RoutedSession(FlaskSession):
     """Session that uses the autocommit pool for read-only requests and the other pool otherwise."""
 
-    def get_bind(self, *_: Any, **__: Any) -> Engine:
+    def get_bind(self, *_: object, **__: object) -> Engine:
         """Return the engine for the statements of this session."""
         return db.engines["read" if _read_only.get() else None]
 
@@ -144,7 +145,7 @@ def init(app: Flask, url: str, threads: int, role: str) -> None:
             event.listen(engine, "checkout", replace_dead)
 
 
-def replace_dead(connection: Any, *_: Any) -> None:
+def replace_dead(connection: GuardedConnection, *_: object) -> None:
     """Make the pool replace a connection that the server has closed.
 
     The check costs a microsecond and prevents an error for the first user of each connection after

@@ -6,10 +6,11 @@ tokens.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, Table, func, literal, select, text, tuple_, update
+from sqlalchemy import Column, ColumnElement, Table, func, literal, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TEXT
 
 from app.kit import container, db, tenancy
@@ -42,11 +43,14 @@ class EncryptedColumn:
         return ".".join(part for part in parts if part)
 
     @property
-    def value(self) -> Any:
+    def value(self) -> ColumnElement[str]:
         """Return the SQL expression of the token."""
-        return self.column if self.member is None else self.column[self.member].astext
+        token: ColumnElement[str] = self.column
+        if self.member is not None:
+            token = self.column[self.member].astext
+        return token
 
-    def with_token(self, token: str) -> Any:
+    def with_token(self, token: str) -> str | ColumnElement[Any]:
         """Return the SQL expression of the column's value with another token."""
         if self.member is None:
             return token
@@ -66,13 +70,13 @@ class Count:
 
 def list_columns() -> list[EncryptedColumn]:
     """Return every encrypted column, ordered by name. The models must have been imported."""
-    found = [
+    columns = [
         EncryptedColumn(table, column, member)
         for table in db.Base.metadata.tables.values()
         for column in table.columns
         for member in column.info.get(_INFO, ())
     ]
-    return sorted(found, key=lambda place: place.name)
+    return sorted(columns, key=lambda place: place.name)
 
 
 def count_tokens() -> int:
@@ -86,7 +90,7 @@ def count_tokens() -> int:
 
 
 def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> list[Count]:
-    """Re-encrypt every token that another key than the first made; return counts for each column.
+    """Re-encrypt the tokens that the first key did not encrypt; return counts for each column.
 
     Each batch is committed. An interrupted run can be repeated and continues with the remaining
     tokens. A token that is replaced concurrently is left unchanged because it already uses the
@@ -102,7 +106,7 @@ def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> li
                 for key, token in rows:
                     _rotate_token(place, key, token, count, write=write)
             if progress is not None:
-                done = sum(one.tokens for one in counts)
+                done = sum(count.tokens for count in counts)
                 progress(done, max(done, expected))
     return counts
 
@@ -122,8 +126,8 @@ def _rotate_token(
     if write:
         same = (column == value for column, value in zip(_key(place), key, strict=True))
         statement = update(place.table).where(*same, place.value == token)
-        found = db.session().execute(statement.values({place.column: place.with_token(new_token)}))
-        count.rotated += found.rowcount  # type: ignore[attr-defined]
+        result = db.session().execute(statement.values({place.column: place.with_token(new_token)}))
+        count.rotated += result.rowcount  # type: ignore[attr-defined]
     else:
         count.rotated += 1
 
@@ -149,7 +153,7 @@ def _batches(place: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, ...], str
         after = rows[-1][0]
 
 
-def _across_organizations() -> Any:
+def _across_organizations() -> AbstractContextManager[None]:
     return tenancy.across_organizations(reason="the operator's keys encrypt for every organization")
 
 
@@ -159,13 +163,13 @@ def find_undeclared_columns() -> list[str]:
     This reads every table and is meant for tests.
     """
     declared = {(place.table.name, place.column.name) for place in list_columns()}
-    found = []
+    undeclared = []
     with _across_organizations(), db.transaction() as session:
         for table, column in session.execute(_TEXT_COLUMNS).all():
             sql = f"SELECT EXISTS (SELECT FROM {table} WHERE {column}::text ~ :token)"  # noqa: S608
             if (table, column) not in declared and session.scalar(text(sql), {"token": _TOKEN}):
-                found.append(f"{table}.{column}")
-    return found
+                undeclared.append(f"{table}.{column}")
+    return undeclared
 
 
 # In base64: Fernet's version byte, the first half of its timestamp, and at least one block.

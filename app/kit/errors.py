@@ -91,12 +91,12 @@ def not_found() -> ApiError:
     return ApiError("not_found", "The record does not exist.")
 
 
-def conflict(message: str, **details: Any) -> ApiError:
+def conflict(message: str, **details: object) -> ApiError:
     """Return the 409 for an action that the state of the record or another record forbids."""
     return ApiError("conflict", message, details=details or None)
 
 
-def invalid(message: str, field: str | None = None, **details: Any) -> ApiError:
+def invalid(message: str, field: str | None = None, **details: object) -> ApiError:
     """Return the 400 for a value that is well-formed but violates a rule."""
     return ApiError("validation_error", message, field=field, details=details or None)
 
@@ -122,7 +122,7 @@ def denied(message: str) -> ApiError:
     return ApiError("permission_denied", message)
 
 
-def stale(current_revision: int, **details: Any) -> ApiError:
+def stale(current_revision: int, **details: object) -> ApiError:
     """Return the 409 for a change that is based on an outdated revision of the record.
 
     `details` are additional members that help the client to repeat the change.

@@ -64,7 +64,7 @@ _EMIT_MANY = text(
     WITH event AS (
         INSERT INTO outbox_events (id, organization_id, name, data, request_id)
         SELECT id, :organization_id, :name, data, :request_id
-        FROM unnest(CAST(:ids AS uuid[]), CAST(:datas AS jsonb[])) AS told (id, data)
+        FROM unnest(CAST(:ids AS uuid[]), CAST(:datas AS jsonb[])) AS emitted (id, data)
         RETURNING id, data
     )
     INSERT INTO jobs (id, organization_id, queue, function, args, request_id, event_id)
@@ -170,7 +170,7 @@ def emit_many(name: str, datas: Sequence[Mapping[str, object]]) -> None:
     )
 
 
-def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: Any) -> int:
+def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: object) -> int:
     """Emit one event with the same `data` for each organization, and return their number.
 
     `organizations` is a SELECT of ids with the parameters `values`. The caller must have bound all
@@ -178,7 +178,7 @@ def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: 
     """
     handlers = _handlers.get(name, [])
     db.session().flush()
-    found = db.session().execute(
+    result = db.session().execute(
         text(_EMIT_EACH.format(chosen=organizations)),
         {
             **values,
@@ -189,4 +189,4 @@ def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: 
             "queues": [queue for _, queue in handlers],
         },
     )
-    return int(found.scalar_one())
+    return int(result.scalar_one())

@@ -102,7 +102,7 @@ def _encrypt_response(response: Response, secrets: Collection[str]) -> str:
 
 
 def _replay(scope: bytes, request_hash: bytes) -> Response:
-    found = (
+    stored = (
         db.session()
         .execute(
             select(
@@ -111,11 +111,11 @@ def _replay(scope: bytes, request_hash: bytes) -> Response:
         )
         .one()
     )
-    if bytes(found.request_hash) != request_hash:
+    if bytes(stored.request_hash) != request_hash:
         message = "This idempotency key was used with a different request body."
         raise ApiError("conflict", message, field=HEADER)
-    headers, body = orjson.loads(container.keyring().decrypt(found.response or ""))
-    return Response(body, found.status, headers={**headers, "Idempotency-Replayed": "true"})
+    headers, body = orjson.loads(container.keyring().decrypt(stored.response or ""))
+    return Response(body, stored.status, headers={**headers, "Idempotency-Replayed": "true"})
 
 
 def purge(checkpoint: Callable[[], None]) -> None:

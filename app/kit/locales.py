@@ -22,10 +22,10 @@ def check_locale(text: str, field: str) -> str:
 
     Raises 400 `validation_error` on `field` if the CLDR has no locale for the tag.
     """
-    found = _locale(text)
-    if found is None:
+    canonical = _locale(text)
+    if canonical is None:
         raise errors.invalid("Must be a language tag such as en, de-AT or zh-Hant-TW.", field)
-    return found
+    return canonical
 
 
 @cache

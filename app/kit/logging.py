@@ -247,10 +247,10 @@ def _render_text(event: Event) -> bytes:
 
 def _escape_controls(text: str) -> str:
     # An exception may contain text of a client, which must not move the terminal's cursor.
-    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     # Quoting as JSON prevents a value with line breaks from looking like a separate log line.
     if isinstance(value, str) and re.fullmatch(r"[\w./:@+-]+", value, re.ASCII):
         return value

@@ -189,10 +189,10 @@ def _ordered(
 ) -> Select[Any]:
     if not keys:
         return order.apply(statement, order.columns).limit(limit)
-    found = [_first_keys(one, order, limit) for one in keys]
-    first = found[0]
-    if len(found) > 1:
-        together = union(*(select(*one.c) for one in found)).subquery()
+    branches = [_first_keys(branch, order, limit) for branch in keys]
+    first = branches[0]
+    if len(branches) > 1:
+        together = union(*(select(*branch.c) for branch in branches)).subquery()
         merged = order.sort(select(*together.c), list(together.c))
         first = merged.limit(limit).subquery("page_keys")
     joined = statement.join(first, first.c[order.names[-1]] == order.columns[-1])

@@ -13,9 +13,9 @@ def within(
     at: Column, after: datetime | None, before: datetime | None
 ) -> list[ColumnElement[bool]]:
     """Return the conditions `after <= at < before`; None means that there is no bound."""
-    found = []
+    conditions = []
     if after is not None:
-        found.append(at >= after)
+        conditions.append(at >= after)
     if before is not None:
-        found.append(at < before)
-    return found
+        conditions.append(at < before)
+    return conditions

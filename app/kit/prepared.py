@@ -60,7 +60,7 @@ class Prepared:
         prepared.shape = NamedTuple(name, columns)._make
         return prepared
 
-    def rows(self, *values: Any) -> Rows:
+    def rows(self, *values: object) -> Rows:
         """Run in the request's transaction, or in autocommit if the request is read-only.
 
         Values must be of types that psycopg2 adapts: pass UUIDs and JSON as text.
@@ -77,19 +77,19 @@ class Prepared:
                 connection.invalidate(failure)
             raise _wrap_error(self.execute_sql, failure, broken=broken) from failure
 
-    def first(self, *values: Any) -> Any:
+    def first(self, *values: object) -> Any:
         """Return the first row, or None; it is a named tuple if the statement was a `select`."""
-        found = self.rows(*values)
-        if not found:
+        rows = self.rows(*values)
+        if not rows:
             return None
-        return found[0] if self.shape is None else self.shape(found[0])
+        return rows[0] if self.shape is None else self.shape(rows[0])
 
-    def all(self, *values: Any) -> list[Any]:
+    def all(self, *values: object) -> list[Any]:
         """Return all rows, as named tuples if the statement was a `select`."""
-        found = self.rows(*values)
-        return found if self.shape is None else [self.shape(row) for row in found]
+        rows = self.rows(*values)
+        return rows if self.shape is None else [self.shape(row) for row in rows]
 
-    def _read(self, values: tuple[Any, ...]) -> Rows:
+    def _read(self, values: tuple[object, ...]) -> Rows:
         try:
             proxied = _get_thread_connection()
         except psycopg2.Error as failure:
@@ -103,7 +103,7 @@ class Prepared:
                 forget_connection()
             raise _wrap_error(self.execute_sql, failure, broken=broken) from failure
 
-    def _run(self, proxied: Any, info: dict[Any, Any], values: tuple[Any, ...]) -> Rows:
+    def _run(self, proxied: Any, info: dict[Any, Any], values: tuple[object, ...]) -> Rows:
         cursor = proxied.dbapi_connection.cursor()
         try:
             if self.name not in info:
@@ -112,10 +112,10 @@ class Prepared:
             cursor.execute(
                 tenancy.prefix(proxied.dbapi_connection, info) + self.execute_sql, values
             )
-            found: Rows = cursor.fetchall() if cursor.description is not None else []
+            rows: Rows = cursor.fetchall() if cursor.description is not None else []
         finally:
             cursor.close()
-        return found
+        return rows
 
 
 def _must_reconnect(proxied: Any, failure: psycopg2.Error) -> bool:

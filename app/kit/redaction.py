@@ -41,11 +41,11 @@ def _is_secret(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
-def _hide(value: Any) -> Any:
+def _hide(value: object) -> object:
     return value if value is None or isinstance(value, bool) else HIDDEN
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _plain(value: object, depth: int) -> object:
     if value is None or isinstance(value, str | int | float):
         return _clean(value) if isinstance(value, str) else value
     if depth > _DEPTH_MAX:
@@ -62,7 +62,7 @@ def _plain(value: Any, depth: int) -> Any:
     return _clean(_as_text(value))
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     try:
         return str(value)
     except Exception:  # noqa: BLE001 - an object's own code may raise anything

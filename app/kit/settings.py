@@ -24,7 +24,7 @@ class SettingsError(Exception):
         self.problems = problems
 
 
-def _setting(parse: Callable[[str], Any], default: Any, *, secret: bool = False) -> Any:
+def _setting(parse: Callable[[str], object], default: object, *, secret: bool = False) -> Any:
     """Return a field of Settings; the value of a `secret` one is in no message and no repr."""
     return field(default=default, repr=not secret, metadata={"parse": parse, "secret": secret})
 

@@ -139,13 +139,13 @@ def origins(raw: str) -> tuple[str, ...]:
 
 def networks(raw: str) -> tuple[Network, ...]:
     """Parse a list of IP networks."""
-    found = []
+    parsed = []
     for item in _items(raw):
         try:
-            found.append(ip_network(item))
+            parsed.append(ip_network(item))
         except ValueError as error:
             raise ValueError(f"must list networks such as 10.1.0.0/16: {error}") from None
-    return tuple(found)
+    return tuple(parsed)
 
 
 def retry_delays(raw: str) -> RetryDelays:

@@ -14,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, Engine, ForeignKey, Table, event
+from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.orm import Mapped, ORMExecuteState, Session, mapped_column, with_loader_criteria
 from sqlalchemy.sql import visitors
 
@@ -91,7 +92,7 @@ TENANT_TABLES: set[str] = set()
 class TenantModel:
     """Mixin for every table that belongs to an organization; the key is (organization_id, id)."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         TENANT_TABLES.add(str(cls.__dict__["__tablename__"]))
         super().__init_subclass__(**kwargs)
 
@@ -148,8 +149,8 @@ _BACK = "ROLLBACK TO SAVEPOINT"
 
 
 def _before_cursor_execute(
-    conn: Connection, cursor: Any, statement: str, parameters: Any, *_: Any
-) -> tuple[str, Any]:
+    conn: Connection, cursor: DBAPICursor, statement: str, parameters: object, *_: object
+) -> tuple[str, object]:
     """Send the scope to PostgreSQL in the same round trip as the statement that needs it.
 
     The statement of a server-side cursor cannot be prefixed: its caller calls `apply` first. A
@@ -164,7 +165,7 @@ def _before_cursor_execute(
     return prefix(conn.connection.dbapi_connection, conn.info) + statement, parameters
 
 
-def _forget(conn: Connection, *_: Any) -> None:
+def _forget(conn: Connection, *_: object) -> None:
     # A broken connection has nothing to forget, and reading its info would raise.
     if not conn.invalidated:
         conn.info.pop("scope", None)

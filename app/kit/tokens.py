@@ -89,25 +89,25 @@ def read_ignoring_expiry(token: str) -> Claims | None:
 
 def _verify(token: str, *, allow_expired: bool = False) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = decode_token(token, allow_expired=allow_expired)
+        claims: dict[str, Any] = decode_token(token, allow_expired=allow_expired)
     except jwt.ExpiredSignatureError:
         raise expired() from None
     except (jwt.PyJWTError, JWTExtendedException, ValueError, KeyError):
         raise invalid() from None
-    return found
+    return claims
 
 
-def _parse(found: dict[str, Any]) -> Claims:
-    if found.get("type") != "access":
+def _parse(claims: dict[str, Any]) -> Claims:
+    if claims.get("type") != "access":
         raise invalid()
     try:
         return Claims(
-            user_id=UUID(found["sub"]),
-            session_id=UUID(found["sid"]),
-            token_version=int(found["tv"]),
-            token_id=str(found["jti"]),
-            email=str(found["email"]),
-            expires_at=int(found["exp"]),
+            user_id=UUID(claims["sub"]),
+            session_id=UUID(claims["sid"]),
+            token_version=int(claims["tv"]),
+            token_id=str(claims["jti"]),
+            email=str(claims["email"]),
+            expires_at=int(claims["exp"]),
         )
     except (KeyError, TypeError, ValueError):
         raise invalid() from None

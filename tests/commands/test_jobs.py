@@ -88,7 +88,7 @@ def test_a_selection_runs_again_in_batches(
 
 def test_a_job_that_cannot_be_repeated_says_so(flask: Any, org: Org) -> None:
     (job_id,) = _give_up(org, 1, "test.once_only")
-    assert "cannot run again" in flask.refused("jobs", "retry", str(job_id))
+    assert "cannot be retried" in flask.refused("jobs", "retry", str(job_id))
     assert [row.status for row in rows(org)] == ["failed"]
 
 

@@ -30,8 +30,8 @@ TEXT = "Invoice TOUR-1\nFrom: Northwind Traders\nTotal: 119.00 EUR\n"
 UNTYPED = {
     *(("Tag", "value"), ("TagInput", "value"), ("FieldChange", "from_"), ("FieldChange", "to")),
     ("RoutingCondition", "value"),
-    *(("ConsensusField", "majority"), ("ConsensusValue", "value"), ("Origin", "value")),
-    ("LabelsJsonSchema", "all_of"),
+    *(("ConsensusField", "majority"), ("ConsensusValue", "value"), ("TagProvenance", "value")),
+    ("TagsJsonSchema", "all_of"),
 }
 """What takes the type of a field of somebody's schema, or of a document's attribute; or is
 JSON Schema."""

@@ -57,6 +57,20 @@ def test_it_says_whom_to_ask(description: dict[str, Any]) -> None:
     assert contact["url"].startswith("http")
 
 
+@pytest.mark.parametrize("op", OPERATIONS, ids=_id)
+def test_a_description_states_access_and_limits(op: Operation, description: dict[str, Any]) -> None:
+    text = _operation(description, op)["description"]
+    access = {
+        "public": "No credentials needed.",
+        "user": "Available to every signed-in user.",
+        "control-plane": "Requires the operator's token.",
+    }
+    assert access.get(op.access, f"Requires the role `{op.access}` or higher.") in text
+    takes_keys = op.keys or op.access in ("public", "control-plane")
+    assert ("Not available to API keys." in text) is not takes_keys
+    assert ("Rate limit:" in text) is (op.limit is not None)
+
+
 @pytest.mark.parametrize("op", WITH_REVISION, ids=_id)
 def test_if_match_has_a_pattern(op: Operation, description: dict[str, Any]) -> None:
     schema = _parameter(description, op, "If-Match")

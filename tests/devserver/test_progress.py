@@ -89,7 +89,7 @@ def test_a_closed_pipe_is_no_error(times):
     with open(writing, "w") as stream:  # noqa: PTH123 - a descriptor
         progress = Progress(stream)
         for _ in range(times):
-            progress.say("x" * 100_000)
+            progress.print_line("x" * 100_000)
 
 
 def test_nobody_needs_to_read_what_is_said():
@@ -97,8 +97,8 @@ def test_nobody_needs_to_read_what_is_said():
     with open(writing, "w") as stream:  # noqa: PTH123 - a descriptor
         progress = Progress(stream)
         for _ in range(3):
-            progress.say("x" * 100_000)
-        progress.say("the end")
+            progress.print_line("x" * 100_000)
+        progress.print_line("the end")
         data = b""
         while b"the end\n" not in data:
             data += os.read(reading, 65536)

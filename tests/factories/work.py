@@ -12,11 +12,11 @@ from sqlalchemy import text
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
 from app.kit.jobs import claims, handlers, worker
-from app.kit.jobs.claims import Claimed, Lease
+from app.kit.jobs.claims import ClaimedJob, Lease
 from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import GROUPS, QUEUES
 from app.kit.jobs.relay import DRAIN, Relay
-from app.kit.jobs.rq_workers import InProcess, make
+from app.kit.jobs.rq_workers import InProcess, build_worker
 from tests.factories.orgs import Org
 
 _ROUNDS = 500
@@ -35,7 +35,7 @@ def run_jobs_of(org: Org, *queues: str) -> int:
     return count
 
 
-def claim_jobs_of(org: Org, queue: str) -> list[Claimed]:
+def claim_jobs_of(org: Org, queue: str) -> list[ClaimedJob]:
     """Claim the next job or batch of one organization."""
     batched = [declared.name for declared in handlers.HANDLERS.values() if declared.batch]
     before = UUID(int=org.id.int - 1)
@@ -84,7 +84,7 @@ def drain(app: Flask) -> None:
         sent = relay.round()
         if not sent and not any(queue.count for queue in queues):
             return
-        worker = make(InProcess, app, names, functions, connection, Event())
+        worker = build_worker(InProcess, app, names, functions, connection, Event())
         worker.work(burst=True, logging_level="WARNING")
         assert all(source.settle(_SETTLE_SECONDS) for source in handlers.SOURCES)
     raise AssertionError("the jobs did not come to an end")

@@ -143,7 +143,7 @@ def _run_queries() -> None:
                 claims.renew(lease)
                 claims.lock(lease)
                 claims.requeue(lease, delay=0, error=None)
-        failures.take_unreported()
+        failures.mark_reported()
         failures.list_jobs(failures.Selection(), limit=100)
 
 

@@ -97,7 +97,7 @@ def _rotate_secrets(webhooks: Sequence[upkeep.EncryptedSecrets]) -> None:
 jobs.periodic("webhooks.tidy", every=_DAY_SECONDS)
 
 
-def claim() -> handlers.Claims:
+def claim() -> handlers.Batches:
     """Return one empty batch, the message that wakes a dispatcher, if any delivery is due.
 
     Also enqueues jobs that abandon deliveries that are outdated and still pending. A delivery can

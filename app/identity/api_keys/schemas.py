@@ -4,7 +4,7 @@ from app.kit.api.fields import Bool, Name, Nested, OneOf, Schema, ShownOnce, Str
 from app.kit.permissions import Role
 
 
-class ApiKeyMaker(Schema):
+class ApiKeyCreator(Schema):
     """The user who created a key, and on whose behalf it acts."""
 
     id = Uuid(required=True)
@@ -50,7 +50,7 @@ class ApiKey(Schema):
     last_used_at = UtcDateTime(
         required=True, allow_none=True, metadata={"description": "Accurate to one minute."}
     )
-    created_by = Nested(ApiKeyMaker, required=True)
+    created_by = Nested(ApiKeyCreator, required=True)
     created_at = UtcDateTime(required=True)
     updated_at = UtcDateTime(required=True)
 

@@ -77,7 +77,7 @@ def get_session(caller: Caller) -> dict[str, Any]:
     "/auth/sessions",
     access="user",
     query=Listing(sorts=("-issued_at", "last_seen_at"), filters=schemas.SessionFilters),
-    returns=schemas.LiveSession,
+    returns=schemas.ActiveSession,
 )
 def list_sessions(caller: Caller, query: dict[str, Any]) -> Page:
     """List sessions.
@@ -110,7 +110,7 @@ def revoke_all_sessions(caller: Caller) -> dict[str, int]:
     access="public",
     limit="password",
     body=schemas.ResetRequest,
-    returns=schemas.LinkMailed,
+    returns=schemas.EmailedLink,
     status=202,
 )
 def request_password_reset(body: dict[str, Any]) -> dict[str, int]:
@@ -155,7 +155,7 @@ def change_password(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     "/auth/email-change/request",
     access="user",
     body=schemas.EmailChangeRequest,
-    returns=schemas.LinkMailed,
+    returns=schemas.EmailedLink,
     status=202,
 )
 def request_email_change(caller: Caller, body: dict[str, Any]) -> dict[str, int]:

@@ -64,7 +64,7 @@ class EmailConfirmation(Schema):
     token = Str(required=True, max_length=200)
 
 
-class LinkMailed(Schema):
+class EmailedLink(Schema):
     """A link will be emailed, if the address qualifies for one."""
 
     expires_in = Int(required=True, metadata={"description": "Lifetime of the link in seconds."})
@@ -84,7 +84,7 @@ class SessionFilters(Schema):
     created_before = UtcDateTime()
 
 
-class LiveSession(Schema):
+class ActiveSession(Schema):
     """An active session."""
 
     id = Uuid(required=True)
@@ -123,7 +123,7 @@ class LoginResult(Schema):
     organizations = List(Nested(OrganizationSummary), required=True)
 
 
-class KeySummary(Schema):
+class ApiKeySummary(Schema):
     """The API key of the request."""
 
     id = Uuid(required=True)
@@ -137,7 +137,7 @@ class SessionInfo(Schema):
     user = Nested(UserSummary, required=True)
     organizations = List(Nested(OrganizationSummary), required=True)
     session_id = Uuid(required=True, allow_none=True)
-    api_key = Nested(KeySummary, required=True, allow_none=True)
+    api_key = Nested(ApiKeySummary, required=True, allow_none=True)
     expires_at = UtcDateTime(
         required=True,
         allow_none=True,

@@ -4,11 +4,11 @@ from typing import Any
 
 from app.identity.control_plane import service
 from app.identity.control_plane.schemas import (
-    OperatedOrganization,
-    Provision,
+    ManagedOrganization,
     ProvisionedOrganization,
+    ProvisionOrganization,
     SetPlan,
-    Suspend,
+    SuspendOrganization,
 )
 from app.kit.api.blueprint import Blueprint
 
@@ -21,7 +21,7 @@ blueprint = Blueprint(
     "/internal/organizations",
     access="control-plane",
     limit="control_plane",
-    body=Provision,
+    body=ProvisionOrganization,
     returns=ProvisionedOrganization,
     status=201,
 )
@@ -38,7 +38,7 @@ def provision_organization(caller: None, body: dict[str, Any]) -> dict[str, Any]
     access="control-plane",
     limit="control_plane",
     body=SetPlan,
-    returns=OperatedOrganization,
+    returns=ManagedOrganization,
     revision="optional",
 )
 def set_organization_plan(
@@ -56,8 +56,8 @@ def set_organization_plan(
     "/internal/organizations/{org_slug}/suspend",
     access="control-plane",
     limit="control_plane",
-    body=Suspend,
-    returns=OperatedOrganization,
+    body=SuspendOrganization,
+    returns=ManagedOrganization,
 )
 def suspend_organization(caller: None, org_slug: str, body: dict[str, Any]) -> dict[str, Any]:
     """Suspend an organization.
@@ -71,7 +71,7 @@ def suspend_organization(caller: None, org_slug: str, body: dict[str, Any]) -> d
     "/internal/organizations/{org_slug}/reinstate",
     access="control-plane",
     limit="control_plane",
-    returns=OperatedOrganization,
+    returns=ManagedOrganization,
 )
 def reinstate_organization(caller: None, org_slug: str) -> dict[str, Any]:
     """Reinstate an organization.

@@ -41,7 +41,7 @@ class NewOwner(Schema):
     name = Name(required=True)
 
 
-class Provision(Schema):
+class ProvisionOrganization(Schema):
     """Request body to provision an organization with its owner and its plan."""
 
     organization = Nested(NewOrganization, required=True)
@@ -57,7 +57,7 @@ class SetPlan(Schema):
     revision = Int()
 
 
-class Suspend(Schema):
+class SuspendOrganization(Schema):
     """Request body to suspend an organization; the owners are sent the reason."""
 
     reason = Name(required=True, max_length=500)
@@ -72,7 +72,7 @@ class Owner(Schema):
     created = Bool(required=True, metadata={"description": "Whether the account is new."})
 
 
-class OperatedOrganization(Schema):
+class ManagedOrganization(Schema):
     """An organization, as the operator sees it."""
 
     id = Uuid(required=True)
@@ -90,7 +90,7 @@ class OperatedOrganization(Schema):
     revision = Int(required=True)
 
 
-class ProvisionedOrganization(OperatedOrganization):
+class ProvisionedOrganization(ManagedOrganization):
     """A provisioned organization with its owner."""
 
     owner = Nested(Owner, required=True)

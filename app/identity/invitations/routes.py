@@ -12,7 +12,7 @@ from app.identity.invitations.schemas import (
     CreateInvitation,
     Invitation,
     InvitationFilters,
-    Offer,
+    InvitationPreview,
 )
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
@@ -25,7 +25,7 @@ public = Blueprint("invitation-tokens", tag="auth", records="invitations")
 @public.get(
     "/auth/invitations/{invitation_token}",
     access="public",
-    returns=Offer,
+    returns=InvitationPreview,
     text_ids=("invitation_token",),
 )
 def get_invitation(invitation_token: str) -> dict[str, Any]:

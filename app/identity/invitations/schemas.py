@@ -46,17 +46,17 @@ class CreateInvitation(Schema):
     team_ids = List(Uuid(), max_items=MAX_TEAMS)
 
 
-class InvitedTo(Schema):
+class InvitingOrganization(Schema):
     """The organization that an invitation is for."""
 
     slug = Str(required=True)
     name = Str(required=True)
 
 
-class Offer(Schema):
+class InvitationPreview(Schema):
     """An invitation, as the holder of its token sees it."""
 
-    organization = Nested(InvitedTo, required=True)
+    organization = Nested(InvitingOrganization, required=True)
     email = Str(required=True)
     role = Str(required=True)
     inviter_name = Str(required=True, allow_none=True)

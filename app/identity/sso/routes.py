@@ -11,10 +11,10 @@ from app.identity.sso.schemas import (
     ConfigureSso,
     ExchangeSsoCode,
     OidcAnswer,
-    SamlAnswer,
+    SamlResponseForm,
     Sso,
     SsoCode,
-    SsoStart,
+    SsoRedirect,
     StartSso,
 )
 from app.kit.api.blueprint import MIB, Blueprint, File
@@ -25,7 +25,7 @@ blueprint = Blueprint("sso", tag="auth")
 configurations = Blueprint("sso_configurations", tag="organizations")
 
 
-@blueprint.post("/auth/sso/start", access="public", limit="sso", body=StartSso, returns=SsoStart)
+@blueprint.post("/auth/sso/start", access="public", limit="sso", body=StartSso, returns=SsoRedirect)
 def start_sso(body: dict[str, Any]) -> Reply:
     """Start a single sign-on.
 
@@ -56,7 +56,7 @@ def oidc_callback(query: dict[str, Any]) -> dict[str, Any] | Redirect:
     saml_provider.ACS,
     access="public",
     limit="sso",
-    body=SamlAnswer,
+    body=SamlResponseForm,
     form=True,
     max_body=256 * 1024,
     returns=SsoCode,

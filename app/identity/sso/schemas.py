@@ -168,7 +168,7 @@ class StartSso(Schema):
     )
 
 
-class SsoStart(Schema):
+class SsoRedirect(Schema):
     """The URL to which the browser must be sent."""
 
     redirect_url = Str(required=True)
@@ -190,7 +190,7 @@ class OidcAnswer(Schema):
     error = Str(max_length=200)
 
 
-class SamlAnswer(Schema):
+class SamlResponseForm(Schema):
     """The form of a SAML response (saml-bindings 3.5.4)."""
 
     class Meta:

@@ -11,7 +11,7 @@ from app.identity.teams.schemas import (
     OrgChart,
     Team,
     TeamFilters,
-    TeamListed,
+    TeamSummary,
     UpdateTeam,
 )
 from app.identity.teams.service import TeamDetails
@@ -27,7 +27,7 @@ _READ, _MANAGE = "teams:read", "teams:manage"
     "/teams",
     permission=_READ,
     query=Listing(sorts=("name", "created_at"), filters=TeamFilters),
-    returns=TeamListed,
+    returns=TeamSummary,
 )
 def list_teams(caller: Caller, query: dict[str, Any]) -> Page:
     """List teams.

@@ -99,7 +99,7 @@ class ChartQuery(Schema):
     members = QueryBool(load_default=True)
 
 
-class TeamPerson(Schema):
+class TeamUser(Schema):
     """The user account of a team member."""
 
     id = Uuid(required=True)
@@ -110,7 +110,7 @@ class TeamPerson(Schema):
 class TeamMember(Schema):
     """A member of a team."""
 
-    user = Nested(TeamPerson, required=True)
+    user = Nested(TeamUser, required=True)
     role = Str(required=True, validate=OneOf(ROLES))
     joined_at = UtcDateTime(required=True)
 
@@ -131,13 +131,13 @@ class Team(Schema):
     revision = Int(required=True)
 
 
-class TeamListed(Team):
+class TeamSummary(Team):
     """A team in a list."""
 
     members = List(Nested(TeamMember), required=True, allow_none=True, metadata=_LISTED)
 
 
-class ChartTeam(Schema):
+class OrgChartTeam(Schema):
     """A team in the organization chart.
 
     Below the requested depth, `children` is empty but `child_count` still counts the child teams.
@@ -149,17 +149,17 @@ class ChartTeam(Schema):
     description = Str(required=True)
     skills = List(Str(), required=True)
     lead_id = Uuid(required=True, allow_none=True)
-    lead = Nested(TeamPerson, required=True, allow_none=True)
+    lead = Nested(TeamUser, required=True, allow_none=True)
     member_count = Int(required=True)
     child_count = Int(required=True)
     members = List(Nested(TeamMember), required=True)
-    children = List(Nested("app.identity.teams.schemas.ChartTeam"), required=True)
+    children = List(Nested("app.identity.teams.schemas.OrgChartTeam"), required=True)
 
 
 class OrgChart(Schema):
     """The organization chart: all teams as a tree."""
 
-    teams = List(Nested(ChartTeam), required=True)
+    teams = List(Nested(OrgChartTeam), required=True)
     team_count = Int(required=True)
     member_count = Int(
         required=True, metadata={"description": "A user who is in two teams counts twice."}

@@ -4,7 +4,7 @@ from app.identity.users.preferences import DEFAULT_CHANNELS
 from app.kit.api.fields import Bool, Int, Name, Nested, Schema, Str, UtcDateTime, Uuid
 
 
-class Channels(Schema):
+class NotificationChannels(Schema):
     """The channels of one kind of notification."""
 
     in_app = Bool(required=True)
@@ -16,7 +16,7 @@ NotificationPreferences = type(
     (Schema,),
     {
         "__doc__": "The channels of each kind of notification.",
-        **{kind: Nested(Channels, required=True) for kind in DEFAULT_CHANNELS},
+        **{kind: Nested(NotificationChannels, required=True) for kind in DEFAULT_CHANNELS},
     },
 )
 

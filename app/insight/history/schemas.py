@@ -21,7 +21,7 @@ class HistoryActor(Schema):
     label = Str(required=True)
 
 
-class RuleOfThen(Schema):
+class RoutingRuleReference(Schema):
     """A routing rule with the name that it had at the time."""
 
     id = Uuid(required=True)
@@ -55,7 +55,7 @@ class HistoryEntry(Schema):
         metadata={"description": "The field that a comment is about."},
     )
     rule = Nested(
-        RuleOfThen,
+        RoutingRuleReference,
         required=True,
         allow_none=True,
         metadata={"description": "The routing rule that matched the document."},

@@ -46,7 +46,7 @@ class Outcome(Schema):
     auto_accepted = Int(required=True, metadata={"description": "Accepted without a reviewer."})
 
 
-class VersionOutcome(Outcome):
+class SchemaVersionStats(Outcome):
     """Outcome of the tag sets of one version."""
 
     id = Uuid(required=True)
@@ -60,4 +60,4 @@ class SchemaStats(Outcome):
     first = UtcDateTime(required=True, allow_none=True, data_key="from")
     end = UtcDateTime(required=True, allow_none=True, data_key="to")
     artifacts = Nested(DocumentCounts, required=True)
-    versions = List(Nested(VersionOutcome), required=True)
+    versions = List(Nested(SchemaVersionStats), required=True)

@@ -19,7 +19,7 @@ _SECONDS_SPENT = {
 }
 
 
-class WorkReference(Schema):
+class WorkloadReference(Schema):
     """Id and name of an artifact or a schema."""
 
     id = Uuid(required=True)
@@ -35,8 +35,8 @@ class Assignment(Schema):
 
     id = Uuid(required=True)
     kind = Str(required=True, validate=OneOf(("label", "review")))
-    artifact = Nested(WorkReference, required=True)
-    schema = Nested(WorkReference, required=True, allow_none=True)
+    artifact = Nested(WorkloadReference, required=True)
+    schema = Nested(WorkloadReference, required=True, allow_none=True)
     tag_set_id = Uuid(
         required=True,
         allow_none=True,
@@ -67,7 +67,7 @@ class PeriodQuery(Schema):
     )
 
 
-class WorkPerson(Schema):
+class WorkloadUser(Schema):
     """Id, email address and name of a member."""
 
     id = Uuid(required=True)
@@ -82,7 +82,7 @@ class MemberWorkload(Schema):
     `reviewed`.
     """
 
-    user = Nested(WorkPerson, required=True)
+    user = Nested(WorkloadUser, required=True)
     role = Str(required=True, validate=OneOf(("lead", "member")))
     open = Int(required=True)
     overdue = Int(required=True)
@@ -93,14 +93,14 @@ class MemberWorkload(Schema):
     reviewed = Int(required=True)
 
 
-class WaitingWork(Schema):
+class PendingWork(Schema):
     """Work that is assigned to the team as a whole and that nobody has begun."""
 
     open = Int(required=True)
     overdue = Int(required=True)
 
 
-class WorkTotals(Schema):
+class WorkloadTotals(Schema):
     """Sums over all members and the work that nobody has begun."""
 
     open = Int(required=True)
@@ -116,8 +116,8 @@ class TeamWorkload(Schema):
     first = Date(required=True, data_key="from")
     last = Date(required=True, data_key="to")
     members = List(Nested(MemberWorkload), required=True)
-    waiting = Nested(WaitingWork, required=True)
-    totals = Nested(WorkTotals, required=True)
+    waiting = Nested(PendingWork, required=True)
+    totals = Nested(WorkloadTotals, required=True)
 
 
 class ActivityCounts(Schema):

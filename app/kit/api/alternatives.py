@@ -1,6 +1,6 @@
-"""Bodies that say one thing in one of several ways, each by members of its own.
+"""Request bodies that accept exactly one of several alternative sets of members.
 
-One declaration is both the check and what the description says of it.
+One declaration drives both the validation and the OpenAPI description.
 """
 
 from collections.abc import Iterator
@@ -12,53 +12,56 @@ from app.kit.api.fields import Schema
 
 NEVER: dict[str, Any] = {"not": {}}
 """A JSON Schema that no value matches. Client generators do not accept the literal `false`."""
-Way = tuple[str, ...]
-"""A member, and those that are sent with it and only with it."""
+Alternative = tuple[str, ...]
+"""A member, followed by the members that are sent with it and only with it."""
 
 
 class AlternativesSchema(Schema):
-    """A body that has exactly one of the `alternatives`, and of those of each base class."""
+    """A body with exactly one of the `alternatives` of its class and of each base class."""
 
-    alternatives: ClassVar[tuple[Way, ...]] = ()
+    alternatives: ClassVar[tuple[Alternative, ...]] = ()
 
     @classmethod
-    def list_alternatives(cls) -> Iterator[tuple[Way, ...]]:
-        """Yield the alternatives of the class and of its bases."""
+    def list_alternatives(cls) -> Iterator[tuple[Alternative, ...]]:
+        """Yield the group of alternatives of the class and of each base."""
         for base in cls.__mro__:
-            found = vars(base).get("alternatives")
-            if found:
-                yield found
+            group = vars(base).get("alternatives")
+            if group:
+                yield group
 
     @validates_schema
-    def _check_alternatives(self, data: dict[str, Any], **_: Any) -> None:
-        for ways in self.list_alternatives():
-            _check(data, ways)
+    def _check_alternatives(self, data: dict[str, object], **_: object) -> None:
+        for group in self.list_alternatives():
+            _check(data, group)
 
 
-def _check(data: dict[str, Any], ways: tuple[Way, ...]) -> None:
-    leading = [way[0] for way in ways]
+def _check(data: dict[str, object], group: tuple[Alternative, ...]) -> None:
+    leading = [alternative[0] for alternative in group]
     if sum(name in data for name in leading) != 1:
         raise ValidationError(f"Send either {' or '.join(leading)}.", leading[0])
-    for first, *companions in ways:
+    for first, *companions in group:
         for name in companions:
             if (first in data) != (name in data):
-                raise ValidationError(f"{first} and {name} are sent together.", name)
+                raise ValidationError(f"{first} and {name} must be sent together.", name)
 
 
 def describe(schema: type[AlternativesSchema]) -> list[dict[str, Any]]:
-    """Return the alternatives as JSON Schema, one for each group.
+    """Return the alternatives as JSON Schema, one schema for each group.
 
-    They go into `allOf`: beside `properties`, generators of clients take `oneOf` for a choice of
-    types and lose the members.
+    They belong into `allOf`. Client generators read a `oneOf` beside `properties` as a choice of
+    types and drop the members.
     """
     return [
-        {"oneOf": [_describe_way(way, ways) for way in ways]} for ways in schema.list_alternatives()
+        {"oneOf": [_describe_alternative(alternative, group) for alternative in group]}
+        for group in schema.list_alternatives()
     ]
 
 
-def _describe_way(way: Way, ways: tuple[Way, ...]) -> dict[str, Any]:
-    described: dict[str, Any] = {"required": list(way)}
-    if any(len(other) > 1 for other in ways):  # else `oneOf` says it
-        others = [name for other in ways if other != way for name in other]
+def _describe_alternative(
+    alternative: Alternative, group: tuple[Alternative, ...]
+) -> dict[str, Any]:
+    described: dict[str, Any] = {"required": list(alternative)}
+    if any(len(other) > 1 for other in group):  # otherwise `oneOf` excludes the other members
+        others = [name for other in group if other != alternative for name in other]
         described["properties"] = dict.fromkeys(others, NEVER)
     return described

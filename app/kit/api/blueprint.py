@@ -1,8 +1,8 @@
-"""The Blueprint of every room: a route is a declaration, and all else happens here.
+"""The Blueprint of every feature, which turns declarations of routes into operations.
 
-An operation authenticates, checks role and organization, counts its limit, validates, runs the
-handler, shapes the response, replays idempotency keys, and commits: once, in this order. What needs
-more than one transaction says so by `db.checkpoint`, of which there are few.
+An operation authenticates the caller, checks role and organization, applies the rate limit,
+validates, runs the handler, shapes the response, replays idempotency keys, and commits once, in
+this order. The few services that need more than one transaction call `db.checkpoint`.
 """
 
 import re
@@ -21,46 +21,48 @@ from app.kit.api.operation import Operation, run
 from app.kit.permissions import PERMISSIONS, Role
 from app.kit.ratelimit import LIMITS
 
-Handler = Callable[..., Any]
+Handler = Callable[..., object]
 PREFIX = "/api/v1"
 MIB = 1024 * 1024
 _BODY = 256 * 1024
 _PUBLIC_BODY = 16 * 1024
 
 
-def _operation(
-    told: Declaration, handler: Handler, method: str, path: str, records: str
+def _build_operation(
+    declaration: Declaration, handler: Handler, method: str, path: str, records: str
 ) -> Operation:
-    listing = told.query if isinstance(told.query, Listing) else None
+    query = declaration.query
+    listing = query if isinstance(query, Listing) else None
+    default_max_body = _PUBLIC_BODY if declaration.access == "public" else _BODY
     return Operation(
         name=handler.__name__,
         method=method,
         path=path,
-        access=told.access or PERMISSIONS[told.permission or ""].name,
-        permission=told.permission,
-        limit=told.limit,
-        body=told.body() if told.body else None,
-        query=_query(told.query, handler.__name__),
+        access=declaration.access or PERMISSIONS[declaration.permission or ""].name,
+        permission=declaration.permission,
+        limit=declaration.limit,
+        body=declaration.body() if declaration.body else None,
+        query=_build_query(query, handler.__name__),
         listing=listing,
-        upload=told.upload() if told.upload else None,
-        form=told.form,
-        respond=_responder(told, many=listing is not None),
-        status=told.status,
-        revision=told.revision,
-        writes=method != "GET" if told.writes is None else told.writes,
-        text_ids=told.text_ids,
-        numbers=told.numbers,
-        max_body=told.max_body or (_PUBLIC_BODY if told.access == "public" else _BODY),
-        idempotent=told.idempotent,
-        keys=told.permission is not None if told.keys is None else told.keys,
-        secrets=_secrets(told.returns),
+        upload=declaration.upload() if declaration.upload else None,
+        form=declaration.form,
+        respond=_build_responder(declaration, many=listing is not None),
+        status=declaration.status,
+        revision=declaration.revision,
+        writes=method != "GET" if declaration.writes is None else declaration.writes,
+        text_ids=declaration.text_ids,
+        numbers=declaration.numbers,
+        max_body=declaration.max_body or default_max_body,
+        idempotent=declaration.idempotent,
+        keys=declaration.permission is not None if declaration.keys is None else declaration.keys,
+        secrets=_list_secrets(declaration.returns),
         records=records,
         handler=handler,
     )
 
 
-def _secrets(returns: type[Schema] | File | None) -> tuple[str, ...]:
-    """Return the members of an answer that are shown once."""
+def _list_secrets(returns: type[Schema] | File | None) -> tuple[str, ...]:
+    """Return the members of a response that are shown once."""
     if returns is None or isinstance(returns, File):
         return ()
     members = returns().dump_fields.items()
@@ -72,10 +74,14 @@ def _flask_rule(path: str) -> str:
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
-    """A feature's routes. `name` is the tag of the description, unless `tag` is another one's.
+    """A feature's routes.
 
-    `records` is the type of record that its operations are about to the audit log, where their own
-    names do not tell; by default the one that the tag names.
+    Args:
+        name: name of the blueprint, and its tag in the OpenAPI description.
+        description: text of the tag.
+        tag: another blueprint's tag to share instead of adding one.
+        records: record type that the audit log gives to operations whose names do not imply one;
+            by default derived from the tag.
     """
 
     operations: list[Operation]
@@ -99,7 +105,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         declaration.check(path)
 
         def declare(handler: Handler) -> Handler:
-            operation = _operation(declaration, handler, method, path, self.records)
+            operation = _build_operation(declaration, handler, method, path, self.records)
             self.operations.append(operation)
             many = isinstance(declaration.query, Listing)
             self._register(operation, declaration, many=many)
@@ -107,8 +113,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
         return declare
 
-    def _register(self, op: Operation, told: Declaration, *, many: bool) -> None:
-        returns = told.returns
+    def _register(self, op: Operation, declaration: Declaration, *, many: bool) -> None:
+        returns = declaration.returns
 
         @wraps(op.handler)
         def view(**path: str) -> Response:
@@ -121,7 +127,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             location = "form" if op.form else "json"
             documented = self.arguments(op.body, location=location)(documented)
         if isinstance(returns, type):
-            shape = responses.envelope(returns, many=many, nullable=told.nullable)
+            shape = responses.envelope(returns, many=many, nullable=declaration.nullable)
             documented = super().response(op.status, shape)(documented)
         else:
             documented = super().response(op.status)(documented)
@@ -132,7 +138,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         self.route(rule, methods=[op.method], endpoint=op.name, tags=[self.tag])(view)
 
     def get(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
-        """Declare a reading operation."""
+        """Declare an operation that reads."""
         return self._route("GET", path, **declaration)
 
     def post(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
@@ -140,69 +146,72 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         return self._route("POST", path, **declaration)
 
     def put(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
-        """Declare a replacing operation."""
+        """Declare an operation that replaces."""
         return self._route("PUT", path, **declaration)
 
     def patch(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
-        """Declare a changing operation."""
+        """Declare an operation that updates."""
         return self._route("PATCH", path, **declaration)
 
     def delete(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
-        """Declare a deleting operation; answers 204."""
+        """Declare an operation that deletes; its status is 204 unless declared otherwise."""
         return self._route("DELETE", path, **{"status": 204, **declaration})
 
 
-def _query(query: type[Schema] | Listing | None, operation: str) -> Schema | None:
+def _build_query(query: type[Schema] | Listing | None, operation: str) -> Schema | None:
     if isinstance(query, Listing):
         return query.schema(operation)()
     return query() if query else None
 
 
-def _responder(told: Declaration, *, many: bool) -> Callable[[Any], Response]:
-    returns, status = told.returns, told.status
+def _build_responder(declaration: Declaration, *, many: bool) -> Callable[[Any], Response]:
+    returns, status = declaration.returns, declaration.status
     if isinstance(returns, File):
         return responses.download
     if returns is None:
         return lambda _result: Response(status=status)
     dump = responses.dumper_of(returns, many=many)
-    if told.nullable:
-        return lambda found: responses.enveloped(found, None if found is None else dump, status)
+    if declaration.nullable:
+        return lambda result: responses.enveloped(result, None if result is None else dump, status)
     return lambda result: responses.enveloped(result, dump, status)
 
 
-def _facts(op: Operation, text: str) -> str:
-    """Build the operation's documentation from its docstring and its declaration."""
-    who = {
+def _describe(op: Operation) -> str:
+    """Return the sentences of the description that follow from the declaration."""
+    access = {
         "public": "No credentials needed.",
-        "user": "Any signed-in user.",
-        "control-plane": "The operator's token.",
-    }.get(op.access, f"Least role: {op.access}.")
-    facts = [text, who]
+        "user": "Available to every signed-in user.",
+        "control-plane": "Requires the operator's token.",
+    }.get(op.access, f"Requires the role `{op.access}` or higher.")
+    sentences = [access]
     if op.access in Role.__members__ or op.access == "user":
-        facts += [] if op.keys else ["Not for API keys."]
+        sentences += [] if op.keys else ["Not available to API keys."]
     if op.limit:
         amount, by = LIMITS[op.limit]
-        facts.append(
-            f"Rate limit: {amount}, by {'organization' if by == 'org' else 'client address'}."
-        )
+        counted = "organization" if by == "org" else "client address"
+        sentences.append(f"Rate limit: {amount} per {counted}.")
     if op.revision:
-        facts.append(f"The revision that was read is {op.revision}.")
-    return " ".join(filter(None, facts))
+        sentences.append(f"Sending the revision that the change is based on is {op.revision}.")
+    return " ".join(sentences)
 
 
-def _document(doc: dict[str, Any], doc_info: Mapping[str, Any], **_: Any) -> dict[str, Any]:
-    """Complete an operation of the description from its declaration."""
+def _document(doc: dict[str, Any], doc_info: Mapping[str, Any], **_: object) -> dict[str, Any]:
+    """Complete the OpenAPI description of an operation from its declaration."""
     op: Operation | None = doc_info.get("operation")
     if op is None:
         return doc
     doc["operationId"] = op.name
-    doc["description"] = _facts(op, doc.get("description") or doc.get("summary", ""))
+    # flask-smorest later replaces members of `doc` by those of the docstring.
+    docstring = doc_info["docstring"]
+    paragraphs = [docstring.get("description"), _describe(op)]
+    docstring["description"] = "\n\n".join(filter(None, paragraphs))
     if op.access == "public":
         doc["security"] = []
     declared: File | None = doc_info.get("file")
     if declared is not None:
         content = {
-            t: {"schema": {"type": "string", "format": "binary"}} for t in declared.media_types
+            media_type: {"schema": {"type": "string", "format": "binary"}}
+            for media_type in declared.media_types
         }
         doc["responses"][op.status]["content"] = content
     return doc

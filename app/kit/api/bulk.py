@@ -1,28 +1,31 @@
-"""What every bulk action takes and answers: ids, and one outcome for each of them."""
+"""Request members and the result schema that all bulk actions share."""
 
-from typing import Any
+from typing import Unpack
 
-from app.kit.api.fields import Bool, Int, List, Nested, Schema, Str, Uuid
+from app.kit.api.fields import Bool, FieldOptions, Int, List, Nested, Schema, Str, Uuid
 
 MAX_IDS = 1000
 
 
-def ids(**members: Any) -> List:
-    """Return a member of a body that lists up to 1,000 records."""
-    return List(Uuid(), max_items=MAX_IDS, **members)
+def ids(**options: Unpack[FieldOptions]) -> List:
+    """Return a member of a body that lists the ids of up to 1,000 records."""
+    return List(Uuid(), max_items=MAX_IDS, **options)
 
 
 BY_FILTER = ("filter", "expected_count")
-"""The way to say which records by a filter, and how many the caller expects it to find."""
+"""The alternative that selects records by a filter, with the number of matches expected."""
 
 
-def is_by_id(body: dict[str, Any]) -> bool:
-    """Whether it is one transaction, whose answer can be kept under an idempotency key."""
+def is_by_id(body: dict[str, object]) -> bool:
+    """Return whether a bulk action selects by id, so that it runs in one transaction.
+
+    Only then can its response be kept under an idempotency key.
+    """
     return "filter" not in body
 
 
 class BulkOutcome(Schema):
-    """What became of one record; `code` and `message` say why not."""
+    """The outcome for one record. If it failed, `code` and `message` give the reason."""
 
     id = Uuid(required=True)
     ok = Bool(required=True)
@@ -33,8 +36,8 @@ class BulkOutcome(Schema):
 class BulkResult(Schema):
     """The result of a bulk action.
 
-    By id, `outcomes` has each id once, in the order given; by filter, the ones that failed, at most
-    1,000.
+    For an action by id, `outcomes` lists each id once, in the order of the request. For an action
+    by filter, it lists only failures, at most 1,000.
     """
 
     matched = Int(required=True)

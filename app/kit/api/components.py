@@ -1,7 +1,7 @@
-"""What the description says of bodies that come in and of answers that go out.
+"""OpenAPI components of request and response bodies.
 
-A limit is told of what comes in. An answer promises members, types, formats and choices, and
-nothing that a later version could not keep: more members may come, and a limit may be raised.
+Components of requests state limits. Components that only responses use state members, types,
+formats and enums, but no limits: a later version may add members or raise a limit.
 """
 
 from collections.abc import Iterator
@@ -12,12 +12,13 @@ from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.common import resolve_schema_cls
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
-from marshmallow import fields, validate
+from marshmallow import Schema, fields, validate
 
 from app.kit.api import alternatives
 from app.kit.api.alternatives import AlternativesSchema
 from app.kit.api.fields import List
 
+SchemaReference = type[Schema] | Schema | str
 _INT32_MAX = 2**31 - 1
 _LIMITS = (
     "minLength",
@@ -31,42 +32,42 @@ _LIMITS = (
 
 
 class _Converter(OpenAPIConverter):
-    """The converter, which knows the kit's alternatives too."""
+    """A converter that also describes `keywords` and `AlternativesSchema`."""
 
-    def schema2jsonschema(self, schema: Any) -> dict[str, Any]:
-        found: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
-        found |= deepcopy(dict(getattr(schema, "keywords", {})))
+    def schema2jsonschema(self, schema: object) -> dict[str, Any]:
+        described: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
+        described |= deepcopy(dict(getattr(schema, "keywords", {})))
         if isinstance(schema, AlternativesSchema):
-            found["allOf"] = alternatives.describe(type(schema))
-        return found
+            described["allOf"] = alternatives.describe(type(schema))
+        return described
 
 
 class _Plugin(MarshmallowPlugin):
-    """The plugin, which knows the kit's lists and integers too."""
+    """A plugin that also describes the kit's lists and integers."""
 
     Converter = _Converter
 
     def init_spec(self, spec: APISpec) -> None:
         super().init_spec(spec)
         assert self.converter is not None
-        self.converter.add_attribute_function(_longest)  # type: ignore[no-untyped-call]
+        self.converter.add_attribute_function(_describe_max_items)  # type: ignore[no-untyped-call]
         self.converter.add_attribute_function(_describe_int)  # type: ignore[no-untyped-call]
         self.converter.add_attribute_function(_describe_names)  # type: ignore[no-untyped-call]
 
 
 def plugin() -> MarshmallowPlugin:
     """Return the plugin that turns schemas into components, each named after its class."""
-    return _Plugin(schema_name_resolver=_name)
+    return _Plugin(schema_name_resolver=_get_name)
 
 
-def _longest(_converter: Any, field: Any, **_: Any) -> dict[str, int]:
-    """How long a list may be, unless its own description says so."""
+def _describe_max_items(_converter: object, field: object, **_: object) -> dict[str, int]:
+    """Return the maximum length of a list, unless its metadata states it."""
     if not isinstance(field, List) or "maxItems" in field.metadata:
         return {}
     return {"maxItems": field.max_items}
 
 
-def _describe_int(_converter: Any, field: Any, **_: Any) -> dict[str, str]:
+def _describe_int(_converter: object, field: object, **_: object) -> dict[str, str]:
     """Return `int32` or `int64` for an integer field. A field without a maximum is `int64`."""
     if not isinstance(field, fields.Integer):
         return {}
@@ -75,44 +76,47 @@ def _describe_int(_converter: Any, field: Any, **_: Any) -> dict[str, str]:
     return {"format": "int32" if is_small else "int64"}
 
 
-def _describe_names(_converter: Any, field: Any, **_: Any) -> dict[str, Any]:
-    """Return the keyword about the names of members, which apispec does not know yet."""
+def _describe_names(_converter: object, field: fields.Field[Any], **_: object) -> dict[str, Any]:
+    """Return `propertyNames`, a keyword that apispec does not copy from the metadata."""
     names = field.metadata.get("propertyNames")
     return {} if names is None else {"propertyNames": names}
 
 
-def _name(schema: Any) -> str:
-    # Resolving by name needs the class; a schema's default name would lose its last word.
-    found = resolve_schema_cls(schema)
-    return str((found[0] if isinstance(found, list) else found).__name__)
+def _get_name(schema: SchemaReference) -> str:
+    """Return the class name. apispec's own resolver would remove the suffix `Schema`."""
+    schema_class = resolve_schema_cls(schema)
+    return str((schema_class[0] if isinstance(schema_class, list) else schema_class).__name__)
 
 
-def tell_apart(paths: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Loosen the components that only answers refer to, and write out choices that may be null."""
-    incoming: set[str] = set()
-    for operation in (found for item in paths.values() for found in item.values()):
-        _collect(operation.get("requestBody", {}), schemas, incoming)
-    for name, told in list(schemas.items()):
-        # A body and an answer may tell of a member by one and the same dict.
-        schema = schemas[name] = deepcopy(told)
+def finish_components(paths: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Remove the limits of components that only responses use, and rewrite nullable enums."""
+    used_by_requests: set[str] = set()
+    for operation in (operation for item in paths.values() for operation in item.values()):
+        _collect_references(operation.get("requestBody", {}), schemas, used_by_requests)
+    for name, component in list(schemas.items()):
+        # A request and a response component may share the dict of a member.
+        schema = schemas[name] = deepcopy(component)
         for part in _parts(schema):
             _split_null(part)
-            if name not in incoming:
-                _loosen(part)
+            if name not in used_by_requests:
+                _remove_limits(part)
 
 
 def without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a member of a form or query string, in which nulls are not sent."""
-    kinds = schema.get("type")
-    if not isinstance(kinds, list):
+    """Return the schema of a member without null, which forms and query strings cannot send."""
+    types = schema.get("type")
+    if not isinstance(types, list):
         return schema
-    found = {k: v for k, v in schema.items() if k != "default" or v is not None}
-    found["type"] = next(kind for kind in kinds if kind != "null")
-    return found
+    described = {k: v for k, v in schema.items() if k != "default" or v is not None}
+    described["type"] = next(name for name in types if name != "null")
+    return described
 
 
-def _parts(value: Any) -> Iterator[dict[str, Any]]:
-    """Every schema in `value`, itself included. Members named like keywords are no schemas."""
+def _parts(value: object) -> Iterator[dict[str, Any]]:
+    """Yield every schema in `value`, including `value` itself.
+
+    The keys of `properties` are member names, not keywords.
+    """
     if isinstance(value, list):
         for member in value:
             yield from _parts(member)
@@ -127,16 +131,18 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
             yield from _parts(member)
 
 
-def _collect(value: Any, schemas: dict[str, Any], found: set[str]) -> None:
+def _collect_references(value: object, schemas: dict[str, Any], names: set[str]) -> None:
+    """Add to `names` every component that `value` refers to, directly or indirectly."""
     for part in _parts(value):
         name = str(part.get("$ref", "")).rpartition("/")[2]
-        if name and name not in found:
-            found.add(name)
-            _collect(schemas[name], schemas, found)
+        if name and name not in names:
+            names.add(name)
+            _collect_references(schemas[name], schemas, names)
 
 
-def _loosen(part: dict[str, Any]) -> None:
-    exact = part.get("minItems") == part.get("maxItems")  # a box has four numbers for ever
+def _remove_limits(part: dict[str, Any]) -> None:
+    # A list of fixed length, such as the four numbers of a box, keeps its length.
+    exact = part.get("minItems") == part.get("maxItems")
     for limit in _LIMITS:
         if limit != "maxItems" or not exact:
             part.pop(limit, None)
@@ -148,7 +154,7 @@ def _loosen(part: dict[str, Any]) -> None:
 
 
 def _split_null(part: dict[str, Any]) -> None:
-    """`anyOf` of the choices and null: generators of clients take null for a choice otherwise."""
+    """Rewrite a nullable enum as `anyOf`. Otherwise client generators make null an enum value."""
     choices = part.get("enum")
     if not choices or None not in choices:
         return

@@ -1,4 +1,4 @@
-"""What a route declares of its operation: who may call it, what it takes, and what it returns."""
+"""Declarations of routes: access, request, response and limits of an operation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,21 +14,21 @@ from app.kit.ratelimit import LIMITS
 
 @dataclass(frozen=True)
 class File:
-    """Declares a response that is a file; `media_types` go into the description."""
+    """Declares a response that is a file of one of `media_types`."""
 
     media_types: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Declares a list: its filters, and the keys it may be sorted by, the default first."""
+    """Declares a list operation: its filters and its sort keys, the default key first."""
 
     sorts: tuple[str, ...] = ("-created_at",)
     filters: type[Schema] | None = None
     _schema: list[type[Schema]] = field(default_factory=list)
 
     def schema(self, operation: str) -> type[Schema]:
-        """Return the schema of the query: common parameters and filters."""
+        """Return the schema of the query string: the common parameters and the filters."""
         if not self._schema:
             keys = [sign + key.lstrip("-") for key in self.sorts for sign in ("", "-")]
             members: dict[str, Any] = {
@@ -46,16 +46,28 @@ class Listing:
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a route says of itself.
+    """What a route declares about its operation.
 
-    `permission` is a key of PERMISSIONS, or `access` is public, user or control-plane. `query` is a
-    Listing for lists. `upload` is the form of a multipart body offered beside JSON; with `form` the
-    body is a URL-encoded form instead of JSON, each member a text. `revision` is "required" or
-    "optional" where a writer names the revision it read. Path parameters are record ids unless
-    named in `text_ids` or `numbers`. `max_body` is in bytes, of JSON or such a form. `idempotent`
-    lets an acting POST take an idempotency key too, or says with which bodies. `keys` says whether
-    an API key may call it: without a word, where the operation works in an organization, not where
-    it is about a person. `nullable`: the handler may answer None, and `data` is null then.
+    Attributes:
+        permission: a key of PERMISSIONS. Exactly one of `permission` and `access` is set.
+        access: "public", "user" or "control-plane".
+        limit: a key of LIMITS.
+        body: schema of the JSON body, or of the URL-encoded form if `form` is set.
+        query: schema of the query string, or a Listing for lists.
+        upload: schema of a multipart body that is accepted besides JSON.
+        form: the body is a URL-encoded form instead of JSON; each member is text.
+        returns: schema of the record in the response, or a File.
+        status: HTTP status of success.
+        revision: "required" or "optional" if the request names the revision it is based on.
+        writes: whether the operation commits; by default all methods but GET do.
+        text_ids: path parameters that are text. All others are record ids.
+        numbers: path parameters that are integers.
+        max_body: maximum size in bytes of a JSON body or URL-encoded form.
+        idempotent: a POST that creates nothing accepts an idempotency key, too; or a function
+            that returns for which bodies it does.
+        keys: whether API keys may call it. By default they may call operations that have a
+            permission.
+        nullable: the handler may return None; `data` is null then.
     """
 
     permission: str | None = None
@@ -77,10 +89,10 @@ class Declaration:
     nullable: bool = False
 
     def check(self, path: str) -> None:
-        """Refuse a declaration that leaves open who may, or names a limit there is none of."""
+        """Raise TypeError if the declaration is contradictory or names an unknown limit."""
         if (self.permission is None) == (self.access is None):
-            raise TypeError(f"{path}: either a permission or an access")
+            raise TypeError(f"{path}: declare either a permission or an access")
         if self.limit is not None and self.limit not in LIMITS:
-            raise TypeError(f"{path}: no limit {self.limit}")
+            raise TypeError(f"{path}: unknown limit {self.limit}")
         if self.form and (self.body is None or self.upload is not None):
-            raise TypeError(f"{path}: a form has a body, and no other kind of it")
+            raise TypeError(f"{path}: a form needs a body and excludes an upload")

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 description, made from the running application."""
+"""The OpenAPI 3.1 description, generated from the declared operations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ TITLE = "Labeling and Review Service"
 
 @dataclass(frozen=True)
 class Webhook:
-    """A request that the service sends; `schema` is of its body, named `component`."""
+    """A request that the service sends, with a body of `schema`, documented as `component`."""
 
     component: str
     description: str
@@ -29,7 +29,7 @@ class Webhook:
 
 
 class ErrorBody(Schema):
-    """What went wrong: a stable code, and a message for people."""
+    """An error with a stable code and a message for people."""
 
     code = fields.String(required=True)
     message = fields.String(required=True)
@@ -44,7 +44,7 @@ class ErrorResponse(Schema):
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
-    """flask-smorest's Api, less its error handling, which `app.kit.api.http` does."""
+    """flask-smorest's Api without its error handling, which `app.kit.api.http` replaces."""
 
     DEFAULT_ERROR_RESPONSE_NAME = None
 
@@ -55,14 +55,14 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
 def init(
     app: Flask, blueprints: list[Blueprint], webhooks: Mapping[str, Webhook], contact_url: str
 ) -> Api:
-    """Register the rooms' routes on `app`, and describe them and the webhooks that it sends."""
+    """Register all routes on `app`, and describe them and the webhooks that the service sends."""
     app.config.update(
         API_TITLE=TITLE,
         API_VERSION="v1",
         OPENAPI_VERSION="3.1.0",
         API_SPEC_OPTIONS={
             "info": {
-                "description": "Label documents, review the labels, hand them on.",
+                "description": "Label documents, review the tag sets, and export them.",
                 "contact": {"name": "The operator of this service", "url": contact_url},
                 "license": {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"},
             },
@@ -81,57 +81,60 @@ def init(
     with routing.literals_before_parameters(app, paths):
         for blueprint in blueprints:
             api.register_blueprint(blueprint)
-    _tag(api, blueprints)
-    _complete(api, {op.name: op for op in operations(blueprints)})
-    # flask-smorest registers what it would use itself; here nothing refers to it.
+    _remove_unused_tags(api, blueprints)
+    _complete_operations(api, {op.name: op for op in operations(blueprints)})
+    # flask-smorest registers components for its own features, which are not used here.
     for name in ("PaginationMetadataSchema", "ErrorSchema"):
         api.spec.components.schemas.pop(name, None)
     api.spec.components.responses.clear()
-    components.tell_apart(api.spec._paths, api.spec.components.schemas)  # noqa: SLF001 - as above
+    components.finish_components(api.spec._paths, api.spec.components.schemas)  # noqa: SLF001 - as above
     _describe_webhooks(api, webhooks)
     documentation_pages.init(app, TITLE, lambda: description(api))
     return api
 
 
-def _tag(api: Api, blueprints: list[Blueprint]) -> None:
-    """Each tag once: several features may share one, whose name the first bears."""
-    lent = {blueprint.name for blueprint in blueprints if blueprint.tag != blueprint.name}
+def _remove_unused_tags(api: Api, blueprints: list[Blueprint]) -> None:
+    """Remove the tags of blueprints that use the tag of another one."""
+    unused = {blueprint.name for blueprint in blueprints if blueprint.tag != blueprint.name}
     tags = api.spec._tags  # noqa: SLF001 - apispec offers no public view
-    tags[:] = [tag for tag in tags if tag["name"] not in lent]
+    tags[:] = [tag for tag in tags if tag["name"] not in unused]
 
 
 def operations(blueprints: list[Blueprint]) -> list[Operation]:
-    """Every declared operation."""
+    """Return all declared operations."""
     return [operation for blueprint in blueprints for operation in blueprint.operations]
 
 
-def _complete(api: Api, declared: dict[str, Operation]) -> None:
-    """422 on each operation, and what the kit reads of a request beside its body and query."""
+def _complete_operations(api: Api, operations_by_name: dict[str, Operation]) -> None:
+    """Add to each operation the response 422, and the parts of a request that the kit reads."""
     error = {"$ref": "#/components/schemas/ErrorResponse"}
     refusal = {
-        "description": "The request does not fit its declared schema.",
+        "description": "The request does not match its schema.",
         "content": {"application/json": {"schema": error}},
     }
     for item in api.spec._paths.values():  # noqa: SLF001 - apispec offers no public view
         shared = item.pop("parameters", [])
-        for found in item.values():
-            op = declared[found["operationId"]]
-            found["responses"]["422"] = refusal
-            found["responses"].pop("default", None)
-            own = [_told(op, p) for p in found.get("parameters", []) if p["in"] != "path"]
-            path = [_typed(op, dict(p)) for p in shared]
-            parameters = [*path, *own, *_headers(op)]
+        for described in item.values():
+            op = operations_by_name[described["operationId"]]
+            described["responses"]["422"] = refusal
+            described["responses"].pop("default", None)
+            own = described.get("parameters", [])
+            parameters = [
+                *(_describe_path_parameter(op, dict(p)) for p in shared),
+                *(_describe_parameter(op, p) for p in own if p["in"] != "path"),
+                *_list_headers(op),
+            ]
             if parameters:
-                found["parameters"] = parameters
+                described["parameters"] = parameters
             if op.upload is not None:
-                _offer_upload(api, op, found)
+                _describe_upload(api, op, described)
             if op.revision == "required" and op.body is not None:
-                # If-Match will do instead, which the schema of a body cannot say.
+                # The header If-Match is accepted instead; the schema of a body cannot express it.
                 body = api.spec.components.schemas[type(op.body).__name__]
                 body["required"] = [*body.get("required", []), "revision"]
             if op.revision and op.body is None and op.method != "DELETE":
-                # A body of DELETE has no meaning to some clients: there the header does.
-                found["requestBody"] = _REVISION
+                # Some clients send no body with DELETE; they use the header.
+                described["requestBody"] = _REVISION
 
 
 def _describe_webhooks(api: Api, webhooks: Mapping[str, Webhook]) -> None:
@@ -145,20 +148,20 @@ def _describe_webhooks(api: Api, webhooks: Mapping[str, Webhook]) -> None:
                 "summary": f"Receive {event}",
                 "description": webhook.description,
                 "tags": ["webhooks"],
-                # The receiver checks the signature; it gives the service no credentials.
+                # The receiver verifies the signature; the service sends no credentials.
                 "security": [],
                 "parameters": list(webhook.headers),
                 "requestBody": {
                     "required": True,
                     "content": {"application/json": {"schema": reference}},
                 },
-                "responses": {"2XX": {"description": "Received. Anything else is tried again."}},
+                "responses": {"2XX": {"description": "Received. Any other status is retried."}},
             }
         }
     api.spec.options["webhooks"] = described
 
 
-def _told(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
+def _describe_parameter(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
     name = parameter["name"].replace("_", " ")
     text = f"Filter by {name}." if op.listing else f"The {name}."
     schema = components.without_null(parameter["schema"])
@@ -166,35 +169,36 @@ def _told(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
 
 
 _COMMON = {
-    "cursor": "Where to go on: `next_cursor` or `prev_cursor` of another page of the same list.",
-    "page_size": "How many records a page holds at most.",
-    "sort": "The key to sort by; a leading minus sorts downwards.",
+    "cursor": "The `next_cursor` or `prev_cursor` of another page of the same list.",
+    "page_size": "The maximum number of records on a page.",
+    "sort": "The sort key; a leading minus sorts in descending order.",
     "q": "Words to search for.",
-    "created_after": "Only those created at or after this time.",
-    "created_before": "Only those created before this time.",
+    "created_after": "Only records created at or after this time.",
+    "created_before": "Only records created before this time.",
 }
 
 
 _REVISION = {
-    "description": "The revision that was read, if not by If-Match.",
+    "description": "The revision that the change is based on, if not sent in If-Match.",
     "required": False,
     "content": {"application/json": {"schema": {"$ref": "#/components/schemas/RevisionRead"}}},
 }
 
 
-def _typed(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
+def _describe_path_parameter(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
     name = parameter["name"]
     schema: dict[str, Any] = {"type": "string", "format": "uuid"}
     if name in op.numbers:
         schema = {"type": "integer", "format": "int32", "minimum": 1, "maximum": 999_999_999}
     elif name == "org_slug" or name in op.text_ids:
         schema = {"type": "string"}
-    what = name.removesuffix("_id").replace("_", " ")
-    return {**parameter, "schema": schema, "description": f"Which {what}."}
+    text = "The " + name.replace("_", " ").removesuffix(" id")
+    text += " id." if name.endswith("_id") else "."
+    return {**parameter, "schema": schema, "description": text}
 
 
-def header(name: str, text: str, *, required: bool = False, **limits: Any) -> dict[str, Any]:
-    """Return a header as a parameter; `limits` are keywords of its schema."""
+def header(name: str, text: str, *, required: bool = False, **limits: object) -> dict[str, Any]:
+    """Return the description of a header; `limits` are keywords of its schema."""
     return {
         "in": "header",
         "name": name,
@@ -211,22 +215,22 @@ _IDEMPOTENCY_KEY: dict[str, Any] = {
 }
 
 
-def _headers(op: Operation) -> list[dict[str, Any]]:
-    found = []
+def _list_headers(op: Operation) -> list[dict[str, Any]]:
+    headers = []
     if op.in_organization and "{org_slug}" not in op.path:
-        # Not required: a key names its organization itself.
-        found.append(header("X-Org-Slug", "The organization to work in."))
+        # Not required: an API key belongs to one organization.
+        headers.append(header("X-Org-Slug", "The organization to work in."))
     if op.revision:
-        text = "The revision that was read, in quotes."
-        found.append(header("If-Match", text, pattern=requests.IF_MATCH_PATTERN))
+        text = "The revision that the change is based on, in quotes."
+        headers.append(header("If-Match", text, pattern=requests.IF_MATCH_PATTERN))
     if op.creates:
-        text = "The same key within 24 hours creates once."
-        found.append(header(idempotency.HEADER, text, **_IDEMPOTENCY_KEY))
-    return found
+        text = "Requests with the same key within 24 hours are carried out only once."
+        headers.append(header(idempotency.HEADER, text, **_IDEMPOTENCY_KEY))
+    return headers
 
 
-def _offer_upload(api: Api, op: Operation, found: dict[str, Any]) -> None:
-    """Describe the form before the JSON: most generators of clients take the first one only."""
+def _describe_upload(api: Api, op: Operation, described: dict[str, Any]) -> None:
+    """Add the multipart form before the JSON body: most client generators use the first one."""
     assert op.upload is not None
     schema = api.ma_plugin.converter.schema2jsonschema(op.upload)
     members = {name: components.without_null(m) for name, m in schema["properties"].items()}
@@ -239,11 +243,11 @@ def _offer_upload(api: Api, op: Operation, found: dict[str, Any]) -> None:
     name = type(op.upload).__name__
     api.spec.components.schema(name, schema)
     form = {"schema": {"$ref": f"#/components/schemas/{name}"}}
-    content = found["requestBody"]["content"]
-    found["requestBody"]["content"] = {"multipart/form-data": form, **content}
+    content = described["requestBody"]["content"]
+    described["requestBody"]["content"] = {"multipart/form-data": form, **content}
 
 
 def description(api: Api) -> dict[str, Any]:
-    """Return the API description as a dict."""
+    """Return the OpenAPI description."""
     spec: dict[str, Any] = api.spec.to_dict()
     return spec

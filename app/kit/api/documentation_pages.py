@@ -1,4 +1,4 @@
-"""The pages that show the description to people, and the description itself."""
+"""Routes that serve the OpenAPI description, Swagger UI and ReDoc."""
 
 import hashlib
 from collections.abc import Callable
@@ -17,17 +17,18 @@ _POLICY = (
 
 
 def init(app: Flask, title: str, describe: Callable[[], dict[str, Any]]) -> None:
-    """Serve what `describe` returns, made once, and the pages that read it."""
+    """Register the routes. `describe` is called once, at the first request."""
     pages = Blueprint("documentation", __name__)
-    made: dict[str, Any] = {}
+    cached: list[tuple[bytes, str]] = []
 
     @pages.get("/openapi.json")
     def openapi() -> Response:
-        if not made:
-            made["body"] = orjson.dumps(describe())
-            made["etag"] = hashlib.sha256(made["body"]).hexdigest()[:32]
-        response = Response(made["body"], mimetype="application/json")
-        response.set_etag(made["etag"])
+        if not cached:
+            body = orjson.dumps(describe())
+            cached.append((body, hashlib.sha256(body).hexdigest()[:32]))
+        body, etag = cached[0]
+        response = Response(body, mimetype="application/json")
+        response.set_etag(etag)
         response.headers["Cache-Control"] = "no-cache"
         response.make_conditional(request)
         return response
@@ -86,7 +87,7 @@ def _asset(name: str) -> Response:
     if name not in _ASSETS:
         raise NotFound
     package, path, media_type = _ASSETS[name]
-    # ReDoc would ask another host for a logo at the foot of its page.
+    # ReDoc would load a logo from another host.
     content = (files(package) / path).read_bytes().replace(_REDOC_LOGO, _NO_LOGO)
     response = Response(content, mimetype=media_type)
     response.headers["Cache-Control"] = "public, max-age=86400"

@@ -1,9 +1,9 @@
-"""Functions generated from marshmallow schemas that shape a record for orjson.
+"""Functions generated from marshmallow schemas that convert a record to a dict for orjson.
 
-The schema stays the one source: its members, their order and their nesting. What marshmallow
-would do value by value (times, UUIDs) orjson does natively, an order of magnitude faster;
-`tests/kit/api/test_dumpers.py` holds the two against each other. Schemas with dump hooks or
-computed fields are refused.
+The schema defines the members, their order and their nesting. marshmallow would convert each
+value (times, UUIDs) in Python; orjson does so natively, an order of magnitude faster.
+`tests/kit/api/test_dumpers.py` compares the results. Schemas with dump hooks or computed fields
+raise TypeError.
 """
 
 import keyword
@@ -17,17 +17,12 @@ Dumper = Callable[[Any], Any]
 
 
 def _refuse_hooks(schema: Schema) -> None:
-    hooks = {tag for (tag, *_), found in _hooks(schema) if found}
-    if hooks & {"pre_dump", "post_dump"}:
+    hooks = schema._hooks  # noqa: SLF001 - marshmallow offers no public view
+    if hooks.get("pre_dump") or hooks.get("post_dump"):
         raise TypeError(f"{type(schema).__name__} has dump hooks")
 
 
-def _hooks(schema: Schema) -> list[tuple[tuple[str, ...], Any]]:
-    found = schema._hooks  # noqa: SLF001 - marshmallow offers no public view
-    return [((key,) if isinstance(key, str) else tuple(key), value) for key, value in found.items()]
-
-
-def _nested(field: fields.Field[Any]) -> tuple[Schema, bool] | None:
+def _get_nested(field: fields.Field[Any]) -> tuple[Schema, bool] | None:
     if isinstance(field, fields.Nested):
         return field.schema, bool(field.many)
     if isinstance(field, fields.List) and isinstance(field.inner, fields.Nested):
@@ -38,7 +33,7 @@ def _nested(field: fields.Field[Any]) -> tuple[Schema, bool] | None:
 
 
 def _expression(field: fields.Field[Any], read: str, index: int, scope: dict[str, Any]) -> str:
-    nested = _nested(field)
+    nested = _get_nested(field)
     if nested is None:
         return read
     schema, many = nested
@@ -57,14 +52,15 @@ def _nested_dumper(schema_class: type[Schema]) -> Dumper:
     if schema_class not in _compiling:
         return compile_dumper(schema_class)
 
-    def later(record: Any) -> Any:  # a tree's nodes nest themselves: by then it is compiled
+    def dump(record: object) -> object:
+        # The schema nests itself, as a tree does. It is compiled by the time of the first record.
         return compile_dumper(schema_class)(record)
 
-    return later
+    return dump
 
 
 def _define(source: str, scope: dict[str, Any]) -> Dumper:
-    exec(compile(source, "<dumper>", "exec"), scope)  # noqa: S102 - made of declared member names
+    exec(compile(source, "<dumper>", "exec"), scope)  # noqa: S102 - consists of declared member names
     dump: Dumper = scope["dump"]
     return dump
 
@@ -87,14 +83,14 @@ def _members(
 
 
 def _item(name: str, field: fields.Field[Any]) -> str:
-    # What was stored before a member was thought of lacks it.
+    # JSON that was stored before the member was added lacks it.
     if field.dump_default is None:
         return f"o.get({name!r})"
     return f"o[{name!r}]"
 
 
 def _attribute(name: str, _field: fields.Field[Any]) -> str:
-    # A change has a member called `from`, a JSON Schema `$id`: Python cannot name such attributes.
+    # Some members, such as `from` or `$id`, are no valid names of attributes in Python.
     named = name.isidentifier() and not keyword.iskeyword(name)
     return f"o.{name}" if named else f"getattr(o, {name!r})"
 
@@ -103,8 +99,8 @@ def _attribute(name: str, _field: fields.Field[Any]) -> str:
 def compile_dumper(schema_class: type[Schema], hidden: frozenset[str] = frozenset()) -> Dumper:
     """Return a function that turns a record into a plain dict.
 
-    A record is an object, or a dict that has all members but those with a `dump_default` of None.
-    Members that are `hidden` are null.
+    A record is an object, or a dict with all members except those whose `dump_default` is None.
+    Members in `hidden` are null.
     """
     schema = schema_class()
     _refuse_hooks(schema)
@@ -124,7 +120,7 @@ def compile_dumper(schema_class: type[Schema], hidden: frozenset[str] = frozense
 def compile_row_dumper(
     schema_class: type[Schema], columns: tuple[str, ...], hidden: frozenset[str] = frozenset()
 ) -> Dumper:
-    """Return a function that turns a tuple of values, ordered as `columns`, into a dict."""
+    """Return a function that turns a row, a tuple in the order of `columns`, into a dict."""
     schema = schema_class()
     _refuse_hooks(schema)
     scope: dict[str, Any] = {}
@@ -135,7 +131,7 @@ def compile_row_dumper(
 def dump_many(
     schema_class: type[Schema], items: Sequence[Any], hidden: frozenset[str] = frozenset()
 ) -> list[Any]:
-    """Dump a page of rows, dicts or objects."""
+    """Return the dicts of a sequence of rows, dicts or objects, all of one type."""
     if not items:
         return []
     first = items[0]

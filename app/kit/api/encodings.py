@@ -1,4 +1,4 @@
-"""Bodies with a content coding: gzip is undone while it is read, anything else is refused."""
+"""Content codings of request bodies. gzip is decompressed; others are rejected with 415."""
 
 import zlib
 from collections.abc import Callable
@@ -16,14 +16,14 @@ _GZIP = frozenset({"gzip", "x-gzip"})  # the older name of the same (RFC 9110, s
 
 
 def is_encoded() -> bool:
-    """Return whether the body has a content coding. Raises 415 on one that is not understood."""
+    """Return whether the body is compressed. Raises 415 if its content coding is unknown."""
     coding = request.headers.get("Content-Encoding", "").strip().lower()
     if coding in _IDENTITY:
         return False
     if coding not in _GZIP:
         raise ApiError(
             "unsupported_media_type",
-            "The body must be sent as it is, or with `Content-Encoding: gzip`.",
+            "The body must be uncompressed, or compressed with `Content-Encoding: gzip`.",
             field="Content-Encoding",
             details={"supported": ["gzip"]},
             headers={"Accept-Encoding": "gzip"},
@@ -32,9 +32,10 @@ def is_encoded() -> bool:
 
 
 class _Gunzip:
-    """What a stream of one gzip member unpacks to.
+    """Decompresses a stream that consists of one gzip member.
 
-    `gzip.GzipFile` would take any number of members, and each costs far more than its twenty bytes.
+    `gzip.GzipFile` would accept any number of members; a member has only twenty bytes but costs
+    far more time.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -43,7 +44,7 @@ class _Gunzip:
         self._packed = b""
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` bytes, none at the end. Raises zlib.error."""
+        """Return up to `size` bytes; at the end, none. Raises zlib.error."""
         while not self._inflate.eof:
             packed = self._packed or self._stream.read(_CHUNK_BYTES)
             data = self._inflate.decompress(packed, size)
@@ -51,33 +52,33 @@ class _Gunzip:
             if data:
                 return data
             if not packed:
-                raise zlib.error("it ends too early")
+                raise zlib.error("the stream ends too early")
         if self._inflate.unused_data or self._stream.read(1):
-            raise zlib.error("something follows it")
+            raise zlib.error("data follows the stream")
         return b""
 
 
 class BodyReader:
-    """The request's body as it was before any content coding.
+    """The decompressed body of the request.
 
-    `refuse` makes the error that is raised as soon as more than `limit` bytes have been read: what
-    a small body unpacks to takes neither memory nor time beyond that.
+    As soon as more than `limit` bytes have been read, the error that `build_error` returns is
+    raised, so that a compressed body cannot take more memory or time than the limit allows.
     """
 
-    def __init__(self, limit: int, refuse: Callable[[], ApiError]) -> None:
+    def __init__(self, limit: int, build_error: Callable[[], ApiError]) -> None:
         self._stream: _Gunzip | IO[bytes] = request.stream
         if is_encoded():
             self._stream = _Gunzip(request.stream)
-        self._left = limit
-        self._refuse = refuse
+        self._remaining = limit
+        self._build_error = build_error
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` bytes, none at the end. Raises 413 and 422."""
+        """Return up to `size` bytes; at the end, none. Raises 413 or 422."""
         try:
             data = self._stream.read(size)
         except zlib.error:
             raise errors.unprocessable("body", "The body is not valid gzip.") from None
-        self._left -= len(data)
-        if self._left < 0:
-            raise self._refuse()
+        self._remaining -= len(data)
+        if self._remaining < 0:
+            raise self._build_error()
         return data

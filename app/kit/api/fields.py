@@ -1,28 +1,30 @@
-"""Marshmallow fields with the rules that every request here obeys.
+"""Marshmallow fields with the validation rules of this API.
 
-JSON says what type a value has, so the fields of a body coerce nothing; the fields of a query
-string parse text. No text that PostgreSQL could not hold comes through.
+Fields of JSON bodies never coerce types; fields of query strings (`QueryInt`, `QueryBool`) parse
+text. All fields reject text that PostgreSQL cannot store.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict, Unpack
 
 from marshmallow import Schema as BaseSchema
-from marshmallow import ValidationError, fields, validate
+from marshmallow import ValidationError, fields
+from marshmallow.types import Validator
+from marshmallow.validate import Length, OneOf, Range
 
 from app.kit.visible_text import INVISIBLE_CLASS, has_visible_character
 
 MAX_INT = 2**31 - 1
 MAX_DEPTH = 64
 FORM_BYTES = 256 * 1024
-"""What a multipart body may hold beside its file."""
+"""The maximum size of a multipart body without its file."""
 _DIGITS = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
 def check_text(value: str) -> str:
-    """Raise ValidationError on NUL or a lone surrogate: no database or UTF-8 holds them."""
+    """Return `value`. Raises ValidationError on NUL or a lone surrogate, which cannot be stored."""
     if "\x00" in value:
         raise ValidationError("NUL characters are not allowed.")
     if not value.isascii():
@@ -33,8 +35,8 @@ def check_text(value: str) -> str:
     return value
 
 
-def check_json(value: Any, depth: int = 0) -> None:
-    """`check_text` for every string in a JSON value; more than 64 levels are refused."""
+def check_json(value: object, depth: int = 0) -> None:
+    """Check every string in a JSON value with `check_text`, and that it has at most 64 levels."""
     if depth > MAX_DEPTH:
         raise ValidationError("Nested too deeply.")
     if isinstance(value, str):
@@ -48,61 +50,83 @@ def check_json(value: Any, depth: int = 0) -> None:
             check_json(member, depth + 1)
 
 
-class Schema(BaseSchema):
-    """Base of all schemas; members keep the order in which they are declared.
+class FieldOptions(TypedDict, total=False):
+    """Keyword arguments of all fields."""
 
-    `keywords` are of JSON Schema, for the description only.
+    required: bool
+    allow_none: bool
+    load_default: object
+    attribute: str
+    data_key: str
+    dump_default: object
+    metadata: Mapping[str, Any]
+
+
+Data = Mapping[str, object] | None
+"""The object that contains a value, as marshmallow passes it to fields."""
+
+
+class Schema(BaseSchema):
+    """Base of all schemas. Members keep the order in which they are declared.
+
+    `keywords` are keywords of JSON Schema that are added to the OpenAPI description.
     """
 
     keywords: ClassVar[Mapping[str, Any]] = {}
 
 
 class UploadSchema(Schema):
-    """The form of a multipart body with a `file`, or with the members `instead_of_file`."""
+    """The form of a multipart body with either a `file` or the members `instead_of_file`."""
 
     instead_of_file: ClassVar[tuple[str, ...]]
 
 
 class Str(fields.String):
-    """Text of at most `max_length` code points, stripped of nothing."""
+    """Text of at most `max_length` code points. Whitespace is kept."""
 
-    def __init__(self, *, max_length: int = 10_000, min_length: int = 0, **kwargs: Any) -> None:
-        checks = kwargs.pop("validate", [])
-        checks = list(checks) if isinstance(checks, list | tuple) else [checks]
-        length = validate.Length(min=min_length or None, max=max_length)
-        super().__init__(validate=[length, *checks], **kwargs)
+    def __init__(
+        self,
+        *,
+        max_length: int = 10_000,
+        min_length: int = 0,
+        validate: Validator | Iterable[Validator] = (),
+        **options: Unpack[FieldOptions],
+    ) -> None:
+        length = Length(min=min_length or None, max=max_length)
+        validators = [validate] if callable(validate) else validate
+        super().__init__(validate=[length, *validators], **options)
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
-        return check_text(super()._deserialize(value, *args, **kwargs))
+    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> str:
+        return check_text(super()._deserialize(value, attr, data, **options))
 
 
 class ShownOnce(Str):
-    """A secret of an answer, which nothing keeps: null when the answer is repeated."""
+    """A secret in a response. It is not stored, so that it is null in a replayed response."""
 
     def __init__(self, description: str) -> None:
-        text = f"{description} Null in an answer that an idempotency key repeats."
+        text = f"{description} Null if the response is repeated for an idempotency key."
         super().__init__(required=True, allow_none=True, metadata={"description": text})
 
 
 UUID_PATTERN = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 NOT_BLANK = {"pattern": r"\S"}
-"""Describes a text that has more than spaces."""
+"""Keyword for text that contains more than whitespace."""
 _CONTROL = r"\u0000-\u001f\u007f"
 _NAME = rf"^\s*[^{_CONTROL}]*[^{_CONTROL}{INVISIBLE_CLASS}][^{_CONTROL}]*\s*$"
 
 
 class Name(Str):
-    """A name that people see: with a visible character, and without control characters.
+    """A name for people. It needs a visible character and must not have control characters.
 
-    The pattern of the description leaves out the rarer ones of the invisible characters.
+    The documented pattern omits rare invisible characters.
     """
 
-    def __init__(self, *, max_length: int = 200, **kwargs: Any) -> None:
-        kwargs["metadata"] = {"pattern": _NAME, **kwargs.get("metadata", {})}
-        super().__init__(max_length=max_length, min_length=1, **kwargs)
+    def __init__(self, *, max_length: int = 200, **options: Unpack[FieldOptions]) -> None:
+        options["metadata"] = {"pattern": _NAME, **options.get("metadata", {})}
+        super().__init__(max_length=max_length, min_length=1, **options)
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
-        text = super()._deserialize(value, *args, **kwargs).strip()
+    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> str:
+        text = super()._deserialize(value, attr, data, **options).strip()
         if not has_visible_character(text):
             raise ValidationError("Must not be blank.")
         if any(ord(c) < 32 or ord(c) == 127 for c in text):  # noqa: PLR2004 - ASCII controls
@@ -111,12 +135,14 @@ class Name(Str):
 
 
 class Int(fields.Integer):
-    """A JSON integer, which 1.0 is too; no text, no fraction, no boolean."""
+    """A JSON integer, including 1.0. Text, fractions and booleans are rejected."""
 
-    def __init__(self, *, minimum: int = 0, maximum: int = MAX_INT, **kwargs: Any) -> None:
-        super().__init__(strict=True, validate=validate.Range(min=minimum, max=maximum), **kwargs)
+    def __init__(
+        self, *, minimum: int = 0, maximum: int = MAX_INT, **options: Unpack[FieldOptions]
+    ) -> None:
+        super().__init__(strict=True, validate=Range(min=minimum, max=maximum), **options)
 
-    def _deserialize(self, value: Any, *_: Any, **__: Any) -> int:
+    def _deserialize(self, value: object, *_: object, **__: object) -> int:
         if type(value) is float and value.is_integer():
             return int(value)
         if type(value) is not int:
@@ -125,33 +151,35 @@ class Int(fields.Integer):
 
 
 class QueryInt(fields.Integer):
-    """An integer of a query string or form, in ASCII digits with at most a minus before them."""
+    """An integer in a query string or form: ASCII digits with an optional minus sign."""
 
-    def __init__(self, *, minimum: int = 0, maximum: int = MAX_INT, **kwargs: Any) -> None:
-        super().__init__(validate=validate.Range(min=minimum, max=maximum), **kwargs)
+    def __init__(
+        self, *, minimum: int = 0, maximum: int = MAX_INT, **options: Unpack[FieldOptions]
+    ) -> None:
+        super().__init__(validate=Range(min=minimum, max=maximum), **options)
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> int:
-        # Python's own rule takes more: 1_0, +1, spaces, and the digits of every script.
+    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> int:
+        # `int` also accepts 1_0, +1, spaces, and the digits of every script.
         if type(value) is str and _DIGITS.fullmatch(value) is None:
             raise self.make_error("invalid")
         if type(value) not in (int, str):
             raise self.make_error("invalid")
-        return int(super()._deserialize(value, *args, **kwargs))
+        return int(super()._deserialize(value, attr, data, **options))
 
 
 class Float(fields.Float):
-    """A JSON number; no text, no boolean, finite."""
+    """A finite JSON number. Text and booleans are rejected."""
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> float:
+    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> float:
         if type(value) not in (int, float):
             raise self.make_error("invalid")
-        return float(super()._deserialize(value, *args, **kwargs))
+        return float(super()._deserialize(value, attr, data, **options))
 
 
 class Bool(fields.Boolean):
-    """A JSON boolean, and nothing that looks like one."""
+    """A JSON boolean. Text and numbers are rejected."""
 
-    def _deserialize(self, value: Any, *_: Any, **__: Any) -> bool:
+    def _deserialize(self, value: object, *_: object, **__: object) -> bool:
         if not isinstance(value, bool):
             raise self.make_error("invalid", input=value)
         return value
@@ -160,30 +188,32 @@ class Bool(fields.Boolean):
 class QueryBool(fields.Boolean):
     """`true` or `false` in a query string or form, or a JSON boolean in a body of filters."""
 
-    # Capitalized as generated Python clients write a form's members.
+    # Generated Python clients capitalize booleans in forms.
     truthy = {"true", "True"}
     falsy = {"false", "False"}
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-        # Told by its type: among the words above, true would be 1 as well.
+    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> bool:
+        # The base class would compare it with the sets above, where true equals 1.
         if isinstance(value, bool):
             return value
-        return super()._deserialize(value, *args, **kwargs)
+        return super()._deserialize(value, attr, data, **options)
 
 
 class UtcDateTime(fields.DateTime):
-    """ISO 8601 with an offset; in and out as UTC, written with `Z`."""
+    """A time in ISO 8601 with an offset. It is converted to UTC, and written with `Z`."""
 
-    def _serialize(self, value: datetime | None, *_: Any, **__: Any) -> str | None:
+    def _serialize(self, value: datetime | None, *_: object, **__: object) -> str | None:
         if value is None:
             return None
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> datetime:
+    def _deserialize(
+        self, value: object, attr: str | None, data: Data, **options: object
+    ) -> datetime:
         if not isinstance(value, str):
             raise self.make_error("invalid", input=value, obj_type="datetime")
-        # RFC 3339 takes its letters in either case, Python the z as a capital only.
-        parsed = super()._deserialize(value.replace("z", "Z"), *args, **kwargs)
+        # RFC 3339 allows `z`; Python 3.11 requires `Z`.
+        parsed = super()._deserialize(value.replace("z", "Z"), attr, data, **options)
         if parsed.tzinfo is None:
             raise ValidationError("Must carry a time zone, as in 2026-01-31T09:30:00Z.")
         try:
@@ -193,45 +223,57 @@ class UtcDateTime(fields.DateTime):
 
 
 class Date(fields.Date):
-    """A day of the calendar, as in 2026-01-31."""
+    """A calendar date, such as 2026-01-31."""
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> date:
+    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> date:
         if not isinstance(value, str) or len(value) != len("2026-01-31"):
             raise self.make_error("invalid", input=value, obj_type="date")
-        return super()._deserialize(value, *args, **kwargs)
+        return super()._deserialize(value, attr, data, **options)
 
 
 class JsonObject(fields.Dict):
-    """A JSON object of any members."""
+    """A JSON object with any members."""
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value: object, *args: Any, **options: object) -> Any:
         check_json(value)
-        return super()._deserialize(value, *args, **kwargs)  # type: ignore[no-untyped-call]
+        return super()._deserialize(value, *args, **options)  # type: ignore[no-untyped-call]
 
 
 class Any_(fields.Raw):  # noqa: N801 - `Any` is taken
     """Any JSON value."""
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+    def _deserialize(
+        self, value: object, attr: str | None, data: Data, **options: object
+    ) -> object:
         check_json(value)
-        return super()._deserialize(value, *args, **kwargs)
+        return super()._deserialize(value, attr, data, **options)
 
 
 Uuid = fields.UUID
 
 
 class List(fields.List):  # type: ignore[type-arg]
-    """A list of at most `max_items`, counted before its items are looked at one by one."""
+    """A list of at most `max_items`. The length is checked before the items are validated."""
 
-    def __init__(self, inner: Any, *, max_items: int = 10_000, **kwargs: Any) -> None:
-        super().__init__(inner, **kwargs)
+    def __init__(
+        self,
+        inner: fields.Field[Any],
+        *,
+        max_items: int = 10_000,
+        validate: Validator | None = None,
+        **options: Unpack[FieldOptions],
+    ) -> None:
+        super().__init__(inner, validate=validate, **options)
         self.max_items = max_items
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+    def _deserialize(
+        self, value: object, attr: str | None, data: Data, **options: object
+    ) -> list[Any]:
         if isinstance(value, list) and len(value) > self.max_items:
             raise ValidationError(f"Longer than {self.max_items} items.")
-        return super()._deserialize(value, *args, **kwargs)
+        return super()._deserialize(value, attr, data, **options)
 
 
 Nested = fields.Nested
-OneOf = validate.OneOf
+
+__all__ = ["OneOf"]

@@ -1,4 +1,4 @@
-"""The headers that every response carries, whether the application or the server answers."""
+"""Headers of every response, whether the application or the server sends it."""
 
 import re
 from uuid import uuid4
@@ -16,21 +16,21 @@ DEFAULTS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cache-Control": "no-store",
 }
-"""Headers for a response that does not set them itself."""
+"""Default values of headers that a response may set itself."""
 
 EXPOSED = ["ETag", "X-Request-ID", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining"]
-"""Headers that pages of other origins may read."""
+"""Headers that pages of other origins may read (CORS)."""
 
 
 def security_headers(settings: Settings) -> dict[str, str]:
-    """Return the headers that every response has, and that none sets itself."""
+    """Return the headers that are added to every response."""
     if settings.public_url.startswith("https://"):
         return {**_ALWAYS, "Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
     return dict(_ALWAYS)
 
 
 def cors_headers(settings: Settings, origin: str) -> dict[str, str]:
-    """Return what lets a page of `origin` read a response that the application did not make."""
+    """Return the CORS headers for `origin`, for responses that the server sends itself."""
     if origin not in settings.cors_origins and "*" not in settings.cors_origins:
         return {}
     allowed = "*" if "*" in settings.cors_origins else origin
@@ -42,6 +42,6 @@ def cors_headers(settings: Settings, origin: str) -> dict[str, str]:
     }
 
 
-def request_id(given: str) -> str:
-    """Return the client's id of the request when it is well-formed, else a new one."""
-    return given if _VALID_REQUEST_ID.fullmatch(given) else uuid4().hex
+def request_id(client_id: str) -> str:
+    """Return the request id that the client sent if it is well-formed, else a new one."""
+    return client_id if _VALID_REQUEST_ID.fullmatch(client_id) else uuid4().hex

@@ -1,4 +1,4 @@
-"""Around every request: its id, its log line and metric, security headers, CORS, error bodies."""
+"""Hooks around every request: request id, logging, metrics, headers, CORS and error bodies."""
 
 import re
 import time
@@ -23,7 +23,7 @@ _ALLOWED_HEADERS = ["Content-Type", "Authorization", "X-Request-ID", "X-Org-Slug
 
 
 def init(app: Flask, settings: Settings) -> None:
-    """Install the hooks on `app`."""
+    """Register the hooks on `app`."""
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
@@ -40,7 +40,7 @@ def init(app: Flask, settings: Settings) -> None:
     app.before_request(_begin)
     app.after_request(lambda response: _finish(response, security_headers))
     app.teardown_request(_teardown)
-    app.register_error_handler(ApiError, _answer)
+    app.register_error_handler(ApiError, _build_response)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(SQLAlchemyError, _database_error)
     app.register_error_handler(Exception, _unexpected)
@@ -67,14 +67,14 @@ def _finish(response: Response, security_headers: Mapping[str, str]) -> Response
     seconds = time.perf_counter() - g.get("started", time.perf_counter())
     operation = g.get("operation", "none")
     metrics.observe_request(operation, request.method, response.status_code, seconds)
-    # Probes and scrapes come every few seconds: only one that fails is worth a line.
+    # Probes and scrapes come every few seconds, so only failures are logged.
     is_probe = request.blueprint == "health" and response.status_code < 400  # noqa: PLR2004
     write = log.debug if is_probe else log.info
     write(
         "request",
         operation=operation,
         method=request.method,
-        path=_told_path(),
+        path=_redact_path(),
         status=response.status_code,
         milliseconds=round(seconds * 1000, 2),
         organization=g.get("org_id"),
@@ -82,11 +82,11 @@ def _finish(response: Response, security_headers: Mapping[str, str]) -> Response
     return response
 
 
-def _told_path() -> str:
-    """Return the path without the tokens in it, so that log readers cannot use them."""
+def _redact_path() -> str:
+    """Return the path without tokens, so that readers of the log cannot use them."""
     path = request.path
     if not request.view_args:
-        # No operation's path, which could still be one but for a slip: a method, a slash.
+        # No route matched, for example because of a trailing slash; a token may be in it.
         return _TOKEN.sub("***", path)
     for name, value in (request.view_args or {}).items():
         if name.endswith("_token") and value:
@@ -101,7 +101,7 @@ def _teardown(_: BaseException | None) -> None:
     db.set_read_only(read_only=False)
 
 
-def _answer(error: ApiError) -> Response:
+def _build_response(error: ApiError) -> Response:
     return responses.json_response(responses.encode(error.body()), error.status, error.headers)
 
 
@@ -111,23 +111,25 @@ def _http_error(error: HTTPException) -> Response:
     if error.code == 405:  # noqa: PLR2004
         extra["Allow"] = ", ".join(sorted(getattr(error, "valid_methods", None) or ()))
     if error.code in code:
-        message = error.description or "Not possible here."
-        return _answer(ApiError(code[error.code], message, headers=extra))
+        message = error.description or "This request is not possible."
+        return _build_response(ApiError(code[error.code], message, headers=extra))
     if error.code == 404:  # noqa: PLR2004
-        return _answer(not_found())
+        return _build_response(not_found())
     if error.code is not None and error.code < 500:  # noqa: PLR2004
-        return _answer(ApiError("unprocessable", "The request cannot be read.", field="body"))
+        return _build_response(ApiError("unprocessable", "The request is malformed.", field="body"))
     return _unexpected(error)
 
 
 def _database_error(error: SQLAlchemyError) -> Response:
     translated = db_errors.translate(error)
     if isinstance(translated, ApiError):
-        return _answer(translated)
+        return _build_response(translated)
     return _unexpected(error)
 
 
 def _unexpected(error: Exception) -> Response:
     log.error("request.failed", exc_info=error)
     db.session().rollback()
-    return _answer(ApiError("internal_error", "Something went wrong here. It has been logged."))
+    return _build_response(
+        ApiError("internal_error", "An internal error occurred. It has been logged.")
+    )

@@ -1,4 +1,4 @@
-"""One operation: what was declared, and the one path every request of it takes."""
+"""A declared operation, and the steps that every request of it takes."""
 
 import hashlib
 import hmac
@@ -37,10 +37,11 @@ _LONG_BODY_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Operation:
-    """A declared operation; `access` is a role's name, or public, user or control-plane.
+    """A declared operation (see `Declaration`).
 
-    `records` is the type of record it is about to the audit log, if its name does not tell.
-    `secrets` are the members of its answer that are shown once.
+    `access` is the name of a role, or public, user or control-plane. `records` is the record type
+    that the audit log uses if the name does not imply one. `secrets` are the members of the
+    response that are shown once.
     """
 
     name: str
@@ -65,31 +66,31 @@ class Operation:
     keys: bool
     secrets: tuple[str, ...]
     records: str
-    handler: Callable[..., Any]
+    handler: Callable[..., object]
 
     @property
     def in_organization(self) -> bool:
-        """Whether the operation works inside one organization."""
+        """Return whether the operation works inside one organization."""
         return self.access in Role.__members__
 
     @property
     def creates(self) -> bool:
-        """Whether an idempotency key means something here."""
+        """Return whether the operation accepts an idempotency key, at least with some bodies."""
         return bool(self.idempotent) or (self.method == "POST" and self.status in (201, 202))
 
-    def replays(self, body: dict[str, Any]) -> bool:
-        """Whether it means something with this body."""
+    def accepts_key(self, body: dict[str, Any]) -> bool:
+        """Return whether a request with this body accepts an idempotency key."""
         return self.idempotent(body) if callable(self.idempotent) else self.creates
 
 
 def bind_authenticator(authenticator: Authenticator) -> None:
-    """Say who proves callers; the factory does."""
-    global _authenticator  # noqa: PLW0603 - a port, bound once
+    """Set the authenticator. The factory calls it once."""
+    global _authenticator  # noqa: PLW0603 - bound once at start
     _authenticator = authenticator
 
 
 def run(op: Operation, path: dict[str, str]) -> Response:
-    """Serve one request of `op`: the database's errors become the contract's, and nothing stays."""
+    """Serve one request of `op`: commit, or roll back and translate errors of the database."""
     g.operation = op.name
     try:
         response = _serve(op, path)
@@ -105,7 +106,7 @@ def run(op: Operation, path: dict[str, str]) -> Response:
 
 
 def _serve(op: Operation, path: dict[str, str]) -> Response:
-    # The caller is proven in autocommit: no transaction stays open over a body that drips in.
+    # Authenticate in autocommit, so that no transaction stays open while a slow body arrives.
     db.set_read_only(read_only=True)
     if op.writes:
         audit.begin(
@@ -114,27 +115,27 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
     caller = _authenticate(op, path)
     if op.limit:
         ratelimit.check(op.limit, lambda: str(caller.org.id) if caller else "")
-    arguments: dict[str, Any] = _path(op, path)
+    arguments = _parse_path(op, path)
     if op.access != "public":
         arguments["caller"] = caller
     if op.query is not None:
-        arguments["query"] = _query(op, caller)
+        arguments["query"] = _read_query(op, caller)
     started = time.monotonic()
-    body, raw = _body(op)
+    body, raw = _read_body(op)
     if time.monotonic() - started > _LONG_BODY_SECONDS and caller is not None:
-        # What held when the body began to come need not hold any more.
+        # The caller may have lost access while the body arrived.
         arguments["caller"] = caller = _authenticate(op, path)
     if op.revision:
-        arguments["revision"] = _revision(op, body)
+        arguments["revision"] = _read_revision(op, body)
     if op.body is not None:
         arguments["body"] = body
-    key = idempotency.get_key() if op.replays(body) else None
+    key = idempotency.get_key() if op.accepts_key(body) else None
     db.set_read_only(read_only=not op.writes)
     if key is None:
         return op.respond(op.handler(**arguments))
     return idempotency.run(
         key,
-        owner=_owner(op, caller),
+        owner=_build_key_owner(op, caller),
         operation=f"{op.name} {request.path}",
         body=raw,
         secrets=op.secrets,
@@ -142,22 +143,22 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
     )
 
 
-class _Nothing(Schema):
-    """The body of an operation that takes none."""
+class _Empty(Schema):
+    """The body of an operation that declares none."""
 
 
 class RevisionRead(Schema):
-    """The body of one that takes none but the revision that was read, if not by If-Match."""
+    """A body with only the revision that the change is based on, if not sent in If-Match."""
 
     revision = Int()
 
 
-_NOTHING, _READ = _Nothing(), RevisionRead()
+_EMPTY, _REVISION_READ = _Empty(), RevisionRead()
 
 
-def _body(op: Operation) -> tuple[dict[str, Any], bytes]:
+def _read_body(op: Operation) -> tuple[dict[str, Any], bytes]:
     if op.body is None:
-        return requests.spare_body(_READ if op.revision else _NOTHING, op.max_body)
+        return requests.optional_body(_REVISION_READ if op.revision else _EMPTY, op.max_body)
     if op.upload is not None and request.mimetype == "multipart/form-data":
         body = uploads.read(op.upload)
         return body, uploads.digest(body)
@@ -165,13 +166,14 @@ def _body(op: Operation) -> tuple[dict[str, Any], bytes]:
     return read(op.body, op.max_body)
 
 
-def _owner(op: Operation, caller: Caller | None) -> str:
+def _build_key_owner(op: Operation, caller: Caller | None) -> str:
+    """Return the owner of an idempotency key; only the same owner gets the response repeated."""
     if op.access == "control-plane":
         return op.access
     if caller is None:
-        # Whoever is signed in is told of what they did, and nobody else is.
-        proof = hashlib.sha256(request.headers.get("Authorization", "").encode()).hexdigest()
-        return f"{request.remote_addr}/{proof}"
+        # Only the same client with the same credentials may get the response repeated.
+        token_hash = hashlib.sha256(request.headers.get("Authorization", "").encode()).hexdigest()
+        return f"{request.remote_addr}/{token_hash}"
     organization = caller.organization.id if caller.organization else None
     return idempotency.build_owner(caller.api_key_id or caller.user_id, organization)
 
@@ -180,48 +182,48 @@ def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
     if op.access == "public":
         return None
     if op.access == "control-plane":
-        _control_plane()
+        _check_operator()
         audit.act_as("control_plane", None, "operator")
         return None
-    caller = _prove(op, path)
+    caller = _authenticate_caller(op, path)
     if op.writes:
-        _acts(caller)
+        _record_actor(caller)
     if op.in_organization:
-        _enter(op, caller)
+        _enter_organization(op, caller)
     if caller.api_key_id is not None:
-        _check_key(op, caller)
+        _check_api_key(op, caller)
     return caller
 
 
-def _enter(op: Operation, caller: Caller) -> None:
-    """Let the caller into the organization that the request names."""
+def _enter_organization(op: Operation, caller: Caller) -> None:
+    """Check the role, and bind the organization that the request names."""
     if caller.organization is None:
-        raise errors.unprocessable(ORG_HEADER, "The header X-Org-Slug is required here.")
+        raise errors.unprocessable(ORG_HEADER, "The header X-Org-Slug is required.")
     assert caller.role is not None
     require_role(caller.role, Role[op.access])
     if op.method != "GET" and caller.organization.status == "suspended":
-        raise errors.denied("The organization is suspended: reads go on, writes are refused.")
+        raise errors.denied("The organization is suspended; it can only be read.")
     tenancy.bind(caller.organization.id)
     g.role = caller.role
     g.org_id = str(caller.organization.id)
 
 
-def _acts(caller: Caller) -> None:
+def _record_actor(caller: Caller) -> None:
     if caller.api_key_id is None:
         audit.act_as("user", caller.user_id, caller.email)
     else:
-        # The creator is named too: the key may be gone when somebody reads the log.
+        # Name the creator, too: the key may be deleted when somebody reads the log.
         audit.act_as("api_key", caller.api_key_id, f"{caller.name} ({caller.email})")
 
 
-def _check_key(op: Operation, caller: Caller) -> None:
+def _check_api_key(op: Operation, caller: Caller) -> None:
     if not op.keys:
-        raise errors.denied("This is for people who have signed in, not for API keys.")
+        raise errors.denied("API keys cannot be used for this operation. Sign in as a user.")
     if caller.read_only and op.method != "GET":
-        raise errors.denied("This API key only reads.")
+        raise errors.denied("This API key is read-only.")
 
 
-def _prove(op: Operation, path: dict[str, str]) -> Caller:
+def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
     assert _authenticator is not None, "no authenticator is bound"
     authorization = request.headers.get("Authorization")
     if authorization is not None:
@@ -232,7 +234,7 @@ def _prove(op: Operation, path: dict[str, str]) -> Caller:
         if op.in_organization:
             slug = path.get("org_slug") or request.headers.get(ORG_HEADER)
             if slug is not None and "\x00" in slug:
-                slug = ""  # PostgreSQL cannot even be asked; it answers like any unknown one
+                slug = ""  # PostgreSQL rejects NUL; answer as for an unknown slug
         return _authenticator.by_token(token.strip(), slug)
     key = request.headers.get("X-API-Key")
     if key is None:
@@ -243,36 +245,36 @@ def _prove(op: Operation, path: dict[str, str]) -> Caller:
     return caller
 
 
-def _control_plane() -> None:
+def _check_operator() -> None:
     expected = container.settings().control_plane_token
     if not expected:
-        raise errors.denied("The control plane is closed: the operator has set no token.")
-    scheme, _, given = (request.headers.get("Authorization") or "").partition(" ")
-    if scheme.lower() != "bearer" or not given:
+        raise errors.denied("The control plane is disabled: CONTROL_PLANE_TOKEN is not set.")
+    scheme, _, token = (request.headers.get("Authorization") or "").partition(" ")
+    if scheme.lower() != "bearer" or not token:
         raise tokens.invalid()
-    if not hmac.compare_digest(given.strip().encode(), expected.encode()):
-        raise errors.denied("The control plane is not open to this caller.")
+    if not hmac.compare_digest(token.strip().encode(), expected.encode()):
+        raise errors.denied("The token is not the operator's token.")
 
 
-def _path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _parse_path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
+    parameters: dict[str, Any] = {}
     for name, text in path.items():
         if "\x00" in text:
             raise errors.not_found()
         if name == "org_slug" or name in op.text_ids:
-            found[name] = text
+            parameters[name] = text
         elif name in op.numbers:
             if not (text.isascii() and text.isdigit() and len(text) < 10):  # noqa: PLR2004
                 raise errors.not_found()
-            found[name] = int(text)
+            parameters[name] = int(text)
         else:
-            found[name] = requests.record_id(text)
+            parameters[name] = requests.record_id(text)
     if op.in_organization:
-        found.pop("org_slug", None)  # the caller has it
-    return found
+        parameters.pop("org_slug", None)  # `caller` has it
+    return parameters
 
 
-def _query(op: Operation, caller: Caller | None) -> dict[str, Any]:
+def _read_query(op: Operation, caller: Caller | None) -> dict[str, Any]:
     assert op.query is not None
     loaded = requests.query(op.query)
     if op.listing is None:
@@ -286,13 +288,13 @@ def _query(op: Operation, caller: Caller | None) -> dict[str, Any]:
     return loaded
 
 
-def _revision(op: Operation, body: dict[str, Any]) -> int | None:
-    given = body.pop("revision", None)
+def _read_revision(op: Operation, body: dict[str, Any]) -> int | None:
+    member: int | None = body.pop("revision", None)
     header = requests.if_match()
-    if given is not None and header is not None and given != header:
-        # Each fits its schema; that they agree is a rule.
+    if member is not None and header is not None and member != header:
+        # 400 and not 422: each fits its own schema.
         raise errors.invalid("The body and If-Match name different revisions.", "revision")
-    revision: int | None = header if given is None else given
+    revision = header if member is None else member
     if revision is None and op.revision == "required":
-        raise errors.unprocessable("revision", "Send the revision that was read.")
+        raise errors.unprocessable("revision", "Send the revision that the change is based on.")
     return revision

@@ -1,4 +1,4 @@
-"""What comes in: bodies, query strings, path parameters, preconditions; each checked once."""
+"""Reading and validation of bodies, query strings, path parameters and preconditions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, unquote, unquote_to_bytes
 from uuid import UUID
 
 from flask import request
-from marshmallow import EXCLUDE, Schema, ValidationError
+from marshmallow import EXCLUDE, Schema, ValidationError, fields
 
 from app.kit import errors
 from app.kit.api import strict_json
@@ -16,7 +16,7 @@ from app.kit.errors import ApiError
 MAX_VALUES = 200_000
 MAX_ERRORS = 100
 _ECHO_LENGTH = 64
-_TWICE = "Given more than once."
+_REPEATED = "This member or parameter is sent more than once."
 _NOT_UTF8 = "Not valid UTF-8 text."
 _JSON_TYPES = ("application/json",)
 _FORM_TYPES = ("application/x-www-form-urlencoded",)
@@ -25,41 +25,41 @@ _MAX_FORM_FIELDS = 50
 _CHUNK_BYTES = 64 * 1024
 
 
-def _flatten(messages: Any, path: str) -> list[dict[str, str]]:
+def _flatten(messages: object, path: str) -> list[dict[str, str]]:
     if isinstance(messages, Mapping):
-        found: list[dict[str, str]] = []
+        flattened: list[dict[str, str]] = []
         for key, value in messages.items():
             name = str(key)[:_ECHO_LENGTH]
             part = path if key == "_schema" else f"{path}.{name}" if path else name
-            found += _flatten(value, part)
-            if len(found) >= MAX_ERRORS:
+            flattened += _flatten(value, part)
+            if len(flattened) >= MAX_ERRORS:
                 break
-        return found[:MAX_ERRORS]
+        return flattened[:MAX_ERRORS]
     if isinstance(messages, list):
         return [{"field": path, "message": str(message)} for message in messages]
     return [{"field": path, "message": str(messages)}]
 
 
-def refuse(failure: ValidationError) -> ApiError:
-    """422 with the first culprit in `field` and all, up to 100, in `details.errors`."""
-    found = _flatten(failure.messages, "")
-    first = found[0]
+def build_error(failure: ValidationError) -> ApiError:
+    """Return a 422 with the first error in `field`, and up to 100 errors in `details.errors`."""
+    details = _flatten(failure.messages, "")
+    first = details[0]
     return ApiError(
-        "unprocessable", first["message"], field=first["field"] or None, details={"errors": found}
+        "unprocessable", first["message"], field=first["field"] or None, details={"errors": details}
     )
 
 
-def load(schema: Schema, data: Any) -> dict[str, Any]:
-    """Validate `data`; raises 422."""
+def load(schema: Schema, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `data` validated by `schema`. Raises 422."""
     try:
         loaded: dict[str, Any] = schema.load(data)
     except ValidationError as failure:
-        raise refuse(failure) from None
+        raise build_error(failure) from None
     return loaded
 
 
 def read_body(limit: int) -> bytes:
-    """Return the request's body. Raises 413 while it is read once it passes `limit` bytes, 415."""
+    """Return the body of the request. Raises 413 as soon as it exceeds `limit` bytes, or 415."""
 
     def too_large() -> ApiError:
         message = f"The body is larger than {limit} bytes."
@@ -81,11 +81,11 @@ def json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     return _members(schema, raw), raw
 
 
-def spare_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
-    """Return the members of a JSON body that may be absent, and the raw body.
+def optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
+    """Return the members of an optional JSON body, and the raw body.
 
-    Many clients send `{}` or an empty body of any media type where no member is required. The raw
-    body is empty if there are no members. Raises 413, 415 or 422.
+    Without members, the raw body is empty: many clients send `{}`, or an empty body of any media
+    type. Raises 413, 415 or 422.
     """
     if not (request.content_length or "Transfer-Encoding" in request.headers):
         return {}, b""
@@ -122,16 +122,14 @@ def _unsupported(supported: tuple[str, ...]) -> ApiError:
 def form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     """Return the URL-encoded form of at most `limit` bytes, validated, and raw.
 
-    Raises 413, 415 or 422.
-
-
-    Every value is text; a name may be given once, unless the schema leaves it out.
+    Each value is text. A name must not repeat, unless the schema excludes unknown members and does
+    not declare it. Raises 413, 415 or 422.
     """
     if request.mimetype not in _FORM_TYPES and (request.mimetype or request.content_length):
         raise _unsupported(_FORM_TYPES)
     raw = read_body(limit)
     try:
-        # Bytes that are not ASCII have no place in such a form; escaped, they are UTF-8 or refused.
+        # A form is ASCII. Other characters are percent-encoded UTF-8.
         pairs = parse_qsl(
             raw.decode("ascii"),
             keep_blank_values=True,
@@ -146,25 +144,26 @@ def form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     known = {field.data_key or name for name, field in schema.load_fields.items()}
     for name, value in pairs:
         if name in members and (name in known or schema.unknown != EXCLUDE):
-            raise errors.unprocessable(name.replace("\x00", "")[:_ECHO_LENGTH], _TWICE)
+            raise errors.unprocessable(name.replace("\x00", "")[:_ECHO_LENGTH], _REPEATED)
         members[name] = value
     return load(schema, members), raw
 
 
-def _check_size(data: Any) -> None:
-    """Refuse more values than any request needs, before each is validated: that costs far more."""
-    count, waiting = 0, [data]
-    while waiting:
-        value = waiting.pop()
+def _check_size(data: dict[str, Any]) -> None:
+    """Raise 422 on more than MAX_VALUES values. Counting is far cheaper than validation."""
+    count = 0
+    pending: list[dict[str, Any] | list[Any]] = [data]
+    while pending:
+        value = pending.pop()
         children = value.values() if isinstance(value, dict) else value
         count += len(children)
         if count > MAX_VALUES:
-            raise errors.unprocessable("body", f"The body holds more than {MAX_VALUES} values.")
-        waiting += [child for child in children if isinstance(child, dict | list)]
+            raise errors.unprocessable("body", f"The body has more than {MAX_VALUES} values.")
+        pending += [child for child in children if isinstance(child, dict | list)]
 
 
 def query(schema: Schema) -> dict[str, Any]:
-    """Return the query string, validated. A parameter given twice is a list; unknown ones are 422.
+    """Return the validated query string. Only parameters that are lists may repeat.
 
     Raises 422.
     """
@@ -174,12 +173,12 @@ def query(schema: Schema) -> dict[str, Any]:
         for text in (name, *values):
             if "\x00" in text:
                 raise errors.unprocessable(name.replace("\x00", ""), _NOT_UTF8)
-        data[name] = values if len(values) > 1 or name in _lists(schema) else values[0]
+        data[name] = values if len(values) > 1 or name in _list_names(schema) else values[0]
     return load(schema, data)
 
 
 def _check_query_is_utf8() -> None:
-    """Raise 422 on a parameter that is not UTF-8; werkzeug would quote its bytes once more."""
+    """Raise 422 on a parameter that is not UTF-8. werkzeug would quote its bytes again."""
     for pair in request.query_string.split(b"&"):
         if b"%" not in pair and pair.isascii():
             continue
@@ -190,21 +189,20 @@ def _check_query_is_utf8() -> None:
             raise errors.unprocessable(name, _NOT_UTF8) from None
 
 
-def _lists(schema: Schema) -> frozenset[str]:
+def _list_names(schema: Schema) -> frozenset[str]:
+    """Return the parameters that are lists, determined once per schema."""
     names: frozenset[str] | None = getattr(schema, "_list_names", None)
     if names is None:
-        from marshmallow import fields  # noqa: PLC0415 - once per schema
-
-        found = (n for n, f in schema.load_fields.items() if isinstance(f, fields.List))
-        names = frozenset(found)
+        lists = (n for n, f in schema.load_fields.items() if isinstance(f, fields.List))
+        names = frozenset(lists)
         schema._list_names = names  # type: ignore[attr-defined]  # noqa: SLF001
     return names
 
 
 def record_id(text: str) -> UUID:
-    """Return the id that a path parameter names. Raises 404 if it is no UUID."""
+    """Return the id in a path parameter. Raises 404 if it is not a UUID."""
     try:
-        if len(text) == 36:  # noqa: PLR2004 - the canonical form only
+        if len(text) == 36:  # noqa: PLR2004 - only the canonical form
             return UUID(text)
     except ValueError:
         pass

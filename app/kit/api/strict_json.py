@@ -1,8 +1,7 @@
-"""JSON that means one thing only: no member given twice, no number that loses digits.
+"""A JSON parser that rejects repeated members and integers beyond 64 bits.
 
-Parsers differ in what they make of such text, so it is refused instead of being read in one of the
-ways. orjson finds malformed text; the standard library's parser, which shows each member of an
-object and each integer as it is written, finds the rest.
+Parsers interpret such text differently, so it is rejected. orjson detects malformed text. The
+parser of the standard library, which passes each member and integer to a hook, detects the rest.
 """
 
 import json
@@ -22,47 +21,52 @@ Malformed = orjson.JSONDecodeError
 
 
 class NestedTooDeeplyError(ValueError):
-    """The text has more levels than the parser takes."""
+    """The text has more levels than the parser supports."""
 
 
-def parse(text: bytes | str, field: str | None = None) -> Any:
+def parse(text: bytes | str, field: str | None = None) -> object:
     """Return the value of a JSON text.
 
-    `field` names the part of the request that it came in, if that is not the body. Raises
-    `Malformed`, NestedTooDeeplyError, or 400 on what is well-formed but ambiguous.
+    Args:
+        text: the JSON text.
+        field: the part of the request that contains it, if not the body; for error messages.
+
+    Raises:
+        Malformed: the text is not JSON.
+        NestedTooDeeplyError: it has too many levels.
+        ApiError: 400, it is well-formed but ambiguous.
     """
     orjson.loads(text)
     decoded = text if isinstance(text, str) else text.decode()
 
     def build_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(members)
-        if len(found) != len(members):
-            raise _duplicate(members, field)
-        return found
+        built = dict(members)
+        if len(built) != len(members):
+            raise _build_duplicate_error(members, field)
+        return built
 
     def parse_int(digits: str) -> int:
         number = int(digits) if len(digits) <= _INT_DIGITS + 2 else None
         if number is None or not _MIN_INT <= number <= _MAX_INT:
             raise errors.invalid(
-                f"The number {digits[:_ECHO_LENGTH]} is too large to be held exactly."
+                f"The number {digits[:_ECHO_LENGTH]} is too large to be represented exactly."
                 " Send it as text.",
                 field or "body",
             )
         return number
 
     try:
-        return json.loads(decoded, object_pairs_hook=build_object, parse_int=parse_int)
+        value: object = json.loads(decoded, object_pairs_hook=build_object, parse_int=parse_int)
     except RecursionError:
         raise NestedTooDeeplyError("Nested too deeply.") from None
+    return value
 
 
-def _duplicate(members: list[tuple[str, Any]], field: str | None) -> errors.ApiError:
+def _build_duplicate_error(members: list[tuple[str, Any]], field: str | None) -> errors.ApiError:
     seen: set[str] = set()
     for name, _ in members:
         if name in seen:
             break
         seen.add(name)
     shown = name.replace("\x00", "")[:_ECHO_LENGTH]
-    return errors.invalid(
-        f"The member `{shown}` is given more than once.", field or shown or "body"
-    )
+    return errors.invalid(f"The member `{shown}` is sent more than once.", field or shown or "body")

@@ -1,9 +1,10 @@
-"""Multipart uploads: the file goes to storage while it is read, and is hashed on the way."""
+"""Multipart uploads. The file is hashed and written to storage while it is received."""
 
+from collections.abc import Callable
 from typing import IO, Any, cast
 
-from flask import Request, g, request
-from werkzeug.datastructures import FileStorage
+from flask import g, request
+from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.formparser import FormDataParser
 
 from app.kit import capacity, container, errors
@@ -17,7 +18,7 @@ _MAX_PARTS = 50
 
 
 class _Sink:
-    """The file object that werkzeug writes a part into: a staged file of the storage."""
+    """The file object into which werkzeug writes a part: a staged file of the storage."""
 
     def __init__(self, staged: Staged) -> None:
         self.staged = staged
@@ -30,24 +31,22 @@ class _Sink:
         return 0
 
     def close(self) -> None:
-        """Do nothing: the staged file is closed by its own context."""
+        """Do nothing; the context manager of the staged file closes it."""
 
 
 def read(schema: UploadSchema) -> dict[str, Any]:
-    """Return the form's members, validated, and under `file` the part, its bytes staged.
+    """Return the validated members of the form, with the staged file as `file`.
 
-    Without a file the form has the members that the schema asks for instead of one.
-
-    The staged file is discarded at the end of the request unless the service promotes it. Raises
-    413 as soon as the limit is passed, 422 on a form that does not fit, 503 as soon as the disk is
-    full.
+    A form without a file must have the members `schema.instead_of_file`. The staged file is
+    discarded at the end of the request unless the service promotes it. Raises 413 if the upload
+    exceeds the limit, 422 if the form is invalid, and 503 if the disk is full.
     """
     limit = container.settings().max_upload_bytes
     if (request.content_length or 0) > limit + FORM_BYTES:
         raise _too_large(limit)
     staged: list[Staged] = []
 
-    def stream(*_: Any, **__: Any) -> IO[bytes]:
+    def open_part(*_: object, **__: object) -> IO[bytes]:
         if staged:
             raise errors.unprocessable("file", "Exactly one file is expected.")
         context = container.current().storage.stage(limit)
@@ -56,17 +55,17 @@ def read(schema: UploadSchema) -> dict[str, Any]:
         return _Sink(staged[0])  # type: ignore[return-value]
 
     with capacity.guard("upload"):
-        form, files = _parse(stream, limit)
+        form, files = _parse(open_part, limit)
     part = files.get("file") if staged else None
-    given = [name for name in schema.instead_of_file if name in form]
     leading = schema.instead_of_file[0]
-    if (part is None) != (leading in given):
-        culprit = "file" if part is None else leading
-        raise errors.unprocessable(culprit, f"Send a part named file, or one named {leading}.")
+    if (part is None) != (leading in form):
+        wrong_member = "file" if part is None else leading
+        message = f"Send either a part named file or a part named {leading}."
+        raise errors.unprocessable(wrong_member, message)
     body = requests.load(schema, form)
     if part is None:
         for name in schema.instead_of_file:
-            if name not in given:
+            if name not in form:
                 raise errors.unprocessable(name, "Missing data for required field.")
         return body
     del body[leading]
@@ -74,7 +73,10 @@ def read(schema: UploadSchema) -> dict[str, Any]:
 
 
 class Upload:
-    """An uploaded file: `name` and `declared` as the client said, `staged` with size and sha256."""
+    """An uploaded file.
+
+    `name` and `declared`, the media type, come from the client. `staged` has size and sha256.
+    """
 
     def __init__(self, part: FileStorage, staged: Staged) -> None:
         self.name = part.filename or ""
@@ -91,11 +93,13 @@ def _too_large(limit: int) -> ApiError:
     )
 
 
-def _parse(stream: Any, limit: int) -> tuple[dict[str, Any], Any]:
+def _parse(
+    open_part: Callable[..., IO[bytes]], limit: int
+) -> tuple[dict[str, Any], MultiDict[str, FileStorage]]:
     body = BodyReader(limit + FORM_BYTES, lambda: _too_large(limit))
     length = None if is_encoded() else request.content_length
     parser = FormDataParser(
-        stream_factory=stream,
+        stream_factory=open_part,
         max_form_memory_size=FORM_BYTES,
         max_form_parts=_MAX_PARTS,
         silent=False,
@@ -107,11 +111,11 @@ def _parse(stream: Any, limit: int) -> tuple[dict[str, Any], Any]:
     except TooLarge:
         raise _too_large(limit) from None
     except ValueError as failure:
-        raise errors.unprocessable("body", f"Not a multipart form: {failure}") from None
+        raise errors.unprocessable("body", f"The body is not a multipart form: {failure}") from None
     members: dict[str, Any] = {}
     for name, values in form.lists():
         if len(values) > 1:
-            raise errors.unprocessable(name, "Given more than once.")
+            raise errors.unprocessable(name, "This part is sent more than once.")
         if "\ufffd" in values[0]:
             raise errors.unprocessable(name, "Not valid UTF-8 text.")
         members[name] = values[0]
@@ -121,7 +125,7 @@ def _parse(stream: Any, limit: int) -> tuple[dict[str, Any], Any]:
 
 
 def digest(body: dict[str, Any]) -> bytes:
-    """Return the digest of the file's hash and name and of the form, for idempotency keys."""
+    """Return bytes that identify an upload (file hash, file name, form) for idempotency keys."""
     upload: Upload | None = body.get("file")
     members = sorted((k, str(v)) for k, v in body.items() if k != "file")
     if upload is None:
@@ -129,7 +133,7 @@ def digest(body: dict[str, Any]) -> bytes:
     return f"{upload.staged.sha256} {upload.name} {members}".encode()
 
 
-def discard(_request: Request | None = None) -> None:
-    """Remove what was staged and not promoted; at the end of every request."""
+def discard() -> None:
+    """Remove files that were staged but not promoted. Called at the end of every request."""
     for context in g.pop("staged", []):
         context.__exit__(None, None, None)

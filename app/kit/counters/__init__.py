@@ -1,9 +1,9 @@
-"""Exact counts that do not grow with what they count.
+"""Exact counts whose cost does not grow with the number of rows.
 
-A list's total, and statistics, are sums of a few cells: how many rows there are of each combination
-of facets. Triggers append to a table of deltas what each statement changes, so that no two writers
-wait for each other; a job folds deltas into cells; readers add up both. How to count another list
-is told in docs/contributors/counters.md.
+Totals and statistics are sums of a few cells. A cell is the number of rows with one combination of
+facets. Triggers append the change of each statement to a table of deltas, so that writers never
+wait for each other. A job folds deltas into cells; readers add both. To count another list, see
+docs/contributors/counters.md.
 """
 
 from app.kit.counters.reading import (

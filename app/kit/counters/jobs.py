@@ -1,4 +1,4 @@
-"""Background work on counts."""
+"""Background jobs that fold and check counts."""
 
 from app.kit.counters import upkeep
 from app.kit.jobs import Job, enqueue_many, handler, periodic
@@ -15,7 +15,7 @@ def fold(job: Job) -> None:
 
 @handler("counters.check", queue="maintenance")
 def check(_: Job) -> None:
-    """Have the counts of every organization compared with the rows."""
+    """Enqueue a check of the counts of each organization."""
     organizations = upkeep.list_organizations()
     enqueue_many(
         "counters.check_organization", [(id_, {"slug": slug}) for id_, slug in organizations]
@@ -24,7 +24,7 @@ def check(_: Job) -> None:
 
 @handler("counters.check_organization", queue="maintenance")
 def check_organization(job: Job) -> None:
-    """Compare an organization's counts with the rows, and repair those that are wrong."""
+    """Compare the counts of an organization with the rows, and repair wrong ones."""
     assert job.organization_id is not None
     upkeep.check(job.organization_id, job.args["slug"], job.checkpoint)
 

@@ -1,4 +1,4 @@
-"""The tables of counts. Triggers and functions of the database write them."""
+"""The tables of counts. Triggers and functions in the database write them."""
 
 from uuid import UUID
 
@@ -12,9 +12,9 @@ _TEXT = Text(collation="C")
 
 
 class Count(TenantModel, db.Base):
-    """A cell of a cube: how many rows have these facets, and the sum of the source's measure.
+    """A cell of a cube: the number of rows with these facets, and the sum of the source's measure.
 
-    Cells of nothing are deleted, so an organization without rows has none.
+    Empty cells are deleted.
     """
 
     __tablename__ = "counts"
@@ -29,9 +29,10 @@ class Count(TenantModel, db.Base):
 
 
 class CountDelta(db.Base):
-    """What one statement changed, until it is folded into the cells. `xact` is its transaction.
+    """The change of one statement, until it is folded into the cells. `xact` is its transaction.
 
-    `organization_id` is no foreign key: a write of a counted table need not lock its organization.
+    `organization_id` is not a foreign key, so that a write to a counted table does not lock the
+    organization.
     """
 
     __tablename__ = "count_deltas"
@@ -51,7 +52,7 @@ class CountDelta(db.Base):
 
 
 class CountHorizon(db.Base):
-    """The transaction before which every delta is folded; one row."""
+    """The transaction before which all deltas are folded. The table has one row."""
 
     __tablename__ = "count_horizon"
     __table_args__ = (CheckConstraint("one", name="one"),)
@@ -61,7 +62,7 @@ class CountHorizon(db.Base):
 
 
 class CountSource(db.Base):
-    """What is counted of a table (see `migrations/counting.py`)."""
+    """The rows of a table that are counted (see `migrations/counting.py`)."""
 
     __tablename__ = "count_sources"
 
@@ -74,7 +75,7 @@ class CountSource(db.Base):
 
 
 class CountCube(db.Base):
-    """Which facets of its source, by their places, make up a cube's cells."""
+    """The facets of a cube, as positions in the facets of its source."""
 
     __tablename__ = "count_cubes"
 

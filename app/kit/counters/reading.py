@@ -1,7 +1,6 @@
-"""Expressions of counts, for the statements of features.
+"""SQL expressions of counts, for use in the statements of features.
 
-Cells and the deltas that are not folded yet are read in one statement, so a count is exact as of
-its snapshot, whether anything is folded or not.
+One statement reads cells and unfolded deltas, so that a count is exact for its snapshot.
 """
 
 from collections.abc import Sequence
@@ -31,11 +30,16 @@ from app.kit.periods import Column, within
 
 @dataclass(frozen=True)
 class Between:
-    """The times that a list is asked for. `bucket` is the facet that is made of `column`.
+    """A period by which a list is filtered.
 
-    `rows` selects the list's rows of all times, with the facets that are shown, if any, under their
-    names, and the measure as `measure`: an index tells which of them are of the times that are in
-    no whole bucket.
+    Attributes:
+        bucket: the facet that is computed from `column`.
+        column: the column with the time.
+        after: start of the period.
+        before: end of the period.
+        rows: selects the rows of the list at all times, with the facets to show under their names
+            and the measure as `measure`. Rows at the edges of the period, outside of whole buckets,
+            are counted with it; they need an index.
     """
 
     bucket: str
@@ -49,30 +53,30 @@ class Between:
         return within(self.column, after, before)
 
     def edges(self, unit: int) -> tuple[Span | None, list[tuple[int, list[ColumnElement[bool]]]]]:
-        """Return the whole buckets of the period, and the conditions of rows at its edges.
+        """Return the span of whole buckets in the period, and the conditions of rows at its edges.
 
-        Each condition comes with 1 if its rows are counted in addition, or -1 if they are in the
-        buckets but not in the period.
+        Each condition has a sign: 1 if its rows are added, or -1 if they are in the buckets but not
+        in the period.
         """
         period = self.period(self.after, self.before)
         try:
             first = None if self.after is None else spans.round_up(self.after, unit)
             end = None if self.before is None else spans.round_down(self.before, unit)
-        except OverflowError:  # hours that the calendar has not
+        except OverflowError:  # outside of the calendar
             return None, [(1, period)]
         if first is not None and end is not None and first >= end:
             return None, [(1, period)]
-        beside: list[tuple[int, list[ColumnElement[bool]]]] = []
+        edges: list[tuple[int, list[ColumnElement[bool]]]] = []
         if first is not None:
-            beside.append((1, [*self.period(self.after, None), self.column <= first]))
+            edges.append((1, [*self.period(self.after, None), self.column <= first]))
         if end is not None and end != self.before:
-            beside.append((1, [*within(self.column, None, self.before), self.column > end]))
+            edges.append((1, [*within(self.column, None, self.before), self.column > end]))
         elif end is not None:
-            # The end of a bucket is part of it, and need not be of the period.
+            # The bucket includes its end, but the period may not.
             last = self.column == end
-            beside.append((1, [*within(self.column, None, self.before), last]))
-            beside.append((-1, [last]))
-        return Span(self.bucket, first, end), beside
+            edges.append((1, [*within(self.column, None, self.before), last]))
+            edges.append((-1, [last]))
+        return Span(self.bucket, first, end), edges
 
 
 def cells(
@@ -83,18 +87,18 @@ def cells(
     span: Span | None = None,
     organization_id: UUID | None = None,
 ) -> Subquery:
-    """Return the cells of a source whose facets are as `where` says: the `shown` facets, n, total.
+    """Return the cells of a source that match `where`, with the `shown` facets, n and total.
 
-    A combination of facets may come in several rows, to be added up. Raises LookupError if no cube
-    has all these facets.
+    A combination of facets may occur in several rows, which must be added. Raises LookupError if no
+    cube has all these facets.
     """
     return _cells(source, shown, where, organization_id or tenancy.current_organization_id(), span)
 
 
 def prepared_cells(source: Source, shown: Sequence[str]) -> Subquery:
-    """Return the same as `cells` of all rows for a statement to be prepared.
+    """Return all cells of a source for a prepared statement.
 
-    The organization is its parameter `organization_id`.
+    The statement takes the organization as parameter `organization_id`.
     """
     return _cells(source, shown, {}, None, None)
 
@@ -113,14 +117,14 @@ def _cells(
 
 
 def cells_between(source: Source, shown: Sequence[str], where: Where, between: Between) -> Subquery:
-    """Return the cells of a period, as `cells` does; what no bucket tells comes row by row."""
+    """Return the cells of a period, as `cells` does. Rows at its edges are counted one by one."""
     levels = source.find_levels(between.bucket, {*shown, *where}, where)
     unit = levels[-1].length if levels else None
-    span, beside = between.edges(unit or spans.HOUR)
+    span, edges = between.edges(unit or spans.HOUR)
     if unit is None:
-        span, beside = None, [(1, between.period(between.after, between.before))]
-    parts: list[Any] = []
-    for sign, conditions in beside:
+        span, edges = None, [(1, between.period(between.after, between.before))]
+    parts: list[Select[Any]] = []
+    for sign, conditions in edges:
         rows = between.rows.where(*conditions).subquery()
         columns = (rows.c[name].label(name) for name in shown)
         measure = literal(sign) * (rows.c.measure if "measure" in rows.c else 0)
@@ -138,33 +142,33 @@ def total(
     between: Between | None = None,
     organization_id: UUID | None = None,
 ) -> ColumnElement[int]:
-    """Return how many rows of a source are as `where` says. Raises LookupError as `cells` does."""
-    whose = organization_id or tenancy.current_organization_id()
+    """Return the number of rows of a source that match `where`. Raises LookupError as `cells`."""
+    counted_organization = organization_id or tenancy.current_organization_id()
     if between is None:
-        return _sum(source, where, whose, None)
+        return _sum(source, where, counted_organization, None)
     levels = source.find_levels(between.bucket, where, where)
     if not levels:
         return count(between.rows.where(*between.period(between.after, between.before)))
-    span, beside = between.edges(levels[-1].length or 0)
-    found: ColumnElement[int] = literal(0, BigInteger)
-    for sign, conditions in beside:
+    span, edges = between.edges(levels[-1].length or 0)
+    result: ColumnElement[int] = literal(0, BigInteger)
+    for sign, conditions in edges:
         rows = count(between.rows.where(*conditions))
-        found = found + rows if sign > 0 else found - rows
+        result = result + rows if sign > 0 else result - rows
     if span is not None:
-        found += _sum(source, where, whose, span)
-    return found
+        result += _sum(source, where, counted_organization, span)
+    return result
 
 
 def prepared_total(source: Source, where: Where) -> ColumnElement[int]:
-    """Return the same as `total` for a statement to be prepared.
+    """Return the same as `total` for a prepared statement.
 
-    The organization is its parameter `organization_id`.
+    The statement takes the organization as parameter `organization_id`.
     """
     return _sum(source, where, None, None)
 
 
 def count(rows: Select[Any]) -> ColumnElement[int]:
-    """Return how many rows a statement has, counted one by one."""
+    """Return the number of rows of a statement, counted one by one."""
     return select(func.count()).select_from(rows.subquery()).scalar_subquery()
 
 

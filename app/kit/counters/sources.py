@@ -1,7 +1,7 @@
-"""What is counted: sources, and the cubes that their rows are counted in.
+"""The counted tables (sources), and the cubes that hold their counts.
 
-The database has the same from the migrations (`migrations/counting.py`), and counts by it. A test
-holds the two equal.
+Migrations create the same definitions in the database (`migrations/counting.py`). A test compares
+both.
 """
 
 from collections.abc import Collection
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from uuid import UUID
 
 SOURCES: dict[str, "Source"] = {}
-"""Every source by its name."""
+"""All sources by name."""
 
 
 @dataclass(frozen=True)
 class Cube:
-    """Cells by some facets. A reader finds them by one value of `key`, or by a range of `bucket`.
+    """Counts by some facets. Readers select cells by one value of `key` or a range of `bucket`.
 
-    A bucket is a time: the first `length` characters of its facet, a month, a day or an hour.
+    A bucket is a month, a day or an hour: the first `length` characters of its facet.
     """
 
     name: str
@@ -26,13 +26,13 @@ class Cube:
     length: int | None = None
 
     def covers(self, facets: Collection[str]) -> bool:
-        """Return whether cells tell rows with different values of these facets apart."""
+        """Return whether the cells of the cube distinguish all of these facets."""
         return set(facets) <= {*self.facets, self.key, self.bucket}
 
 
 @dataclass(frozen=True)
 class Source:
-    """Rows of a table that are counted by facets. Cubes come in the order of their size."""
+    """Rows of a table that are counted by facets. `cubes` is ordered by size, smallest first."""
 
     name: str
     facets: tuple[str, ...]
@@ -42,15 +42,15 @@ class Source:
         SOURCES[self.name] = self
 
     def find_cube(self, facets: Collection[str], keys: Collection[str] = ()) -> Cube | None:
-        """Return the smallest cube that covers these facets, one of `keys` its key, if any."""
-        fitting = (
+        """Return the smallest cube that covers these facets and has no key or one of `keys`."""
+        matching = (
             cube
             for cube in self.cubes
             if cube.bucket is None
             and cube.covers(facets)
             and (cube.key is None or cube.key in keys)
         )
-        return next(fitting, None)
+        return next(matching, None)
 
     def find_levels(
         self,
@@ -59,11 +59,11 @@ class Source:
         keys: Collection[str] = (),
         level: int | None = None,
     ) -> list[Cube]:
-        """Return the cubes by this bucket that cover these facets, the coarsest first.
+        """Return the cubes with this bucket that cover these facets, the coarsest first.
 
-        With `level`, return only that one.
+        `level` selects the cube with buckets of this length.
         """
-        fitting = [
+        matching = [
             cube
             for cube in self.cubes
             if cube.bucket == bucket
@@ -71,12 +71,12 @@ class Source:
             and cube.covers(facets)
             and (cube.key is None or cube.key in keys)
         ]
-        keyed = [cube for cube in fitting if cube.key is not None]
-        return sorted(keyed or fitting, key=lambda cube: cube.length or 0)
+        keyed = [cube for cube in matching if cube.key is not None]
+        return sorted(keyed or matching, key=lambda cube: cube.length or 0)
 
 
 def as_facet(value: object) -> str:
-    """Return a value as the facet that the database makes of it."""
+    """Return the facet of a value, as the database computes it."""
     if value is None:
         return ""
     if isinstance(value, bool):

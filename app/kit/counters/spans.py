@@ -1,11 +1,11 @@
-"""Times as buckets: which months, days and hours make up a span of time."""
+"""Splitting of periods into buckets: months, days and hours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 MONTH, DAY, HOUR = 7, 10, 13
-"""How many characters tell a bucket's time."""
+"""The levels of buckets: the number of characters in their names."""
 
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
@@ -13,7 +13,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Buckets of one level from `first` up to, not including, `end`; None: no bound."""
+    """Buckets of one level from `first` up to but excluding `end`. None means no bound."""
 
     level: int
     first: str | None
@@ -27,7 +27,7 @@ def as_bucket(at: datetime, level: int) -> str:
 
 
 def round_down(at: datetime, level: int) -> datetime:
-    """Return the beginning of the bucket that `at` is in, in UTC."""
+    """Return the start, in UTC, of the bucket that contains `at`."""
     hour = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     if level == HOUR:
         return hour
@@ -36,7 +36,7 @@ def round_down(at: datetime, level: int) -> datetime:
 
 
 def round_up(at: datetime, level: int) -> datetime:
-    """Return the first beginning of a bucket that is not before `at`, in UTC."""
+    """Return the first start of a bucket, in UTC, that is not before `at`."""
     down = round_down(at, level)
     return down if down == at else _next(down, level)
 
@@ -48,21 +48,21 @@ def _next(begin: datetime, level: int) -> datetime:
 
 
 def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -> list[Range]:
-    """Return the ranges of buckets that make up a span, as coarse as `levels` (ascending) allow.
+    """Return the ranges of buckets that cover a span, as coarse as `levels` (ascending) allow.
 
-    `first` and `end` are beginnings of buckets of the finest level; None: no bound.
+    `first` and `end` are starts of buckets of the finest level. None means no bound.
     """
     level, *finer = levels
     inner_first = None if first is None else round_up(first, level)
     inner_end = None if end is None else round_down(end, level)
     if inner_first is not None and inner_end is not None and inner_first >= inner_end:
         return split(finer, first, end) if finer else []
-    found = [Range(level, _name(inner_first, level), _name(inner_end, level))]
+    ranges = [Range(level, _name(inner_first, level), _name(inner_end, level))]
     if finer and first is not None and first != inner_first:
-        found += split(finer, first, inner_first)
+        ranges += split(finer, first, inner_first)
     if finer and end is not None and end != inner_end:
-        found += split(finer, inner_end, end)
-    return found
+        ranges += split(finer, inner_end, end)
+    return ranges
 
 
 def _name(at: datetime | None, level: int) -> str | None:

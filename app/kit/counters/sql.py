@@ -1,7 +1,6 @@
-"""The SQL of reading cells and deltas.
+"""The SQL that reads cells and deltas.
 
-Written out, as a few dozen of SQLAlchemy's expressions take longer to make than PostgreSQL takes to
-run them.
+It is built as text, because building it from SQLAlchemy expressions takes longer than running it.
 """
 
 import re
@@ -20,26 +19,27 @@ _PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 
 class Query(str):
-    """SQL of a SELECT of texts, as the values that a facet may have."""
+    """SQL of a SELECT that returns the accepted values of a facet."""
 
     __slots__ = ()
 
 
 Where = Mapping[str, Any]
-"""Facets and the value that each must have, or a list of values, or a `Query` of them."""
+"""The accepted values of facets: one value, a list of values, or a `Query`."""
 _Filters = Mapping[str, Sequence[str] | Query]
 
 HORIZON = (
     "(SELECT coalesce(max(xact), 0) FROM count_horizon"
     " WHERE xact <= CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint))"
 )
-"""All deltas before it are folded. A row that is ahead of every transaction came with a dump."""
+"""The transaction before which all deltas are folded. A value beyond all transactions, which a
+restored dump may contain, is ignored."""
 
 
 class Span(NamedTuple):
-    """Buckets of a facet from `first` up to, but not including, `end`; None means no bound.
+    """Buckets of a facet from `first` up to but excluding `end`. None means no bound.
 
-    Both are beginnings of buckets of the finest cube. With `level` only the buckets of that one are
+    Both are starts of buckets of the finest cube. With `level`, only buckets of that level are
     read, and may be shown.
     """
 
@@ -50,13 +50,13 @@ class Span(NamedTuple):
 
 
 class Statement:
-    """SQL in the making, with the values of its parameters.
+    """A builder of SQL and its parameters.
 
-    Without an organization it is one to be prepared, and has the parameter `organization_id`.
+    Without an organization, it builds a prepared statement with the parameter `organization_id`.
     """
 
     def __init__(self, organization_id: UUID | None) -> None:
-        self._values: dict[str, Any] = {}
+        self._values: dict[str, object] = {}
         if organization_id is None:
             self.organization = f"CAST(:{_ORGANIZATION} AS uuid)"
         else:
@@ -65,16 +65,18 @@ class Statement:
     def as_select(
         self, sql: str, columns: Mapping[str, Any], values: Mapping[str, Any] | None = None
     ) -> TextualSelect:
-        """Return SQL with its parameters as part of another statement; `values` adds parameters."""
+        """Return SQL with its parameters for use in another statement; `values` adds parameters."""
         return self.as_text(sql, values).columns(**columns)
 
     def as_text(self, sql: str, values: Mapping[str, Any] | None = None) -> TextClause:
-        """Return the same as a statement of its own."""
-        # Unique: another statement may have several of these.
-        every = {**self._values, **(values or {})}
+        """Return SQL with its parameters as a statement; `values` adds parameters."""
+        # Unique names, because another statement may contain several of these.
+        all_values = {**self._values, **(values or {})}
         used = sorted(set(_PARAMETER.findall(sql)))
         binds: list[BindParameter[Any]] = [
-            bindparam(name, every[name], unique=True) if name != _ORGANIZATION else bindparam(name)
+            bindparam(name, all_values[name], unique=True)
+            if name != _ORGANIZATION
+            else bindparam(name)
             for name in used
         ]
         return text(sql).bindparams(*binds)
@@ -83,7 +85,7 @@ class Statement:
         self, source: Source, shown: Sequence[str], where: Where, span: Span | None
     ) -> str:
         """Return a SELECT of `shown` facets, n and total. Raises LookupError if no cube fits."""
-        filters = {facet: _listed(value) for facet, value in where.items()}
+        filters = {facet: _as_facets(value) for facet, value in where.items()}
         needed = {*shown, *filters}
         parts = []
         if span is None:
@@ -97,9 +99,9 @@ class Statement:
                 raise LookupError(f"{source.name} by {sorted(needed)} and {span.bucket}")
             ranges = spans.split([cube.length or 0 for cube in levels], span.first, span.end)
             for cube in levels:
-                own = [one for one in ranges if one.level == cube.length]
-                if own:
-                    parts.append(self._select_cube(cube, shown, filters, own))
+                cube_ranges = [part for part in ranges if part.level == cube.length]
+                if cube_ranges:
+                    parts.append(self._select_cube(cube, shown, filters, cube_ranges))
         parts.append(self._select_deltas(source, shown, filters, span))
         return " UNION ALL ".join(parts)
 
@@ -110,7 +112,9 @@ class Statement:
         filters: _Filters,
         ranges: Sequence[spans.Range],
     ) -> str:
-        columns = {name: f"facets[{place}]" for place, name in enumerate(cube.facets, start=1)}
+        columns = {
+            name: f"facets[{position}]" for position, name in enumerate(cube.facets, start=1)
+        }
         conditions = [f"organization_id = {self.organization}", f"cube = '{cube.name}'"]
         if cube.key is None:
             conditions.append("key = ''")
@@ -130,7 +134,9 @@ class Statement:
         filters: _Filters,
         span: Span | None,
     ) -> str:
-        columns = {name: f"facets[{place}]" for place, name in enumerate(source.facets, start=1)}
+        columns = {
+            name: f"facets[{position}]" for position, name in enumerate(source.facets, start=1)
+        }
         conditions = [
             f"organization_id = {self.organization}",
             f"source = '{source.name}'",
@@ -161,25 +167,25 @@ class Statement:
                 conditions.append(f"{columns[name]} = {self.add(values[0])}")
             else:
                 conditions.append(f"{columns[name]} = ANY (CAST({self.add(values)} AS text[]))")
-        # An index of a table serves comparisons in its own collation alone.
+        # The index of a table only supports comparisons in its own collation.
         facets = "".join(f'{columns[name]} COLLATE "default" AS {name}, ' for name in shown)
-        return f"SELECT {facets}n, total FROM {table} WHERE {' AND '.join(conditions)}"  # noqa: S608 - made of constants
+        return f"SELECT {facets}n, total FROM {table} WHERE {' AND '.join(conditions)}"  # noqa: S608 - consists of constants
 
-    def _is_in(self, one: spans.Range) -> str:
+    def _is_in(self, buckets: spans.Range) -> str:
         bounds = ["bucket > ''"]
-        for sign, at in ((">=", one.first), ("<", one.end)):
+        for sign, at in ((">=", buckets.first), ("<", buckets.end)):
             if at is not None:
                 bounds.append(f"bucket {sign} {self.add(at)}")
         return f"({' AND '.join(bounds)})"
 
-    def add(self, value: Any) -> str:
-        """Return the name of a new parameter of this value."""
+    def add(self, value: object) -> str:
+        """Add a parameter with this value, and return its placeholder."""
         name = f"c{len(self._values)}"
         self._values[name] = value
         return f":{name}"
 
 
-def _listed(value: Any) -> Sequence[str] | Query:
+def _as_facets(value: object) -> Sequence[str] | Query:
     if isinstance(value, Query):
         return value
-    return [as_facet(one) for one in (value if isinstance(value, list | tuple) else [value])]
+    return [as_facet(item) for item in (value if isinstance(value, list | tuple) else [value])]

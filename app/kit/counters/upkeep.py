@@ -1,4 +1,4 @@
-"""Folding deltas into cells, and checking cells against the rows that they count."""
+"""Folding of deltas into cells, and repair of cells that differ from the counted rows."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import Row, TextClause, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.kit import db, tenancy
@@ -17,32 +17,32 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 BATCH = 5_000
-"""How many deltas are folded in one transaction."""
+"""The number of deltas that are folded in one transaction."""
 BACKLOG = 10_000
-"""How many deltas of an organization a reader may meet: to add them up takes a millisecond or two.
-With more, a reader folds some of them, so that reads stay fast when no worker does."""
+"""The number of unfolded deltas of an organization above which a reader folds some itself. Adding
+up so many takes one or two milliseconds, so reads stay fast even if no worker runs."""
 _CHECK_EVERY = 100
-_REASON = "counts of every organization are kept"
+_REASON = "maintains the counts of every organization"
 
 _FOLD = text("SELECT fold_counts(:most)")
-_WAITING = text(
+_COUNT_PENDING = text(
     f"""
     SELECT count(*) FROM (
         SELECT FROM count_deltas
         WHERE organization_id = :organization AND xact >= {HORIZON} LIMIT :most
-    ) AS waiting
-    """  # noqa: S608 - made of constants
+    ) AS pending
+    """  # noqa: S608 - consists of constants
 )
 _DIFFERENCES = text("SELECT * FROM count_differences(:organization, :source)")
 _REPAIR = text("SELECT repair_counts(:organization, :source)")
 _ORGANIZATIONS = text("SELECT id, slug FROM organizations ORDER BY id")
-_UNHURRIED = text("SET LOCAL statement_timeout = 0")
+_NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 _reads = count(1)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A cell that is wrong by `n` rows, or its sum by `total`."""
+    """A wrong cell. Its count is off by `n`, its sum by `total`."""
 
     organization: str
     source: str
@@ -55,7 +55,7 @@ class Difference:
 
 
 def fold(checkpoint: Callable[[], None]) -> int:
-    """Fold all deltas, batch by batch, and return how many; `checkpoint` commits."""
+    """Fold all deltas in batches, and return their number. `checkpoint` commits."""
     folded = 0
     while True:
         with tenancy.across_organizations(reason=_REASON):
@@ -67,9 +67,10 @@ def fold(checkpoint: Callable[[], None]) -> int:
 
 
 def fold_backlog() -> None:
-    """Fold some of the bound organization's deltas if there are too many; looks at times only.
+    """Fold some deltas of the bound organization if there are too many of them.
 
-    Called by readers. Uses a connection of its own; a failure is nothing to the reader.
+    Called by readers; only every 100th call checks. Uses a separate connection, and does not raise
+    errors of the database.
     """
     if next(_reads) % _CHECK_EVERY:
         return
@@ -77,7 +78,7 @@ def fold_backlog() -> None:
     try:
         with db.open_autocommit() as connection:
             values = {"organization": organization_id, "most": BACKLOG + 1}
-            if connection.execute(_WAITING, values).scalar_one() > BACKLOG:
+            if connection.execute(_COUNT_PENDING, values).scalar_one() > BACKLOG:
                 connection.execute(_FOLD, {"most": BATCH})
     except SQLAlchemyError as failure:
         log.warning("counts.not_folded", error=type(failure).__name__)
@@ -90,15 +91,15 @@ def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
 
 
 def list_sources() -> list[str]:
-    """Return the names of what is counted in this database."""
+    """Return the names of all sources in this database."""
     statement = select(CountSource.source).order_by(CountSource.source)
     return list(db.session().scalars(statement))
 
 
 def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
-    """Yield the cells of an organization that do not agree with the rows, source by source.
+    """Yield the cells of an organization that differ from the counted rows.
 
-    A source is compared in one statement, so writes and folds at the same time do not matter.
+    Each source is compared in one statement, so concurrent writes and folds do not matter.
     """
     for source in list_sources():
         for row in _run(_DIFFERENCES, organization_id, source):
@@ -108,21 +109,21 @@ def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
 
 
 def repair(organization_id: UUID, source: str) -> int:
-    """Correct the cells of an organization's source, and return how many were wrong.
+    """Correct the cells of one source of an organization, and return how many were wrong.
 
-    Nobody folds until the caller commits.
+    Folding is blocked until the caller commits.
     """
     return int(_run(_REPAIR, organization_id, source)[0][0])
 
 
 def check(organization_id: UUID, slug: str, checkpoint: Callable[[], None]) -> int:
-    """Repair the cells of an organization that do not agree, and return how many there were.
+    """Repair the wrong cells of an organization, and return how many there were.
 
-    Each is an error of the service, and logged as one. `checkpoint` commits.
+    Wrong cells are caused by a bug, and logged as an error. `checkpoint` commits.
     """
     wrong = 0
     for source in list_sources():
-        # Comparing takes no lock, so folding goes on where nothing is wrong.
+        # Comparing takes no lock, so folding is only blocked if there is something to repair.
         differs = bool(_run(_DIFFERENCES, organization_id, source))
         repaired = repair(organization_id, source) if differs else 0
         checkpoint()
@@ -132,8 +133,8 @@ def check(organization_id: UUID, slug: str, checkpoint: Callable[[], None]) -> i
     return wrong
 
 
-def _run(statement: Any, organization_id: UUID, source: str) -> list[Any]:
+def _run(statement: TextClause, organization_id: UUID, source: str) -> list[Row[Any]]:
     with tenancy.organization(organization_id):
-        db.session().execute(_UNHURRIED)
+        db.session().execute(_NO_TIMEOUT)
         values = {"organization": organization_id, "source": source}
         return list(db.session().execute(statement, values))

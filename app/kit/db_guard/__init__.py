@@ -1,5 +1,5 @@
-"""Client-side deadlines of the database: a server that hangs or vanishes blocks no thread.
+"""Client-side timeouts of the database, so that a server that hangs or vanishes blocks no thread.
 
-`deadlines` has libpq's own options, `connections` the connection class of the pools, `probe` a
-question with a deadline, and `guard` the thread that asks it and the circuit that it opens.
+`deadlines` defines options of libpq, `connections` the connection class of the pools, `probe` a
+health check with a timeout, and `guard` the thread that runs it and opens the circuit breaker.
 """

@@ -1,4 +1,4 @@
-"""The connection class of the pools: it can be given up by another thread."""
+"""The connection class of the pools. Another thread can shut a connection down."""
 
 import os
 import select
@@ -11,10 +11,10 @@ from psycopg2 import extensions
 
 
 class Watcher(Protocol):
-    """The guard, as far as its connections call it."""
+    """The methods of the guard that connections call."""
 
     def connecting(self, dsn: str) -> AbstractContextManager[None]:
-        """Watch an attempt to connect; refuse it when the database is known not to answer."""
+        """Watch an attempt to connect. Raises OperationalError if the database is unreachable."""
 
     def add(self, connection: "Connection") -> None:
         """Watch a connection."""
@@ -26,8 +26,8 @@ class Watcher(Protocol):
 class Connection(extensions.connection):
     """A connection that its guard watches.
 
-    It keeps a second descriptor of its socket. libpq may close its own at any time, and another
-    thread's file may get that number: shutting that one down would hit a stranger.
+    It keeps a duplicate of the file descriptor of its socket. libpq may close its own at any time,
+    and the number may then be reused for a file that must not be shut down.
     """
 
     def __init__(self, guard: Watcher, dsn: str, **options: Any) -> None:
@@ -44,35 +44,36 @@ class Connection(extensions.connection):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a statement is under way. May be asked by any thread that keeps it from closing.
+        """Return whether a statement is running.
 
-        libpq says so from memory; its answer to a race is only an old one.
+        Any thread may call this while it prevents the connection from being closed. libpq reads the
+        status from memory, so a race can only return an outdated value.
         """
         status: int = self.info.transaction_status
         return status == extensions.TRANSACTION_STATUS_ACTIVE
 
     @property
     def is_dead(self) -> bool:
-        """Whether the server has closed this idle connection, or is about to.
+        """Return whether the server has closed this idle connection, or is about to.
 
-        Nothing is sent: a server that says something unasked says good-bye.
+        Nothing is sent. A server writes to an idle connection only when it closes it.
         """
         return bool(self._poller.poll(0))
 
     def shut_down(self) -> None:
-        """Wake the thread that waits for the server; it gets an OperationalError."""
+        """Wake the thread that waits for the server; it raises OperationalError."""
         if self._descriptor is None:
             return
-        wire = socket.socket(fileno=self._descriptor)
+        duplicate = socket.socket(fileno=self._descriptor)
         try:
-            wire.shutdown(socket.SHUT_RDWR)
-        except OSError:  # it is gone already
+            duplicate.shutdown(socket.SHUT_RDWR)
+        except OSError:  # it is closed already
             pass
         finally:
-            wire.detach()
+            duplicate.detach()
 
     def close(self) -> None:
-        """Close the connection; the guard watches it no more."""
+        """Close the connection and stop watching it."""
         self._guard.remove(self)
         self._descriptor = None
         self._close_descriptor()

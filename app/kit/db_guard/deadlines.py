@@ -1,20 +1,20 @@
-"""libpq's deadlines. Only the standard library is needed here: the supervisor uses them too."""
+"""Timeouts of libpq. The supervisor uses this module, too, so it imports no other package."""
 
 from collections.abc import Mapping
 from typing import Any
 
 CONNECT_SECONDS = 3
-"""A server that accepts a connection and says nothing is given up after so long."""
+"""How long to wait for a server that accepts a connection but does not respond."""
 
 LIBPQ: Mapping[str, Any] = {
     "connect_timeout": CONNECT_SECONDS,
-    # A host that vanished while it owes an answer is noticed by four seconds, as is one that was
-    # started again meanwhile. In milliseconds: data that nobody acknowledges.
+    # A host that vanishes or restarts during a statement is detected within four seconds. The user
+    # timeout, in milliseconds, is for data that is not acknowledged.
     "keepalives": 1,
     "keepalives_idle": 2,
     "keepalives_interval": 1,
     "keepalives_count": 2,
     "tcp_user_timeout": 4_000,
 }
-"""Options of every connection. They say nothing of a server that stands still: its kernel goes on
-acknowledging. `guard` is for that."""
+"""Options of every connection. They do not detect a server process that hangs, because its kernel
+still acknowledges; `guard` does."""

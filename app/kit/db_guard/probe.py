@@ -1,10 +1,9 @@
-"""A question to a server that is answered, refused or not answered in time."""
+"""A health check of a server with a timeout."""
 
 import select
 import time
 from contextlib import suppress
 from enum import Enum
-from typing import Any
 
 import psycopg2
 from psycopg2 import extensions
@@ -13,7 +12,7 @@ _EVENTS = {extensions.POLL_READ: select.POLLIN, extensions.POLL_WRITE: select.PO
 
 
 class Answer(Enum):
-    """What came of a question. A refusal is an answer: whoever sends it does not hang."""
+    """The result of a probe. A server that refuses (REFUSED) responds, so it does not hang."""
 
     OK = "ok"
     REFUSED = "refused"
@@ -21,30 +20,31 @@ class Answer(Enum):
 
 
 class Probe:
-    """Asks one server `SELECT 1`, on a connection that it keeps. For one thread."""
+    """Sends `SELECT 1` to one server on a connection that it keeps. For one thread."""
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
-        self._connection: Any = None
+        self._connection: extensions.connection | None = None
 
     def ask(self, seconds: float) -> Answer:
-        """Ask, and wait for the answer for so many seconds."""
+        """Send the query, and wait at most so many seconds for the result."""
         deadline = time.monotonic() + seconds
         had_connection = self._connection is not None
         answer = self._try(deadline)
         if answer is Answer.REFUSED and had_connection:
-            # The connection was old; the server may be fine.
+            # The connection may have been outdated; try a new one.
             answer = self._try(deadline)
         return answer
 
     def _try(self, deadline: float) -> Answer:
         try:
-            if self._connection is None:
-                self._connection = psycopg2.connect(self._dsn, async_=True)
-                _drive(self._connection, deadline)
-            cursor = self._connection.cursor()
+            connection = self._connection
+            if connection is None:
+                connection = self._connection = psycopg2.connect(self._dsn, async_=True)
+                _wait_until_ready(connection, deadline)
+            cursor = connection.cursor()
             cursor.execute("SELECT 1")
-            _drive(self._connection, deadline)
+            _wait_until_ready(connection, deadline)
             cursor.close()
         except TimeoutError:
             self.close()
@@ -55,19 +55,19 @@ class Probe:
         return Answer.OK
 
     def close(self) -> None:
-        """Give up the connection; the next question opens another one."""
+        """Close the connection. The next probe opens a new one."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(psycopg2.Error):
                 connection.close()
 
 
-def _drive(connection: Any, deadline: float) -> None:
+def _wait_until_ready(connection: extensions.connection, deadline: float) -> None:
     """Wait until an asynchronous connection is ready. Raises TimeoutError."""
     while (state := connection.poll()) != extensions.POLL_OK:
         poller = select.poll()
         poller.register(connection.fileno(), _EVENTS[state])
-        left = max(0.0, deadline - time.monotonic())
-        # With no time left it is looked once more: this process may be what stood still.
-        if not poller.poll(left * 1000) and time.monotonic() >= deadline:
+        remaining = max(0.0, deadline - time.monotonic())
+        # Poll once more even after the deadline: this process itself may have been suspended.
+        if not poller.poll(remaining * 1000) and time.monotonic() >= deadline:
             raise TimeoutError

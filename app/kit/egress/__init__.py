@@ -1,6 +1,6 @@
-"""The one door to other hosts: nothing the service calls out to may lead inside its network."""
+"""The client for requests to other hosts. It never connects to addresses of internal networks."""
 
-from app.kit.egress.door import Egress
+from app.kit.egress.client import Egress
 from app.kit.egress.outcome import ErrorKind, Outcome
 from app.kit.egress.policy import EgressRefused, Policy
 

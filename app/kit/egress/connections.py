@@ -1,11 +1,12 @@
-"""Connections, pools and an adapter of requests that connect to judged addresses only."""
+"""Connections, pools and an adapter for `requests` that connect only to allowed addresses."""
 
 import re
+import socket
 import ssl
 from collections.abc import Callable
 from functools import lru_cache
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from requests import PreparedRequest, Response
@@ -21,20 +22,25 @@ from app.kit.egress.policy import EgressRefused, Policy
 from app.kit.egress.resolve import Endpoint, ResolutionFailed, resolve
 from app.kit.egress.sockets import Call, CallSocket, CallSSLSocket, calling, current_call
 
-# Where neither deadline nor timeout says otherwise, a name is looked up for so long.
+if TYPE_CHECKING:
+    from urllib3._base_connection import BaseHTTPConnection
+
+Timeout = float | tuple[float, float] | tuple[float, None]
+"""Seconds for connecting and reading together, or for each."""
+# The limit of a DNS lookup if neither deadline nor timeout is shorter.
 _LOOKUP_SECONDS = 10.0
 _TIMEOUTS = (10.0, 60.0)
 _URL_MAX = 2048
-_HOSTS_KEPT = 64
-_CONNECTIONS_KEPT = 32
+_MAX_POOLS = 64
+_MAX_IDLE_CONNECTIONS = 32
 
 
 class _Guarded(HTTPConnection):
-    """What plain and TLS connections have in common."""
+    """The common part of plain and TLS connections."""
 
     _used = False
     idle_since = 0.0
-    """When it was put back for others to use."""
+    """When the connection was returned to its pool."""
 
     def _new_conn(self) -> CallSocket:
         call = current_call()
@@ -42,26 +48,26 @@ class _Guarded(HTTPConnection):
         endpoints = resolve(
             call.policy, self._dns_host, self.port, min(call.remaining(), _LOOKUP_SECONDS)
         )
-        problem: OSError | None = None
+        last_error: OSError | None = None
         for position, endpoint in enumerate(endpoints):
             try:
-                return self._connect(call, endpoint, share=len(endpoints) - position)
+                return self._connect(call, endpoint, untried=len(endpoints) - position)
             except OSError as error:
-                problem = error
-        if isinstance(problem, TimeoutError):
-            raise ConnectTimeoutError(self, "no connection in time") from problem
-        raise NewConnectionError(self, "no connection") from problem
+                last_error = error
+        if isinstance(last_error, TimeoutError):
+            raise ConnectTimeoutError(self, "no connection in time") from last_error
+        raise NewConnectionError(self, "no connection") from last_error
 
-    def _connect(self, call: Call, endpoint: Endpoint, share: int) -> CallSocket:
-        """Connect to one of several addresses; a dead one may use up its share of the time only."""
+    def _connect(self, call: Call, endpoint: Endpoint, untried: int) -> CallSocket:
+        """Connect to one address, within an equal part of the time left for untried addresses."""
         connection = CallSocket(endpoint.family)
         try:
             for option in self.socket_options or ():
                 connection.setsockopt(*option)
-            own = self.timeout if isinstance(self.timeout, int | float) else _LOOKUP_SECONDS
-            connection.settimeout(min(call.remaining() / share, own))
+            timeout = self.timeout if isinstance(self.timeout, int | float) else _LOOKUP_SECONDS
+            connection.settimeout(min(call.remaining() / untried, timeout))
             connection.connect(endpoint.address)
-            _judge_peer(call, connection)
+            _check_peer(call, connection)
         except BaseException:
             connection.close()
             raise
@@ -73,7 +79,7 @@ class _Guarded(HTTPConnection):
         if self.sock is not None and self._used:
             if call.may_reuse(monotonic() - self.idle_since):
                 call.reused = True
-                _judge_peer(call, self.sock)
+                _check_peer(call, self.sock)
             else:
                 self.close()
         if self.sock is None:
@@ -85,37 +91,37 @@ class _Guarded(HTTPConnection):
 
 
 class GuardedHTTPConnection(_Guarded):
-    """A plain connection to a judged address."""
+    """A plain connection to an allowed address."""
 
 
 class GuardedHTTPSConnection(_Guarded, HTTPSConnection):
-    """A TLS connection to a judged address, with the name and certificate of its host."""
+    """A TLS connection to an allowed address that verifies the certificate of the host name."""
 
 
-def _judge_peer(call: Call, connection: Any) -> None:
+def _check_peer(call: Call, connection: socket.socket) -> None:
     if not call.policy.allows(connection.getpeername()[0]):
         raise EgressRefused("the host does not have a public address")
 
 
-class _StampingPool(HTTPConnectionPool):
-    """Notes when a connection is put back."""
+class _TimestampPool(HTTPConnectionPool):
+    """A pool that records when a connection is returned to it."""
 
-    def _put_conn(self, conn: Any) -> None:
-        if conn is not None:
+    def _put_conn(self, conn: "BaseHTTPConnection | None") -> None:
+        if isinstance(conn, _Guarded):
             conn.idle_since = monotonic()
         super()._put_conn(conn)
 
 
-class _HTTPPool(_StampingPool):
+class _HTTPPool(_TimestampPool):
     ConnectionCls = GuardedHTTPConnection
 
 
-class _HTTPSPool(_StampingPool, HTTPSConnectionPool):
+class _HTTPSPool(_TimestampPool, HTTPSConnectionPool):
     ConnectionCls = GuardedHTTPSConnection
 
 
-def tls_context(ca_file: str | None) -> ssl.SSLContext:
-    """Certificates and host names are checked; a file adds authorities to certifi's."""
+def build_tls_context(ca_file: str | None) -> ssl.SSLContext:
+    """Return a context that verifies certificates. `ca_file` adds authorities to certifi's."""
     context = ssl.create_default_context(cafile=DEFAULT_CA_BUNDLE_PATH)
     if ca_file is not None:
         context.load_verify_locations(cafile=ca_file)
@@ -124,54 +130,66 @@ def tls_context(ca_file: str | None) -> ssl.SSLContext:
 
 
 class GuardedAdapter(HTTPAdapter):
-    """The adapter of requests behind which the guarded connections are."""
+    """An adapter for `requests` that uses guarded connections.
 
-    def __init__(self, limits: Callable[[], Call], context: ssl.SSLContext) -> None:
-        """:param limits: makes the call for a request that brings none of its own."""
-        self._limits = limits
+    `build_call` returns the call with the limits of a request that a session sends.
+    """
+
+    def __init__(self, build_call: Callable[[], Call], context: ssl.SSLContext) -> None:
+        self._build_call = build_call
         self._context = context
         super().__init__(
-            pool_connections=_HOSTS_KEPT, pool_maxsize=_CONNECTIONS_KEPT, max_retries=0
+            pool_connections=_MAX_POOLS, pool_maxsize=_MAX_IDLE_CONNECTIONS, max_retries=0
         )
 
-    def init_poolmanager(self, connections: int, maxsize: int, *_: Any, **__: Any) -> None:
+    def init_poolmanager(self, connections: int, maxsize: int, *_: object, **__: object) -> None:
         self.poolmanager = PoolManager(
             num_pools=connections, maxsize=maxsize, ssl_context=self._context
         )
         self.poolmanager.pool_classes_by_scheme = {"http": _HTTPPool, "https": _HTTPSPool}
 
-    def cert_verify(self, *args: Any, **kwargs: Any) -> None:
-        """Do nothing: the context verifies certificates.
+    def cert_verify(self, *args: object, **kwargs: object) -> None:
+        """Do nothing: the TLS context verifies certificates.
 
-        requests would load all authorities again for every connection.
+        `requests` would load all authorities again for every connection.
         """
 
-    def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
-        """Send a request for a session, without a proxy; certificates are always checked.
+    def send(
+        self,
+        request: PreparedRequest,
+        stream: bool = False,  # noqa: ARG002, FBT001, FBT002 - the signature of requests
+        timeout: Timeout | None = None,
+        *_: object,
+        **__: object,
+    ) -> Response:
+        """Send a request of a session, never through a proxy. Certificates are always verified.
 
-        :raises EgressRefused: the door stays shut.
+        Raises:
+            EgressRefused: the policy does not allow the request.
         """
-        timeout = args[1] if len(args) > 1 else kwargs.get("timeout")
         try:
-            return self.send_call(request, self._limits(), timeout or _TIMEOUTS)
+            return self.send_call(request, self._build_call(), timeout or _TIMEOUTS)
         except ResolutionFailed as error:
             raise RequestsConnectionError(error, request=request) from error
 
-    def send_call(self, request: PreparedRequest, call: Call, timeout: Any = _TIMEOUTS) -> Response:
-        """Send within the limits of a call; the body is not read yet."""
+    def send_call(
+        self, request: PreparedRequest, call: Call, timeout: Timeout = _TIMEOUTS
+    ) -> Response:
+        """Send a request within the limits of a call. The body of the response is not read yet."""
         check_target(call.policy, request.url or "")
         with calling(call):
             response = super().send(request, stream=True, timeout=timeout, verify=True)
-        # Nothing was to be compressed, so what is all the same is not unpacked: it may be a bomb.
+        # Never decompress: the request accepts no compression, so it may be a decompression bomb.
         response.raw.headers.discard("Content-Encoding")
         return response
 
 
 @lru_cache(maxsize=2048)
 def check_target(policy: Policy, url: str) -> tuple[str, int]:
-    """Host and port of a URL as requests will read it.
+    """Return host and port of a URL as `requests` parses it.
 
-    :raises EgressRefused: what can be refused without asking where the host is.
+    Raises:
+        EgressRefused: the URL is not allowed, regardless of the addresses of its host.
     """
     if policy.closed:
         raise EgressRefused("outbound traffic is switched off")
@@ -179,17 +197,17 @@ def check_target(policy: Policy, url: str) -> tuple[str, int]:
         raise EgressRefused("not a URL")
     request = PreparedRequest()
     try:
-        given = urlsplit(url)
+        original = urlsplit(url)
         request.prepare_url(url, None)
         parts = urlsplit(request.url or "")
         port = parts.port
-        # What requests would pass over in silence.
-        odd = "@" in given.netloc or given.port == 0
+        # `requests` would silently ignore both.
+        has_user_or_port_0 = "@" in original.netloc or original.port == 0
     except (RequestException, ValueError):  # lone surrogates are a UnicodeError
         raise EgressRefused("not a URL") from None
     if parts.scheme not in (("https", "http") if policy.allow_http else ("https",)):
-        raise EgressRefused("the URL has to begin with https://")
-    if odd or "@" in parts.netloc:
+        raise EgressRefused("the URL must begin with https://")
+    if has_user_or_port_0 or "@" in parts.netloc:
         raise EgressRefused("the URL must not have a user name, a password or port 0")
     if not parts.hostname:
         raise EgressRefused("not a URL")

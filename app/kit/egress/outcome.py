@@ -1,4 +1,4 @@
-"""What became of a request: an answer, or a failure that is told by kind."""
+"""Outcomes of outbound requests, and the classification of failures."""
 
 import ssl
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from requests import exceptions as requests_exceptions
 
 from app.kit.egress.policy import EgressRefused
 from app.kit.egress.resolve import ResolutionFailed
-from app.kit.egress.sockets import TooMuch
+from app.kit.egress.sockets import ResponseTooLarge
 
 
 class ErrorKind(StrEnum):
-    """Where a request failed."""
+    """The stage or reason of a failed request."""
 
     REFUSED_ADDRESS = "refused_address"
     DNS = "dns"
@@ -26,12 +26,11 @@ class ErrorKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One request, answered or failed.
+    """The response to a request, or the reason of its failure.
 
-    ``status_code`` is None when no status line came; with an error beside it the answer broke off
-    after its headers. ``headers`` have lower-case names. ``body`` are the bytes as they were sent
-    (never decompressed), cut at the limit. ``error`` is one short sentence that says nothing about
-    the inside of the network.
+    `status_code` is None without a status line; with an `error`, the response broke off after its
+    headers. Names in `headers` are in lower case. `body` is never decompressed, and is cut off at
+    the limit. `error` is a short sentence that reveals nothing about the internal network.
     """
 
     status_code: int | None
@@ -43,17 +42,17 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """Whether a whole answer with a status of 2xx came."""
+        """Return whether a complete response with a status of 2xx was received."""
         return self.error_kind is None and self.is_success
 
     @property
     def is_success(self) -> bool:
-        """Whether the status is 2xx, whatever became of the body."""
+        """Return whether the status is 2xx, even if the body is incomplete."""
         return (self.status_code or 0) // 100 == 2  # noqa: PLR2004
 
     @property
     def is_redirect(self) -> bool:
-        """Whether the status is 3xx."""
+        """Return whether the status is 3xx."""
         return (self.status_code or 0) // 100 == 3  # noqa: PLR2004
 
 
@@ -66,17 +65,17 @@ _TIMEOUTS = (
 )
 
 
-def failure(error: BaseException) -> Failure:
-    """Return the kind and message for an exception, by it and by the exceptions it carries."""
-    chain = _causes(error)
-    for judge in (_known, _timed_out, _by_layer):
-        for one in chain:
-            if found := judge(one):
-                return found
-    return ErrorKind.PROTOCOL, "the answer is not valid HTTP"
+def classify(error: BaseException) -> Failure:
+    """Return the kind and the message of an exception, considering its causes."""
+    chain = _list_causes(error)
+    for match_failure in (_match_specific, _match_timeout, _match_layer):
+        for cause in chain:
+            if failure := match_failure(cause):
+                return failure
+    return ErrorKind.PROTOCOL, "the response is not valid HTTP"
 
 
-def _known(error: BaseException) -> Failure | None:
+def _match_specific(error: BaseException) -> Failure | None:
     match error:
         case EgressRefused():
             return ErrorKind.REFUSED_ADDRESS, error.reason
@@ -84,38 +83,38 @@ def _known(error: BaseException) -> Failure | None:
             return ErrorKind.DNS, "the host name does not resolve"
         case ssl.SSLCertVerificationError():
             return ErrorKind.TLS, f"the certificate is not valid: {error.verify_message}"
-        case TooMuch():
-            return ErrorKind.PROTOCOL, "the answer is too large"
+        case ResponseTooLarge():
+            return ErrorKind.PROTOCOL, "the response is too large"
     return None
 
 
-def _timed_out(error: BaseException) -> Failure | None:
-    # A refused connection is, oddly, a kind of timeout for urllib3.
+def _match_timeout(error: BaseException) -> Failure | None:
+    # In urllib3, NewConnectionError (a refused connection) is a subclass of a timeout.
     if isinstance(error, (ResolutionFailed, *_TIMEOUTS)) and not isinstance(
         error, urllib3.exceptions.NewConnectionError
     ):
-        return ErrorKind.TIMEOUT, "no complete answer within the time allowed"
+        return ErrorKind.TIMEOUT, "no complete response within the time allowed"
     return None
 
 
-def _by_layer(error: BaseException) -> Failure | None:
+def _match_layer(error: BaseException) -> Failure | None:
     match error:
         case ssl.SSLError() | urllib3.exceptions.SSLError():
-            return ErrorKind.TLS, "no secure connection could be agreed on"
+            return ErrorKind.TLS, "no secure connection could be established"
         case urllib3.exceptions.NewConnectionError():
-            return ErrorKind.CONNECT, "the connection was not accepted"
+            return ErrorKind.CONNECT, "the connection was refused"
         case ConnectionError():
-            return ErrorKind.PROTOCOL, "the connection was closed before the answer was complete"
+            return ErrorKind.PROTOCOL, "the connection was closed before the response was complete"
     return None
 
 
-def _causes(error: BaseException) -> list[BaseException]:
-    """Yield the exception and those that it carries as cause, reason or argument."""
-    found: list[BaseException] = []
-    waiting: list[object] = [error]
-    while waiting:
-        one = waiting.pop(0)
-        if isinstance(one, BaseException) and not any(one is other for other in found):
-            found.append(one)
-            waiting += [one.__cause__, getattr(one, "reason", None), *one.args]
-    return found
+def _list_causes(error: BaseException) -> list[BaseException]:
+    """Return the exception and all exceptions in its cause, reason or arguments."""
+    causes: list[BaseException] = []
+    pending: list[object] = [error]
+    while pending:
+        item = pending.pop(0)
+        if isinstance(item, BaseException) and not any(item is cause for cause in causes):
+            causes.append(item)
+            pending += [item.__cause__, getattr(item, "reason", None), *item.args]
+    return causes

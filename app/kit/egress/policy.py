@@ -1,4 +1,4 @@
-"""Which addresses are public. `ipaddress.is_global` is not enough: it lets translated ones through.
+"""The addresses that may be reached. `ipaddress.is_global` would allow translated addresses.
 
 Sources: the IANA registries of special-purpose addresses for IPv4 and IPv6 (RFC 6890) and the
 metadata addresses that large clouds document.
@@ -45,7 +45,7 @@ NON_PUBLIC: tuple[Network, ...] = tuple(
         "::ffff:0:0/96",  # IPv4-mapped
         "::ffff:0:0:0/96",  # IPv4-translated
         "64:ff9b::/96",  # NAT64
-        "64:ff9b:1::/48",  # NAT64 of one's own
+        "64:ff9b:1::/48",  # local-use NAT64
         "100::/64",  # discard
         "100:0:0:1::/64",  # dummy
         "2001::/23",  # protocol assignments: Teredo, benchmarking, ORCHID
@@ -58,7 +58,7 @@ NON_PUBLIC: tuple[Network, ...] = tuple(
         "fe80::/10",  # link-local
         "fec0::/10",  # site-local
         "ff00::/8",  # multicast
-        "::/3",  # what is not global unicast is not assigned
+        "::/3",  # unassigned, as are the next two: only 2000::/3 is global unicast
         "4000::/2",
         "8000::/1",
     )
@@ -66,9 +66,10 @@ NON_PUBLIC: tuple[Network, ...] = tuple(
 
 
 class EgressRefused(Exception):  # noqa: N818 - names what happened
-    """The door stays shut; ``reason`` can be told to whoever gave the address.
+    """The policy does not allow the request.
 
-    It does not say which address a name led to: that would map the inner network for strangers.
+    `reason` may be shown to the user who entered the address. It never contains the address that a
+    name resolved to, which would reveal the internal network.
     """
 
     def __init__(self, reason: str) -> None:
@@ -78,11 +79,12 @@ class EgressRefused(Exception):  # noqa: N818 - names what happened
 
 @dataclass(frozen=True)
 class Policy:
-    """What may be reached.
+    """The policy for outbound requests.
 
-    :param allowed_networks: reachable although they are not public.
-    :param allow_http: whether plain http is accepted beside https.
-    :param closed: whether nothing may be reached at all.
+    Attributes:
+        allowed_networks: networks that are allowed although they are not public.
+        allow_http: whether plain http is allowed besides https.
+        closed: whether all requests are refused.
     """
 
     allowed_networks: tuple[Network, ...] = ()
@@ -90,7 +92,7 @@ class Policy:
     closed: bool = False
 
     def allows(self, address: str) -> bool:
-        """Return whether a numeric address, as a resolver or a socket gives it, may be reached."""
+        """Return whether the policy allows a numeric address."""
         return not self.closed and _allows(self.allowed_networks, address)
 
 

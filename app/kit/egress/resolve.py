@@ -1,4 +1,4 @@
-"""Names to addresses, in bounded time and with every address judged."""
+"""DNS lookups with a time limit that check all addresses of a host."""
 
 import re
 import socket
@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from app.kit.egress.policy import EgressRefused, Policy
 
-# A lookup cannot be called off, so one that hangs keeps its thread until the system gives up
-# (half a minute); so many may do so at once.
-_LOOKUPS_AT_ONCE = 64
+# A lookup cannot be cancelled. One that hangs blocks its thread until the system gives up, after
+# half a minute, so the number of concurrent lookups is limited.
+_MAX_LOOKUPS = 64
 _NUMERIC = re.compile(r"[0-9a-fx.:%]+", re.IGNORECASE)
-_lookups = BoundedSemaphore(_LOOKUPS_AT_ONCE)
+_lookups = BoundedSemaphore(_MAX_LOOKUPS)
 
 _Info = tuple[
     int,
@@ -27,14 +27,14 @@ _Infos = Sequence[_Info]
 
 
 class Endpoint(NamedTuple):
-    """An address that was judged; ``address`` is what the socket is connected to, as it stands."""
+    """An allowed address, as `socket.connect` takes it."""
 
     family: int
     address: tuple[str, int] | tuple[str, int, int, int]
 
 
 class ResolutionFailed(Exception):  # noqa: N818 - names what happened
-    """The name has no address, or none was found in time."""
+    """The name has no address, or the lookup took too long."""
 
     def __init__(self, *, timed_out: bool) -> None:
         super().__init__("the name was not resolved")
@@ -44,25 +44,31 @@ class ResolutionFailed(Exception):  # noqa: N818 - names what happened
 def resolve(policy: Policy, host: str, port: int, timeout: float) -> list[Endpoint]:
     """Return the addresses of a host, in the order to try them.
 
-    :param timeout: seconds.
-    :raises EgressRefused: one of the addresses may not be reached.
-    :raises ResolutionFailed: there is none, or not in time.
+    Args:
+        policy: the allowed addresses.
+        host: name or address of the host.
+        port: port to connect to.
+        timeout: limit of the lookup in seconds.
+
+    Raises:
+        EgressRefused: one of the addresses is not allowed.
+        ResolutionFailed: the host has no address, or the lookup took too long.
     """
     endpoints = [
         Endpoint(family, address)
-        for family, _, _, _, address in _numeric(host, port) or _look_up(host, port, timeout)
+        for family, _, _, _, address in _parse_numeric(host, port) or _look_up(host, port, timeout)
         if isinstance(address[0], str)
     ]
     if not endpoints:
         raise ResolutionFailed(timed_out=False)
-    # All of them: which one a client tries first is up to the name's owner.
+    # Check all of them: the owner of the name determines which one is tried first.
     if not all(policy.allows(endpoint.address[0]) for endpoint in endpoints):
         raise EgressRefused("the host does not have a public address")
     return endpoints
 
 
-def _numeric(host: str, port: int) -> _Infos:
-    """Return the address that a text is in any notation, without asking a server."""
+def _parse_numeric(host: str, port: int) -> _Infos:
+    """Return the address if `host` is a numeric address in any notation, without a lookup."""
     if not _NUMERIC.fullmatch(host):
         return []
     try:
@@ -77,21 +83,21 @@ def _look_up(host: str, port: int, timeout: float) -> _Infos:
         raise ResolutionFailed(timed_out=True)
     answers: SimpleQueue[Callable[[], _Infos]] = SimpleQueue()
 
-    def ask() -> None:
+    def look_up() -> None:
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            answers.put(lambda: found)
-        except (OSError, ValueError):  # a label that is too long is a UnicodeError
-            answers.put(_no_address)
+            infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            answers.put(lambda: infos)
+        except (OSError, ValueError):  # a label that is too long raises UnicodeError
+            answers.put(_raise_no_address)
         finally:
             _lookups.release()
 
-    Thread(target=ask, name="egress-lookup", daemon=True).start()
+    Thread(target=look_up, name="egress-lookup", daemon=True).start()
     try:
         return answers.get(timeout=max(0.0, until - monotonic()))()
     except Empty:
         raise ResolutionFailed(timed_out=True) from None
 
 
-def _no_address() -> _Infos:
+def _raise_no_address() -> _Infos:
     raise ResolutionFailed(timed_out=False)

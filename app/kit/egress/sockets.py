@@ -1,7 +1,7 @@
-"""Sockets that know when their call has to be over, and how much it may still receive.
+"""Sockets that enforce the deadline and the size limit of a call.
 
-A socket's own timeout starts anew with every byte, so a server that sends one byte a second holds
-its client for as long as it likes. Here the time left is set before every operation.
+The timeout of a socket restarts with every byte, so a server that sends one byte per second could
+block its client indefinitely. Here the remaining time is set before every operation.
 """
 
 import socket
@@ -11,27 +11,30 @@ from dataclasses import dataclass, field
 from http.client import HTTPException
 from math import inf
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING
 
 from app.kit.egress.policy import Policy
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
+
 IDLE_SECONDS = 1.0
-"""Shorter than any server is known to keep an idle connection."""
+"""Shorter than the keep-alive timeout of all known servers."""
 
 
-class TooMuch(HTTPException):
-    """The other side sends more than the call may receive.
+class ResponseTooLarge(HTTPException):
+    """The response exceeds the size limit of the call.
 
-    A kind of error that the HTTP libraries know to pass on as one of the other side.
+    The HTTP libraries treat an HTTPException as an error of the server.
     """
 
 
 @dataclass(slots=True)
 class Call:
-    """One request on its way: its limits, and what happened to it so far.
+    """A request in progress, with its limits and its state.
 
-    ``until`` is in seconds of the monotonic clock, ``budget`` in bytes as they come off the wire;
-    both can be infinite. ``repeatable``: the request may be sent a second time.
+    `until` is the deadline in seconds of the monotonic clock. `budget` is the maximum number of
+    bytes received. Both can be infinite. `repeatable` is whether the request may be sent again.
     """
 
     policy: Policy
@@ -43,48 +46,50 @@ class Call:
     fresh: bool = field(default=False, init=False)
 
     def remaining(self) -> float:
-        """Seconds left.
+        """Return the seconds until the deadline.
 
-        :raises TimeoutError: none is.
+        Raises:
+            TimeoutError: the deadline has passed.
         """
         left = self.until - monotonic()
         if left <= 0:
-            raise TimeoutError("the time of this call is over")
+            raise TimeoutError("the deadline of this call has passed")
         return left
 
     def limit(self, connection: socket.socket) -> None:
-        """Let the next operation of a socket take no longer than the time left."""
+        """Set the timeout of the next operation of a socket to the remaining time."""
         if self.until != inf:
             connection.settimeout(self.remaining())
 
     def count(self, size: int) -> int:
-        """Take note of bytes that came.
+        """Add `size` received bytes, and return `size`.
 
-        :raises TooMuch: beyond the budget.
+        Raises:
+            ResponseTooLarge: the size limit is exceeded.
         """
         self.received += size
         if self.received > self.budget:
-            raise TooMuch
+            raise ResponseTooLarge
         return size
 
     def shorten(self, seconds: float) -> None:
-        """Let the call end within so many seconds from now."""
+        """Move the deadline to at most `seconds` from now."""
         self.until = min(self.until, monotonic() + seconds)
 
     def may_reuse(self, idle_seconds: float) -> bool:
-        """Return whether the request may go over a connection that was idle for so long.
+        """Return whether the request may use a pooled connection that was idle for so long.
 
-        The other side may close it at the moment of sending, and then nobody can tell whether the
-        request was read. One that must not be sent twice takes a connection that was in use just
-        now: servers keep those.
+        The server may close an idle connection while the request is sent, so that it is unknown
+        whether the request was received. A request that must not be sent twice therefore uses only
+        a connection that was just in use, which servers keep open.
         """
         return not self.fresh and (self.repeatable or idle_seconds <= IDLE_SECONDS)
 
     def may_repeat(self) -> bool:
-        """Return whether a request may be sent again on a new connection.
+        """Return whether a failed request may be sent again on a new connection.
 
-        A kept connection broke without a sign of a response: most likely the server had just
-        closed it.
+        True if a pooled connection broke before the first byte of the response, most likely because
+        the server had just closed it.
         """
         broke = self.reused and not self.received and monotonic() < self.until
         return broke and self.repeatable and not self.fresh
@@ -98,62 +103,65 @@ _current = _Current()
 
 
 def current_call() -> Call:
-    """Return the call that this thread is making.
+    """Return the current call of this thread.
 
-    :raises RuntimeError: none: somebody uses the connections past the door.
+    Raises:
+        RuntimeError: there is none, because a connection is used outside of a call.
     """
     if _current.call is None:
-        raise RuntimeError("connections are made by calls through the egress door only")
+        raise RuntimeError("connections can only be opened by the egress client")
     return _current.call
 
 
 class calling:  # noqa: N801 - read as a statement: with calling(call)
-    """Make a call the current one of this thread."""
+    """Make `call` the current call of this thread."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
 
     def __enter__(self) -> None:
-        self._before = _current.call
+        self._previous = _current.call
         _current.call = self._call
 
     def __exit__(self, *_: object) -> None:
-        _current.call = self._before
+        _current.call = self._previous
 
 
 class CallSocket(socket.socket):
-    """A plain socket under the limits of its call."""
+    """A plain socket that enforces the limits of its call."""
 
     call: Call | None = None
 
-    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+    def recv_into(self, buffer: "WriteableBuffer", nbytes: int = 0, flags: int = 0) -> int:
         if self.call is None:
-            return super().recv_into(*args, **kwargs)
+            return super().recv_into(buffer, nbytes, flags)
         self.call.limit(self)
-        return self.call.count(super().recv_into(*args, **kwargs))
+        return self.call.count(super().recv_into(buffer, nbytes, flags))
 
-    def sendall(self, *args: Any) -> None:
+    def sendall(self, data: "ReadableBuffer", flags: int = 0) -> None:
         if self.call is not None:
             self.call.limit(self)
-        super().sendall(*args)
+        super().sendall(data, flags)
 
 
 class CallSSLSocket(ssl.SSLSocket):
-    """A TLS socket under the limits of its call."""
+    """A TLS socket that enforces the limits of its call."""
 
     call: Call | None = None
 
-    def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002 - theirs
+    def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002 - the signature of ssl
         current_call().limit(self)
         super().do_handshake(block)
 
-    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+    def recv_into(
+        self, buffer: "WriteableBuffer", nbytes: int | None = None, flags: int = 0
+    ) -> int:
         if self.call is None:
-            return super().recv_into(*args, **kwargs)
+            return super().recv_into(buffer, nbytes, flags)
         self.call.limit(self)
-        return self.call.count(super().recv_into(*args, **kwargs))
+        return self.call.count(super().recv_into(buffer, nbytes, flags))
 
-    def send(self, *args: Any) -> int:
+    def send(self, data: "ReadableBuffer", flags: int = 0) -> int:
         if self.call is not None:
             self.call.limit(self)
-        return super().send(*args)
+        return super().send(data, flags)

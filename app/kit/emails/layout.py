@@ -56,8 +56,8 @@ def load_layout_texts() -> dict[str, dict[str, str]]:
 
 
 def _find_layout_texts(language: str) -> dict[str, str]:
-    found = load_layout_texts()
-    return next(found[tag] for tag in fallback_languages(language) if tag in found)
+    texts = load_layout_texts()
+    return next(texts[tag] for tag in fallback_languages(language) if tag in texts)
 
 
 def _remove_control_characters(value: object) -> str:

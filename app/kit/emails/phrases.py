@@ -1,4 +1,4 @@
-"""Texts of web pages: one file per language, as for emails, found by table and name."""
+"""Texts of web pages: one file per language, as for emails. A phrase has a table and a name."""
 
 import tomllib
 from collections.abc import Iterable
@@ -53,9 +53,9 @@ class Phrases:
     def find(self, key: str, locale: str) -> tuple[Part, ...]:
         """Return the phrase `table.name` in the closest language. Raises TemplateError."""
         for language in fallback_languages(locale):
-            found = self.languages.get(language, {}).get(key)
-            if found is not None:
-                return found
+            phrase = self.languages.get(language, {}).get(key)
+            if phrase is not None:
+                return phrase
         raise TemplateError(f"{self.folder} has no phrase {key}")
 
 

@@ -34,14 +34,14 @@ class Part:
 
 def parse_phrase(text: str) -> tuple[Part, ...]:
     """Split a text at its placeholders. Raises TemplateError on a stray brace."""
-    found, end = [], 0
+    parts, end = [], 0
     for match in _PLACEHOLDER.finditer(text):
-        found += [Part(text[end : match.start()]), Part(match[1], value=True)]
+        parts += [Part(text[end : match.start()]), Part(match[1], value=True)]
         end = match.end()
-    found.append(Part(text[end:]))
-    if any("{" in part.text or "}" in part.text for part in found if not part.value):
+    parts.append(Part(text[end:]))
+    if any("{" in part.text or "}" in part.text for part in parts if not part.value):
         raise TemplateError(f"brace outside a placeholder: {text!r}")
-    return tuple(part for part in found if part.text)
+    return tuple(part for part in parts if part.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +90,25 @@ class TextTemplates:
 
         Raises TemplateError.
         """
-        found: dict[str, dict[str, TextTemplate]] = {}
+        languages: dict[str, dict[str, TextTemplate]] = {}
         for path in sorted(self.folder.glob("*.toml")):
             try:
                 tables = tomllib.loads(path.read_text(encoding="utf-8"))
             except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
                 raise TemplateError(f"{path.name}: {error}") from None
-            found[path.stem.lower()] = {
+            languages[path.stem.lower()] = {
                 name: _parse_template(path.stem, name, table) for name, table in tables.items()
             }
-        if DEFAULT_LANGUAGE not in found:
+        if DEFAULT_LANGUAGE not in languages:
             raise TemplateError(f"{self.folder} has no {DEFAULT_LANGUAGE}.toml")
-        return found
+        return languages
 
     def find(self, name: str, locale: str) -> TextTemplate:
         """Return the template for a reader of `locale`. Raises TemplateError if there is none."""
         for language in fallback_languages(locale):
-            found = self.languages.get(language, {}).get(name)
-            if found is not None:
-                return found
+            template = self.languages.get(language, {}).get(name)
+            if template is not None:
+                return template
         raise TemplateError(f"{self.folder} has no template {name}")
 
 

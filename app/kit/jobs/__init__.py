@@ -1,9 +1,9 @@
-"""Durable work: PostgreSQL is the truth, RQ carries and executes.
+"""Durable background jobs: PostgreSQL stores them, RQ wakes the workers.
 
-A job is a row that says what is due and when. The relay (`relay`) wakes the workers of a queue that
-has something due; a worker (`worker`) claims a job under a lease (`claims`), runs its handler, and
-writes the outcome only if the lease is still its own. `handlers` is the table of what may run at
-all, `queues` says what keeps apart.
+A job is a row with a function, arguments and a due time. The relay (`relay`) wakes the workers of
+queues that have due jobs. A worker (`worker`) claims a job under a lease (`claims`), runs its
+handler, and writes the outcome only if it still has the lease. `handlers` lists the functions that
+may run; `queues` defines the queues and their slots.
 """
 
 from app.kit.jobs.handlers import Job, LostLease, Retry, handler, periodic

@@ -1,4 +1,4 @@
-"""How much work waits, for how long, and whether that is too long."""
+"""Length and age of the queues, and which of them are late."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from app.kit.jobs import handlers
 from app.kit.jobs.queues import QUEUES, list_served
 
 COUNTED = 100_000
-"""Due jobs are counted up to so many: nobody waits for the metrics of a longer queue."""
+"""The maximum count of due jobs in a queue, so that reading the metrics stays fast."""
 
 _READ = text(
     """
@@ -26,7 +26,11 @@ _READ = text(
 
 
 class Backlog(NamedTuple):
-    """A queue's due rows, the seconds that the oldest waits for a worker, and when it is late."""
+    """The backlog of a queue.
+
+    `depth` counts due rows. `age` is how many seconds the oldest one has waited for a worker. The
+    queue is late when `age` exceeds `late_after`.
+    """
 
     queue: str
     depth: int
@@ -35,8 +39,8 @@ class Backlog(NamedTuple):
 
 
 def read() -> list[Backlog]:
-    """Return the backlog of every queue that is worked on."""
-    with tenancy.across_organizations(reason="the operator looks at every organization's work"):
+    """Return the backlog of every queue that this deployment serves."""
+    with tenancy.across_organizations(reason="the operator monitors every organization's work"):
         outbound = container.settings().outbound
         names = [queue.name for queue in list_served(outbound=outbound)]
         rows = db.session().execute(_READ, {"queues": names, "counted": COUNTED}).all()
@@ -46,13 +50,13 @@ def read() -> list[Backlog]:
 
 
 def list_late() -> dict[str, int]:
-    """Return the queues that are behind, each with the age of its oldest due row in seconds."""
-    return {one.queue: round(one.age) for one in read() if one.age > one.late_after}
+    """Return the late queues, each with the age of its oldest due row in seconds."""
+    return {row.queue: round(row.age) for row in read() if row.age > row.late_after}
 
 
-def readings() -> list[metrics.QueueReading]:
-    """Return what the metrics show of every queue."""
-    return [metrics.QueueReading(one.queue, one.depth, one.age) for one in read()]
+def read_for_metrics() -> list[metrics.QueueReading]:
+    """Return the backlog of every queue as readings of the metrics."""
+    return [metrics.QueueReading(row.queue, row.depth, row.age) for row in read()]
 
 
-metrics.register_collector("queues", readings)
+metrics.register_collector("queues", read_for_metrics)

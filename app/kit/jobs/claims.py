@@ -1,9 +1,9 @@
-"""SQL of leases: which job runs next, who runs it, and what became of it.
+"""SQL that claims jobs, renews their leases, and writes their outcomes.
 
-A lease is taken in the statement that starts the run, so none expires while a job waits. Jobs of a
-queue are claimed in turns by organization, within an organization in the order of their due times.
-Every statement finds its rows by the primary key or by an index of unfinished jobs: none reads
-finished ones. Callers see all organizations.
+A lease begins when the run begins, so no lease expires while a job waits. In each queue, the
+organizations take turns; within an organization, jobs run in the order of their due times. Every
+statement uses the primary key or an index of unfinished jobs and never reads finished ones. All
+functions need access to all organizations.
 """
 
 from collections.abc import Sequence
@@ -12,23 +12,23 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import CursorResult, Result, TextClause, text
 
 from app.kit import db
 from app.kit.jobs.model import TURN
 
 LEASE_SECONDS = 30
-"""How long a lease lasts unless it is renewed (`leases`)."""
+"""The duration of a lease. `leases` renews it while the job runs."""
 BATCH = 100
-"""How many jobs a batch handler gets at most."""
+"""The maximum number of jobs in a batch."""
 FAULTS_IN_BATCH = 3
-"""A job that met so many faults in a row runs alone: it may be what causes them."""
+"""A job with this many faults in a row runs alone, because it may cause them."""
 
 _FREE = "due_at <= now() AND (leased_until IS NULL OR leased_until <= now())"
 _FRESH = "(leased_until IS NULL AND attempts = 0 AND interruptions = 0 AND faults < :faults)"
 _OF_QUEUE = "queue = :queue AND due_at IS NOT NULL"
-# The turns, once round, beginning with :first: found one by one along the index. `lap` is 1 for
-# those before :first. And `busy`, the turns that have their quota.
+# `turns` is one round of all turns, starting at :first, read from the index turn by turn. `lap` is
+# 1 for turns before :first. `busy` are the turns that have used up their quota.
 _TURNS = f"""
     WITH RECURSIVE busy AS MATERIALIZED (
         SELECT {TURN} AS turn FROM jobs WHERE queue = :queue AND leased_until > now()
@@ -52,9 +52,9 @@ _TURNS = f"""
                  WHERE turns.lap = 0 AND {_OF_QUEUE} AND {TURN} < :first ORDER BY 1 LIMIT 1)
             ) AS next ORDER BY lap LIMIT 1) AS following
     )
-"""  # noqa: S608 - made of constants
+"""  # noqa: S608 - consists of constants
 
-# A job whose lease ran out was interrupted, unless the database restarted after it was renewed.
+# An expired lease counts as an interruption, unless the database restarted after the last renewal.
 _CLAIM = text(
     f"""
     {_TURNS}, chosen AS (
@@ -82,7 +82,7 @@ _CLAIM = text(
     FROM taken WHERE jobs.id = taken.id
     RETURNING jobs.id, organization_id, function, args, attempts, interruptions, faults,
               lease_token, request_id, created_at, taken.leased_until IS NOT NULL AS expired
-    """  # noqa: S608 - made of constants
+    """  # noqa: S608 - consists of constants
 )
 # The limit keeps PostgreSQL from a join with all jobs of the queue.
 _IS_CLAIMABLE = text(
@@ -93,23 +93,23 @@ _IS_CLAIMABLE = text(
             SELECT FROM jobs WHERE queue = :queue AND {TURN} = turns.turn AND {_FREE}
             ORDER BY due_at LIMIT 1) AS head
         WHERE turns.turn NOT IN (SELECT turn FROM busy))
-    """  # noqa: S608 - made of constants
+    """  # noqa: S608 - consists of constants
 )
 _DUE_QUEUES = text(
     f"""
     SELECT name FROM unnest(CAST(:queues AS text[])) AS name
     WHERE EXISTS (SELECT FROM jobs WHERE queue = name AND {_FREE})
-    """  # noqa: S608 - made of constants
+    """  # noqa: S608 - consists of constants
 )
-_WITHOUT_WAITING = text("SET LOCAL synchronous_commit = off")
+_ASYNC_COMMIT = text("SET LOCAL synchronous_commit = off")
 _LOCK = text(
     "SELECT count(*) FROM (SELECT FROM jobs WHERE id = ANY(CAST(:ids AS uuid[]))"
-    " AND lease_token = :token FOR UPDATE) AS held"
+    " AND lease_token = :token FOR UPDATE) AS leased"
 )
 
 
-def _update_held(change: str) -> TextClause:
-    """Return an UPDATE of the rows that are still under a lease."""
+def _update_leased(change: str) -> TextClause:
+    """Return an UPDATE of the rows that still have the lease."""
     return text(
         f"UPDATE jobs SET {change}"  # noqa: S608 - constants of this module
         " WHERE id = ANY(CAST(:ids AS uuid[])) AND lease_token = :token"
@@ -117,29 +117,29 @@ def _update_held(change: str) -> TextClause:
 
 
 _FREED = "leased_until = NULL, lease_token = NULL"
-_RENEW = _update_held("leased_until = now() + make_interval(secs => :lease)")
-_FINISH = _update_held(
+_RENEW = _update_leased("leased_until = now() + make_interval(secs => :lease)")
+_FINISH = _update_leased(
     "status = 'completed', due_at = NULL, finished_at = now(), error = NULL, unique_key = NULL,"
     f" {_FREED}"
 )
-_REQUEUE = _update_held(
+_REQUEUE = _update_leased(
     "status = 'queued', due_at = now() + make_interval(secs => :delay), error = :error,"
     " attempts = attempts + :attempts,"
     f" faults = CASE WHEN :faults > 0 THEN faults + :faults ELSE 0 END, {_FREED}"
 )
-_FAIL = _update_held(
+_FAIL = _update_leased(
     "status = 'failed', due_at = NULL, finished_at = now(), error = :error, unique_key = NULL,"
     f" {_FREED}"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ClaimedJob:
     """A leased job.
 
-    `attempts`: runs that ended in an error; `interruptions`: runs whose lease ran out; `faults`:
-    runs in a row that met a fault of the platform; `expired`: taken over from another worker. All
-    jobs of a claim have one `lease_token`.
+    `attempts` counts runs that ended in an error, `interruptions` runs whose lease expired, and
+    `faults` the latest runs in a row that ended in a fault of the platform. `expired` is whether
+    the job was taken over from another worker. All jobs of a claim share one `lease_token`.
     """
 
     id: UUID
@@ -157,27 +157,27 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The jobs of one run, and the token under which a worker holds them."""
+    """The lease token of one run, and the ids of its jobs."""
 
     token: UUID
     ids: tuple[UUID, ...]
 
 
-def claim(queue: str, *, after: UUID, quota: int, batched: Sequence[str]) -> list[Claimed]:
+def claim(queue: str, *, after: UUID, quota: int, batched: Sequence[str]) -> list[ClaimedJob]:
     """Lease the next job of `queue`, or the next batch of one function and organization.
 
     Args:
-        queue: its name.
-        after: the turn that was served last (`turn_of`): the next one by id comes now, after the
-            last one the first again.
-        quota: how many runs one organization may have under way in this queue.
+        queue: the name of the queue.
+        after: the turn that was served last (`turn_of`). The search starts at the next turn by id
+            and wraps around.
+        quota: the maximum number of concurrent runs of one organization in this queue.
         batched: the functions that take batches.
 
     Returns:
-        The leased jobs; none when no turn has a job that can be claimed.
+        The leased jobs; an empty list if no job can be claimed.
     """
-    # A claim that the crash of the database undoes is only made again.
-    db.session().execute(_WITHOUT_WAITING)
+    # If a crash of the database loses a claim, the job is simply claimed again.
+    db.session().execute(_ASYNC_COMMIT)
     values = {
         "queue": queue,
         "first": UUID(int=after.int + 1),
@@ -187,55 +187,55 @@ def claim(queue: str, *, after: UUID, quota: int, batched: Sequence[str]) -> lis
         "faults": FAULTS_IN_BATCH,
         "lease": LEASE_SECONDS,
     }
-    return [Claimed(**row._mapping) for row in db.session().execute(_CLAIM, values)]  # noqa: SLF001
+    return [ClaimedJob(**row._mapping) for row in db.session().execute(_CLAIM, values)]  # noqa: SLF001
 
 
 BEFORE_ALL = UUID(int=0)
-"""As `after` of `claim`: begins with the first organization."""
+"""The value of `after` with which `claim` starts at the first organization."""
 
 
-def turn_of(job: Claimed) -> UUID:
-    """Return whose turn a job takes: its organization's, or that of all jobs without one."""
+def turn_of(job: ClaimedJob) -> UUID:
+    """Return the turn of a job: its organization, or the turn that jobs without one share."""
     return job.organization_id or UUID(int=0)
 
 
 def is_claimable(queue: str, *, quota: int) -> bool:
-    """Return whether `claim` would find a job, given what each organization has running."""
+    """Return whether `claim` would return a job, given the running jobs of each organization."""
     values = {"queue": queue, "quota": quota, "first": UUID(int=0)}
     return bool(db.session().scalar(_IS_CLAIMABLE, values))
 
 
 def list_due_queues(queues: Sequence[str]) -> list[str]:
-    """Return those of `queues` that have a due job which nobody runs."""
+    """Return the queues among `queues` that have a due job which is not running."""
     return list(db.session().scalars(_DUE_QUEUES, {"queues": list(queues)}))
 
 
 def lock(lease: Lease) -> bool:
-    """Lock the rows of a run; return whether all of them are still leased to it."""
+    """Lock the rows of a run, and return whether all of them still have its lease."""
     return bool(db.session().scalar(_LOCK, _columns(lease)) == len(lease.ids))
 
 
 def renew(lease: Lease) -> None:
-    """Let a lease last `LEASE_SECONDS` from now."""
-    db.session().execute(_WITHOUT_WAITING)
+    """Extend a lease to `LEASE_SECONDS` from now."""
+    db.session().execute(_ASYNC_COMMIT)
     db.session().execute(_RENEW, {"lease": LEASE_SECONDS, **_columns(lease)})
 
 
 def finish(lease: Lease) -> bool:
-    """Mark the jobs of a run as completed; return whether all were still leased to it."""
+    """Mark the jobs of a run as completed, and return whether all still had its lease."""
     return _count(db.session().execute(_FINISH, _columns(lease))) == len(lease.ids)
 
 
 def requeue(
     lease: Lease, *, delay: float, error: str | None, attempts: int = 0, faults: int = 0
 ) -> None:
-    """Queue jobs again in `delay` seconds and add to their counts. `faults=0` resets theirs."""
+    """Requeue jobs with a delay in seconds, and add to their counts. `faults=0` resets faults."""
     values = {"delay": delay, "error": error, "attempts": attempts, "faults": faults}
     db.session().execute(_REQUEUE, {**values, **_columns(lease)})
 
 
 def fail(lease: Lease, error: str) -> bool:
-    """Give the jobs of a run up; return whether they were still leased to it."""
+    """Mark the jobs of a run as failed, and return whether any still had its lease."""
     return _count(db.session().execute(_FAIL, {"error": error, **_columns(lease)})) > 0
 
 
@@ -243,5 +243,6 @@ def _columns(lease: Lease) -> dict[str, Any]:
     return {"ids": [str(job_id) for job_id in lease.ids], "token": lease.token}
 
 
-def _count(result: Any) -> int:
-    return int(result.rowcount)
+def _count(result: Result[Any]) -> int:
+    assert isinstance(result, CursorResult)
+    return result.rowcount

@@ -1,4 +1,4 @@
-"""Jobs that were given up: listing them, running them again, discarding them, reporting them."""
+"""Failed jobs: list, retry, discard and report them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import Row, text
 
 from app.kit import db, errors, tenancy
 from app.kit.jobs.handlers import HANDLERS
@@ -23,9 +23,9 @@ _LIST = text(
     SELECT id, organization_id, queue, function, status, attempts, faults, interruptions, error,
            created_at, due_at, finished_at
     FROM jobs WHERE {_FILTER} ORDER BY id DESC LIMIT :limit
-    """  # noqa: S608 - made of constants
+    """  # noqa: S608 - consists of constants
 )
-_FIND = text(f"SELECT id FROM jobs WHERE {_FILTER} ORDER BY id")  # noqa: S608 - made of constants
+_FIND = text(f"SELECT id FROM jobs WHERE {_FILTER} ORDER BY id")  # noqa: S608 - consists of constants
 _LOCK = text(
     "SELECT id, organization_id, function, args FROM jobs"
     " WHERE id = ANY(CAST(:ids AS uuid[])) AND status = 'failed' ORDER BY id FOR UPDATE"
@@ -40,17 +40,17 @@ _DISCARD = text(
 )
 _REPORT = text(
     """
-    WITH news AS (
+    WITH reported AS (
         UPDATE jobs SET reported_at = now() WHERE id IN (
             SELECT id FROM jobs WHERE status = 'failed' AND reported_at IS NULL
             LIMIT :limit FOR UPDATE SKIP LOCKED)
         RETURNING function, error
     )
-    SELECT function, count(*) AS number, min(left(error, 200)) AS error FROM news
+    SELECT function, count(*) AS number, min(left(error, 200)) AS error FROM reported
     GROUP BY function ORDER BY number DESC, function
     """
 )
-_REPORTED_AT_ONCE = 10_000
+_REPORT_LIMIT = 10_000
 
 
 class JobRecord(NamedTuple):
@@ -70,8 +70,8 @@ class JobRecord(NamedTuple):
     finished_at: datetime | None
 
 
-class GivenUp(NamedTuple):
-    """How many jobs of a function were given up, and the error of one of them."""
+class FailureCount(NamedTuple):
+    """The number of failed jobs of a function, and the error of one of them."""
 
     function: str
     number: int
@@ -80,7 +80,7 @@ class GivenUp(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which jobs are meant; None leaves a member out."""
+    """A filter of jobs. None matches all values."""
 
     status: str = "failed"
     function: str | None = None
@@ -88,7 +88,7 @@ class Selection:
     organization_id: UUID | None = None
 
     def values(self) -> dict[str, Any]:
-        """Return the selection as parameters of a statement."""
+        """Return the parameters of statements with this filter."""
         return {
             "status": self.status,
             "function": self.function,
@@ -98,7 +98,7 @@ class Selection:
 
 
 def list_jobs(selection: Selection, *, limit: int) -> list[JobRecord]:
-    """Return the newest jobs of a selection, across organizations."""
+    """Return the newest jobs of a selection, of all organizations."""
     rows = db.session().execute(_LIST, {**selection.values(), "limit": limit})
     return [JobRecord(*row) for row in rows]
 
@@ -113,21 +113,21 @@ def retry(
     checkpoint: Callable[[], None],
     report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Queue given-up jobs again with all their attempts; return how many.
+    """Requeue failed jobs with all their attempts, and return how many.
 
-    Commits after each batch. Others than failed ones are left alone. Callers see all
+    Commits after each batch. Jobs that have not failed are skipped. Needs access to all
     organizations.
 
     Raises:
-        ApiError: 409 `conflict` when a job's function is unknown or cannot be repeated; what
-            earlier batches did stays.
+        ApiError: 409 `conflict` if the function of a job is unknown or cannot be repeated. Earlier
+            batches stay committed.
     """
     done = 0
     for start in range(0, len(job_ids), BATCH):
         ids = [str(job_id) for job_id in job_ids[start : start + BATCH]]
         rows = db.session().execute(_LOCK, {"ids": ids}).all()
         for row in rows:
-            _reopen(row)
+            _prepare_retry(row)
         db.session().execute(_RETRY, {"ids": [str(row.id) for row in rows]})
         checkpoint()
         done += len(rows)
@@ -135,10 +135,10 @@ def retry(
     return done
 
 
-def _reopen(row: Any) -> None:
+def _prepare_retry(row: Row[Any]) -> None:
     declared = HANDLERS.get(row.function)
     if declared is None or not declared.retryable:
-        raise errors.conflict(f"Jobs of {row.function} cannot run again.", job_id=str(row.id))
+        raise errors.conflict(f"Jobs of {row.function} cannot be retried.", job_id=str(row.id))
     if declared.on_retry is not None and row.organization_id is not None:
         with tenancy.organization(row.organization_id):
             declared.on_retry(row.args)
@@ -149,7 +149,7 @@ def discard(
     checkpoint: Callable[[], None],
     report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Mark given-up jobs as discarded; return how many. Commits after each batch."""
+    """Mark failed jobs as discarded, and return how many. Commits after each batch."""
     done = 0
     for start in range(0, len(job_ids), BATCH):
         ids = [str(job_id) for job_id in job_ids[start : start + BATCH]]
@@ -160,7 +160,7 @@ def discard(
     return done
 
 
-def take_unreported() -> list[GivenUp]:
-    """Return what was given up since the last call, by function, and mark it as reported."""
-    rows = db.session().execute(_REPORT, {"limit": _REPORTED_AT_ONCE})
-    return [GivenUp(*row) for row in rows]
+def mark_reported() -> list[FailureCount]:
+    """Mark jobs that failed since the last call as reported, and return them by function."""
+    rows = db.session().execute(_REPORT, {"limit": _REPORT_LIMIT})
+    return [FailureCount(*row) for row in rows]

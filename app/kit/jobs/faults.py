@@ -1,7 +1,7 @@
-"""Tells faults of the platform from errors of a job.
+"""Distinction between faults of the platform and errors of a job.
 
-A fault says nothing about the job: the database, the storage or the queue does not answer, or has
-no room. It is waited out and never uses up the job's attempts.
+In a fault, the database, the storage or the queue is unavailable or full. The job is not the cause,
+so it is retried without counting an attempt.
 """
 
 import errno
@@ -12,7 +12,7 @@ from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
 from app.kit.storage import StorageUnavailable
 
-_NO_ROOM = {
+_FAULT_ERRNOS = {
     errno.ENOSPC,
     errno.EDQUOT,
     errno.EIO,
@@ -26,23 +26,23 @@ _DATABASE_FAULTS = (psycopg2.OperationalError, psycopg2.InterfaceError)
 
 
 def is_fault(error: BaseException) -> bool:
-    """Return whether `error`, or what caused it, is a fault of the platform."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if _is_fault_itself(seen):
+    """Return whether `error` or one of its causes is a fault of the platform."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if _is_fault_itself(cause):
             return True
-        seen = seen.__cause__
+        cause = cause.__cause__
     return False
 
 
 def _is_fault_itself(error: BaseException) -> bool:
     if isinstance(error, SQLAlchemyError):
-        # These two are about the values of one job.
+        # These two are caused by the values of one job.
         return not isinstance(error, DataError | IntegrityError)
     if isinstance(error, OSError):
-        return isinstance(error, ConnectionError) or error.errno in _NO_ROOM
-    # A cursor of psycopg2's own, as COPY needs it, raises its errors unwrapped; the bare class when
-    # the connection ends in the middle of a COPY.
+        return isinstance(error, ConnectionError) or error.errno in _FAULT_ERRNOS
+    # COPY uses psycopg2 directly, so its errors are not wrapped. psycopg2 raises the base class
+    # when the connection breaks during a COPY.
     if type(error) is psycopg2.DatabaseError:
         return True
     return isinstance(error, (StorageUnavailable, RedisError, *_DATABASE_FAULTS))

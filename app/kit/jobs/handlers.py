@@ -1,10 +1,10 @@
-"""The allow-list of job functions, and what a running job may do."""
+"""The registry of job functions, and the interface of a running job."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from flask import Flask
@@ -15,28 +15,28 @@ from app.kit.jobs.claims import Lease
 from app.kit.jobs.queues import QUEUES
 
 TURN_SECONDS = 5.0
-"""A resumable job that ran so long yields to other due jobs of its queue."""
+"""A resumable job that has run this long yields to other due jobs of its queue."""
 
 
-class LostLease(Exception):  # noqa: N818 - a signal, not a fault
-    """Another worker holds the lease: what this run did must not be committed."""
+class LostLease(Exception):  # noqa: N818 - a signal, not an error
+    """Another worker has the lease, so this run must not commit."""
 
 
-class TurnOver(Exception):  # noqa: N818 - a signal, not a fault
-    """The job yields: it is queued again, behind what is due, and counts no attempt."""
+class Yielded(Exception):  # noqa: N818 - a signal, not an error
+    """The job yields to other due jobs. It is requeued without counting an attempt."""
 
 
-class Retry(Exception):  # noqa: N818 - a signal, not a fault
-    """Run the job again after its back-off; the message is kept as its error."""
+class Retry(Exception):  # noqa: N818 - a signal, not an error
+    """Raised by a handler to run the job again after a delay. Its message becomes the error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """A running job, as its handler sees it.
 
-    `attempt` counts the runs that ended in an error, and this one. `created_at` is when the
-    transaction that enqueued the job began, by the database's clock. `lease` is that of the whole
-    run, which has several jobs in a batch.
+    `attempt` is the number of this attempt, beginning with 1. `created_at` is when the transaction
+    that enqueued the job began, by the clock of the database. `lease` belongs to the whole run,
+    which includes all jobs of a batch.
     """
 
     id: UUID
@@ -51,30 +51,31 @@ class Job:
     started: float = field(default_factory=monotonic)
 
     def checkpoint(self) -> None:
-        """Commit what was done so far. Call it before a slow part: no transaction stays open.
+        """Commit. Call it before slow work, so that no transaction stays open meanwhile.
 
         Raises:
-            LostLease: another worker runs this job; nothing was committed.
-            TurnOver: the work was committed, and other jobs come first now.
+            LostLease: another worker has the job; nothing was committed.
+            Yielded: the work was committed; other due jobs run first.
         """
         if not self.lock_lease():
             db.session().rollback()
             raise LostLease
         db.session().commit()
-        if self.resumable and monotonic() - self.started > TURN_SECONDS and self._others_wait():
-            raise TurnOver
+        if self.resumable and monotonic() - self.started > TURN_SECONDS and self._has_others_due():
+            raise Yielded
 
     def lock_lease(self) -> bool:
-        """Return whether the lease is still this run's; then it stays so until the commit."""
+        """Lock the lease until the commit, and return whether this run still has it."""
         return claims.lock(self.lease)
 
-    def _others_wait(self) -> bool:
-        with tenancy.across_organizations(reason="asks whether any organization's job waits"):
-            waiting = bool(claims.list_due_queues([self.queue]))
+    def _has_others_due(self) -> bool:
+        with tenancy.across_organizations(reason="checks for due jobs of any organization"):
+            has_due = bool(claims.list_due_queues([self.queue]))
             db.session().rollback()
-        return waiting
+        return has_due
 
 
+F = TypeVar("F", bound=Callable[..., object])
 Failure = Callable[[Job, str], None]
 Reopen = Callable[[dict[str, Any]], None]
 
@@ -84,21 +85,21 @@ class Handler:
     """A declared handler.
 
     Attributes:
-        name: the name that the job's row carries.
+        name: the value of `function` in the rows of its jobs.
         queue: one of `QUEUES`.
-        batch: whether it takes many jobs at once.
-        resumable: whether the next run continues what a checkpoint committed. Such a job yields
-            to others after `TURN_SECONDS`.
-        max_attempts: how many runs may end in an error before the job is given up; None: it never
-            is. Faults of the database, the storage and the queue do not count.
-        on_failure: called with the job and the error when it is given up, in that transaction.
-        on_retry: called with the job's args before an operator has a given-up job run again, in
-            that transaction and with the organization bound. Undoes what `on_failure` did.
-        retryable: whether an operator can have a given-up job run again.
+        batch: whether it takes a list of jobs.
+        resumable: whether the next run continues from the last checkpoint. Such a job yields to
+            others after `TURN_SECONDS`.
+        max_attempts: the number of errors after which the job fails; None for no limit. Faults of
+            the database, the storage and the queue do not count.
+        on_failure: called with the job and the error when it fails, in the same transaction.
+        on_retry: called with the args of a failed job before an operator retries it, in the same
+            transaction and with the organization bound. Undoes what `on_failure` did.
+        retryable: whether an operator may retry a failed job.
     """
 
     name: str
-    function: Callable[..., None]
+    function: Callable[..., object]
     queue: str = "default"
     batch: bool = False
     resumable: bool = False
@@ -110,7 +111,7 @@ class Handler:
 
 @dataclass(frozen=True)
 class Periodic:
-    """Work that is due every `every` seconds, counted from the epoch."""
+    """A handler that is due whenever the Unix time is a multiple of `every` seconds."""
 
     name: str
     every: int
@@ -132,17 +133,17 @@ def handler(
     on_failure: Failure | None = None,
     on_retry: Reopen | None = None,
     retryable: bool = True,
-) -> Callable[[Any], Any]:
+) -> Callable[[F], F]:
     """Declare a job function `name` (`feature.verb`).
 
-    It gets one `Job`, or with `batch` all jobs of a claim, which belong to one organization. It
-    runs with the job's organization bound and in a transaction that is committed after it. It may
-    run twice. `listens` names events that enqueue it; then `args` is {event_id, name, data}. The
-    other arguments are the attributes of `Handler`.
+    The function gets one `Job`, or with `batch` a list of jobs of one organization. It runs with
+    the organization bound, in a transaction that is committed afterwards. It may run twice for the
+    same job. `listens` names events that enqueue it; then `args` is {event_id, name, data}. The
+    other arguments are attributes of `Handler`.
     """
-    assert queue in QUEUES, f"no worker for the queue {queue}"
+    assert queue in QUEUES, f"unknown queue {queue}"
 
-    def declare(function: Any) -> Any:
+    def declare(function: F) -> F:
         HANDLERS[name] = Handler(
             name=name,
             function=function,
@@ -162,29 +163,35 @@ def handler(
 
 
 def periodic(name: str, *, every: int) -> None:
-    """Let the handler `name` run every `every` seconds, once however many schedulers there are."""
+    """Run the handler `name` every `every` seconds, once regardless of the number of relays."""
     SCHEDULE[name] = Periodic(name, every, name)
 
 
-Claims = list[list[Any]]
-"""Batches, each the one argument (JSON) of one message; a batch has one item per claimed row."""
+Batches = list[list[Any]]
+"""Batches of claimed rows. Each batch is the only argument (JSON) of one message."""
 
 
 @dataclass(frozen=True)
 class DueSource:
-    """Rows with due times of their own (deliveries), claimed by the relay beside the jobs.
+    """A table of due rows other than jobs (webhook deliveries) that the relay claims, too.
 
-    `claim()` runs in a transaction across organizations. Each batch goes as one message to `queue`,
-    where one process of its own calls the function at the dotted path `function` with it. That
-    process calls `start(app)` first and `stop(seconds)` at its end; `settle(seconds)` waits until
-    everything accepted is done and returns whether it is. `depth()` returns the number of due rows
-    and the age of the oldest in seconds; from `late_after` seconds on the queue is behind.
+    Attributes:
+        name: name of the process that handles the rows.
+        queue: RQ queue to which the relay sends each batch as one message.
+        function: dotted path of the function that the process calls with each batch.
+        claim: claims due rows, in a transaction with access to all organizations.
+        start: called with the app when the process starts.
+        stop: called with a number of seconds when the process ends.
+        settle: waits for so many seconds until all accepted rows are handled, and returns whether
+            they are.
+        depth: returns the number of due rows and the age of the oldest in seconds.
+        late_after: age in seconds from which the queue is late.
     """
 
     name: str
     queue: str
     function: str
-    claim: Callable[[], Claims]
+    claim: Callable[[], Batches]
     start: Callable[[Flask], object]
     stop: Callable[[float], None]
     settle: Callable[[float], bool]
@@ -193,4 +200,4 @@ class DueSource:
 
 
 SOURCES: list[DueSource] = []
-"""Registered by features; the relay asks each in turn."""
+"""The due sources that features have registered."""

@@ -1,4 +1,4 @@
-"""Renews the leases of the jobs that this process runs, from one thread and its own connection."""
+"""A thread that renews the leases of the jobs that this process runs, on its own connection."""
 
 import os
 import threading
@@ -17,11 +17,11 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 RENEW_SECONDS = claims.LEASE_SECONDS / 4
-_LOOK_SECONDS = 1.0
+_POLL_SECONDS = 1.0
 
 
-class Keeper:
-    """Holds leases until they are let go. A lease that another worker has taken stays lost."""
+class LeaseRenewer:
+    """Renews leases. A lease that another worker has claimed is not regained."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
@@ -30,7 +30,7 @@ class Keeper:
         self._thread: threading.Thread | None = None
 
     @contextmanager
-    def hold(self, lease: Lease) -> Iterator[None]:
+    def renewing(self, lease: Lease) -> Iterator[None]:
         """Renew `lease` while the block runs."""
         with self._changed:
             self._due[lease] = monotonic() + RENEW_SECONDS
@@ -50,11 +50,11 @@ class Keeper:
             with self._changed:
                 self._changed.wait_for(lambda: self._due)
                 now = monotonic()
-                outdated = [lease for lease, due_at in self._due.items() if due_at <= now]
-            if outdated:
-                self._renew(outdated)
+                due = [lease for lease, due_at in self._due.items() if due_at <= now]
+            if due:
+                self._renew(due)
             with self._changed:
-                self._changed.wait_for(lambda: not self._due, timeout=_LOOK_SECONDS)
+                self._changed.wait_for(lambda: not self._due, timeout=_POLL_SECONDS)
 
     def _renew(self, leases: list[Lease]) -> None:
         try:
@@ -63,7 +63,7 @@ class Keeper:
                 tenancy.across_organizations(reason="renews every organization's leases"),
                 db.transaction(),
             ):
-                for lease in sorted(leases, key=lambda held: held.ids):
+                for lease in sorted(leases, key=lambda lease: lease.ids):
                     claims.renew(lease)
         except SQLAlchemyError as failure:
             log.warning("job.lease_not_renewed", error=type(failure).__name__)
@@ -73,14 +73,14 @@ class Keeper:
             self._due.update({lease: next_due for lease in leases if lease in self._due})
 
 
-_keeper: tuple[int, Keeper] | None = None
+_renewer: tuple[int, LeaseRenewer] | None = None
 _lock = threading.Lock()
 
 
-def keeper(app: Flask) -> Keeper:
-    """Return this process's keeper; a forked child gets one of its own."""
-    global _keeper  # noqa: PLW0603 - one per process
+def get_renewer(app: Flask) -> LeaseRenewer:
+    """Return the renewer of this process. A forked child gets a new one."""
+    global _renewer  # noqa: PLW0603 - one per process
     with _lock:
-        if _keeper is None or _keeper[0] != os.getpid():
-            _keeper = (os.getpid(), Keeper(app))
-        return _keeper[1]
+        if _renewer is None or _renewer[0] != os.getpid():
+            _renewer = (os.getpid(), LeaseRenewer(app))
+        return _renewer[1]

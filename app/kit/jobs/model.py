@@ -1,4 +1,4 @@
-"""The table of jobs, and how a job gets into it."""
+"""The table of jobs, and functions that enqueue jobs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -28,18 +28,18 @@ leakproof, under row-level security.
 
 
 class JobRow(db.Base):
-    """A unit of work. `status`: queued, running, completed, failed (given up) or discarded.
+    """A job. `status` is queued, running, completed, failed or discarded.
 
-    `due_at` is null once nothing is left to do. The database's clock judges due times and leases.
-    `attempts` counts runs that ended in an error, `interruptions` runs whose worker died, `faults`
-    the latest runs in a row that met a fault of the platform. `reported_at`: when operators were
-    told that the job was given up.
+    `due_at` is null for jobs that are finished. Due times and leases use the clock of the database.
+    `attempts` counts runs that ended in an error, `interruptions` runs whose worker died, and
+    `faults` the latest runs in a row that ended in a fault of the platform. `reported_at` is when
+    the failure was reported to operators.
     """
 
     __tablename__ = "jobs"
     __table_args__ = (
         Index("ix_jobs_due", "queue", "due_at", postgresql_where=text("due_at IS NOT NULL")),
-        # Whose turn it is, and the order within a turn (`claims`).
+        # The turns of organizations, and the order within a turn (`claims`).
         Index(
             "ix_jobs_turn_order",
             "queue",
@@ -93,7 +93,7 @@ _ENQUEUE_MANY = text(
     INSERT INTO jobs (id, organization_id, queue, function, args, request_id)
     SELECT id, organization_id, :queue, :function, args, :request_id
     FROM unnest(CAST(:ids AS uuid[]), CAST(:organizations AS uuid[]), CAST(:args AS jsonb[]))
-        AS one (id, organization_id, args)
+        AS job (id, organization_id, args)
     """
 )
 
@@ -106,7 +106,7 @@ def enqueue(
     unique_key: str | None = None,
     due_at: datetime | None = None,
 ) -> bool:
-    """Write a job into the running transaction. False when `unique_key` was taken already."""
+    """Insert a job in the current transaction. Returns False if `unique_key` exists already."""
     declared = handlers.HANDLERS[function]
     values: dict[str, Any] = {
         "id": uuid7(),
@@ -129,9 +129,9 @@ def enqueue_many(
     *,
     queue: str | None = None,
 ) -> None:
-    """Enqueue a job for each organization and arguments in `work`, in one statement.
+    """Insert a job for each pair of organization and arguments in `work`, in one statement.
 
-    `queue` replaces the handler's queue.
+    `queue` overrides the queue of the handler.
     """
     if not work:
         return
@@ -141,7 +141,7 @@ def enqueue_many(
         "function": function,
         "request_id": events.request_id(),
         "ids": [str(uuid7()) for _ in work],
-        "organizations": [None if one is None else str(one) for one in organizations],
-        "args": [orjson.dumps(one).decode() for one in args],
+        "organizations": [None if org_id is None else str(org_id) for org_id in organizations],
+        "args": [orjson.dumps(job_args).decode() for job_args in args],
     }
     db.session().execute(_ENQUEUE_MANY, values)

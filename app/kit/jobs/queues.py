@@ -1,7 +1,7 @@
-"""The queues: what kind of work each carries, by how many slots it is served, when it is late.
+"""The queues of background jobs, with their slots and the delay from which they are late.
 
-Work that may wait for each other shares a queue; work that must not has a queue of its own. Queues
-that are alike share a group, whose processes serve them side by side.
+Jobs that may delay each other share a queue; jobs that must not have queues of their own. Similar
+queues form a group, whose processes serve them concurrently.
 """
 
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ _HOUR = 60 * _MINUTE
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The processes that serve some queues on one machine.
+    """Queues that share processes on a machine.
 
-    One process has a thread for each slot of its queues, for jobs that wait for the database or
-    for other hosts. A `forking` group has one queue and a process for each slot, which runs jobs in
-    a fork of itself: they take memory, or may crash. `nice` lowers the priority of the processes.
-    An `outbound` group is for calls of other hosts.
+    By default one process has a thread for each slot of the queues, for jobs that mostly wait for
+    the database or other hosts. A `forking` group has one queue, and a process for each slot, which
+    runs jobs in forked children because they need much memory or may crash. `nice` lowers the
+    priority of the processes. Jobs of an `outbound` group call other hosts.
     """
 
     name: str
@@ -28,9 +28,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue of a group. `slots` of its jobs run at once on one machine.
+    """A queue of a group.
 
-    `late_after`: how many seconds a due job may wait before the queue counts as behind.
+    `slots` is how many of its jobs run concurrently on one machine. The queue is late when a due
+    job has waited for more than `late_after` seconds.
     """
 
     name: str
@@ -49,8 +50,8 @@ _ALL = (
     Queue("fanout", _QUICK),
     Queue("notifications", _QUICK),
     Queue("routing", _QUICK),
-    # People wait for what is in `mail`: links to a password, confirmations. No number of
-    # invitations and notifications takes its slots.
+    # Users wait for the emails in `mail`, such as password links. Invitations and notifications
+    # have a queue of their own so that they cannot delay them.
     Queue("mail", _OUTSIDE, slots=4, late_after=5 * _MINUTE),
     Queue("bulk_mail", _OUTSIDE, slots=3, late_after=30 * _MINUTE),
     Queue("third_party", _OUTSIDE, slots=4, late_after=15 * _MINUTE),
@@ -61,12 +62,12 @@ _ALL = (
     Queue("exports", _EXPORTS, slots=2, late_after=15 * _MINUTE),
 )
 QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL}
-"""Every queue that handlers may name."""
+"""All queues by name."""
 GROUPS: dict[str, Group] = {queue.group.name: queue.group for queue in _ALL}
 
 
 def list_served(*, outbound: bool) -> list[Queue]:
-    """Return the queues that are worked on; those for other hosts only with `outbound`."""
+    """Return the queues that are served. Queues of outbound groups need `outbound`."""
     return [queue for queue in QUEUES.values() if outbound or not queue.group.outbound]
 
 
@@ -76,13 +77,14 @@ def list_queues(group: Group) -> list[Queue]:
 
 
 def local_slots(queue: Queue, job_workers: int) -> int:
-    """Return the slots of `queue` on this machine, of which `job_workers` parse documents.
+    """Return the number of slots of `queue` on this machine.
 
-    Documents get one slot more: when one organization fills all others, it is free for another.
+    The queue of documents has `job_workers` slots, and one more that stays free for another
+    organization when one fills all others.
     """
     return job_workers + 1 if queue.name == "documents" else queue.slots
 
 
 def quota_of(slots: int) -> int:
-    """Return how many of `slots` one organization may hold: a quarter stays free for others."""
+    """Return how many of `slots` one organization may use. A quarter stays free for others."""
     return max(1, slots - max(1, slots // 4))

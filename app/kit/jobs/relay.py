@@ -1,16 +1,14 @@
-"""The relay: starts periodic work, and wakes workers for what is due in PostgreSQL.
+"""The relay: starts periodic jobs, and wakes workers for jobs that are due in PostgreSQL.
 
-A message in Redis says that a group of queues has something to do, not what: the worker claims the
-jobs itself when it starts them. So a group never has more than one message waiting, however many
-jobs are due; a message that is lost is sent again a moment later; and one too many does nothing.
-Several relays may run.
+A message in Redis only names a group of queues; the worker claims the jobs itself. So a group never
+has more than one pending message, a lost message is soon sent again, and a superfluous one is
+harmless. Several relays may run.
 """
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Event
-from typing import Any
 from uuid import uuid4
 
 from flask import Flask
@@ -29,15 +27,15 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 DRAIN = "app.kit.jobs.worker.drain"
-"""The function that messages call; their one argument is the group's name."""
+"""The function that messages call, with the name of the group as argument."""
 IDLE_SECONDS = 0.1
 SOURCE_MESSAGES = 16
-"""So many messages of a due source may wait: what is claimed for more could expire unsent."""
+"""The maximum number of pending messages of a due source, so that claims do not expire unsent."""
 _TICK_SECONDS = 1.0
 
 
 class Relay:
-    """Loops until stopped. `connect` returns a Redis client."""
+    """The loop of the relay. `connect` returns a Redis client."""
 
     def __init__(self, app: Flask, connect: Callable[[], Redis]) -> None:
         self.app = app
@@ -46,7 +44,7 @@ class Relay:
         self._next_tick = 0.0
 
     def loop(self) -> None:
-        """Go round for ever. An outage of either server is waited out."""
+        """Run rounds until stopped. During an outage of PostgreSQL or Redis, wait and retry."""
         pause = IDLE_SECONDS
         while not self.stopping.is_set():
             try:
@@ -54,19 +52,19 @@ class Relay:
                 pause = IDLE_SECONDS
             except (SQLAlchemyError, RedisError) as failure:
                 log.warning("relay.waiting", error=type(failure).__name__)
-                # Full jitter, so that several relays do not come back in step.
+                # Full jitter, so that several relays do not retry at the same time.
                 pause = random.uniform(0.1, 1.0)  # noqa: S311 - no secret
             self.stopping.wait(pause)
 
     def round(self) -> int:
-        """Look once at the schedule, the queues and the due sources; return the messages sent.
+        """Check the schedule, the queues and the due sources; return the number of messages sent.
 
-        Raises RedisError before anything is claimed when there is nobody to send messages to.
+        Raises RedisError before claiming anything if Redis is unavailable.
         """
         connection = self.connect()
         with (
             self.app.app_context(),
-            tenancy.across_organizations(reason="the relay looks at every organization's work"),
+            tenancy.across_organizations(reason="the relay checks every organization's work"),
         ):
             if time.monotonic() >= self._next_tick:
                 self._next_tick = time.monotonic() + _TICK_SECONDS
@@ -77,21 +75,25 @@ class Relay:
             return sent + sum(self._claim(connection, source) for source in sources)
 
     def _wake_workers(self, connection: Redis) -> int:
-        """Send a message to each group that has a job to claim and no message waiting."""
+        """Send a message to each group that has a claimable job and no pending message."""
         served = list_served(outbound=container.settings().outbound)
         with db.transaction():
             due = claims.list_due_queues([queue.name for queue in served])
         groups: dict[str, list[Queue]] = {}
         for name in due:
             groups.setdefault(QUEUES[name].group.name, []).append(QUEUES[name])
-        lengths = self._lengths(connection, list(groups))
-        awake = [name for name, queues in groups.items() if not lengths[name] and self._can(queues)]
-        for name in awake:
+        lengths = self._count_messages(connection, list(groups))
+        idle_groups = [
+            name
+            for name, queues in groups.items()
+            if not lengths[name] and self._is_claimable(queues)
+        ]
+        for name in idle_groups:
             self._send(connection, name, DRAIN, [name])
-        return len(awake)
+        return len(idle_groups)
 
-    def _can(self, queues: list[Queue]) -> bool:
-        """Return whether a job of one of these queues can be claimed."""
+    def _is_claimable(self, queues: list[Queue]) -> bool:
+        """Return whether any of these queues has a job that can be claimed."""
         for queue in queues:
             quota = slots.get_quota(queue, self.connect)
             with db.transaction():
@@ -100,7 +102,7 @@ class Relay:
         return False
 
     def _claim(self, connection: Redis, source: DueSource) -> int:
-        if self._lengths(connection, [source.queue])[source.queue] >= SOURCE_MESSAGES:
+        if self._count_messages(connection, [source.queue])[source.queue] >= SOURCE_MESSAGES:
             return 0
         with db.transaction():
             batches = source.claim()
@@ -108,8 +110,8 @@ class Relay:
             self._send(connection, source.queue, source.function, batches)
         return len(batches)
 
-    def _lengths(self, connection: Redis, queues: list[str]) -> dict[str, int]:
-        """Return how many messages wait in each of these queues."""
+    def _count_messages(self, connection: Redis, queues: list[str]) -> dict[str, int]:
+        """Return the number of pending messages of each queue."""
         with connection.pipeline(transaction=False) as pipeline:
             pipeline.ping()
             for name in queues:
@@ -117,8 +119,10 @@ class Relay:
             _, *lengths = pipeline.execute()
         return dict(zip(queues, lengths, strict=True))
 
-    def _send(self, connection: Redis, queue: str, function: str, arguments: list[Any]) -> None:
-        """Send one message per argument."""
+    def _send(
+        self, connection: Redis, queue: str, function: str, arguments: Sequence[object]
+    ) -> None:
+        """Send one message for each argument."""
         target = RqQueue(queue, connection=connection, serializer=JSONSerializer)
         target.enqueue_many(
             [
@@ -128,7 +132,7 @@ class Relay:
                     timeout=-1,
                     result_ttl=0,
                     failure_ttl=60,
-                    # Left out, it would be made of all the arguments.
+                    # The default would contain all arguments.
                     description=function,
                     job_id=str(uuid4()),
                 )

@@ -1,8 +1,7 @@
-"""RQ's workers, held to what this project needs of them.
+"""Restricted RQ workers.
 
-They run the functions they were given and no others, whatever somebody wrote into Redis; take no
-commands over it; bind a job's process to the life of its worker; and wait out an outage instead of
-ending.
+They run only the allowed functions, whatever is written into Redis, and accept no commands through
+it. A job's process dies with its worker. During an outage they wait instead of ending.
 """
 
 import os
@@ -11,7 +10,7 @@ import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Event
-from typing import Any
+from types import FrameType
 
 from flask import Flask
 from redis import Redis
@@ -29,28 +28,30 @@ log = get_logger(__name__)
 
 _MAINTENANCE_SECONDS = 30
 _WORKER_TTL_SECONDS = 45
-_FAREWELL_SECONDS = 1.0
-_LAST_LINES_SECONDS = 0.1
+_UNREGISTER_SECONDS = 1.0
+_FLUSH_LOG_SECONDS = 0.1
 _CALLBACKS = ("_success_callback_name", "_failure_callback_name", "_stopped_callback_name")
 
 
-def permitted(job: Job, functions: frozenset[str]) -> bool:
-    """Whether a message asks for one of `functions` and for nothing beside it.
+def is_permitted(job: Job, functions: frozenset[str]) -> bool:
+    """Return whether a message calls one of `functions` and uses no other feature of RQ.
 
-    A message can also name callbacks, an object to call, addresses to tell and a repetition: none
-    of that is ever enqueued here, so whoever wrote it was not this service.
+    This service never enqueues callbacks, instances, webhooks or repetitions, so a message with
+    one of them was not written by this service.
     """
     try:
-        name: Any = job.func_name
-        plain = isinstance(name, str) and name in functions and not job.instance and not job.kwargs
+        name: object = job.func_name
+        is_plain = (
+            isinstance(name, str) and name in functions and not job.instance and not job.kwargs
+        )
     except DeserializationError:
         return False
     extras = [getattr(job, name, None) for name in _CALLBACKS]
-    return plain and not any([*extras, getattr(job, "webhooks", None), job.repeats_left])
+    return is_plain and not any([*extras, getattr(job, "webhooks", None), job.repeats_left])
 
 
-class _Held:
-    """What both kinds of worker have in common; `make` sets `app`, `functions`, `stopping`."""
+class _RestrictedWorker:
+    """The common part of both workers. `build_worker` sets `app`, `functions` and `stopping`."""
 
     exponential_backoff_factor = 1.5
     log_result_lifespan = False
@@ -60,33 +61,33 @@ class _Held:
     stopping: Event
 
     def subscribe(self) -> None:
-        """RQ would take commands from a channel here: to shut down, to kill a job."""
+        """Do nothing: RQ would accept commands such as killing a job from a Redis channel."""
 
     def unsubscribe(self) -> None:
-        """See `subscribe`."""
+        """Do nothing (see `subscribe`)."""
 
     def set_shutdown_requested_date(self) -> None:
-        """RQ would write to Redis from its signal handler, in the middle of whatever runs."""
+        """Do nothing: RQ would write to Redis from its signal handler."""
 
     def register_death(self) -> None:
-        """Say good-bye to Redis, but not for as long as one that hangs would have it."""
+        """Unregister from Redis, with a short timeout in case Redis hangs."""
         pool = self.connection.connection_pool
         pool.disconnect()
-        # A connection keeps the timeout that it was made with.
+        # An open connection would keep its longer timeout.
         pool.reset()
-        pool.connection_kwargs["socket_timeout"] = _FAREWELL_SECONDS
+        pool.connection_kwargs["socket_timeout"] = _UNREGISTER_SECONDS
         super().register_death()  # type: ignore[misc]
 
     def handle_warm_shutdown_request(self) -> None:
-        """Start no further job; RQ waits for the one in hand."""
+        """Start no further job. RQ waits for the current one."""
         self.stopping.set()
 
     def _set_ip_address(self, _connection: Redis) -> None:
-        """RQ would ask Redis for all its clients, before it can be told to stop."""
+        """Set a constant: RQ would query all clients of Redis before it handles signals."""
         self.ip_address = "unknown"
 
-    def bootstrap(self, *args: Any, **kwargs: Any) -> None:
-        # RQ does this only afterwards, and a Redis that hangs would keep it from being stopped.
+    def bootstrap(self, *args: object, **kwargs: object) -> None:
+        # RQ installs them only afterwards, and could not be stopped while Redis hangs.
         self._install_signal_handlers()
         super().bootstrap(*args, **kwargs)  # type: ignore[misc]
 
@@ -96,7 +97,7 @@ class _Held:
             self._stop_requested = True
 
     def execute_job(self, job: Job, queue: Queue) -> None:
-        if not permitted(job, self.functions):
+        if not is_permitted(job, self.functions):
             log.error("job.refused", queue=queue.name, message=job.id)
             job.connection.lrem(queue.intermediate_queue_key, 1, job.id)
             job.delete()
@@ -109,81 +110,81 @@ class _Held:
             return done
 
 
-class InProcess(_Held, SimpleWorker):
-    """Runs jobs in its own process: for many small ones."""
+class InProcess(_RestrictedWorker, SimpleWorker):
+    """A worker that runs jobs in its own process, for many small jobs."""
 
 
-class Forking(_Held, Worker):
-    """Forks for each job: for jobs that take memory, or may take their process down."""
+class Forking(_RestrictedWorker, Worker):
+    """A worker that forks for each message, for jobs that need much memory or may crash."""
 
     def setup_work_horse_signals(self) -> None:
-        """Bind the fork to the life of its worker; SIGTERM ends it after the job in hand."""
+        """Let the fork die with its worker, and stop after its current job on SIGTERM."""
         super().setup_work_horse_signals()  # type: ignore[no-untyped-call]
-        listen(self.stopping)
+        stop_on_signals(self.stopping)
         process_lifetime.die_with_parent(self.pid or 0)
 
     def handle_warm_shutdown_request(self) -> None:
-        """Tell the fork too, which would go on with the next job."""
+        """Stop the fork as well, which would otherwise start its next job."""
         super().handle_warm_shutdown_request()
         if self.horse_pid:
             with suppress(ProcessLookupError):
                 os.kill(self.horse_pid, signal.SIGTERM)
 
     def perform_job(self, job: Job, queue: Queue) -> bool:
-        """Run a message in the fork, and send what the fork counted and logged."""
+        """Run a message in the fork, and flush its metrics and log."""
         try:
             return super().perform_job(job, queue)
-        finally:  # the process ends with os._exit
+        finally:  # the fork ends with os._exit
             metrics.flush()
-            logging.flush(_LAST_LINES_SECONDS)
+            logging.flush(_FLUSH_LOG_SECONDS)
 
 
 def consume(
-    kind: type[InProcess] | type[Forking],
+    worker_class: type[InProcess] | type[Forking],
     app: Flask,
     queues: Sequence[str],
     functions: frozenset[str],
     connect: Callable[[], Redis],
     stopping: Event,
 ) -> None:
-    """Work on `queues` until `stopping` is set, by a SIGTERM among others.
+    """Process messages of `queues` until `stopping` is set, for example by SIGTERM.
 
-    Jobs in hand are ended first. RQ's loop ends on a timeout of Redis and does not start without
-    it, so it is started again, after a pause that no two processes have in common.
+    Current jobs are finished first. RQ's loop ends when Redis times out, so it is restarted, after
+    a random pause that spreads the reconnects of all processes.
     """
     while not stopping.is_set():
         try:
-            worker = make(kind, app, queues, functions, connect(), stopping)
+            worker = build_worker(worker_class, app, queues, functions, connect(), stopping)
             worker.work(logging_level="WARNING", dequeue_strategy=DequeueStrategy.ROUND_ROBIN)
         except StopRequested:
             stopping.set()
         except (RedisError, OSError) as failure:
             log.warning("worker.waiting", queues=list(queues), error=type(failure).__name__)
         finally:
-            listen(stopping)
+            stop_on_signals(stopping)
         stopping.wait(random.uniform(0.1, 1.0))  # noqa: S311 - no secret
 
 
-def listen(stopping: Event) -> None:
-    """Let SIGTERM and SIGINT set `stopping`; RQ puts its own handlers in place while it works."""
+def stop_on_signals(stopping: Event) -> None:
+    """Let SIGTERM and SIGINT set `stopping`. RQ replaces these handlers while its loop runs."""
 
-    def stop(_number: int, _frame: Any) -> None:
+    def stop(_number: int, _frame: FrameType | None) -> None:
         stopping.set()
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
 
 
-def make(
-    kind: type[InProcess] | type[Forking],
+def build_worker(
+    worker_class: type[InProcess] | type[Forking],
     app: Flask,
     queues: Sequence[str],
     functions: frozenset[str],
     connection: Redis,
     stopping: Event,
 ) -> InProcess | Forking:
-    """Return a worker on `queues` that runs only `functions`; on a signal it sets `stopping`."""
-    worker = kind(
+    """Return a worker of `queues` that runs only `functions` and sets `stopping` on signals."""
+    worker = worker_class(
         list(queues),
         connection=connection,
         serializer=JSONSerializer,
@@ -192,6 +193,6 @@ def make(
         log_job_description=False,
     )
     worker.app, worker.functions, worker.stopping = app, functions, stopping
-    # RQ sleeps so long between two tries to reach Redis; up to a minute if it is left to itself.
+    # The pause between two attempts to connect to Redis; by default up to a minute.
     worker.max_connection_wait_time = random.uniform(1.0, 3.0)  # noqa: S311 - no secret
     return worker

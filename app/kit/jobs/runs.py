@@ -1,4 +1,4 @@
-"""Records each run of a handler, in the metrics and in the log."""
+"""Metrics and log entries of each run of a handler."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,8 @@ log = get_logger(__name__)
 def record_run(jobs: Sequence[Job], function: str, outcome: str, seconds: float) -> None:
     """Count the jobs of one run, and log it.
 
-    Work that no request caused recurs every few seconds. Only one that does not complete is worth a
-    line for people.
+    A completed run that no request caused is logged at debug level, because such runs recur every
+    few seconds.
     """
     metrics.JOBS.labels(function, outcome).inc(len(jobs))
     is_routine = outcome == "completed" and jobs[0].request_id is None

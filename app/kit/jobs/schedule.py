@@ -1,6 +1,6 @@
-"""Periodic work: one run per (name, due time), however many relays tick.
+"""Periodic jobs: one run for each name and due time, regardless of the number of relays.
 
-After an outage the latest due time is made up once; the ones before it are not.
+After an outage, only the latest missed due time is made up.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ class ScheduleRun(db.Base):
     started_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
-# One statement for the whole schedule, which mostly finds everything started already.
+# One statement for the whole schedule, because usually nothing is due.
 _CLAIM = text(
     """
     INSERT INTO schedule_runs (name, due_at)
@@ -37,12 +37,15 @@ _CLAIM = text(
 
 
 def tick() -> int:
-    """Start what is due, in the caller's transaction; return how many jobs that were.
+    """Enqueue the periodic jobs that are due, in the caller's transaction; return how many.
 
-    A run whose predecessor still waits or runs is left out: they would only queue up.
+    A job whose previous run has not finished is skipped.
     """
     entries = list(handlers.SCHEDULE.values())
-    values = {"names": [one.name for one in entries], "every": [one.every for one in entries]}
+    values = {
+        "names": [entry.name for entry in entries],
+        "every": [entry.every for entry in entries],
+    }
     due = list(db.session().scalars(_CLAIM, values))
     return sum(
         enqueue(
@@ -56,5 +59,5 @@ def tick() -> int:
 
 
 def purge(checkpoint: Callable[[], None]) -> None:
-    """Delete runs of more than a week ago, a batch in a transaction."""
+    """Delete runs that are older than a week, one batch per transaction."""
     purging.purge("schedule_runs", "started_at < now() - interval '7 days'", checkpoint)

@@ -1,4 +1,4 @@
-"""The kit's own housekeeping."""
+"""Periodic jobs that delete the kit's old rows and files."""
 
 from datetime import timedelta
 
@@ -26,7 +26,7 @@ def purge(job: Job) -> None:
 
 @handler("kit.sweep", queue="maintenance")
 def sweep(job: Job) -> None:
-    """Delete staged files of requests and jobs that never ended."""
+    """Delete staged files that interrupted requests and jobs left behind."""
     job.checkpoint()
     container.current().storage.sweep("staging", _STAGED)
 

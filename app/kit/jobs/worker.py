@@ -1,46 +1,48 @@
-"""Runs the jobs of a queue: claims the next one, calls its handler, and writes the outcome."""
+"""The worker: claims jobs of a queue, calls their handlers, and writes the outcomes."""
 
 import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import TypeVar
 
 from flask import Flask, current_app
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.kit import audit, container, db, events, metrics, tenancy
 from app.kit.jobs import claims, slots, turns
-from app.kit.jobs.claims import Claimed, Lease
+from app.kit.jobs.claims import ClaimedJob, Lease
 from app.kit.jobs.faults import is_fault
-from app.kit.jobs.handlers import HANDLERS, Handler, Job, LostLease, Retry, TurnOver
-from app.kit.jobs.leases import keeper
+from app.kit.jobs.handlers import HANDLERS, Handler, Job, LostLease, Retry, Yielded
+from app.kit.jobs.leases import get_renewer
 from app.kit.jobs.queues import GROUPS, QUEUES, Queue, list_queues
 from app.kit.jobs.runs import record_run
 from app.kit.logging import bind_job, get_logger
 
 log = get_logger(__name__)
+T = TypeVar("T")
 
 SLICE_SECONDS = 20.0
-"""So long a fork goes on with further jobs; then its memory is given back."""
+"""A fork starts no further job after this time, so that its memory is released."""
 MAX_INTERRUPTIONS = 10
-"""A job whose worker died so often is given up: it is likely what kills them."""
+"""A job whose worker died this often fails, because it probably causes the crashes."""
 _BACKOFF_SECONDS = (1, 5, 30, 120, 600)
 _FAULT_BACKOFF_SECONDS = (0.5, 1, 2, 5, 10, 30)
 _FAULTS_UNTIL_ERROR = 10
 _UNKNOWN_FUNCTION_SECONDS = 60
 _ERROR_LENGTH = 2000
-_LOOK_SECONDS = 0.1
+_POLL_SECONDS = 0.1
 
 stopping = threading.Event()
-"""Set when this process is told to end: it starts no further job."""
+"""Set when this process must stop. It then starts no further job."""
 
 
 def drain(group_name: str) -> None:
-    """Run what is due in a group's queues until nothing is, or for `SLICE_SECONDS`.
+    """Run due jobs of a group's queues until none is left; in a fork, for `SLICE_SECONDS`.
 
-    RQ calls it by name.
+    RQ calls this function by name.
     """
     group = GROUPS.get(group_name)
     if group is None:
@@ -48,64 +50,64 @@ def drain(group_name: str) -> None:
         return
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001
     if group.forking:
-        _serve(app, list_queues(group)[0], time.monotonic() + SLICE_SECONDS)
+        _run_until_empty(app, list_queues(group)[0], time.monotonic() + SLICE_SECONDS)
     else:
-        _serve_side_by_side(app, list_queues(group))
+        _run_in_threads(app, list_queues(group))
 
 
-def _serve(app: Flask, queue: Queue, ends_at: float) -> int:
-    """Run jobs until none can be claimed; return how many there were."""
-    count = 0
+def _run_until_empty(app: Flask, queue: Queue, ends_at: float) -> bool:
+    """Run jobs until none can be claimed, and return whether any ran."""
+    any_ran = False
     try:
-        while (
-            time.monotonic() < ends_at and not stopping.is_set() and (ran := run_next(app, queue))
-        ):
-            count += ran
+        while time.monotonic() < ends_at and not stopping.is_set() and run_next(app, queue):
+            any_ran = True
     except SQLAlchemyError as failure:
         db.session().rollback()
         log.warning("job.claim_failed", queue=queue.name, error=type(failure).__name__)
-    return count
+    return any_ran
 
 
-def _serve_side_by_side(app: Flask, queues: Sequence[Queue]) -> None:
-    """Fill the queues' slots with threads for as long as something is due or under way.
+def _run_in_threads(app: Flask, queues: Sequence[Queue]) -> None:
+    """Fill the slots of the queues with threads until nothing is due and no thread runs.
 
-    This thread alone looks what is due, so that idle slots cost nothing. It goes on while a thread
-    does: a long job of one queue must not hold up the others.
+    Only this thread checks for due jobs, so that idle slots cost nothing. It continues while any
+    thread runs: a long job of one queue must not delay the others.
     """
     names = [queue.name for queue in queues]
-    free = {queue.name: threading.Semaphore(queue.slots) for queue in queues}
-    under_way: set[threading.Thread] = set()
-    in_vain = threading.Event()
+    free_slots = {queue.name: threading.Semaphore(queue.slots) for queue in queues}
+    running: set[threading.Thread] = set()
+    found_nothing = threading.Event()
 
-    def serve(queue: Queue) -> None:
+    def run_queue(queue: Queue) -> None:
         try:
             with app.app_context():
-                if not _serve(app, queue, float("inf")):
-                    in_vain.set()
+                if not _run_until_empty(app, queue, float("inf")):
+                    found_nothing.set()
         finally:
-            free[queue.name].release()
+            free_slots[queue.name].release()
 
     while True:
         for name in () if stopping.is_set() else _list_due(names):
-            if free[name].acquire(blocking=False):
-                thread = threading.Thread(target=serve, args=(QUEUES[name],), name=f"jobs-{name}")
-                under_way.add(thread)
+            if free_slots[name].acquire(blocking=False):
+                thread = threading.Thread(
+                    target=run_queue, args=(QUEUES[name],), name=f"jobs-{name}"
+                )
+                running.add(thread)
                 thread.start()
-        under_way = {thread for thread in under_way if thread.is_alive()}
-        if in_vain.is_set():
-            # What is due is only that of organizations which have their quota.
-            in_vain.clear()
-            stopping.wait(_LOOK_SECONDS)
-        if not under_way:
+        running = {thread for thread in running if thread.is_alive()}
+        if found_nothing.is_set():
+            # The due jobs belong to organizations that have used up their quota.
+            found_nothing.clear()
+            stopping.wait(_POLL_SECONDS)
+        if not running:
             return
-        next(iter(under_way)).join(_LOOK_SECONDS)
+        next(iter(running)).join(_POLL_SECONDS)
 
 
 def _list_due(names: Sequence[str]) -> list[str]:
-    everything = tenancy.across_organizations(reason="looks for every organization's due jobs")
+    scope = tenancy.across_organizations(reason="finds every organization's due jobs")
     try:
-        with everything, db.transaction():
+        with scope, db.transaction():
             return claims.list_due_queues(names)
     except SQLAlchemyError as failure:
         log.warning("job.look_failed", error=type(failure).__name__)
@@ -113,15 +115,14 @@ def _list_due(names: Sequence[str]) -> list[str]:
 
 
 def run_next(app: Flask, queue: Queue) -> int:
-    """Claim and run what the next turn of `queue` has; return how many jobs that were."""
+    """Claim and run the jobs of the next turn of `queue`, and return how many they were."""
     jobs = _claim(queue)
     if jobs:
         run(app, queue.name, jobs)
     return len(jobs)
 
 
-def _claim(queue: Queue) -> list[Claimed]:
-    """Lease what the next turn has."""
+def _claim(queue: Queue) -> list[ClaimedJob]:
     quota = slots.get_quota(queue, container.current().redis)
     batched = [declared.name for declared in HANDLERS.values() if declared.batch]
     after = turns.get_last(queue.name)
@@ -136,26 +137,26 @@ def _claim(queue: Queue) -> list[Claimed]:
     return jobs
 
 
-def run(app: Flask, queue: str, claimed: Sequence[Claimed]) -> None:
-    """Run jobs of one claim, and write what became of them."""
+def run(app: Flask, queue: str, claimed: Sequence[ClaimedJob]) -> None:
+    """Run the jobs of one claim, and write their outcome."""
     first = claimed[0]
     lease = Lease(first.lease_token, tuple(job.id for job in claimed))
     declared = HANDLERS.get(first.function)
     if declared is None:
-        # A newer release may know it.
+        # A newer release may have added it.
         log.error("job.unknown_function", function=first.function)
-        _persist(lambda: claims.requeue(lease, delay=_UNKNOWN_FUNCTION_SECONDS, error=None))
+        _write_outcome(lambda: claims.requeue(lease, delay=_UNKNOWN_FUNCTION_SECONDS, error=None))
         return
-    jobs = [_job_of(declared, job, queue, lease) for job in claimed]
+    jobs = [_build_job(declared, job, queue, lease) for job in claimed]
     if first.interruptions >= MAX_INTERRUPTIONS:
-        _give_up(declared, jobs[0], "The worker died each time it ran this.")
+        _fail(declared, jobs[0], "The worker process died each time it ran this job.")
         return
     started = time.perf_counter()
     outcome = _call(app, declared, jobs, claimed)
     record_run(jobs, declared.name, outcome, time.perf_counter() - started)
 
 
-def _job_of(declared: Handler, claimed: Claimed, queue: str, lease: Lease) -> Job:
+def _build_job(declared: Handler, claimed: ClaimedJob, queue: str, lease: Lease) -> Job:
     return Job(
         id=claimed.id,
         organization_id=claimed.organization_id,
@@ -169,51 +170,51 @@ def _job_of(declared: Handler, claimed: Claimed, queue: str, lease: Lease) -> Jo
     )
 
 
-def _call(app: Flask, declared: Handler, jobs: list[Job], claimed: Sequence[Claimed]) -> str:
-    """Call the handler; return how it ended, as the metric names it."""
+def _call(app: Flask, declared: Handler, jobs: list[Job], claimed: Sequence[ClaimedJob]) -> str:
+    """Call the handler, write the outcome, and return it as the metrics name it."""
     lease = jobs[0].lease
     try:
-        with _scope(declared, jobs[0]), keeper(app).hold(lease):
+        with _bind_context(declared, jobs[0]), get_renewer(app).renewing(lease):
             declared.function(jobs if declared.batch else jobs[0])
             _finish(lease)
     except LostLease:
         db.session().rollback()
         return "lost"
-    except TurnOver:
-        _persist(lambda: claims.requeue(lease, delay=0, error=None))
+    except Yielded:
+        _write_outcome(lambda: claims.requeue(lease, delay=0, error=None))
         return "yielded"
-    except Exception as failure:  # noqa: BLE001 - whatever a handler does, its job has an outcome
+    except Exception as failure:  # noqa: BLE001 - every job needs an outcome
         db.session().rollback()
         if is_fault(failure):
-            _wait_out(declared, jobs, claimed, failure)
+            _requeue_after_fault(declared, jobs, claimed, failure)
             return "fault"
-        return _note_error(declared, jobs, failure)
+        return _record_error(declared, jobs, failure)
     return "completed"
 
 
 def _finish(lease: Lease) -> None:
-    """Commit what the handler did, with the end of its jobs. Raises LostLease."""
+    """Commit the work of the handler together with the outcome. Raises LostLease."""
     if not claims.finish(lease):
         raise LostLease
     db.session().commit()
 
 
-def _wait_out(
-    declared: Handler, jobs: list[Job], claimed: Sequence[Claimed], failure: Exception
+def _requeue_after_fault(
+    declared: Handler, jobs: list[Job], claimed: Sequence[ClaimedJob], failure: Exception
 ) -> None:
-    """Queue jobs again after a fault of the platform, which counts no attempt."""
+    """Requeue jobs after a fault of the platform, without counting an attempt."""
     faults = claimed[0].faults + 1
     steps = _FAULT_BACKOFF_SECONDS
-    # Full jitter, so that what failed together does not come back together.
+    # Full jitter, so that jobs that failed together are not retried together.
     delay = steps[min(faults, len(steps)) - 1] * random.uniform(0.5, 1.5)  # noqa: S311 - no secret
     level = log.error if faults % _FAULTS_UNTIL_ERROR == 0 else log.warning
     level("job.fault", function=declared.name, faults=faults, error=_describe(failure))
     lease = jobs[0].lease
-    _persist(lambda: claims.requeue(lease, delay=delay, error=_describe(failure), faults=1))
+    _write_outcome(lambda: claims.requeue(lease, delay=delay, error=_describe(failure), faults=1))
 
 
-def _note_error(declared: Handler, jobs: list[Job], failure: Exception) -> str:
-    """Count an attempt of each job: it is queued again, or given up."""
+def _record_error(declared: Handler, jobs: list[Job], failure: Exception) -> str:
+    """Count an attempt of each job, and requeue or fail it."""
     if not isinstance(failure, Retry):
         log.error("job.error", function=declared.name, exc_info=failure)
     error = _describe(failure)
@@ -221,16 +222,16 @@ def _note_error(declared: Handler, jobs: list[Job], failure: Exception) -> str:
     for job in jobs:
         if declared.max_attempts is not None and job.attempt >= declared.max_attempts:
             outcome = "given_up"
-            _give_up(declared, job, error)
+            _fail(declared, job, error)
             continue
         delay = _BACKOFF_SECONDS[min(job.attempt, len(_BACKOFF_SECONDS)) - 1]
         lease = Lease(job.lease.token, (job.id,))
-        _persist(lambda: claims.requeue(lease, delay=delay, error=error, attempts=1))  # noqa: B023
+        _write_outcome(partial(claims.requeue, lease, delay=delay, error=error, attempts=1))
     return outcome
 
 
-def _give_up(declared: Handler, job: Job, error: str) -> None:
-    """Mark a job as failed and tell its feature; operators learn of it (`failures`)."""
+def _fail(declared: Handler, job: Job, error: str) -> None:
+    """Mark a job as failed and call `on_failure`. `failures` reports it to operators."""
     lease = Lease(job.lease.token, (job.id,))
 
     def write() -> bool:
@@ -239,16 +240,16 @@ def _give_up(declared: Handler, job: Job, error: str) -> None:
             _call_on_failure(declared, job, error)
         return failed
 
-    if _persist(write):
+    if _write_outcome(write):
         metrics.JOBS_GIVEN_UP.labels(declared.name).inc()
         log.error("job.given_up", function=declared.name, job=str(job.id), error=error)
 
 
 def _call_on_failure(declared: Handler, job: Job, error: str) -> None:
-    """Tell the feature. What goes wrong there must not keep the job from ending."""
+    """Call `on_failure`. Its errors are logged and do not prevent the job from failing."""
     assert declared.on_failure is not None
     try:
-        with _scope(declared, job), db.session().begin_nested():
+        with _bind_context(declared, job), db.session().begin_nested():
             declared.on_failure(job, error)
     except Exception as failure:
         if is_fault(failure):
@@ -256,11 +257,11 @@ def _call_on_failure(declared: Handler, job: Job, error: str) -> None:
         log.exception("job.on_failure_failed", function=declared.name)
 
 
-def _persist(write: Callable[[], Any]) -> Any:
-    """Run `write` in a transaction, and again as long as the database does not answer.
+def _write_outcome(write: Callable[[], T]) -> T | None:
+    """Run `write` in a transaction, and retry while the database is unavailable.
 
-    The lease runs out meanwhile, so nothing is written that another worker has decided. Returns
-    what `write` returned, None when it could not be written.
+    Writes check the lease, so nothing is overwritten if it expires meanwhile. Returns the result of
+    `write`, or None if it did not succeed.
     """
     until = time.monotonic() + claims.LEASE_SECONDS
     while True:
@@ -285,7 +286,7 @@ def _describe(failure: BaseException) -> str:
 
 
 @contextmanager
-def _scope(declared: Handler, job: Job) -> Iterator[None]:
+def _bind_context(declared: Handler, job: Job) -> Iterator[None]:
     """Bind the job's organization, request and actor."""
     events.set_request_id(job.request_id)
     bind_job(str(job.id), job.request_id, str(job.organization_id or ""))

@@ -98,12 +98,12 @@ class _Page(Collector):
 def _read_gauges() -> Iterator[Reading]:
     for name, collector in list(_collectors.items()):
         try:
-            found = list(collector())
+            collected = list(collector())
         except Exception:  # metrics are most important while something is down
             COLLECTOR_FAILURES.inc()
             log.warning("metrics.collector_failed", collector=name, exc_info=True)
             continue
-        for reading in found:
+        for reading in collected:
             if isinstance(reading, QueueReading):
                 yield QUEUE_DEPTH.reading(reading.depth, reading.queue)
                 yield QUEUE_AGE.reading(reading.oldest_seconds, reading.queue)

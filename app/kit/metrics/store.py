@@ -146,11 +146,11 @@ class Store:
         if self._connect is None:
             return self._increments.copy()
         try:
-            found: Any = self._redis().hgetall(SUMS)
+            fields: Any = self._redis().hgetall(SUMS)
         except Exception as failure:  # noqa: BLE001 - metrics are most important in an outage
             self._log_outage(failure)
             return None
-        return _decode(found)
+        return _decode(fields)
 
     def _log_outage(self, failure: Exception) -> None:
         if self._outage.is_first_line():
@@ -172,10 +172,10 @@ def _encode(increments: Mapping[Key, float]) -> list[str]:
     return parts
 
 
-def _decode(found: Mapping[bytes, bytes]) -> dict[Key, float]:
+def _decode(fields: Mapping[bytes, bytes]) -> dict[Key, float]:
     """Return the sums by key; entries that another release wrote in another format are skipped."""
     sums: dict[Key, float] = {}
-    for field, value in found.items():
+    for field, value in fields.items():
         try:
             name, labels, part = orjson.loads(field)
             if all(isinstance(text, str) for text in (name, part, *labels)):

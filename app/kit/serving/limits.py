@@ -3,7 +3,7 @@
 import resource
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from app.kit.api.fields import FORM_BYTES
 from app.kit.settings import Settings
@@ -11,6 +11,16 @@ from app.kit.settings import Settings
 _LARGEST_JSON_BYTES = 16 * 1024 * 1024
 _OTHER_DESCRIPTORS = 512
 _DESCRIPTORS_PER_CONNECTION = 2  # the socket, and the file of a body or of a download
+
+
+class ServerConfig(Protocol):
+    """The settings of gunicorn's configuration that set limits."""
+
+    worker_connections: int
+    limit_request_line: int
+    limit_request_fields: int
+    limit_request_field_size: int
+    keepalive: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +51,8 @@ class Limits:
     idle_drain_seconds: float = 2.0
 
     @classmethod
-    def from_settings(cls, settings: Settings, config: Any) -> "Limits":
-        """Return the limits of a process; `config` is gunicorn's configuration."""
+    def from_settings(cls, settings: Settings, config: "ServerConfig") -> "Limits":
+        """Return the limits of a process."""
         return cls(
             connections=config.worker_connections,
             line_bytes=config.limit_request_line,

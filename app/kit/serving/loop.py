@@ -3,10 +3,11 @@
 import errno
 import os
 import select
+import socket
 import time
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import Protocol
 
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
@@ -24,10 +25,26 @@ _POLL_SECONDS = 1.0
 _NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
+class Listener(Protocol):
+    """A listening socket of gunicorn."""
+
+    def fileno(self) -> int:
+        """Return the descriptor."""
+
+    def setblocking(self, flag: bool, /) -> None:  # noqa: FBT001 - the signature of sockets
+        """Set whether `accept` blocks."""
+
+    def accept(self) -> tuple[socket.socket, object]:
+        """Return the next connection and its address."""
+
+    def getsockname(self) -> object:
+        """Return the local address."""
+
+
 class Loop:
     """Serves the listening sockets; all methods run in one thread."""
 
-    def __init__(self, listeners: Iterable[Any], sockets: Sockets, pool: Pool) -> None:
+    def __init__(self, listeners: Iterable[Listener], sockets: Sockets, pool: Pool) -> None:
         self._listeners = {listener.fileno(): listener for listener in listeners}
         self._sockets = sockets
         self._pool = pool
@@ -104,14 +121,14 @@ class Loop:
         for descriptor in self._listeners:
             self._sockets.epoll.modify(descriptor, select.EPOLLIN if enabled else 0)
 
-    def _on_new_connection(self, listener: Any) -> None:
+    def _on_new_connection(self, listener: Listener) -> None:
         if self._sockets.connection_count.is_lowest():
             self._accept(listener)
         else:
             self._listen(enabled=False)
             self._deferred_until = time.monotonic() + DEFER_SECONDS
 
-    def _accept(self, listener: Any) -> None:
+    def _accept(self, listener: Listener) -> None:
         # Only one connection at a time: the other processes were woken, too, and accept the rest.
         try:
             client, peer = listener.accept()

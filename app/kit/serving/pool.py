@@ -3,7 +3,6 @@
 import queue
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
@@ -21,7 +20,7 @@ _LIVE_PATH = "/health/live"
 class Pool:
     """Runs `application` for complete requests in a fixed number of threads."""
 
-    def __init__(self, application: Application, sockets: Sockets, config: Any) -> None:
+    def __init__(self, application: Application, sockets: Sockets, config: object) -> None:
         self._application = application
         self._sockets = sockets
         self._config = config
@@ -94,7 +93,7 @@ class Pool:
             return
         connection.exchange = None
         exchange.close()
-        message = "Something went wrong here. It has been logged."
+        message = "An internal error occurred. It has been logged."
         self._sockets.refuse(connection, ApiError("internal_error", message))
 
     def finish(self, connection: Connection, exchange: Exchange) -> None:

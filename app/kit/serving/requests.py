@@ -1,6 +1,5 @@
 """The parsing of a request as its bytes arrive."""
 
-from typing import Any
 from urllib.parse import SplitResult
 
 import httptools
@@ -62,7 +61,7 @@ class Request:
 
     def __init__(self, limits: Limits, body: Body) -> None:
         self._limits = limits
-        self._parser: Any = httptools.HttpRequestParser(self)
+        self._parser = httptools.HttpRequestParser(self)
         self._problem: ApiError | None = None
         self._tail = b""
         self._head_bytes = self._wire_bytes = self._remaining = 0
@@ -75,7 +74,7 @@ class Request:
         self.version = (1, 1)
         self.headers: list[tuple[str, str]] = []
         # Attributes that gunicorn also reads; the loop itself answers `Expect: 100-continue`.
-        self.body: Any = body.file
+        self.body = body.file
         self.scheme, self.fragment = "http", ""
         self._expected_100_continue = False
         self.proxy_protocol_info = None

@@ -5,7 +5,6 @@ import socket
 import time
 from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import Any
 
 from gunicorn.http import wsgi
 
@@ -77,7 +76,7 @@ class Exchange:
     """
 
     def __init__(
-        self, client: socket.socket, peer: object, server: object, request: Request, config: Any
+        self, client: socket.socket, peer: object, server: object, request: Request, config: object
     ) -> None:
         self.request = request
         self.outbox = Outbox(client)

@@ -2,7 +2,6 @@
 
 import os
 import time
-from typing import Any
 
 from gunicorn.workers import base
 
@@ -61,6 +60,6 @@ class BufferingWorker(base.Worker):  # type: ignore[misc]
             self._send_heartbeat()
             loop.run_once()
 
-    def handle_exit(self, sig: Any, frame: Any) -> None:  # noqa: ARG002 - gunicorn's signature
+    def handle_exit(self, sig: int, frame: object) -> None:  # noqa: ARG002 - gunicorn's signature
         """Stop gracefully (SIGTERM); the signal also ends the wait of the loop."""
         self.alive = False

@@ -150,10 +150,10 @@ class RemoteFiles:
         start = len(self.path("x")) - 1
         try:
             with _outages(folder):
-                for _, _, found in self.system.walk(
+                for _, _, files in self.system.walk(
                     self.path(folder), detail=True, on_error="raise"
                 ):
-                    for info in found.values():
+                    for info in files.values():
                         yield info["name"].lstrip("/")[start:], int(info["size"]), _modified(info)
         except NotStored:  # no file was ever written below this folder
             return

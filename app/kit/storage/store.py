@@ -129,8 +129,8 @@ class Stream(Iterator[bytes]):
         self._chunk = chunk
 
     def __next__(self) -> bytes:
-        wanted = self._chunk if self._remaining is None else min(self._chunk, self._remaining)
-        data = self._file.read(wanted) if not self._file.closed else b""
+        count = self._chunk if self._remaining is None else min(self._chunk, self._remaining)
+        data = self._file.read(count) if not self._file.closed else b""
         if not data:
             self.close()
             raise StopIteration

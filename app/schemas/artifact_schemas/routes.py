@@ -10,14 +10,14 @@ from app.schemas.artifact_schemas.schemas import (
     CreateSchema,
     DiffQuery,
     DuplicateSchema,
-    LabelsJsonSchema,
-    ListedSchema,
-    ListedVersion,
     PublishedVersion,
     PublishSchema,
     SchemaDetail,
     SchemaFilters,
+    SchemaSummary,
     SchemaVersion,
+    SchemaVersionSummary,
+    TagsJsonSchema,
     UpdateSchema,
     VersionDiff,
     VersionFilters,
@@ -31,7 +31,7 @@ versions = Blueprint("schema-versions", description="Immutable versions of schem
     "/schemas",
     permission="schemas:read",
     query=Listing(sorts=("-created_at", "name", "updated_at"), filters=SchemaFilters),
-    returns=ListedSchema,
+    returns=SchemaSummary,
 )
 def list_schemas(caller: Caller, query: dict[str, Any]) -> Any:
     """List schemas.
@@ -189,7 +189,7 @@ def duplicate_schema(caller: Caller, schema_id: UUID, body: dict[str, Any]) -> A
     "/schemas/{schema_id}/versions",
     permission="schemas:read",
     query=Listing(sorts=("-number",), filters=VersionFilters),
-    returns=ListedVersion,
+    returns=SchemaVersionSummary,
 )
 def list_schema_versions(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Any:
     """List schema versions.
@@ -223,7 +223,7 @@ def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any])
 @versions.get(
     "/schema-versions/{version_id}/json-schema",
     permission="schemas:read",
-    returns=LabelsJsonSchema,
+    returns=TagsJsonSchema,
 )
 def get_schema_version_json_schema(caller: Caller, version_id: UUID) -> Any:
     """Get the JSON Schema of a schema version.

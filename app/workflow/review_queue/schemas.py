@@ -24,7 +24,7 @@ from app.workflow.tag_sets.models import FLAGS
 ARTIFACT = "app.documents.artifacts.schemas.documents.Artifact"
 TAG_SET = "app.workflow.tag_sets.schemas.records.TagSet"
 PERSON = "app.workflow.tag_sets.schemas.records.Person"
-LISTED_TAG_SET = "app.workflow.tag_sets.schemas.records.TagSetListed"
+LISTED_TAG_SET = "app.workflow.tag_sets.schemas.records.TagSetSummary"
 """Registered name of the schema, because a feature must not import the schemas of another."""
 
 MAX_HELD = 50
@@ -245,19 +245,19 @@ class Decided(Schema):
     )
 
 
-class DecidedOfDay(Decided):
+class DailyDecisions(Decided):
     """Review decisions of one day."""
 
     date = Date(required=True)
 
 
-class StatsOfSchema(WaitingNow, Decided):
+class SchemaReviewStats(WaitingNow, Decided):
     """Pending items and review decisions of one schema."""
 
     schema = Nested(SchemaReference, required=True)
 
 
-class StatsOfReviewer(Decided):
+class ReviewerStats(Decided):
     """Review decisions of one reviewer."""
 
     reviewer = Nested(PERSON, required=True)
@@ -270,6 +270,6 @@ class ReviewStats(WaitingNow, Decided):
     first = Date(required=True, data_key="from")
     last = Date(required=True, data_key="to")
     decided_per_day = Float(required=True)
-    by_day = List(Nested(DecidedOfDay), required=True)
-    by_schema = List(Nested(StatsOfSchema), required=True)
-    by_reviewer = List(Nested(StatsOfReviewer), required=True)
+    by_day = List(Nested(DailyDecisions), required=True)
+    by_schema = List(Nested(SchemaReviewStats), required=True)
+    by_reviewer = List(Nested(ReviewerStats), required=True)

@@ -136,7 +136,7 @@ class RoutingActionBody(Schema):
     schema_id = Uuid(allow_none=True, load_default=None)
 
 
-class TriedRule(Schema):
+class SimulatedRule(Schema):
     """Unsaved rule for a simulation."""
 
     name = Name(required=True)
@@ -149,7 +149,7 @@ class TriedRule(Schema):
 _APPLY = {"description": "Also apply all rules to all unassigned documents, in the background."}
 
 
-class CreateRoutingRule(TriedRule):
+class CreateRoutingRule(SimulatedRule):
     """A new rule; without a position it becomes the last one."""
 
     position = Int(minimum=1, maximum=MAX_RULES)
@@ -186,7 +186,7 @@ class RoutingRuleFilters(Schema):
     created_before = UtcDateTime()
 
 
-class DescribedDocument(Schema):
+class SampleDocument(Schema):
     """Description of a document, which does not have to exist."""
 
     name = Str(max_length=1000, load_default=None, allow_none=True)
@@ -210,8 +210,8 @@ class SimulateRoutingRules(AlternativesSchema):
     alternatives = (("artifact_ids",), ("documents",))
 
     artifact_ids = List(Uuid(), max_items=MAX_SIMULATED)
-    documents = List(Nested(DescribedDocument), max_items=MAX_DESCRIBED)
-    rules = List(Nested(TriedRule), max_items=MAX_RULES)
+    documents = List(Nested(SampleDocument), max_items=MAX_DESCRIBED)
+    rules = List(Nested(SimulatedRule), max_items=MAX_RULES)
 
 
 class RoutingAction(Schema):

@@ -27,7 +27,7 @@ class RoutingOutcome(Schema):
     schema_id = Uuid(required=True, allow_none=True)
 
 
-class ExplainedRule(MatchedRule):
+class RuleExplanation(MatchedRule):
     """Result of one rule.
 
     `conditions` is the tree with `matched` in each node and the `actual` value in each condition;
@@ -53,7 +53,7 @@ class SimulatedDocument(Schema):
     )
     matched = List(Nested(MatchedRule), required=True)
     outcome = Nested(RoutingOutcome, required=True)
-    rules = List(Nested(ExplainedRule), required=True)
+    rules = List(Nested(RuleExplanation), required=True)
 
 
 class RoutingSimulation(Schema):

@@ -20,7 +20,7 @@ from app.workflow.tag_sets.schemas import (
     RevisionFilters,
     TagSet,
     TagSetFilters,
-    TagSetListed,
+    TagSetSummary,
 )
 
 artifacts = Blueprint("tag-sets-of-artifacts", tag="artifacts")
@@ -61,7 +61,7 @@ def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> object:
     "/tag-sets",
     permission="tag_sets:read",
     query=Listing(sorts=("-created_at", "updated_at"), filters=TagSetFilters),
-    returns=TagSetListed,
+    returns=TagSetSummary,
 )
 def list_tag_sets(caller: Caller, query: dict[str, Any]) -> object:
     """List tag sets.

@@ -33,14 +33,14 @@ def schemas() -> dict[str, object]:
 
 
 def test_answers_promise_no_limits_and_leave_room(schemas: dict[str, dict[str, object]]) -> None:
-    components.tell_apart(_paths("Whole"), schemas)
+    components.finish_components(_paths("Whole"), schemas)
     data = {"type": "object", "properties": {"size": {"type": "integer"}}}
     properties = {"data": data}
     assert schemas["Answer"] == {"type": "object", "properties": properties, "required": ["data"]}
 
 
 def test_bodies_keep_their_limits_at_every_depth(schemas: dict[str, dict[str, object]]) -> None:
-    components.tell_apart(_paths("Whole"), schemas)
+    components.finish_components(_paths("Whole"), schemas)
     choice = {
         "description": "d",
         "anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null"}],
@@ -55,13 +55,13 @@ def test_an_answer_takes_nothing_from_a_body_that_says_the_same() -> None:
         name: {"type": "object", "properties": {"metadata": {**shared}}}
         for name in ("Whole", "Answer")
     }
-    components.tell_apart(_paths("Whole"), schemas)
+    components.finish_components(_paths("Whole"), schemas)
     assert schemas["Whole"]["properties"]["metadata"] == shared
     assert schemas["Answer"]["properties"]["metadata"]["additionalProperties"] == {}
 
 
 def test_a_member_may_be_called_like_a_limit(schemas: dict[str, dict[str, object]]) -> None:
-    components.tell_apart({}, schemas)
+    components.finish_components({}, schemas)
     properties = schemas["Part"]["properties"]
     assert isinstance(properties, dict)
     assert properties["maximum"] == {"type": "integer"}

@@ -69,7 +69,7 @@ def test_odd_notations_are_judged_by_the_address_they_mean(host: str) -> None:
 @pytest.mark.parametrize("host", ["127.2", "0177.0.0.2", "0x7f000002", "2130706434"])
 def test_odd_notations_of_an_allowed_address_are_allowed(egress: Egress, host: str) -> None:
     egress.check_url(f"https://{host}:8443/hook")
-    assert egress.guard_address("127.2", 22) == ("127.0.0.2", 22)
+    assert egress.resolve_address("127.2", 22) == ("127.0.0.2", 22)
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,9 @@ def test_every_address_of_a_name_has_to_be_public(names: dict[str, list[str]]) -
         with pytest.raises(EgressRefused, match="public"):
             door.check_url(f"https://{name}/")
         with pytest.raises(EgressRefused, match="public"):
-            door.guard_address(name, 22)
+            door.resolve_address(name, 22)
     door.check_url("https://public.example/")
-    assert door.guard_address("public.example", 993) == ("1.1.1.1", 993)
+    assert door.resolve_address("public.example", 993) == ("1.1.1.1", 993)
 
 
 def test_international_names_are_asked_for_in_their_ascii_form(names: dict[str, list[str]]) -> None:
@@ -163,7 +163,7 @@ def test_a_resolver_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
     door = Egress(Policy())
     started = time.monotonic()
     with pytest.raises(EgressRefused, match="resolve"):
-        door.guard_address("hangs.example", 443, timeout=0.2)
+        door.resolve_address("hangs.example", 443, timeout=0.2)
     outcome = door.request("POST", "https://hangs.example/", deadline=0.3)
     answer.set()
     assert outcome.error_kind == "timeout"
@@ -191,7 +191,7 @@ def test_many_hanging_lookups_do_not_take_more_threads(monkeypatch: pytest.Monke
     try:
         for number in range(70):
             with pytest.raises(EgressRefused):
-                door.guard_address(f"n{number}.example", 443, timeout=0.005)
+                door.resolve_address(f"n{number}.example", 443, timeout=0.005)
         until = time.monotonic() + LONG
         while len(asked) < 64 and time.monotonic() < until:
             time.sleep(0.01)  # the last threads may not have come to ask yet

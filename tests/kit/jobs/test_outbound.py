@@ -24,7 +24,7 @@ def closed(app: Flask, monkeypatch: pytest.MonkeyPatch) -> container.Container:
 
 @pytest.mark.usefixtures("closed")
 def test_no_process_serves_other_hosts() -> None:
-    names = {child.name for child in processes.children(1, outbound=False)}
+    names = {child.name for child in processes.list_children(1, outbound=False)}
     assert names & {"outside", "webhooks"} == set()
     assert {"documents-1", "quick", "slow"} <= names
 
@@ -54,7 +54,7 @@ def test_no_request_and_no_email_leaves(closed: container.Container) -> None:
     outcome = closed.egress.request("POST", "https://example.com/hook")
     assert (outcome.status_code, outcome.error) == (None, "outbound traffic is switched off")
     with pytest.raises(EgressRefused):
-        closed.egress.guard_address("example.com", 443)
+        closed.egress.resolve_address("example.com", 443)
     with pytest.raises(EgressRefused):
         closed.egress.session().get("https://example.com/")
     with pytest.raises(MailFailed):

@@ -200,7 +200,7 @@ def _clients(workers: Workers) -> int:
 
 
 def test_there_is_a_process_for_every_queue(app: object) -> None:
-    names = [child.name for child in processes.children(JOB_WORKERS)]
+    names = [child.name for child in processes.list_children(JOB_WORKERS)]
     assert (names[0], names[-1]) == ("relay", "webhooks")
     assert {name.partition("-")[0] for name in names[1:-1]} == set(GROUPS)
     assert [name for name in names if name.startswith("documents")] == [

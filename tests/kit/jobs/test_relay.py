@@ -96,7 +96,7 @@ def test_nothing_is_claimed_for_a_source_whose_messages_wait(
     """What is leased for messages that nobody takes would expire, and be sent again for ever."""
     claimed: list[int] = []
 
-    def claim() -> handlers.Claims:
+    def claim() -> handlers.Batches:
         claimed.append(1)
         return [[["one row"]]]
 

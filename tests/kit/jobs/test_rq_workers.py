@@ -15,7 +15,7 @@ from rq.serializers import JSONSerializer
 from app.kit import container
 from app.kit.ids import uuid7
 from app.kit.jobs.relay import DRAIN
-from app.kit.jobs.rq_workers import Forking, InProcess, make, permitted
+from app.kit.jobs.rq_workers import Forking, InProcess, build_worker, is_permitted
 
 ALLOWED = frozenset({DRAIN, "posixpath.basename"})
 FORBIDDEN = "os.mkdir"
@@ -32,7 +32,7 @@ def _connection() -> Redis:
 
 
 def _work(app: Flask, queue: Queue, kind: Any = InProcess) -> None:
-    worker = make(kind, app, [queue.name], ALLOWED, _connection(), Event())
+    worker = build_worker(kind, app, [queue.name], ALLOWED, _connection(), Event())
     worker.work(burst=True, logging_level="WARNING")
 
 
@@ -73,7 +73,7 @@ def test_a_function_on_the_list_runs_and_leaves_nothing(
 def test_a_message_that_asks_for_more_is_refused(queue: Queue, extra: dict[str, Any]) -> None:
     plain = queue.enqueue("posixpath.basename", args=("a/b",))
     loaded = Job.fetch(plain.id, connection=_connection(), serializer=JSONSerializer)
-    assert permitted(loaded, ALLOWED)
+    assert is_permitted(loaded, ALLOWED)
     members = dict(extra)
     for name in ("on_success", "on_failure", "on_stopped"):
         if name in members:
@@ -84,7 +84,7 @@ def test_a_message_that_asks_for_more_is_refused(queue: Queue, extra: dict[str, 
     if members:
         plain = queue.enqueue("posixpath.basename", args=("a/b",), **members)
     loaded = Job.fetch(plain.id, connection=_connection(), serializer=JSONSerializer)
-    assert not permitted(loaded, ALLOWED)
+    assert not is_permitted(loaded, ALLOWED)
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,11 @@ def test_a_message_of_another_form_is_refused(queue: Queue, data: bytes) -> None
     job = queue.enqueue("posixpath.basename", "a/b")
     _connection().hset(job.key, "data", data)
     loaded = Job.fetch(job.id, connection=_connection(), serializer=JSONSerializer)
-    assert not permitted(loaded, ALLOWED)
+    assert not is_permitted(loaded, ALLOWED)
 
 
 def test_no_command_over_redis_is_heard(app: Flask, queue: Queue) -> None:
-    worker = make(InProcess, app, [queue.name], ALLOWED, _connection(), Event())
+    worker = build_worker(InProcess, app, [queue.name], ALLOWED, _connection(), Event())
     worker.work(burst=True, logging_level="WARNING")
     assert worker.pubsub is None
     assert _connection().pubsub_channels("rq:pubsub:*") == []

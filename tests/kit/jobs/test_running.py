@@ -158,7 +158,7 @@ def test_a_lease_lasts_as_long_as_its_run(org: Org, monkeypatch: pytest.MonkeyPa
     """However long that is: the handler takes ten times the lease."""
     monkeypatch.setattr("app.kit.jobs.claims.LEASE_SECONDS", 1)
     monkeypatch.setattr(leases, "RENEW_SECONDS", 0.1)
-    monkeypatch.setattr(leases, "_LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(leases, "_POLL_SECONDS", 0.1)
     taken_over: list[int] = []
     held = threading.Event()
 

@@ -8,7 +8,7 @@ from flask import Flask
 
 from app.kit import db, jobs, tenancy
 from app.kit.jobs import claims, handlers, turns
-from app.kit.jobs.claims import Claimed
+from app.kit.jobs.claims import ClaimedJob
 from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import Group, Queue, local_slots, quota_of
 from tests.factories import Org, make_org
@@ -42,7 +42,7 @@ def _fill(org: Org, function: str, count: int) -> None:
 
 def _claim(
     app: Flask, queue: str, after: UUID = claims.BEFORE_ALL, *, quota: int = 10
-) -> list[Claimed]:
+) -> list[ClaimedJob]:
     everything = tenancy.across_organizations(reason="a test is a worker")
     with app.app_context(), everything, db.transaction():
         return claims.claim(queue, after=after, quota=quota, batched=[f"{queue}.batch"])

@@ -223,7 +223,7 @@ class ArtifactAssignee(Schema):
     team_id = Uuid(required=True, allow_none=True)
 
 
-class LabelCounts(Schema):
+class ArtifactTagSetCounts(Schema):
     """The number of tag sets by status."""
 
     draft = Int(required=True)
@@ -265,7 +265,7 @@ class Artifact(Schema):
     ingestion_job_id = Uuid(required=True, allow_none=True)
     assignees = List(Nested(ArtifactAssignee), required=True)
     claim = Nested(ArtifactClaim, required=True, allow_none=True)
-    label_counts = Nested(LabelCounts, required=True)
+    label_counts = Nested(ArtifactTagSetCounts, required=True)
     created_by = Uuid(required=True, allow_none=True)
     created_at = UtcDateTime(required=True)
     updated_at = UtcDateTime(required=True)

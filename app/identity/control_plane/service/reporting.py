@@ -14,7 +14,7 @@ def report_failures() -> int:
     The email is sent to each address of OPERATOR_EMAIL. Without an address, the operator has only
     the error in the log and the metric.
     """
-    failed = failures.take_unreported()
+    failed = failures.mark_reported()
     total = sum(group.number for group in failed)
     addresses = container.settings().operator_email
     if total and addresses:

@@ -1,14 +1,14 @@
 """Request and response schemas of labeling schemas."""
 
 from app.schemas.artifact_schemas.schemas.answers import (
-    LabelsJsonSchema,
-    ListedSchema,
-    ListedVersion,
     PublishedVersion,
     ReviewPolicy,
     SchemaDetail,
     SchemaField,
+    SchemaSummary,
     SchemaVersion,
+    SchemaVersionSummary,
+    TagsJsonSchema,
     VersionDiff,
 )
 from app.schemas.artifact_schemas.schemas.bodies import (
@@ -28,9 +28,6 @@ __all__ = [
     "CreateSchema",
     "DiffQuery",
     "DuplicateSchema",
-    "LabelsJsonSchema",
-    "ListedSchema",
-    "ListedVersion",
     "PublishSchema",
     "PublishedVersion",
     "ReviewPolicy",
@@ -38,7 +35,10 @@ __all__ = [
     "SchemaField",
     "SchemaFieldBody",
     "SchemaFilters",
+    "SchemaSummary",
     "SchemaVersion",
+    "SchemaVersionSummary",
+    "TagsJsonSchema",
     "UpdateSchema",
     "VersionDiff",
     "VersionFilters",

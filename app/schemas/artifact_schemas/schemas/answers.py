@@ -83,7 +83,7 @@ class SchemaDetail(Schema):
     revision = Int(required=True)
 
 
-class ListedSchema(SchemaDetail):
+class SchemaSummary(SchemaDetail):
     """A schema in a list; `fields` is null if it is too large for the page."""
 
     fields = List(Nested(SchemaField), required=True, allow_none=True)
@@ -117,7 +117,7 @@ class SchemaVersion(Schema):
     updated_at = UtcDateTime(required=True)
 
 
-class ListedVersion(SchemaVersion):
+class SchemaVersionSummary(SchemaVersion):
     """A version in a list; `fields` or `changes` is null if it is too large for the page."""
 
     fields = List(Nested(SchemaField), required=True, allow_none=True)
@@ -152,7 +152,7 @@ class VersionDiff(Schema):
     breaking = Bool(required=True)
 
 
-class LabelsJsonSchema(Schema):
+class TagsJsonSchema(Schema):
     """The JSON Schema 2020-12 of the member `tags` of a tag set, ready for use by a validator."""
 
     dialect = Str(required=True, data_key="$schema", attribute="$schema")

@@ -15,7 +15,7 @@ from app.workflow.tag_sets.schemas.comparing import (
     Revision,
     RevisionFilters,
 )
-from app.workflow.tag_sets.schemas.records import Person, TagSet, TagSetFilters, TagSetListed
+from app.workflow.tag_sets.schemas.records import Person, TagSet, TagSetFilters, TagSetSummary
 from app.workflow.tag_sets.schemas.tags import Tag, Tags
 
 __all__ = [
@@ -34,6 +34,6 @@ __all__ = [
     "Tag",
     "TagSet",
     "TagSetFilters",
-    "TagSetListed",
+    "TagSetSummary",
     "Tags",
 ]

@@ -42,7 +42,7 @@ class Change(Schema):
     after = Nested(Tag, required=True, allow_none=True, data_key="to", attribute="to")
 
 
-class Moved(Schema):
+class MovedRows(Schema):
     """Consecutive rows of a table that have new numbers."""
 
     table = Str(required=True)
@@ -61,7 +61,7 @@ class Changes(_Counts):
     """The number of changed tags, and the first changes up to the size limit."""
 
     entries = List(Nested(Change), required=True)
-    moved = List(Nested(Moved), required=True)
+    moved = List(Nested(MovedRows), required=True)
     truncated = Bool(
         required=True, metadata={"description": "Whether there are more changes or moved rows."}
     )
@@ -125,7 +125,7 @@ class Diff(_Counts):
     revision = Int(required=True)
     against = Nested(DiffSide, required=True)
     changes = List(Nested(Change), required=True)
-    moved = List(Nested(Moved), required=True)
+    moved = List(Nested(MovedRows), required=True)
 
 
 class ConsensusSet(Schema):

@@ -16,7 +16,7 @@ class Person(Schema):
     name = Str(required=True)
 
 
-class Origin(Schema):
+class TagProvenance(Schema):
     """The origin of a value of a merge."""
 
     field = Str(required=True)
@@ -76,7 +76,7 @@ class TagSet(Schema):
         metadata={"description": "The sources of a merge."},
     )
     provenance = List(
-        Nested(Origin),
+        Nested(TagProvenance),
         required=True,
         allow_none=True,
         metadata={"description": "The origin of each value of a merge."},
@@ -91,7 +91,7 @@ class TagSet(Schema):
     revision = Int(required=True)
 
 
-class TagSetListed(TagSet):
+class TagSetSummary(TagSet):
     """A tag set in a list; tags and provenance are null if they are too large for the page."""
 
     tags = List(

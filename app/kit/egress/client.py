@@ -1,4 +1,4 @@
-"""The door itself: requests to other hosts within limits of time, size and place."""
+"""The HTTP client for other hosts, with limits of time, size and address."""
 
 import os
 import re
@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from http.cookiejar import DefaultCookiePolicy
 from math import inf
 from time import monotonic
-from typing import Any
 
 import requests
 from requests import PreparedRequest, Response
 from requests.exceptions import RequestException
 
-from app.kit.egress.connections import GuardedAdapter, check_target, tls_context
-from app.kit.egress.outcome import ErrorKind, Outcome, failure
+from app.kit.egress.connections import GuardedAdapter, build_tls_context, check_target
+from app.kit.egress.outcome import ErrorKind, Outcome, classify
 from app.kit.egress.policy import EgressRefused, Policy
 from app.kit.egress.resolve import ResolutionFailed, resolve
 from app.kit.egress.sockets import Call, calling
@@ -24,16 +23,16 @@ log = get_logger("app.egress")
 
 USER_AGENT = "labeling-service"
 _LOOKUP_SECONDS = 5.0
-# What may come off the wire beside the body that is kept: headers, and the frames of chunks, of
-# which each byte may have five.
+# The bytes that may be received in addition to the body: headers, and the framing of chunks, which
+# can take five bytes for each byte of the body.
 _FRAME_FACTOR = 8
 _HEADER_BYTES = 256 * 1024
 _RESERVED = frozenset({"host", "content-length", "transfer-encoding", "accept-encoding"})
 
 
 @dataclass(slots=True)
-class _Answer:
-    """What came of an answer so far."""
+class _Received:
+    """The parts of a response that have been received so far."""
 
     status_code: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
@@ -55,33 +54,40 @@ class _Answer:
 
 
 class Egress:
-    """Requests to addresses that the policy allows, and to no others.
+    """A client that connects only to addresses that the policy allows.
 
-    Connections are kept and used again, by any number of threads. After a fork a process has new
-    ones.
+    All threads share its pooled connections. After a fork, the child opens new ones.
 
-    :param ca_file: authorities (PEM) trusted beside the public ones.
+    Args:
+        policy: the allowed addresses.
+        ca_file: PEM file of authorities that are trusted in addition to the public ones.
     """
 
     def __init__(self, policy: Policy, *, ca_file: str | None = None) -> None:
         self.policy = policy
-        self._context = tls_context(ca_file)
-        self._made: tuple[int, GuardedAdapter | None] = (0, None)
+        self._context = build_tls_context(ca_file)
+        self._pooled: tuple[int, GuardedAdapter | None] = (0, None)
 
     def check_url(self, url: str) -> None:
-        """Judge a URL before it is kept. It is judged again at every request.
+        """Check a URL before it is stored. It is checked again at every request.
 
-        :raises EgressRefused: scheme, user name, port, or where the host leads.
+        Raises:
+            EgressRefused: its scheme, user name, port or address is not allowed.
         """
-        self.guard_address(*check_target(self.policy, url))
+        self.resolve_address(*check_target(self.policy, url))
 
-    def guard_address(
+    def resolve_address(
         self, host: str, port: int, *, timeout: float = _LOOKUP_SECONDS
     ) -> tuple[str, int]:
-        """Numeric address and port to connect to, for clients that do not speak HTTP.
+        """Return the numeric address and port of a host, for clients that do not use HTTP.
 
-        :param timeout: seconds that the name may take.
-        :raises EgressRefused: the host has no address, or one that may not be reached.
+        Args:
+            host: name or address of the host.
+            port: port to connect to.
+            timeout: limit of the DNS lookup in seconds.
+
+        Raises:
+            EgressRefused: the host has no address, or one that is not allowed.
         """
         try:
             address = resolve(self.policy, host, port, timeout)[0].address
@@ -101,66 +107,71 @@ class Egress:
         success_body_seconds: float = inf,
         repeatable: bool = True,
     ) -> Outcome:
-        """Send one request and return what became of it; a redirect is an answer like any other.
+        """Send one request and return its outcome. Redirects are not followed.
 
-        :param deadline: seconds of wall-clock time for everything, name resolution included.
-        :param max_response_bytes: the body is read no further.
-        :param success_body_seconds: nor for longer than this after the headers of a 2xx answer.
-        :param repeatable: when a kept connection breaks without a byte of an answer, the request is
-            sent again. Otherwise it is sent once, over a new connection or one just used.
-        :raises ValueError: a method that is none, headers malformed or not the caller's to set.
+        `deadline` limits the whole request in seconds, including the DNS lookup. The body is cut
+        off after `max_response_bytes`; reading it after a status of 2xx takes at most
+        `success_body_seconds`. If `repeatable`, the request is sent again when a pooled connection
+        breaks before the first byte of the response. Otherwise it is sent once, over a new
+        connection or one that was used within the last second.
+
+        Raises:
+            ValueError: the method or a header is malformed, or the client sets the header itself.
         """
-        started, answer = monotonic(), _Answer()
+        started, received = monotonic(), _Received()
         prepared = _prepare(method, headers or {}, body)
         error: str | None = None
         kind: ErrorKind | None = None
         budget = max_response_bytes * _FRAME_FACTOR + _HEADER_BYTES
         call = Call(self.policy, started + deadline, budget, repeatable)
         try:
-            response = self._open(prepared, url, call, answer)
-            if answer.is_success:
+            response = self._open(prepared, url, call, received)
+            if received.is_success:
                 call.shorten(success_body_seconds)
-            _read(response, call, max_response_bytes, answer)
-        except Exception as problem:  # noqa: BLE001 - hostile answers fail in unheard-of ways
-            kind, error = failure(problem)
+            _read(response, call, max_response_bytes, received)
+        except Exception as problem:  # noqa: BLE001 - hostile responses may raise any exception
+            kind, error = classify(problem)
             log.debug("egress.failed", kind=kind, error=repr(problem))
-        return answer.as_outcome(monotonic() - started, error, kind)
+        return received.as_outcome(monotonic() - started, error, kind)
 
     def session(
         self, *, deadline: float = 30.0, max_response_bytes: int = 16 * 1024 * 1024
     ) -> requests.Session:
-        """Return a session for libraries that need one; the same rules apply to its requests.
+        """Return a session for libraries that need one, with the same policy.
 
-        Its requests raise `EgressRefused`, or what requests raises. No redirect is followed, no
-        cookie kept, nothing compressed unpacked.
+        Its requests raise `EgressRefused` or the exceptions of `requests`. It follows no redirects,
+        keeps no cookies and decompresses nothing.
 
-        :param deadline: seconds of wall-clock time for a request and its answer; may be infinite.
-        :param max_response_bytes: an answer with more of them fails.
+        Args:
+            deadline: limit in seconds for a request and its response; may be infinite.
+            max_response_bytes: size beyond which a response fails.
         """
         session = _Session()
 
-        def limits() -> Call:
+        def build_call() -> Call:
             return Call(self.policy, monotonic() + deadline, max_response_bytes + _HEADER_BYTES)
 
         for scheme in ("https://", "http://"):
-            session.mount(scheme, GuardedAdapter(limits, self._context))
+            session.mount(scheme, GuardedAdapter(build_call, self._context))
         return session
 
     @property
     def _adapter(self) -> GuardedAdapter:
-        pid, adapter = self._made
+        pid, adapter = self._pooled
         if adapter is None or pid != os.getpid():
             adapter = GuardedAdapter(lambda: Call(self.policy), self._context)
-            self._made = (os.getpid(), adapter)
+            self._pooled = (os.getpid(), adapter)
         return adapter
 
-    def _open(self, prepared: PreparedRequest, url: str, call: Call, answer: _Answer) -> Response:
-        """Send the request and read the answer's head; the body is not read yet."""
+    def _open(
+        self, prepared: PreparedRequest, url: str, call: Call, received: _Received
+    ) -> Response:
+        """Send the request and read the head of the response, but not the body."""
         check_target(self.policy, url)
         prepared.prepare_url(url, None)
         response = self._send(prepared, call)
-        answer.status_code = response.status_code
-        answer.headers = {name.lower(): value for name, value in response.headers.items()}
+        received.status_code = response.status_code
+        received.headers = {name.lower(): value for name, value in response.headers.items()}
         return response
 
     def _send(self, prepared: PreparedRequest, call: Call) -> Response:
@@ -175,7 +186,7 @@ class Egress:
 
 
 class _Session(requests.Session):
-    """A session that takes nothing from its surroundings and goes nowhere by itself."""
+    """A session that ignores the environment, and sends no requests or cookies on its own."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -184,15 +195,15 @@ class _Session(requests.Session):
         self.headers["User-Agent"] = USER_AGENT
         self.headers["Accept-Encoding"] = "identity"
 
-    def resolve_redirects(self, *_: Any, **__: Any) -> Iterator[Any]:
+    def resolve_redirects(self, *_: object, **__: object) -> Iterator[Response]:
         return iter(())
 
 
 def _prepare(method: str, headers: Mapping[str, str], body: bytes) -> PreparedRequest:
     if not re.fullmatch(r"[A-Z]{1,20}", method):
-        raise ValueError("a method is a word of capital letters")
+        raise ValueError("the method must consist of capital letters")
     if reserved := _RESERVED & {name.lower() for name in headers}:
-        raise ValueError(f"not the caller's to set: {', '.join(sorted(reserved))}")
+        raise ValueError(f"these headers are set automatically: {', '.join(sorted(reserved))}")
     prepared = PreparedRequest()
     prepared.prepare_method(method)
     prepared.prepare_headers({"User-Agent": USER_AGENT, **headers, "Accept-Encoding": "identity"})
@@ -202,15 +213,15 @@ def _prepare(method: str, headers: Mapping[str, str], body: bytes) -> PreparedRe
     return prepared
 
 
-def _read(response: Response, call: Call, limit: int, answer: _Answer) -> None:
-    """Read the body up to the limit; keep the connection only if nothing is left on it."""
+def _read(response: Response, call: Call, limit: int, received: _Received) -> None:
+    """Read the body up to the limit. The connection is reused only if the body was complete."""
     with calling(call):
         try:
-            # A body that broke off is noticed by the read after its last bytes.
-            while len(answer.body) < limit and (
-                data := response.raw.read(limit - len(answer.body), decode_content=False)
+            # The read after the last bytes raises if the body is incomplete.
+            while len(received.body) < limit and (
+                data := response.raw.read(limit - len(received.body), decode_content=False)
             ):
-                answer.body += data
+                received.body += data
         finally:
-            # Given back already when the body was complete, and otherwise of no more use.
+            # After a complete body the connection is already back in its pool.
             response.raw.close()
