@@ -3,7 +3,7 @@
 from marshmallow import ValidationError
 
 from app.billing.periods.service import MONTH, get_bounds
-from app.kit.api.fields import Int, Schema, Str, UtcDateTime
+from app.kit.api.fields import Data, Int, Schema, Str, UtcDateTime
 
 
 class Month(Str):
@@ -13,8 +13,8 @@ class Month(Str):
         metadata = {"pattern": f"^{MONTH}$", "example": "2026-10"}
         super().__init__(max_length=7, min_length=7, metadata=metadata, required=required)
 
-    def _deserialize(self, value: object, *args: object, **kwargs: object) -> str:
-        text = super()._deserialize(value, *args, **kwargs)
+    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> str:
+        text = super()._deserialize(value, attr, data, **options)
         try:
             get_bounds(text)
         except ValueError:

@@ -15,7 +15,6 @@ from uuid import UUID
 from sqlalchemy import CursorResult, Result, TextClause, text
 
 from app.kit import db
-from app.kit.jobs.model import TURN
 
 LEASE_SECONDS = 30
 """The duration of a lease. `leases` renews it while the job runs."""
@@ -23,6 +22,16 @@ BATCH = 100
 """The maximum number of jobs in a batch."""
 FAULTS_IN_BATCH = 3
 """A job with this many faults in a row runs alone, because it may cause them."""
+TURN = """(
+CASE
+    WHEN organization_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
+    ELSE organization_id
+END)"""
+"""The organization whose turn a job takes; jobs without one share the zero UUID.
+
+It is the expression of the index `ix_jobs_turn_order`. PostgreSQL would not use an index on `coalesce`, which is not
+leakproof, under row-level security.
+"""
 
 _FREE = "due_at <= now() AND (leased_until IS NULL OR leased_until <= now())"
 _FRESH = "(leased_until IS NULL AND attempts = 0 AND interruptions = 0 AND faults < :faults)"

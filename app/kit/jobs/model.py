@@ -14,17 +14,7 @@ from app.kit import db, events
 from app.kit.encryption import encrypted
 from app.kit.ids import uuid7
 from app.kit.jobs import handlers
-
-TURN = """(
-CASE
-    WHEN organization_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
-    ELSE organization_id
-END)"""
-"""The organization whose turn a job takes; jobs without one share the zero UUID.
-
-It is the expression of the index. PostgreSQL would not use an index on `coalesce`, which is not
-leakproof, under row-level security.
-"""
+from app.kit.jobs.claims import TURN
 
 
 class JobRow(db.Base):

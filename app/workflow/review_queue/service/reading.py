@@ -14,7 +14,7 @@ from app.workflow.tag_sets import service as tag_sets
 
 
 def list_items(*, caller: Caller, page: PageRequest, **filters: object) -> Page:
-    """List review items by priority and due time.
+    """List review items, the most urgent first or by age.
 
     `filters` accepts schema_id, assignee_id, team_id, labeler_id, claimed, mine, escalated, flag,
     created_after and created_before.

@@ -1,6 +1,5 @@
 """Request bodies of tag sets."""
 
-from typing import Any
 from uuid import UUID
 
 from marshmallow import ValidationError
@@ -10,6 +9,7 @@ from app.kit.api.fields import (
     NOT_BLANK,
     UUID_PATTERN,
     Bool,
+    Data,
     Int,
     List,
     Nested,
@@ -63,8 +63,8 @@ def _check_not_blank(value: str) -> None:
 class Recipient(Str):
     """A string field: `labeler`, `pool`, or a user's id, which is normalized."""
 
-    def _deserialize(self, value: object, *args: Any, **kwargs: Any) -> str:
-        recipient: str = super()._deserialize(value, *args, **kwargs)
+    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> str:
+        recipient = super()._deserialize(value, attr, data, **options)
         if recipient in ("labeler", "pool"):
             return recipient
         try:

@@ -166,9 +166,9 @@ def reject(
 ) -> TagSetRow:
     """Reject a submitted tag set and send its artifact to the next labeler.
 
-    With `send_to` `labeler` it becomes a draft of its labeler again. With `pool` it stays rejected;
-    the artifact is free for other labelers, and is offered to its own labeler last. With a member's
-    id it stays rejected and that member gets a draft with its tags.
+    With `send_to` `labeler` it becomes a draft of its labeler again. With `pool` it stays rejected,
+    and the artifact is offered to other labelers only. With a member's id it stays rejected and
+    that member gets a draft with its tags.
 
     Raises 404; 403 on the caller's own; 400 on `send_to`; 409 `stale_precondition`, or `conflict`
     with one of these details: `state`; `claim` of another reviewer; `assignee_id` or
