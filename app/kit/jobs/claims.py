@@ -29,8 +29,8 @@ CASE
 END)"""
 """The organization whose turn a job takes; jobs without one share the zero UUID.
 
-It is the expression of the index `ix_jobs_turn_order`. PostgreSQL would not use an index on `coalesce`, which is not
-leakproof, under row-level security.
+It is the expression of the index `ix_jobs_turn_order`. PostgreSQL would not use an index on
+`coalesce`, which is not leakproof, under row-level security.
 """
 
 _FREE = "due_at <= now() AND (leased_until IS NULL OR leased_until <= now())"
