@@ -117,15 +117,13 @@ def app(environ: dict[str, str]) -> Iterator[Flask]:
 
     upgrade()
     from app.factory import create_app  # noqa: PLC0415
-    from app.kit import encryption  # noqa: PLC0415
+    from tests.factories.tokens import find_undeclared_columns  # noqa: PLC0415
 
     made = create_app(environ)
     yield made
     # Whatever the tests wrote: a key can be retired only when every token's column is known.
     with made.app_context():
-        assert encryption.find_undeclared_columns() == [], (
-            "declare them: mapped_column(info=encrypted())"
-        )
+        assert find_undeclared_columns() == [], "declare them: mapped_column(info=encrypted())"
 
 
 @pytest.fixture
