@@ -12,7 +12,7 @@ from app import features
 from app.identity.api_keys import service as api_keys
 from app.kit import db, secrets, tenancy
 from app.kit.api import operation
-from app.kit.api.documentation import operations
+from app.kit.api.documentation import list_operations
 from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from app.kit.prepared import Prepared
@@ -88,7 +88,7 @@ def _measure_authentication(
     The floor is the round trip of a statement that does nothing, which every authentication that
     queries the database needs. `bound` is in round trips, so that it means the same on any machine.
     """
-    listing = next(op for op in operations(features.BLUEPRINTS) if op.name == "list_artifacts")
+    listing = next(op for op in list_operations(features.BLUEPRINTS) if op.name == "list_artifacts")
     times, trips = [], []
     with service.app.app_context():
         for number, headers in enumerate(cycle(callers)):

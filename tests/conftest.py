@@ -119,15 +119,13 @@ def app(environ: dict[str, str]) -> Iterator[Flask]:
 
     upgrade()
     from app.factory import create_app  # noqa: PLC0415
-    from app.kit import encryption  # noqa: PLC0415
+    from tests.factories.tokens import find_undeclared_columns  # noqa: PLC0415
 
     app = create_app(environ)
     yield app
     # An encryption key can only be removed if the columns of all tokens are known.
     with app.app_context():
-        assert encryption.find_undeclared_columns() == [], (
-            "declare them: mapped_column(info=encrypted())"
-        )
+        assert find_undeclared_columns() == [], "declare them: mapped_column(info=encrypted())"
 
 
 @pytest.fixture

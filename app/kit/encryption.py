@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Table, func, literal, select, text, tuple_, update
+from sqlalchemy import Column, ColumnElement, Table, func, literal, select, tuple_, update
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TEXT
 
 from app.kit import container, db, tenancy
@@ -155,28 +155,3 @@ def _batches(place: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, ...], str
 
 def _across_organizations() -> AbstractContextManager[None]:
     return tenancy.across_organizations(reason="the operator's keys encrypt for every organization")
-
-
-def find_undeclared_columns() -> list[str]:
-    """Return the undeclared columns (`table.column`) that contain something like a token.
-
-    This reads every table and is meant for tests.
-    """
-    declared = {(place.table.name, place.column.name) for place in list_columns()}
-    undeclared = []
-    with _across_organizations(), db.transaction() as session:
-        for table, column in session.execute(_TEXT_COLUMNS).all():
-            sql = f"SELECT EXISTS (SELECT FROM {table} WHERE {column}::text ~ :token)"  # noqa: S608
-            if (table, column) not in declared and session.scalar(text(sql), {"token": _TOKEN}):
-                undeclared.append(f"{table}.{column}")
-    return undeclared
-
-
-# In base64: Fernet's version byte, the first half of its timestamp, and at least one block.
-_TOKEN = "gAAAAAB[A-Za-z0-9_-]{90,}"  # noqa: S105 - a pattern
-_TEXT_COLUMNS = text(
-    "SELECT quote_ident(table_name), quote_ident(column_name) FROM information_schema.columns"
-    " JOIN information_schema.tables USING (table_schema, table_name)"
-    " WHERE table_schema = 'public' AND table_type = 'BASE TABLE'"
-    " AND data_type IN ('text', 'character varying', 'jsonb', 'ARRAY') ORDER BY 1, 2"
-)

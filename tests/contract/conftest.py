@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app import features
-from app.kit.api.documentation import operations
+from app.kit.api.documentation import list_operations
 from app.kit.api.operation import Operation
 from tests.contract import generated
 
@@ -46,7 +46,7 @@ def read_contract() -> dict[str, Row]:
 
 
 CONTRACT = read_contract()
-OPERATIONS: list[Operation] = operations(features.BLUEPRINTS)
+OPERATIONS: list[Operation] = list_operations(features.BLUEPRINTS)
 
 
 @pytest.fixture(scope="session")

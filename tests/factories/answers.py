@@ -18,7 +18,6 @@ import jsonschema_rs
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.kit.api import documentation
 from app.kit.api.blueprint import PREFIX
 from app.kit.errors import STATUS_OF
 
@@ -150,7 +149,7 @@ def declared(app: Flask) -> Answers:
     """Return the responses that `app` declares; built once for each application."""
     if "answers" not in app.extensions:
         api = app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
-        app.extensions["answers"] = Answers(documentation.description(api))
+        app.extensions["answers"] = Answers(api.spec.to_dict())
     answers: Answers = app.extensions["answers"]
     return answers
 

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
-from app.kit.jobs import claims, handlers, worker
+from app.kit.jobs import claims, handlers, runs
 from app.kit.jobs.claims import ClaimedJob, Lease
 from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import GROUPS, QUEUES
@@ -30,7 +30,7 @@ def run_jobs_of(org: Org, *queues: str) -> int:
     with org.app.app_context():
         for queue in queues or QUEUES:
             while jobs := claim_jobs_of(org, queue):
-                worker.run(org.app, queue, jobs)
+                runs.run(org.app, queue, jobs)
                 count += len(jobs)
     return count
 

@@ -54,7 +54,7 @@ def submit(page: FormPage) -> Response:
     g.operation = f"submit_{page.name}"
     try:
         _check_site()
-        form, _ = requests.form_body(page.form(), _MAX_FORM)
+        form, _ = requests.read_form_body(page.form(), _MAX_FORM)
     except ApiError as error:
         return _refuse(page, error, rendering.choose_language(""))
     language = rendering.choose_language(form["lang"])

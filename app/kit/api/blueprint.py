@@ -127,7 +127,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             location = "form" if op.form else "json"
             documented = self.arguments(op.body, location=location)(documented)
         if isinstance(returns, type):
-            shape = responses.envelope(returns, many=many, nullable=declaration.nullable)
+            shape = responses.build_envelope(returns, many=many, nullable=declaration.nullable)
             documented = super().response(op.status, shape)(documented)
         else:
             documented = super().response(op.status)(documented)
@@ -167,13 +167,15 @@ def _build_query(query: type[Schema] | Listing | None, operation: str) -> Schema
 def _build_responder(declaration: Declaration, *, many: bool) -> Callable[[Any], Response]:
     returns, status = declaration.returns, declaration.status
     if isinstance(returns, File):
-        return responses.download
+        return responses.build_download
     if returns is None:
         return lambda _result: Response(status=status)
-    dump = responses.dumper_of(returns, many=many)
+    dump = responses.get_dumper(returns, many=many)
     if declaration.nullable:
-        return lambda result: responses.enveloped(result, None if result is None else dump, status)
-    return lambda result: responses.enveloped(result, dump, status)
+        return lambda result: responses.build_response(
+            result, None if result is None else dump, status
+        )
+    return lambda result: responses.build_response(result, dump, status)
 
 
 def _describe(op: Operation) -> str:

@@ -77,19 +77,19 @@ def init(
     plugin = api.ma_plugin
     plugin.map_to_openapi_type(kit_fields.JsonObject, fields.Dict)
     api.register_field(kit_fields.UtcDateTime, "string", "date-time")
-    paths = {f"{PREFIX}{op.path}" for op in operations(blueprints)}
+    paths = {f"{PREFIX}{op.path}" for op in list_operations(blueprints)}
     with routing.literals_before_parameters(app, paths):
         for blueprint in blueprints:
             api.register_blueprint(blueprint)
     _remove_unused_tags(api, blueprints)
-    _complete_operations(api, {op.name: op for op in operations(blueprints)})
+    _complete_operations(api, {op.name: op for op in list_operations(blueprints)})
     # flask-smorest registers components for its own features, which are not used here.
     for name in ("PaginationMetadataSchema", "ErrorSchema"):
         api.spec.components.schemas.pop(name, None)
     api.spec.components.responses.clear()
     components.finish_components(api.spec._paths, api.spec.components.schemas)  # noqa: SLF001 - as above
     _describe_webhooks(api, webhooks)
-    documentation_pages.init(app, TITLE, lambda: description(api))
+    documentation_pages.init(app, TITLE, api.spec.to_dict)
     return api
 
 
@@ -100,7 +100,7 @@ def _remove_unused_tags(api: Api, blueprints: list[Blueprint]) -> None:
     tags[:] = [tag for tag in tags if tag["name"] not in unused]
 
 
-def operations(blueprints: list[Blueprint]) -> list[Operation]:
+def list_operations(blueprints: list[Blueprint]) -> list[Operation]:
     """Return all declared operations."""
     return [operation for blueprint in blueprints for operation in blueprint.operations]
 
@@ -245,9 +245,3 @@ def _describe_upload(api: Api, op: Operation, described: dict[str, Any]) -> None
     form = {"schema": {"$ref": f"#/components/schemas/{name}"}}
     content = described["requestBody"]["content"]
     described["requestBody"]["content"] = {"multipart/form-data": form, **content}
-
-
-def description(api: Api) -> dict[str, Any]:
-    """Return the OpenAPI description."""
-    spec: dict[str, Any] = api.spec.to_dict()
-    return spec

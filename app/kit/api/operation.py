@@ -158,11 +158,11 @@ _EMPTY, _REVISION_READ = _Empty(), RevisionRead()
 
 def _read_body(op: Operation) -> tuple[dict[str, Any], bytes]:
     if op.body is None:
-        return requests.optional_body(_REVISION_READ if op.revision else _EMPTY, op.max_body)
+        return requests.read_optional_body(_REVISION_READ if op.revision else _EMPTY, op.max_body)
     if op.upload is not None and request.mimetype == "multipart/form-data":
         body = uploads.read(op.upload)
         return body, uploads.digest(body)
-    read = requests.form_body if op.form else requests.json_body
+    read = requests.read_form_body if op.form else requests.read_json_body
     return read(op.body, op.max_body)
 
 
@@ -268,7 +268,7 @@ def _parse_path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
                 raise errors.not_found()
             parameters[name] = int(text)
         else:
-            parameters[name] = requests.record_id(text)
+            parameters[name] = requests.parse_record_id(text)
     if op.in_organization:
         parameters.pop("org_slug", None)  # `caller` has it
     return parameters
@@ -276,7 +276,7 @@ def _parse_path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
 
 def _read_query(op: Operation, caller: Caller | None) -> dict[str, Any]:
     assert op.query is not None
-    loaded = requests.query(op.query)
+    loaded = requests.read_query(op.query)
     if op.listing is None:
         return loaded
     cursor, size, sort = (loaded.pop(k, None) for k in ("cursor", "page_size", "sort"))
@@ -290,7 +290,7 @@ def _read_query(op: Operation, caller: Caller | None) -> dict[str, Any]:
 
 def _read_revision(op: Operation, body: dict[str, Any]) -> int | None:
     member: int | None = body.pop("revision", None)
-    header = requests.if_match()
+    header = requests.read_if_match()
     if member is not None and header is not None and member != header:
         # 400 and not 422: each fits its own schema.
         raise errors.invalid("The body and If-Match name different revisions.", "revision")

@@ -71,7 +71,7 @@ def read_body(limit: int) -> bytes:
     return b"".join(iter(lambda: body.read(_CHUNK_BYTES), b""))
 
 
-def json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
+def read_json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     """Return the JSON body of at most `limit` bytes, validated, and raw. Raises 413, 415 or 422."""
     if request.mimetype not in _JSON_TYPES and (request.mimetype or request.content_length):
         raise _unsupported(_JSON_TYPES)
@@ -81,7 +81,7 @@ def json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     return _members(schema, raw), raw
 
 
-def optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
+def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     """Return the members of an optional JSON body, and the raw body.
 
     Without members, the raw body is empty: many clients send `{}`, or an empty body of any media
@@ -119,7 +119,7 @@ def _unsupported(supported: tuple[str, ...]) -> ApiError:
     )
 
 
-def form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
+def read_form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     """Return the URL-encoded form of at most `limit` bytes, validated, and raw.
 
     Each value is text. A name must not repeat, unless the schema excludes unknown members and does
@@ -162,7 +162,7 @@ def _check_size(data: dict[str, Any]) -> None:
         pending += [child for child in children if isinstance(child, dict | list)]
 
 
-def query(schema: Schema) -> dict[str, Any]:
+def read_query(schema: Schema) -> dict[str, Any]:
     """Return the validated query string. Only parameters that are lists may repeat.
 
     Raises 422.
@@ -199,7 +199,7 @@ def _list_names(schema: Schema) -> frozenset[str]:
     return names
 
 
-def record_id(text: str) -> UUID:
+def parse_record_id(text: str) -> UUID:
     """Return the id in a path parameter. Raises 404 if it is not a UUID."""
     try:
         if len(text) == 36:  # noqa: PLR2004 - only the canonical form
@@ -209,7 +209,7 @@ def record_id(text: str) -> UUID:
     raise errors.not_found()
 
 
-def if_match() -> int | None:
+def read_if_match() -> int | None:
     """Return the revision in `If-Match`, or None if there is none or it is `*`."""
     header = request.headers.get("If-Match")
     if header is None or header.strip() == "*":

@@ -62,7 +62,9 @@ class Download:
 
 
 @cache
-def envelope(schema_class: type[Schema], *, many: bool, nullable: bool = False) -> type[Schema]:
+def build_envelope(
+    schema_class: type[Schema], *, many: bool, nullable: bool = False
+) -> type[Schema]:
     """Return the schema of the envelope of a record, which may be `nullable`, or of a page."""
     name = schema_class.__name__ + ("OrNull" if nullable else "")
     data: fields.Field[Any] = fields.Nested(schema_class, required=True, allow_none=nullable)
@@ -92,7 +94,7 @@ def json_response(body: bytes, status: int, headers: dict[str, str] | None = Non
     return response
 
 
-def enveloped(result: object, dump: Dumper | None, status: int) -> Response:
+def build_response(result: object, dump: Dumper | None, status: int) -> Response:
     """Return the response for a record, `Reply`, `Page` or `Redirect`; `dump` converts the data."""
     if isinstance(result, Redirect):
         return Response(status=303, headers={**result.headers, "Location": result.location})
@@ -131,7 +133,7 @@ def _parse_range(size: int) -> tuple[int, int] | None:
     return byte_range
 
 
-def download(file: Download) -> Response:
+def build_download(file: Download) -> Response:
     """Return the response that streams a file: 200, 206 for a byte range, or 304."""
     tag = f'"{file.etag}"'
     headers = {
@@ -159,7 +161,7 @@ def download(file: Download) -> Response:
     return response
 
 
-def dumper_of(returns: type[Schema], *, many: bool) -> Dumper:
+def get_dumper(returns: type[Schema], *, many: bool) -> Dumper:
     """Return the dumper of responses. Members in `least_roles` are null for lower roles."""
     least_roles: Mapping[str, Role] = getattr(returns, "least_roles", {})
     if not least_roles:

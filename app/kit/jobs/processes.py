@@ -20,7 +20,8 @@ from flask import Flask
 
 from app.kit import container, db, logging, metrics, process_lifetime
 from app.kit.child_processes import Backoff, ForkedChild, Restarts, stop_together
-from app.kit.jobs import handlers, relay, worker
+from app.kit.jobs import handlers, relay, runs
+from app.kit.jobs import worker as _worker  # noqa: F401 - loaded before the fork, for all children
 from app.kit.jobs.queues import GROUPS, Group, list_queues, local_slots
 from app.kit.jobs.relay import Relay
 from app.kit.jobs.rq_workers import Forking, InProcess, consume, stop_on_signals
@@ -146,7 +147,7 @@ def _run_child(app: Flask, child: Child, parent: int) -> NoReturn:
     try:
         process_lifetime.die_with_parent(parent)
         # The worker checks this event between two jobs.
-        stopping = worker.stopping
+        stopping = runs.stopping
         stop_on_signals(stopping)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, set())

@@ -1,42 +1,25 @@
-"""The worker: claims jobs of a queue, calls their handlers, and writes the outcomes."""
+"""The worker: claims the due jobs of a group's queues, turn by turn, and runs them (`runs`)."""
 
-import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
-from typing import TypeVar
+from collections.abc import Sequence
 
 from flask import Flask, current_app
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.kit import audit, container, db, events, metrics, tenancy
+from app.kit import container, db, metrics, tenancy
 from app.kit.jobs import claims, slots, turns
-from app.kit.jobs.claims import ClaimedJob, Lease
-from app.kit.jobs.faults import is_fault
-from app.kit.jobs.handlers import HANDLERS, Handler, Job, LostLease, Retry, Yielded
-from app.kit.jobs.leases import get_renewer
+from app.kit.jobs.claims import ClaimedJob
+from app.kit.jobs.handlers import HANDLERS
 from app.kit.jobs.queues import GROUPS, QUEUES, Queue, list_queues
-from app.kit.jobs.runs import record_run
-from app.kit.logging import bind_job, get_logger
+from app.kit.jobs.runs import run, stopping
+from app.kit.logging import get_logger
 
 log = get_logger(__name__)
-T = TypeVar("T")
 
 SLICE_SECONDS = 20.0
 """A fork starts no further job after this time, so that its memory is released."""
-MAX_INTERRUPTIONS = 10
-"""A job whose worker died this often fails, because it probably causes the crashes."""
-_BACKOFF_SECONDS = (1, 5, 30, 120, 600)
-_FAULT_BACKOFF_SECONDS = (0.5, 1, 2, 5, 10, 30)
-_FAULTS_UNTIL_ERROR = 10
-_UNKNOWN_FUNCTION_SECONDS = 60
-_ERROR_LENGTH = 2000
 _POLL_SECONDS = 0.1
-
-stopping = threading.Event()
-"""Set when this process must stop. It then starts no further job."""
 
 
 def drain(group_name: str) -> None:
@@ -135,166 +118,3 @@ def _claim(queue: Queue) -> list[ClaimedJob]:
         turns.set_last(queue.name, claims.turn_of(jobs[0]))
         metrics.LEASE_EXPIRIES.labels(queue.name).inc(sum(job.expired for job in jobs))
     return jobs
-
-
-def run(app: Flask, queue: str, claimed: Sequence[ClaimedJob]) -> None:
-    """Run the jobs of one claim, and write their outcome."""
-    first = claimed[0]
-    lease = Lease(first.lease_token, tuple(job.id for job in claimed))
-    declared = HANDLERS.get(first.function)
-    if declared is None:
-        # A newer release may have added it.
-        log.error("job.unknown_function", function=first.function)
-        _write_outcome(lambda: claims.requeue(lease, delay=_UNKNOWN_FUNCTION_SECONDS, error=None))
-        return
-    jobs = [_build_job(declared, job, queue, lease) for job in claimed]
-    if first.interruptions >= MAX_INTERRUPTIONS:
-        _fail(declared, jobs[0], "The worker process died each time it ran this job.")
-        return
-    started = time.perf_counter()
-    outcome = _call(app, declared, jobs, claimed)
-    record_run(jobs, declared.name, outcome, time.perf_counter() - started)
-
-
-def _build_job(declared: Handler, claimed: ClaimedJob, queue: str, lease: Lease) -> Job:
-    return Job(
-        id=claimed.id,
-        organization_id=claimed.organization_id,
-        queue=queue,
-        args=claimed.args,
-        attempt=claimed.attempts + 1,
-        lease=lease,
-        request_id=claimed.request_id,
-        created_at=claimed.created_at,
-        resumable=declared.resumable,
-    )
-
-
-def _call(app: Flask, declared: Handler, jobs: list[Job], claimed: Sequence[ClaimedJob]) -> str:
-    """Call the handler, write the outcome, and return it as the metrics name it."""
-    lease = jobs[0].lease
-    try:
-        with _bind_context(declared, jobs[0]), get_renewer(app).renewing(lease):
-            declared.function(jobs if declared.batch else jobs[0])
-            _finish(lease)
-    except LostLease:
-        db.session().rollback()
-        return "lost"
-    except Yielded:
-        _write_outcome(lambda: claims.requeue(lease, delay=0, error=None))
-        return "yielded"
-    except Exception as failure:  # noqa: BLE001 - every job needs an outcome
-        db.session().rollback()
-        if is_fault(failure):
-            _requeue_after_fault(declared, jobs, claimed, failure)
-            return "fault"
-        return _record_error(declared, jobs, failure)
-    return "completed"
-
-
-def _finish(lease: Lease) -> None:
-    """Commit the work of the handler together with the outcome. Raises LostLease."""
-    if not claims.finish(lease):
-        raise LostLease
-    db.session().commit()
-
-
-def _requeue_after_fault(
-    declared: Handler, jobs: list[Job], claimed: Sequence[ClaimedJob], failure: Exception
-) -> None:
-    """Requeue jobs after a fault of the platform, without counting an attempt."""
-    faults = claimed[0].faults + 1
-    steps = _FAULT_BACKOFF_SECONDS
-    # Full jitter, so that jobs that failed together are not retried together.
-    delay = steps[min(faults, len(steps)) - 1] * random.uniform(0.5, 1.5)  # noqa: S311 - no secret
-    level = log.error if faults % _FAULTS_UNTIL_ERROR == 0 else log.warning
-    level("job.fault", function=declared.name, faults=faults, error=_describe(failure))
-    lease = jobs[0].lease
-    _write_outcome(lambda: claims.requeue(lease, delay=delay, error=_describe(failure), faults=1))
-
-
-def _record_error(declared: Handler, jobs: list[Job], failure: Exception) -> str:
-    """Count an attempt of each job, and requeue or fail it."""
-    if not isinstance(failure, Retry):
-        log.error("job.error", function=declared.name, exc_info=failure)
-    error = _describe(failure)
-    outcome = "retried"
-    for job in jobs:
-        if declared.max_attempts is not None and job.attempt >= declared.max_attempts:
-            outcome = "given_up"
-            _fail(declared, job, error)
-            continue
-        delay = _BACKOFF_SECONDS[min(job.attempt, len(_BACKOFF_SECONDS)) - 1]
-        lease = Lease(job.lease.token, (job.id,))
-        _write_outcome(partial(claims.requeue, lease, delay=delay, error=error, attempts=1))
-    return outcome
-
-
-def _fail(declared: Handler, job: Job, error: str) -> None:
-    """Mark a job as failed and call `on_failure`. `failures` reports it to operators."""
-    lease = Lease(job.lease.token, (job.id,))
-
-    def write() -> bool:
-        failed = claims.fail(lease, error)
-        if failed and declared.on_failure is not None:
-            _call_on_failure(declared, job, error)
-        return failed
-
-    if _write_outcome(write):
-        metrics.JOBS_GIVEN_UP.labels(declared.name).inc()
-        log.error("job.given_up", function=declared.name, job=str(job.id), error=error)
-
-
-def _call_on_failure(declared: Handler, job: Job, error: str) -> None:
-    """Call `on_failure`. Its errors are logged and do not prevent the job from failing."""
-    assert declared.on_failure is not None
-    try:
-        with _bind_context(declared, job), db.session().begin_nested():
-            declared.on_failure(job, error)
-    except Exception as failure:
-        if is_fault(failure):
-            raise
-        log.exception("job.on_failure_failed", function=declared.name)
-
-
-def _write_outcome(write: Callable[[], T]) -> T | None:
-    """Run `write` in a transaction, and retry while the database is unavailable.
-
-    Writes check the lease, so nothing is overwritten if it expires meanwhile. Returns the result of
-    `write`, or None if it did not succeed.
-    """
-    until = time.monotonic() + claims.LEASE_SECONDS
-    while True:
-        try:
-            with (
-                tenancy.across_organizations(reason="writes outcomes of any organization's jobs"),
-                db.transaction(),
-            ):
-                return write()
-        except Exception as failure:
-            if not is_fault(failure):
-                log.exception("job.outcome_lost")
-                return None
-            if time.monotonic() > until or stopping.is_set():
-                log.warning("job.outcome_left_to_lease", error=_describe(failure))
-                return None
-        stopping.wait(random.uniform(0.1, 1.0))  # noqa: S311 - no secret
-
-
-def _describe(failure: BaseException) -> str:
-    return f"{type(failure).__name__}: {failure}"[:_ERROR_LENGTH]
-
-
-@contextmanager
-def _bind_context(declared: Handler, job: Job) -> Iterator[None]:
-    """Bind the job's organization, request and actor."""
-    events.set_request_id(job.request_id)
-    bind_job(str(job.id), job.request_id, str(job.organization_id or ""))
-    name = declared.name
-    with audit.acting("system", None, name, operation=name, request_id=job.request_id):
-        if job.organization_id is not None:
-            with tenancy.organization(job.organization_id):
-                yield
-        else:
-            with tenancy.across_organizations(reason="the job belongs to no organization"):
-                yield

@@ -31,11 +31,6 @@ class Spool:
         self._used_bytes = 0
         self._lock = threading.Lock()
 
-    @property
-    def used_bytes(self) -> int:
-        """Return the current total size of the bodies in bytes."""
-        return self._used_bytes
-
     def allocate(self, count: int) -> bool:
         """Reserve `count` bytes; return False if that would exceed the limit."""
         with self._lock:

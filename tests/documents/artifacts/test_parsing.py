@@ -14,7 +14,7 @@ from app.documents.artifacts.service import parsing
 from app.engines import documents
 from app.engines.documents import ParseFailed
 from app.kit import container, db, tenancy
-from app.kit.jobs import handlers, worker
+from app.kit.jobs import handlers, runs
 from app.kit.storage import blob_key
 from tests.documents.artifacts.conftest import make_pdf, make_png, upload
 from tests.engines.documents import samples
@@ -182,7 +182,7 @@ def test_a_document_deleted_meanwhile_ends_the_job(org: Org, work: Work) -> None
 
 def test_a_worker_that_dies_each_time_fails_the_document(org: Org) -> None:
     artifact_id = _upload(org, make_pdf("one"), "a.pdf")["id"]
-    _update_parse_job(org, f"interruptions = {worker.MAX_INTERRUPTIONS}")
+    _update_parse_job(org, f"interruptions = {runs.MAX_INTERRUPTIONS}")
     run_jobs_of(org, "documents")
     document = _get(org, artifact_id)
     assert (document["status"], document["failure"]["code"]) == ("failed", "crashed")

@@ -11,7 +11,7 @@ from marshmallow import EXCLUDE
 from app import features
 from app.kit.api import requests
 from app.kit.api.blueprint import Declaration
-from app.kit.api.documentation import operations
+from app.kit.api.documentation import list_operations
 from app.kit.api.fields import Schema, Str
 from app.kit.errors import ApiError
 
@@ -33,7 +33,7 @@ def _read(data: Any, content_type: str | None = _FORM, **environ: Any) -> dict[s
     with _app.test_request_context(
         "/", method="POST", data=data, content_type=content_type, environ_overrides=environ
     ):
-        body, raw = requests.form_body(Letter(), _LIMIT)
+        body, raw = requests.read_form_body(Letter(), _LIMIT)
         assert raw == data
         return body
 
@@ -56,7 +56,7 @@ class Open(Schema):
 def test_members_that_are_left_out_may_be_repeated() -> None:
     def read(data: bytes) -> dict[str, Any]:
         with _app.test_request_context("/", method="POST", data=data, content_type=_FORM):
-            return requests.form_body(Open(), _LIMIT)[0]
+            return requests.read_form_body(Open(), _LIMIT)[0]
 
     assert read(b"a=1&text=x&a=2") == {"text": "x"}
     with pytest.raises(ApiError) as caught:
@@ -122,7 +122,7 @@ def test_a_form_is_the_only_kind_of_body(members: dict[str, Any]) -> None:
 
 def test_forms_are_described(app: Flask) -> None:
     paths = app.test_client().get("/openapi.json").json["paths"]
-    forms = [op for op in operations(features.BLUEPRINTS) if op.form]
+    forms = [op for op in list_operations(features.BLUEPRINTS) if op.form]
     assert forms
     for op in forms:
         body = paths[f"/api/v1{op.path}"][op.method.lower()]["requestBody"]

@@ -35,10 +35,10 @@ def test_nothing_is_null_and_something_is_shaped(app: Flask) -> None:
 
 
 def test_the_envelope_says_so_under_a_name_of_its_own() -> None:
-    envelope = responses.envelope(Thing, many=False, nullable=True)
+    envelope = responses.build_envelope(Thing, many=False, nullable=True)
     assert envelope.__name__ == "ThingOrNullResponse"
     assert envelope().validate({"data": None, "meta": {}}) == {}
-    plain = responses.envelope(Thing, many=False)
+    plain = responses.build_envelope(Thing, many=False)
     assert plain.__name__ == "ThingResponse"
     assert plain().validate({"data": None, "meta": {}}) != {}
     assert blueprint.Declaration(access="user").nullable is False

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.kit import db, events
-from app.kit.jobs import leases, worker
+from app.kit.jobs import leases, runs
 from app.kit.jobs.handlers import Job, Retry
 from tests.factories import Org, claim_jobs_of, run_jobs_of
 from tests.kit.jobs.workshop import SEEN, declared, enqueue, make_due, rows, sql
@@ -141,7 +141,7 @@ def test_a_run_that_lost_its_lease_commits_nothing(
         enqueue(org, "test.lose", {})
         (job,) = claim_jobs_of(org, "default")
         with org.app.app_context():
-            worker.run(org.app, "default", [job])
+            runs.run(org.app, "default", [job])
     counted = sql(
         org,
         "SELECT count(*) FROM outbox_events WHERE organization_id = :org AND name = 'test.never'",
@@ -203,7 +203,7 @@ def test_a_job_whose_worker_always_dies_is_given_up(
     enqueue(org, "test.fail", {"n": 1})
     with monkeypatch.context() as patched:
         patched.setattr("app.kit.jobs.claims.LEASE_SECONDS", 0)
-        for _ in range(worker.MAX_INTERRUPTIONS):
+        for _ in range(runs.MAX_INTERRUPTIONS):
             assert claim_jobs_of(org, "default")
         run_jobs_of(org)
     assert [row.status for row in rows(org)] == ["failed"]
@@ -259,7 +259,7 @@ def test_only_a_resumable_job_yields_to_others(
         enqueue(org, "test.long", {"name": "b"})
         (first,) = claim_jobs_of(org, "default")
         with org.app.app_context():
-            worker.run(org.app, "default", [first])
+            runs.run(org.app, "default", [first])
         statuses = [(row.status, row.attempts) for row in rows(org)]
     if resumable:
         assert order == ["a"]

@@ -1,0 +1,27 @@
+"""Search for encrypted values in columns that are not declared as encrypted."""
+
+from sqlalchemy import text
+
+from app.kit import db, encryption, tenancy
+
+# In base64: Fernet's version byte, the first half of its timestamp, and at least one block.
+_TOKEN = "gAAAAAB[A-Za-z0-9_-]{90,}"
+_TEXT_COLUMNS = text(
+    "SELECT quote_ident(table_name), quote_ident(column_name) FROM information_schema.columns"
+    " JOIN information_schema.tables USING (table_schema, table_name)"
+    " WHERE table_schema = 'public' AND table_type = 'BASE TABLE'"
+    " AND data_type IN ('text', 'character varying', 'jsonb', 'ARRAY') ORDER BY 1, 2"
+)
+
+
+def find_undeclared_columns() -> list[str]:
+    """Return the undeclared columns (`table.column`) that contain something like a token."""
+    declared = {(place.table.name, place.column.name) for place in encryption.list_columns()}
+    undeclared = []
+    everything = tenancy.across_organizations(reason="a test reads every table")
+    with everything, db.transaction() as session:
+        for table, column in session.execute(_TEXT_COLUMNS).all():
+            sql = f"SELECT EXISTS (SELECT FROM {table} WHERE {column}::text ~ :token)"
+            if (table, column) not in declared and session.scalar(text(sql), {"token": _TOKEN}):
+                undeclared.append(f"{table}.{column}")
+    return undeclared
