@@ -31,7 +31,7 @@ def assign(
         held = artifacts.lock(artifact_id)
         if held.revision != revision:
             raise errors.stale(held.revision)
-    given = giving.write(artifacts.by_ids([artifact_id]))
+    given = giving.write(artifacts.select_matching([artifact_id]))
     if given.matched == 0:
         raise errors.not_found()
     if given.written == 0:
@@ -69,5 +69,5 @@ def bulk_assign(
         return bulk.build_result(ids, giving.give(ids))
     giving.hold()
     # In the order of their ids: rows in order of urgency are far apart on disk (docs/decisions/0041).
-    found = bulk.find(artifacts.selected_ids(filter), expected=expected_count)
+    found = bulk.find(artifacts.select_ids(filter), expected=expected_count)
     return bulk.in_batches(found, lambda ids: giving.give(ids, filter))

@@ -71,11 +71,11 @@ class Giving:
         With `filters`, only artifacts that still match are assigned. Emits `artifacts.assigned`.
         Raises the same errors as `hold`.
         """
-        given = self.write(artifacts.by_ids(artifact_ids, filters), len(artifact_ids))
+        given = self.write(artifacts.select_matching(artifact_ids, filters), len(artifact_ids))
         self.tell(given)
         shut = {} if self.closed_too else {UUID(one): closed(state) for one, state in given.closed}
         missed = bulk.find_missing(artifact_ids, [*map(UUID, given.given), *shut])
-        return shut | (missed if filters is None else artifacts.changed_since(missed))
+        return shut | (missed if filters is None else artifacts.explain_missing(missed))
 
     def write(self, chosen: Select[Any], limit: int = 1) -> Given:
         """Assign at most `limit` selected artifacts. Raises the same errors as `hold`."""
