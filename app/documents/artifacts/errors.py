@@ -9,7 +9,7 @@ def duplicate(artifact_id: UUID) -> ApiError:
     """Return the 409 for content that the organization already has."""
     return ApiError(
         "artifact_duplicate",
-        "The organization has a document of the same content.",
+        "The organization already has a document with the same content.",
         details={"artifact_id": str(artifact_id)},
     )
 
@@ -18,7 +18,7 @@ def unsupported(declared: str | None, detected: str | None) -> ApiError:
     """Return the 415 for content of a type that cannot be read."""
     return ApiError(
         "unsupported_media_type",
-        "Documents of this kind are not supported.",
+        "This media type is not supported.",
         field="file",
         details={"declared": declared, "detected": detected},
     )
@@ -27,5 +27,7 @@ def unsupported(declared: str | None, detected: str | None) -> ApiError:
 def not_ready(state: str) -> ApiError:
     """Return the 409 for a document without text and pages: still in processing, or failed."""
     if state == "failed":
-        return conflict("The document could not be read.", state=state)
-    return conflict("The document is still being read. Try again shortly.", state=state)
+        return conflict(
+            "The document could not be read. Reprocess it, or upload another file.", state=state
+        )
+    return conflict("The document is still being processed. Try again shortly.", state=state)

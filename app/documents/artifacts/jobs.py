@@ -11,12 +11,12 @@ from app.kit import container, db, jobs
 from app.kit.jobs import Job
 from app.kit.storage import NotStored, StorageUnavailable
 
-_MISSING_FOR = timedelta(days=1)
-"""How long a missing file counts as unreachable: it existed when its document was created."""
+_MISSING_RETRY_PERIOD = timedelta(days=1)
+"""How long a missing file is treated as an outage: it existed when its document was created."""
 
 
 def _fail(job: Job, _error: str) -> None:
-    message = "Reading the document went wrong each time it was tried."
+    message = "The document could not be read: every attempt failed with an internal error."
     service.give_up(UUID(job.args["data"]["artifact_id"]), "crashed", message)
 
 
@@ -40,9 +40,9 @@ def parse(job: Job) -> None:
     try:
         service.parse(artifact_id, job.checkpoint)
     except NotStored as missing:
-        if db.utc_now() - job.created_at < _MISSING_FOR:
-            raise StorageUnavailable(f"the file is not there: {missing}") from missing
-        service.give_up(artifact_id, "content_missing", "The storage does not have the file.")
+        if db.utc_now() - job.created_at < _MISSING_RETRY_PERIOD:
+            raise StorageUnavailable(f"the file is missing: {missing}") from missing
+        service.give_up(artifact_id, "content_missing", "The file is missing from the storage.")
 
 
 @jobs.handler(

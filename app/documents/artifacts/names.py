@@ -23,7 +23,7 @@ def check_name(name: str) -> str:
     if not has_visible_character(name) or name in (".", ".."):
         raise ValueError("Must not be blank.")
     if len(name) > MAX_NAME:
-        raise ValueError(f"Longer than maximum length {MAX_NAME}.")
+        raise ValueError(f"Must have at most {MAX_NAME} characters.")
     if name.isascii() and name.isprintable() and not _SEPARATORS.intersection(name):
         return name
     for char in name:

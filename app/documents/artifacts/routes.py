@@ -3,7 +3,10 @@
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Row
+
 from app.documents.artifacts import service
+from app.documents.artifacts.queries.reading import TextRow
 from app.documents.artifacts.schemas import documents
 from app.documents.artifacts.schemas.bulk import ArtifactSelection, BulkArchive
 from app.documents.artifacts.schemas.contents import ArtifactText, DocumentPage
@@ -12,6 +15,8 @@ from app.engines.documents import MEDIA_TYPES
 from app.kit import errors
 from app.kit.api.blueprint import MIB, Blueprint, File, Listing
 from app.kit.api.bulk import BulkResult
+from app.kit.api.responses import Download
+from app.kit.pagination import Page
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 
@@ -26,7 +31,7 @@ blueprint = Blueprint("artifacts", description="The documents that are labeled."
     ),
     returns=documents.Artifact,
 )
-def list_artifacts(caller: Caller, query: dict[str, Any]) -> Any:
+def list_artifacts(caller: Caller, query: dict[str, Any]) -> Page:
     """List artifacts.
 
     Can be filtered, searched by words (`q`) and sorted. Archived artifacts are excluded by default.
@@ -47,7 +52,7 @@ def list_artifacts(caller: Caller, query: dict[str, Any]) -> Any:
     returns=documents.Artifact,
     status=201,
 )
-def create_artifact(caller: Caller, body: dict[str, Any]) -> Any:
+def create_artifact(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create an artifact.
 
     Creates an artifact from a file or a text. Content that the organization already has is refused
@@ -57,7 +62,7 @@ def create_artifact(caller: Caller, body: dict[str, Any]) -> Any:
 
 
 @blueprint.get("/artifacts/{artifact_id}", permission="artifacts:read", returns=documents.Artifact)
-def get_artifact(caller: Caller, artifact_id: UUID) -> Any:
+def get_artifact(caller: Caller, artifact_id: UUID) -> tuple[object, ...]:
     """Get an artifact.
 
     Returns the metadata, status, assignees and claim of the document.
@@ -74,7 +79,7 @@ def get_artifact(caller: Caller, artifact_id: UUID) -> Any:
 )
 def update_artifact(
     caller: Caller, artifact_id: UUID, body: dict[str, Any], revision: int | None
-) -> Any:
+) -> Row[Any]:
     """Update an artifact.
 
     Changes the name, schema, external id, metadata, priority, due time, gold mark or archived mark.
@@ -97,7 +102,7 @@ def delete_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> 
     permission="artifacts:read",
     returns=File(tuple(MEDIA_TYPES)),
 )
-def download_artifact(caller: Caller, artifact_id: UUID) -> Any:
+def download_artifact(caller: Caller, artifact_id: UUID) -> Download:
     """Download the content of an artifact.
 
     Returns the original bytes. Range requests are supported.
@@ -106,7 +111,7 @@ def download_artifact(caller: Caller, artifact_id: UUID) -> Any:
 
 
 @blueprint.get("/artifacts/{artifact_id}/text", permission="artifacts:read", returns=ArtifactText)
-def get_artifact_text(caller: Caller, artifact_id: UUID) -> Any:
+def get_artifact_text(caller: Caller, artifact_id: UUID) -> TextRow:
     """Get the text of an artifact.
 
     Returns the extracted text. Offsets count code points. The text stays unchanged, also in later
@@ -121,7 +126,7 @@ def get_artifact_text(caller: Caller, artifact_id: UUID) -> Any:
     query=Listing(sorts=("number",)),
     returns=DocumentPage,
 )
-def list_artifact_pages(caller: Caller, artifact_id: UUID, query: dict[str, Any]) -> Any:
+def list_artifact_pages(caller: Caller, artifact_id: UUID, query: dict[str, Any]) -> Page:
     """List the pages of an artifact.
 
     Returns the size, rotation and words of each page, with the box of each word.
@@ -138,12 +143,12 @@ def list_artifact_pages(caller: Caller, artifact_id: UUID, query: dict[str, Any]
 )
 def get_artifact_page_image(
     caller: Caller, artifact_id: UUID, page_number: int, query: dict[str, Any]
-) -> Any:
+) -> Download:
     """Get the image of a page.
 
     Renders one page as an image of the given width and format.
     """
-    return service.page_image(artifact_id, page_number, **query)
+    return service.get_page_image(artifact_id, page_number, **query)
 
 
 @blueprint.post(
@@ -153,7 +158,7 @@ def get_artifact_page_image(
     status=202,
     revision="optional",
 )
-def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> Any:
+def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> Row[Any]:
     """Reprocess an artifact.
 
     Reads text and pages from the file again. Text, offsets and boxes may change. An artifact with
@@ -170,12 +175,12 @@ def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) 
     query=ArtifactStatsFilters,
     returns=ArtifactStats,
 )
-def get_artifact_stats(caller: Caller, query: dict[str, Any]) -> Any:
+def get_artifact_stats(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get artifact statistics.
 
     Returns counts of artifacts by status, schema and age.
     """
-    return service.stats(query)
+    return service.get_stats(query)
 
 
 @blueprint.post(
@@ -185,7 +190,7 @@ def get_artifact_stats(caller: Caller, query: dict[str, Any]) -> Any:
     body=BulkArchive,
     returns=BulkResult,
 )
-def bulk_archive_artifacts(caller: Caller, body: dict[str, Any]) -> Any:
+def bulk_archive_artifacts(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Archive artifacts.
 
     Archives up to 1,000 artifacts by id, or all that match a filter. With `archived: false`,
@@ -201,7 +206,7 @@ def bulk_archive_artifacts(caller: Caller, body: dict[str, Any]) -> Any:
     body=ArtifactSelection,
     returns=BulkResult,
 )
-def bulk_delete_artifacts(caller: Caller, body: dict[str, Any]) -> Any:
+def bulk_delete_artifacts(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Delete artifacts.
 
     Deletes up to 1,000 artifacts by id, or all that match a filter, with their tag sets and files.

@@ -1,19 +1,19 @@
 """Cache of compiled fields by schema version; versions never change, so no entry expires."""
 
+from collections.abc import Sequence
 from threading import Lock
-from typing import Any
 from uuid import UUID
 
 from cachetools import LRUCache
 
-from app.engines.fields import CompiledFields, compile_fields
+from app.engines.fields import CompiledFields, Field, compile_fields
 
 _cache: LRUCache[UUID, CompiledFields] = LRUCache(maxsize=256)
 _lock = Lock()
 
 
-def compiled(version_id: UUID, fields: list[dict[str, Any]]) -> CompiledFields:
-    """Return the compiled fields of a schema version."""
+def compiled(version_id: UUID, fields: Sequence[Field]) -> CompiledFields:
+    """Return the compiled fields of a published version, from the cache if possible."""
     with _lock:
         cached = _cache.get(version_id)
     if cached is None:

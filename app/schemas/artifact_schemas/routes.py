@@ -4,8 +4,9 @@ from typing import Any
 from uuid import UUID
 
 from app.kit.api.blueprint import MIB, Blueprint, Listing
+from app.kit.pagination import Page
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import service
+from app.schemas.artifact_schemas import models, service
 from app.schemas.artifact_schemas.schemas import (
     CreateSchema,
     DiffQuery,
@@ -33,7 +34,7 @@ versions = Blueprint("schema-versions", description="Immutable versions of schem
     query=Listing(sorts=("-created_at", "name", "updated_at"), filters=SchemaFilters),
     returns=SchemaSummary,
 )
-def list_schemas(caller: Caller, query: dict[str, Any]) -> Any:
+def list_schemas(caller: Caller, query: dict[str, Any]) -> Page:
     """List schemas.
 
     Can be filtered by status, document type and creation time.
@@ -49,7 +50,7 @@ def list_schemas(caller: Caller, query: dict[str, Any]) -> Any:
     returns=SchemaDetail,
     status=201,
 )
-def create_schema(caller: Caller, body: dict[str, Any]) -> Any:
+def create_schema(caller: Caller, body: dict[str, Any]) -> models.ArtifactSchema:
     """Create a schema.
 
     Creates a draft with its fields. It cannot be used for labeling until it is published and
@@ -59,7 +60,7 @@ def create_schema(caller: Caller, body: dict[str, Any]) -> Any:
 
 
 @blueprint.get("/schemas/{schema_id}", permission="schemas:read", returns=SchemaDetail)
-def get_schema(caller: Caller, schema_id: UUID) -> Any:
+def get_schema(caller: Caller, schema_id: UUID) -> models.ArtifactSchema:
     """Get a schema.
 
     Returns the schema with its draft and its current version.
@@ -77,7 +78,7 @@ def get_schema(caller: Caller, schema_id: UUID) -> Any:
 )
 def update_schema(
     caller: Caller, schema_id: UUID, body: dict[str, Any], revision: int | None
-) -> Any:
+) -> models.ArtifactSchema:
     """Update a schema.
 
     Changes the draft. Published versions stay unchanged.
@@ -95,11 +96,11 @@ def update_schema(
 )
 def publish_schema(
     caller: Caller, schema_id: UUID, body: dict[str, Any], revision: int | None
-) -> Any:
+) -> dict[str, Any]:
     """Publish a schema.
 
     Publishes the draft as the next immutable version. A dry run publishes nothing and lists the
-    changes that would break existing labels.
+    changes, including those that would break existing tag sets.
     """
     return service.publish(schema_id, revision=revision, published_by=caller.user_id, **body)
 
@@ -110,7 +111,7 @@ def publish_schema(
     returns=SchemaDetail,
     revision="optional",
 )
-def activate_schema(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
+def activate_schema(caller: Caller, schema_id: UUID, revision: int | None) -> models.ArtifactSchema:
     """Activate a schema.
 
     Opens the schema for labeling. It needs a published version.
@@ -124,7 +125,9 @@ def activate_schema(caller: Caller, schema_id: UUID, revision: int | None) -> An
     returns=SchemaDetail,
     revision="optional",
 )
-def deactivate_schema(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
+def deactivate_schema(
+    caller: Caller, schema_id: UUID, revision: int | None
+) -> models.ArtifactSchema:
     """Deactivate a schema.
 
     Closes the schema for new tag sets. Existing tag sets can be finished.
@@ -133,12 +136,12 @@ def deactivate_schema(caller: Caller, schema_id: UUID, revision: int | None) -> 
 
 
 @blueprint.delete("/schemas/{schema_id}", permission="schemas:manage", revision="optional")
-def delete_schema(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
+def delete_schema(caller: Caller, schema_id: UUID, revision: int | None) -> None:
     """Delete a schema.
 
     Only a schema without tag sets can be deleted. Its documents are kept, without a schema.
     """
-    return service.delete(schema_id, revision=revision)
+    service.delete(schema_id, revision=revision)
 
 
 @blueprint.post(
@@ -147,7 +150,9 @@ def delete_schema(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
     returns=SchemaDetail,
     revision="optional",
 )
-def enable_ai_assist(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
+def enable_ai_assist(
+    caller: Caller, schema_id: UUID, revision: int | None
+) -> models.ArtifactSchema:
     """Enable AI assistance.
 
     Turns AI assistance on for the fields of the schema that allow it.
@@ -161,7 +166,9 @@ def enable_ai_assist(caller: Caller, schema_id: UUID, revision: int | None) -> A
     returns=SchemaDetail,
     revision="optional",
 )
-def disable_ai_assist(caller: Caller, schema_id: UUID, revision: int | None) -> Any:
+def disable_ai_assist(
+    caller: Caller, schema_id: UUID, revision: int | None
+) -> models.ArtifactSchema:
     """Disable AI assistance.
 
     Turns AI assistance off for the schema. Existing proposals are kept.
@@ -176,7 +183,9 @@ def disable_ai_assist(caller: Caller, schema_id: UUID, revision: int | None) -> 
     returns=SchemaDetail,
     status=201,
 )
-def duplicate_schema(caller: Caller, schema_id: UUID, body: dict[str, Any]) -> Any:
+def duplicate_schema(
+    caller: Caller, schema_id: UUID, body: dict[str, Any]
+) -> models.ArtifactSchema:
     """Duplicate a schema.
 
     Creates a new draft with the draft fields, review policy, guidelines and required skills of the
@@ -191,7 +200,7 @@ def duplicate_schema(caller: Caller, schema_id: UUID, body: dict[str, Any]) -> A
     query=Listing(sorts=("-number",), filters=VersionFilters),
     returns=SchemaVersionSummary,
 )
-def list_schema_versions(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Any:
+def list_schema_versions(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Page:
     """List schema versions.
 
     Returns the published versions of the schema, newest first.
@@ -200,8 +209,11 @@ def list_schema_versions(caller: Caller, schema_id: UUID, query: dict[str, Any])
 
 
 @versions.get("/schema-versions/{version_id}", permission="schemas:read", returns=SchemaVersion)
-def get_schema_version(caller: Caller, version_id: UUID) -> Any:
-    """Get a schema version."""
+def get_schema_version(caller: Caller, version_id: UUID) -> models.SchemaVersion:
+    """Get a schema version.
+
+    Returns the fields and review policy of the version, and its changes from the previous version.
+    """
     return service.get_version(version_id)
 
 
@@ -211,7 +223,7 @@ def get_schema_version(caller: Caller, version_id: UUID) -> Any:
     query=DiffQuery,
     returns=VersionDiff,
 )
-def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any]) -> Any:
+def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any]) -> dict[str, Any]:
     """Compare schema versions.
 
     Returns the fields that were added, removed or changed since another version of the schema, and
@@ -225,7 +237,7 @@ def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any])
     permission="schemas:read",
     returns=TagsJsonSchema,
 )
-def get_schema_version_json_schema(caller: Caller, version_id: UUID) -> Any:
+def get_schema_version_json_schema(caller: Caller, version_id: UUID) -> dict[str, Any]:
     """Get the JSON Schema of a schema version.
 
     Returns the tags that this version accepts as JSON Schema 2020-12.

@@ -18,7 +18,7 @@ blueprint = Blueprint("schema-imports", tag="schemas")
     returns=ImportedSchema,
     status=201,
 )
-def import_schema(caller: Caller, body: dict[str, Any]) -> Any:
+def import_schema(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Import a schema.
 
     Creates a draft from a JSON Schema, a portable schema file or a Label Studio configuration.

@@ -1,6 +1,6 @@
 """Request and response schemas of schema imports."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from marshmallow import ValidationError
 
@@ -24,10 +24,16 @@ _CONTENT = "The JSON, or the file's text; a labeling configuration is text."
 
 
 class _Content(Any_):
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+    def _deserialize(
+        self,
+        value: object,
+        attr: str | None,
+        data: Mapping[str, object] | None,
+        **kwargs: object,
+    ) -> object:
         if not isinstance(value, str | dict):
             raise ValidationError("Must be text or an object.")
-        return super()._deserialize(value, *args, **kwargs)
+        return super()._deserialize(value, attr, data, **kwargs)
 
 
 class ImportSchema(Schema):

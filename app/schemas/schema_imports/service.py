@@ -1,9 +1,10 @@
 """Create schemas from files of other tools."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from app.engines.schema_sources import SourceError, SourceSchema, read
+from app.engines.schema_sources import SourceError, SourceSchema, SourceWarning, read
 from app.kit import db
 from app.kit.errors import ApiError
 from app.schemas.artifact_schemas import service as schemas
@@ -12,13 +13,12 @@ from app.schemas.artifact_schemas.models import ArtifactSchema
 DEFAULT_NAME = "Imported schema"
 DEFAULT_DOCUMENT_TYPE = "document"
 
-
-_SHOWN = (
+_MEMBERS = (
     *("id", "name", "document_type", "description", "guidelines", "review_policy"),
     *("required_skills", "fields", "status", "ai_assist_enabled"),
     *("current_version", "created_by", "created_at", "updated_at", "revision"),
 )
-_NOT_YET = dict.fromkeys(("id", "created_at", "updated_at", "revision"))
+_UNSET_BY_DRY_RUN = dict.fromkeys(("id", "created_at", "updated_at", "revision"))
 
 
 def import_schema(
@@ -38,7 +38,7 @@ def import_schema(
     """
     source = _read(format, content)
     with db.session().begin_nested() as savepoint:
-        made = schemas.create(
+        schema = schemas.create(
             created_by=created_by,
             name=name or source.name or DEFAULT_NAME,
             document_type=document_type or source.document_type or DEFAULT_DOCUMENT_TYPE,
@@ -48,11 +48,11 @@ def import_schema(
             required_skills=source.required_skills,
             fields=source.fields,
         )
-        answer = _shown(made, source)
+        members = _describe(schema, source)
         if dry_run:
             savepoint.rollback()
-            return {**answer, **_NOT_YET, "dry_run": True}
-    return {**answer, "dry_run": False}
+            return {**members, **_UNSET_BY_DRY_RUN, "dry_run": True}
+    return {**members, "dry_run": False}
 
 
 def _read(format_: str, content: object) -> SourceSchema:
@@ -60,13 +60,17 @@ def _read(format_: str, content: object) -> SourceSchema:
         return read(format_, content)
     except SourceError as error:
         field = ".".join(filter(None, ("content", error.path)))
-        warnings = [{"path": w.path, "message": w.message} for w in error.warnings]
+        warnings = _describe_warnings(error.warnings)
         details = {"warnings": warnings} if warnings else None
         raise ApiError(
             error.code, f"{field} {error.message}.", field=field, details=details
         ) from None
 
 
-def _shown(schema: ArtifactSchema, source: SourceSchema) -> dict[str, Any]:
-    warnings = [{"path": w.path, "message": w.message} for w in source.warnings]
-    return {**{name: getattr(schema, name) for name in _SHOWN}, "warnings": warnings}
+def _describe(schema: ArtifactSchema, source: SourceSchema) -> dict[str, Any]:
+    members = {name: getattr(schema, name) for name in _MEMBERS}
+    return {**members, "warnings": _describe_warnings(source.warnings)}
+
+
+def _describe_warnings(warnings: Sequence[SourceWarning]) -> list[dict[str, str]]:
+    return [{"path": warning.path, "message": warning.message} for warning in warnings]

@@ -44,8 +44,8 @@ class Template:
 @cache
 def templates() -> Mapping[str, Template]:
     """Return all templates by id, ordered by id."""
-    found = [load(path) for path in sorted(DATA.glob("*.toml"))]
-    return {template.id: template for template in found}
+    loaded = [load(path) for path in sorted(DATA.glob("*.toml"))]
+    return {template.id: template for template in loaded}
 
 
 def load(path: Path) -> Template:

@@ -8,7 +8,7 @@ from app.kit.pagination import Page, PageRequest, paginate
 from app.schemas.templates.catalog import Template
 
 
-def page(
+def list_page(
     request: PageRequest,
     templates: Iterable[Template],
     *,

@@ -3,9 +3,12 @@
 from typing import Any
 
 from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
 from app.kit.principal import Caller
+from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.schemas.artifact_schemas.schemas import SchemaDetail
 from app.schemas.templates import service
+from app.schemas.templates.catalog import Template
 from app.schemas.templates.schemas import (
     InstantiateTemplate,
     SchemaTemplate,
@@ -23,7 +26,7 @@ blueprint = Blueprint("schema-templates", description="Industry templates to sta
     query=Listing(sorts=("name", "id", "industry"), filters=TemplateFilters),
     returns=SchemaTemplate,
 )
-def list_schema_templates(caller: Caller, query: dict[str, Any]) -> Any:
+def list_schema_templates(caller: Caller, query: dict[str, Any]) -> Page:
     """List schema templates.
 
     Can be filtered by industry, document type and a part of the name or document type.
@@ -38,7 +41,7 @@ def list_schema_templates(caller: Caller, query: dict[str, Any]) -> Any:
     returns=SchemaTemplateDetail,
     text_ids=("template_id",),
 )
-def get_schema_template(caller: Caller, template_id: str) -> Any:
+def get_schema_template(caller: Caller, template_id: str) -> Template:
     """Get a schema template.
 
     Returns the template with its fields and guidelines.
@@ -54,7 +57,9 @@ def get_schema_template(caller: Caller, template_id: str) -> Any:
     status=201,
     text_ids=("template_id",),
 )
-def instantiate_schema_template(caller: Caller, template_id: str, body: dict[str, Any]) -> Any:
+def instantiate_schema_template(
+    caller: Caller, template_id: str, body: dict[str, Any]
+) -> ArtifactSchema:
     """Create a schema from a template.
 
     Creates a draft with all fields of the template, or only with those in `fields`.

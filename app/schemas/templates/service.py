@@ -21,9 +21,11 @@ def list_templates(
     q: str | None = None,
 ) -> Page:
     """Return a page of templates."""
-    every = templates()
-    found = queries.page(page, every.values(), industry=industry, document_type=document_type, q=q)
-    return replace(found, items=[every[row.id] for row in found.items])
+    catalog = templates()
+    result = queries.list_page(
+        page, catalog.values(), industry=industry, document_type=document_type, q=q
+    )
+    return replace(result, items=[catalog[row.id] for row in result.items])
 
 
 def get(template_id: str) -> Template:
@@ -53,16 +55,15 @@ def instantiate(
         document_type=document_type or template.document_type,
         description=template.description,
         guidelines=template.guidelines,
-        fields=template.fields if fields is None else _kept(template, fields),
+        fields=template.fields if fields is None else _select_fields(template, fields),
     )
 
 
-def _kept(template: Template, keys: Sequence[str]) -> list[Field]:
+def _select_fields(template: Template, keys: Sequence[str]) -> list[Field]:
     if not keys:
         raise errors.invalid("A schema needs at least one field.", "fields")
-    known = {field["key"] for field in template.fields}
+    template_keys = {field["key"] for field in template.fields}
     for position, key in enumerate(keys):
-        if key not in known:
+        if key not in template_keys:
             raise errors.invalid("The template has no such field.", f"fields.{position}")
-    wanted = set(keys)
-    return [field for field in template.fields if field["key"] in wanted]
+    return [field for field in template.fields if field["key"] in keys]

@@ -54,7 +54,9 @@ def _pages(org: Org, path: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("sort", ["created_at", "-created_at"])
 @pytest.mark.parametrize("archived", ["any", "false"])
-@pytest.mark.parametrize(("limit", "way"), [("SOME", "_hits_of_newest"), ("MANY", "_among_newest")])
+@pytest.mark.parametrize(
+    ("limit", "way"), [("SOME", "_find_hits_of_newest"), ("MANY", "_find_among_newest")]
+)
 def test_pages_found_quickly_are_those_of_the_index(
     org: Org,
     written: list[str],
@@ -83,7 +85,7 @@ def test_where_the_newest_hold_no_page_every_hit_is_visited(
     for number in range(12):
         create_text(org.api("labeler"), f"wire {number}", f"other {number}")
     path = "/artifacts?q=rope&page_size=2&sort=-created_at"
-    calls = _record(monkeypatch, "_hits_of_newest")
+    calls = _record(monkeypatch, "_find_hits_of_newest")
     monkeypatch.setattr(search_pages, "SOME", 1)
     monkeypatch.setattr(search_pages, "_SPARE", 1)
     assert _pages(org, path) == [["5", "4"], ["3", "2"], ["1", "0"]]

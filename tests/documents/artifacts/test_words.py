@@ -44,7 +44,7 @@ def test_an_answer_never_passes_its_room(org: Org) -> None:
     assert len(given) == answer.json["meta"]["total"] == 345
     assert given == sorted(given, reverse=True)
     assert 0 < sum(given) < len(given)
-    assert words.ANSWER_BYTES * 0.9 < len(answer.data) < words.ANSWER_BYTES * 1.05
+    assert words.MAX_RESPONSE_BYTES * 0.9 < len(answer.data) < words.MAX_RESPONSE_BYTES * 1.05
     assert all(words is not None for words in _pages(org, path, "page_size=20&sort=-number"))
 
 
@@ -62,12 +62,12 @@ def test_what_had_no_room_is_there_on_its_own(
     everything = _pages(org, path, "")
     assert [[word["text"] for word in page] for page in everything] == [t.split() for t in texts]
     size = max(len(orjson.dumps(page, option=orjson.OPT_INDENT_2)) for page in everything)
-    monkeypatch.setattr(words, "ANSWER_BYTES", size * 2)
+    monkeypatch.setattr(words, "MAX_RESPONSE_BYTES", size * 2)
     some = _pages(org, path, "")
     held = sum(page is not None for page in some)
     assert 2 <= held < 4
     assert some == everything[:held] + [None] * (4 - held)
-    monkeypatch.setattr(words, "ANSWER_BYTES", 1)
+    monkeypatch.setattr(words, "MAX_RESPONSE_BYTES", 1)
     assert _pages(org, path, "") == [everything[0], None, None, None]
     assert _pages(org, path, "sort=-number") == [everything[3], None, None, None]
     for number in range(1, 5):

@@ -11,6 +11,7 @@ from app.kit import tenancy
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.schemas.artifact_schemas import cache, service
+from app.schemas.artifact_schemas.queries.records import CurrentVersion
 from tests.factories import Org
 from tests.factories.orgs import Api
 
@@ -194,7 +195,7 @@ def test_labeling_gets_the_version_of_an_active_schema_only(org: Org) -> None:
     schema_id = UUID(path.rpartition("/")[2])
     version = api.post(f"{path}/publish", {}).json["data"]
 
-    def active() -> service.Version:
+    def active() -> CurrentVersion:
         with org.app.app_context(), tenancy.organization(org.id):
             return service.get_active_version(schema_id)
 

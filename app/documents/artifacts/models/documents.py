@@ -166,7 +166,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
 
 
-def of_artifact() -> ForeignKeyConstraint:
+def artifact_foreign_key() -> ForeignKeyConstraint:
     """Return the foreign key of a table whose rows are deleted with their document."""
     return ForeignKeyConstraint(
         ["organization_id", "artifact_id"],

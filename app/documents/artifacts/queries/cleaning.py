@@ -1,7 +1,6 @@
 """SQL that deletes documents and finds the contents that documents still use."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import delete, text
@@ -9,7 +8,7 @@ from sqlalchemy import delete, text
 from app.documents.artifacts.models import Artifact
 from app.kit import db
 
-_HELD = text(
+_USED = text(
     """
     SELECT CAST(content.organization_id AS text), content.sha256
     FROM unnest(CAST(:organizations AS uuid[]), CAST(:digests AS text[]))
@@ -32,22 +31,22 @@ _LOCK = text(
 
 def delete_one(artifact_id: UUID) -> None:
     """Delete a document with its text, pages and tag sets."""
-    statement: Any = delete(Artifact).where(Artifact.id == artifact_id)
+    statement = delete(Artifact).where(Artifact.id == artifact_id)
     db.session().execute(statement.execution_options(synchronize_session=False))
 
 
-def held(contents: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return those (organization id, sha256) pairs that belong to a document."""
     values = {
         "organizations": [organization for organization, _ in contents],
         "digests": [digest for _, digest in contents],
     }
-    return {(organization, digest) for organization, digest in db.session().execute(_HELD, values)}
+    return {(organization, digest) for organization, digest in db.session().execute(_USED, values)}
 
 
 def lock_unused(organization_id: UUID, digests: Sequence[str]) -> list[str]:
     """Lock contents until the transaction ends; return the digests that no artifact has."""
     ordered = sorted(set(digests))
     db.session().execute(_LOCK, {"organization": str(organization_id), "digests": ordered})
-    used = held([(str(organization_id), digest) for digest in ordered])
+    used = find_used_contents([(str(organization_id), digest) for digest in ordered])
     return [digest for digest in ordered if (str(organization_id), digest) not in used]

@@ -1,7 +1,5 @@
 """The columns of documents in lists and events, and the sort orders of lists."""
 
-from typing import Any
-
 from sqlalchemy import Text, Uuid, cast, select
 
 from app.documents.artifacts.models import ARTIFACT_COLUMNS, Artifact
@@ -13,10 +11,10 @@ SORTS = {
     "updated_at": Artifact.updated_at,
 }
 # Ids are read as text: a page has hundreds, and each would only be converted back to text.
-LISTED: Any = select(
+LISTED = select(
     *(
-        cast(one, Text).label(one.key) if isinstance(one.type, Uuid) else one
-        for one in ARTIFACT_COLUMNS
+        cast(column, Text).label(column.key) if isinstance(column.type, Uuid) else column
+        for column in ARTIFACT_COLUMNS
     )
 )
 INGESTED = (

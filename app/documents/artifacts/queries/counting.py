@@ -1,13 +1,13 @@
 """SQL of the statistics of documents."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
     Integer,
-    Row,
+    Label,
     Select,
     Subquery,
     Text,
@@ -25,6 +25,7 @@ from app.documents.artifacts.statuses import CLOSED, ArtifactStatus
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
 from app.kit.pagination import within
+from app.kit.periods import Column
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
 OPEN = tuple(status for status in ArtifactStatus if status not in CLOSED)
@@ -32,34 +33,43 @@ AGES = (1, 7, 30)
 """The limits of the age groups of open documents, in days."""
 
 _FACETS = ("schema_id", "status", "archived", "gold", "assigned")
-_NOBODY: ColumnElement[Any] = literal_column("CAST('[]' AS jsonb)")
+_UNASSIGNED: ColumnElement[Any] = literal_column("CAST('[]' AS jsonb)")
 _PERIOD = ("created_after", "created_before")
 
 
-def by_schema(filters: dict[str, Any]) -> Sequence[Row[Any]]:
-    """Return every count of each schema's documents, with the schema's name.
+class SchemaCounts(NamedTuple):
+    """The counts of a schema's documents by name, for example `total`, `open` and each status."""
 
-    Schemas are ordered by name; documents without one come last. Each row also has counts of all
-    these documents: `since_…` for each of AGES (open documents that came in since), `overdue` and
+    schema_id: UUID | None
+    name: str | None
+    counts: dict[str, int]
+
+
+def count_by_schema(filters: dict[str, Any]) -> list[SchemaCounts]:
+    """Return the counts of each schema's documents, with the schema's name.
+
+    Schemas are ordered by name; documents without one come last. Each also has counts of all these
+    documents: `since_…` for each of AGES (open documents that came in since), `overdue` and
     `claimed`.
     """
-    counted = _counted(_cells(filters))
+    summed = _sum_cells(_select_cells(filters))
     now = db.utc_now()
-    since = {f"since_{days}": _open_since(filters, now - timedelta(days)) for days in AGES}
-    whole = {**since, "overdue": _overdue(filters, now), "claimed": _claimed(filters)}
-    named = (
+    since = {f"since_{days}": _count_open_since(filters, now - timedelta(days)) for days in AGES}
+    totals = {**since, "overdue": _count_overdue(filters, now), "claimed": _count_claimed(filters)}
+    statement = (
         select(
-            counted,
+            summed,
             ArtifactSchema.name,
-            *(expression.label(name) for name, expression in whole.items()),
+            *(expression.label(name) for name, expression in totals.items()),
         )
-        .outerjoin(ArtifactSchema, ArtifactSchema.id == counted.c.schema_id)
-        .order_by(ArtifactSchema.name, counted.c.schema_id)
+        .outerjoin(ArtifactSchema, ArtifactSchema.id == summed.c.schema_id)
+        .order_by(ArtifactSchema.name, summed.c.schema_id)
     )
-    return db.session().execute(named).all()
+    rows = [dict(row) for row in db.session().execute(statement).mappings()]
+    return [SchemaCounts(row.pop("schema_id"), row.pop("name"), row) for row in rows]
 
 
-def _counted(cells: Subquery) -> Subquery:
+def _sum_cells(cells: Subquery) -> Subquery:
     current = cells.c.archived == "false"
     is_open = and_(current, cells.c.status.in_(OPEN))
     counts: dict[str, ColumnElement[bool]] = {
@@ -71,8 +81,8 @@ def _counted(cells: Subquery) -> Subquery:
         "archived": cells.c.archived == "true",
     }
     summed = (
-        cast(func.coalesce(func.sum(cells.c.n).filter(which), 0), Integer).label(name)
-        for name, which in counts.items()
+        cast(func.coalesce(func.sum(cells.c.n).filter(condition), 0), Integer).label(name)
+        for name, condition in counts.items()
     )
     return (
         select(cast(func.nullif(cells.c.schema_id, ""), Uuid).label("schema_id"), *summed)
@@ -82,62 +92,62 @@ def _counted(cells: Subquery) -> Subquery:
     )
 
 
-def _cells(filters: dict[str, Any]) -> Subquery:
-    where = _where(filters)
+def _select_cells(filters: dict[str, Any]) -> Subquery:
+    where = _build_where(filters)
     if not _has_period(filters):
         return counters.cells(ARTIFACTS, _FACETS, where)
-    rows = _rows(
+    rows = _select(
         filters,
         func.coalesce(cast(Artifact.schema_id, Text), "").label("schema_id"),
         Artifact.status,
         cast(Artifact.archived, Text).label("archived"),
         cast(Artifact.gold, Text).label("gold"),
-        cast(Artifact.assignees != _NOBODY, Text).label("assigned"),
+        cast(Artifact.assignees != _UNASSIGNED, Text).label("assigned"),
     )
-    return counters.cells_between(ARTIFACTS, _FACETS, where, _created(filters, rows))
+    return counters.cells_between(ARTIFACTS, _FACETS, where, _build_created_period(filters, rows))
 
 
-def _open_since(filters: dict[str, Any], moment: datetime) -> ColumnElement[int]:
-    after = max(filters.get("created_after", moment), moment)
-    between = _created({**filters, "created_after": after}, _open(filters))
-    return counters.total(ARTIFACTS, _open_where(filters), between=between)
+def _count_open_since(filters: dict[str, Any], since: datetime) -> ColumnElement[int]:
+    after = max(filters.get("created_after", since), since)
+    between = _build_created_period({**filters, "created_after": after}, _select_open(filters))
+    return counters.total(ARTIFACTS, _build_open_where(filters), between=between)
 
 
-def _overdue(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
-    rows = _open(filters)
+def _count_overdue(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
+    rows = _select_open(filters)
     if _has_period(filters):
         period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
         return counters.count(rows.where(Artifact.due_at < now, *period))
     between = Between("due", Artifact.due_at, None, now, rows)
-    return counters.total(ARTIFACTS, _open_where(filters), between=between)
+    return counters.total(ARTIFACTS, _build_open_where(filters), between=between)
 
 
-def _claimed(filters: dict[str, Any]) -> ColumnElement[int]:
+def _count_claimed(filters: dict[str, Any]) -> ColumnElement[int]:
     """Count claimed documents; there are few, and an index has them all."""
     period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
     live = (Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
-    rows = _rows(filters, Artifact.id).where(Artifact.archived.is_(False), *live, *period)
+    rows = _select(filters, Artifact.id).where(Artifact.archived.is_(False), *live, *period)
     return counters.count(rows)
 
 
-def _where(filters: dict[str, Any]) -> dict[str, Any]:
+def _build_where(filters: dict[str, Any]) -> dict[str, Any]:
     return {"schema_id": filters["schema_id"]} if "schema_id" in filters else {}
 
 
-def _open_where(filters: dict[str, Any]) -> dict[str, Any]:
-    return {**_where(filters), "status": list(OPEN), "archived": False}
+def _build_open_where(filters: dict[str, Any]) -> dict[str, Any]:
+    return {**_build_where(filters), "status": list(OPEN), "archived": False}
 
 
 def _has_period(filters: dict[str, Any]) -> bool:
     return any(name in filters for name in _PERIOD)
 
 
-def _created(filters: dict[str, Any], rows: Select[Any]) -> Between:
+def _build_created_period(filters: dict[str, Any], rows: Select[Any]) -> Between:
     after, before = (filters.get(name) for name in _PERIOD)
     return Between("created", Artifact.created_at, after, before, rows)
 
 
-def _rows(filters: dict[str, Any], *columns: Any) -> Select[Any]:
+def _select(filters: dict[str, Any], *columns: Column | Label[Any]) -> Select[Any]:
     """Select the documents of the filtered schema, or of all schemas, in any period."""
     rows = select(*columns).where(Artifact.organization_id == tenancy.current_organization_id())
     if "schema_id" in filters:
@@ -145,6 +155,6 @@ def _rows(filters: dict[str, Any], *columns: Any) -> Select[Any]:
     return rows
 
 
-def _open(filters: dict[str, Any]) -> Select[Any]:
+def _select_open(filters: dict[str, Any]) -> Select[Any]:
     is_open = (Artifact.archived.is_(False), Artifact.status.in_(OPEN))
-    return _rows(filters, Artifact.id).where(*is_open)
+    return _select(filters, Artifact.id).where(*is_open)

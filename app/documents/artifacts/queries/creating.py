@@ -55,22 +55,22 @@ _CREATE = Prepared(
     "create_artifact",
     ", ".join([*_COLUMNS.values(), "text", "jsonb"]),
     f"""
-    WITH made AS (
+    WITH created AS (
         INSERT INTO artifacts ({", ".join(_COLUMNS)}) VALUES ({_ROW})
         ON CONFLICT (organization_id, sha256) DO NOTHING
         RETURNING organization_id, id
-    ), worded AS (
+    ), created_text AS (
         INSERT INTO artifact_texts (organization_id, artifact_id, text)
-        SELECT organization_id, id, {_TEXT} FROM made
-    ), paged AS (
+        SELECT organization_id, id, {_TEXT} FROM created
+    ), created_pages AS (
         INSERT INTO artifact_pages
             (organization_id, artifact_id, number, width, height, rotation, start, "end")
         SELECT organization_id, id, number, width, height, rotation, start, "end"
-        FROM made, jsonb_to_recordset({_PAGES}) AS page (
+        FROM created, jsonb_to_recordset({_PAGES}) AS page (
             number int, width float8, height float8, rotation int, start int, "end" int)
     )
-    SELECT id FROM made
-    """,  # noqa: S608 - made of the names above
+    SELECT id FROM created
+    """,  # noqa: S608 - built from the names above
 )
 
 
@@ -82,7 +82,7 @@ def lock_content(sha256: str, schema_id: UUID | None = None) -> bool:
     return bool(exists)
 
 
-def by_content(sha256: str) -> UUID | None:
+def find_by_content(sha256: str) -> UUID | None:
     """Return the id of the document with this content, or None."""
     statement = select(Artifact.id).where(Artifact.sha256 == sha256)
     return db.session().execute(statement).scalar_one_or_none()
@@ -91,11 +91,11 @@ def by_content(sha256: str) -> UUID | None:
 def create(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> bool:
     """Insert a document with its text and pages; return False if its content already exists."""
     row = {**row, "organization_id": tenancy.current_organization_id()}
-    values = [_plain(row[name]) for name in _COLUMNS]
-    return _CREATE.first(*values, text, _plain(pages)) is not None
+    values = [_to_parameter(row[name]) for name in _COLUMNS]
+    return _CREATE.first(*values, text, _to_parameter(pages)) is not None
 
 
-def _plain(value: Any) -> Any:
+def _to_parameter(value: object) -> object:
     if isinstance(value, UUID):
         return str(value)
     return orjson.dumps(value).decode() if isinstance(value, dict | list) else value

@@ -8,13 +8,13 @@ from app.kit import db, tenancy
 
 # Locks rows in the order of their ids, as every statement does.
 _DETACH = """
-    WITH held AS (
+    WITH locked AS (
         SELECT id FROM artifacts
         WHERE organization_id = :organization_id AND schema_id = :schema_id
         ORDER BY id FOR NO KEY UPDATE {wait}
     )
     UPDATE artifacts SET schema_id = NULL, revision = revision + 1, updated_at = now()
-    FROM held WHERE organization_id = :organization_id AND artifacts.id = held.id
+    FROM locked WHERE organization_id = :organization_id AND artifacts.id = locked.id
 """
 
 

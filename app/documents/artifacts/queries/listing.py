@@ -22,10 +22,11 @@ from app.documents.artifacts.counters import ARTIFACTS, ASSIGNED
 from app.documents.artifacts.models import SCHEMA_OR_NONE, Artifact, ArtifactAssignee
 from app.documents.artifacts.queries import search_pages
 from app.documents.artifacts.queries.columns import LISTED, SORTS
-from app.documents.artifacts.queries.reading import filtered
+from app.documents.artifacts.queries.reading import apply_filters
 from app.kit import counters, tenancy
 from app.kit.counters import Between
 from app.kit.pagination import Keys, Page, PageRequest, paginate, within
+from app.kit.periods import Column
 from app.kit.prepared_lists import PreparedList
 
 _FACETS = ("status", "schema_id", "media_type", "language", "gold", "assigned", "archived")
@@ -46,84 +47,85 @@ _NEWEST = PreparedList(
 )
 
 
-def page(request: PageRequest, filters: dict[str, Any]) -> Page:
+def list_artifacts(request: PageRequest, filters: dict[str, Any]) -> Page:
     """Return a page of documents that match `filters`, as in `ArtifactFilters`."""
     if "q" in filters:
-        return search_pages.page(request, filters)
+        return search_pages.list_hits(request, filters)
     if request.sort == _USUAL_SORT and filters == _USUAL:
         return _NEWEST.page(request)
-    keys = _keys(filters) if request.sort.endswith("created_at") else []
-    statement = LISTED if keys else filtered(LISTED, **filters)
+    keys = _build_keys(filters) if request.sort.endswith("created_at") else []
+    statement = LISTED if keys else apply_filters(LISTED, **filters)
     return paginate(
-        statement, request, sorts=SORTS, unique=Artifact.id, total=_total(filters), keys=keys
+        statement, request, sorts=SORTS, unique=Artifact.id, total=_build_total(filters), keys=keys
     )
 
 
-def _total(filters: dict[str, Any]) -> ColumnElement[int]:
+def _build_total(filters: dict[str, Any]) -> ColumnElement[int]:
     """Return an expression that counts the documents that match `filters`."""
-    periods = _periods(filters)
-    where = _where(filters, *_FACETS)
+    periods = _list_periods(filters)
+    where = _build_where(filters, *_FACETS)
     if not _COUNTED.issuperset(filters) or len(periods) > 1:
-        return counters.count(_rows(filters))
+        return counters.count(_select_ids(filters))
     between = periods[0] if periods else None
     if "assignee" not in filters:
         return counters.total(ARTIFACTS, where, between=between)
     if between is None and set(where) <= set(_STATE):
         return counters.total(ASSIGNED, {**where, "assignee_id": filters["assignee"]})
-    return counters.count(_rows(filters))
+    return counters.count(_select_ids(filters))
 
 
-def _periods(filters: dict[str, Any]) -> list[Between]:
+def _list_periods(filters: dict[str, Any]) -> list[Between]:
     """Return the periods among `filters`."""
-    found = []
+    periods = []
     for bucket, column in (("created", Artifact.created_at), ("due", Artifact.due_at)):
         after, before = filters.get(f"{bucket}_after"), filters.get(f"{bucket}_before")
         if after is not None or before is not None:
-            others = {k: v for k, v in filters.items() if not k.startswith(f"{bucket}_")}
-            found.append(Between(bucket, column, after, before, _rows(others)))
-    return found
+            other_filters = {k: v for k, v in filters.items() if not k.startswith(f"{bucket}_")}
+            periods.append(Between(bucket, column, after, before, _select_ids(other_filters)))
+    return periods
 
 
-def _rows(filters: dict[str, Any]) -> Select[Any]:
+def _select_ids(filters: dict[str, Any]) -> Select[Any]:
     # The condition is explicit here, because a count is a part of another statement.
-    ours = Artifact.organization_id == tenancy.current_organization_id()
-    return filtered(select(Artifact.id), **filters).where(ours)
+    is_own = Artifact.organization_id == tenancy.current_organization_id()
+    return apply_filters(select(Artifact.id), **filters).where(is_own)
 
 
-def _keys(filters: dict[str, Any]) -> list[Keys]:
+def _build_keys(filters: dict[str, Any]) -> list[Keys]:
     """Return the keys of a page by creation time that spans several index ranges, else no keys."""
     if not _COUNTED.issuperset(filters):
         return []
     if "assignee" in filters:
-        return _assigned_keys(filters)
-    several = len(filters.get("status", ())) > 1 or filters.get("archived") == "any"
-    schema = "schema_id" in filters
-    if not several and (not schema or filters.get("status")):
+        return _build_assigned_keys(filters)
+    spans_ranges = len(filters.get("status", ())) > 1 or filters.get("archived") == "any"
+    has_schema = "schema_id" in filters
+    if not spans_ranges and (not has_schema or filters.get("status")):
         return []
-    by_status = schema or "status" in filters
+    by_status = has_schema or "status" in filters
     shown = ("archived", "status") if by_status else ("archived",)
-    where = _where(filters, *_STATE)
-    branches = _branches(counters.cells(ARTIFACTS, shown, where), shown)
+    where = _build_where(filters, *_STATE)
+    branches = _select_branches(counters.cells(ARTIFACTS, shown, where), shown)
     rest = {k: v for k, v in filters.items() if k not in ("status", "archived")}
-    keys: Any = select(Artifact.created_at, Artifact.id)
-    statement = filtered(keys, **rest, archived="any")
+    columns: tuple[Column, ...] = (Artifact.created_at, Artifact.id)
+    statement = apply_filters(select(*columns), **rest, archived="any")
     statement = statement.where(Artifact.archived == branches.c.archived)
     if by_status:
         statement = statement.where(Artifact.status == branches.c.status)
     return [Keys(statement, branches)]
 
 
-def _assigned_keys(filters: dict[str, Any]) -> list[Keys]:
+def _build_assigned_keys(filters: dict[str, Any]) -> list[Keys]:
     work = ArtifactAssignee
     own = ("assignee", "status", "schema_id", "archived", "created_after", "created_before")
     if not set(filters) <= {*own, "due_after", "due_before"}:
         return []
     by_state = "status" in filters or "schema_id" in filters
     shown = ("archived", "schema_id", "status") if by_state else ("archived",)
-    where = _where(filters, *_STATE)
+    where = _build_where(filters, *_STATE)
     cells = counters.cells(ASSIGNED, shown, {**where, "assignee_id": filters["assignee"]})
-    branches = _branches(cells, shown)
-    statement: Any = select(work.created_at, work.artifact_id.label("id")).where(
+    branches = _select_branches(cells, shown)
+    columns: tuple[Column, ...] = (work.created_at, work.artifact_id.label("id"))
+    statement = select(*columns).where(
         work.assignee_id == filters["assignee"],
         work.archived == branches.c.archived,
         *within(work.created_at, filters.get("created_after"), filters.get("created_before")),
@@ -137,7 +139,7 @@ def _assigned_keys(filters: dict[str, Any]) -> list[Keys]:
     return [Keys(statement, branches)]
 
 
-def _where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
+def _build_where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
     where = {name: filters[name] for name in names if name in filters}
     if where.get("archived", "false") == "any":
         del where["archived"]
@@ -146,14 +148,14 @@ def _where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
     return where
 
 
-def _branches(cells: Subquery, shown: Sequence[str]) -> Subquery:
+def _select_branches(cells: Subquery, shown: Sequence[str]) -> Subquery:
     """Select the combinations of facets that documents have, in the form stored in the indexes."""
-    found = [_column(name, cells.c[name]).label(name) for name in shown]
-    grouped = select(*found).group_by(*(cells.c[name] for name in shown))
+    facets = [_cast_facet(name, cells.c[name]).label(name) for name in shown]
+    grouped = select(*facets).group_by(*(cells.c[name] for name in shown))
     return grouped.having(func.sum(cells.c.n) > 0).subquery("branches")
 
 
-def _column(name: str, facet: ColumnElement[str]) -> ColumnElement[Any]:
+def _cast_facet(name: str, facet: ColumnElement[str]) -> ColumnElement[Any]:
     """Return a facet, cast to the type of its column."""
     if name == "archived":
         return cast(facet, Boolean)

@@ -12,7 +12,7 @@ from app.documents.artifacts.queries.columns import INGESTED
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db, tenancy
 
-_ADD_PAGES = text(
+_INSERT_PAGES = text(
     """
     INSERT INTO artifact_pages
         (organization_id, artifact_id, number, width, height, rotation, start, "end", words)
@@ -38,7 +38,7 @@ class PageRow(NamedTuple):
     words: str | None
 
 
-def processing(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
+def find_processing(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
     """Return the document if it is to be parsed, None if it waits for the routing rules."""
     statement = select(Artifact).where(
         Artifact.id == artifact_id,
@@ -51,12 +51,12 @@ def processing(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def drop_pages(artifact_id: UUID) -> None:
+def delete_pages(artifact_id: UUID) -> None:
     """Delete the pages of a document, which an earlier, incomplete run may have stored."""
     db.session().execute(delete(ArtifactPage).where(ArtifactPage.artifact_id == artifact_id))
 
 
-def add_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
+def insert_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
     """Insert pages of a document."""
     numbers, widths, heights, rotations, starts, ends, words = (
         list(column) for column in zip(*pages, strict=True)
@@ -72,7 +72,7 @@ def add_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
         "ends": ends,
         "words": words,
     }
-    db.session().execute(_ADD_PAGES, values)
+    db.session().execute(_INSERT_PAGES, values)
 
 
 def finish(
@@ -83,7 +83,7 @@ def finish(
     Return the payload of `artifact.ingested`.
     """
     # Update the document first: inserting the text indexes its words in the document's language.
-    _set(
+    _update(
         artifact.id,
         status=ArtifactStatus.PROCESSING if routing else ArtifactStatus.READY,
         routing_since=func.now() if routing else None,
@@ -109,8 +109,8 @@ def finish(
 def fail(artifact_id: UUID, code: str, message: str) -> None:
     """Mark a document as failed with the reason; delete text that was parsed before."""
     failure = {"code": code, "message": message}
-    nothing = {"page_count": None, "language": None, "text_length": 0}
-    _set(artifact_id, status=ArtifactStatus.FAILED, failure=failure, **nothing)
+    no_content = {"page_count": None, "language": None, "text_length": 0}
+    _update(artifact_id, status=ArtifactStatus.FAILED, failure=failure, **no_content)
     db.session().execute(
         update(ArtifactText)
         .where(ArtifactText.artifact_id == artifact_id, ArtifactText.text != "")
@@ -119,7 +119,7 @@ def fail(artifact_id: UUID, code: str, message: str) -> None:
     )
 
 
-def _set(artifact_id: UUID, **values: Any) -> None:
+def _update(artifact_id: UUID, **values: object) -> None:
     db.session().execute(
         update(Artifact)
         .where(Artifact.id == artifact_id)

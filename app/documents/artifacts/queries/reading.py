@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
@@ -19,6 +19,7 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, aggregate_order_by
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from app.documents.artifacts.models import (
     ARTIFACT_COLUMNS,
@@ -28,16 +29,14 @@ from app.documents.artifacts.models import (
     ArtifactPage,
     ArtifactText,
 )
-from app.documents.artifacts.queries.searching import matches
+from app.documents.artifacts.queries.searching import build_query, select_hits
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.periods import Column
 from app.kit.prepared import Prepared
 
-_ALL = select(*ARTIFACT_COLUMNS)
-_ONE = _ALL.where(Artifact.id == bindparam("artifact_id"))
+_ONE = select(*ARTIFACT_COLUMNS).where(Artifact.id == bindparam("artifact_id"))
 _LOCKED = _ONE.with_for_update(key_share=True)
-
-
 _SHOWN = Prepared.from_select(
     "show_artifact",
     _ONE.where(Artifact.organization_id == bindparam("organization_id")),
@@ -46,7 +45,18 @@ _SHOWN = Prepared.from_select(
 )
 
 
-_CONTENT: Any = select(
+class ArtifactContent(NamedTuple):
+    """The members of a document that describe its content."""
+
+    name: str
+    media_type: str
+    size_bytes: int
+    sha256: str
+    status: str
+    page_count: int | None
+
+
+_CONTENT = select(
     Artifact.name,
     Artifact.media_type,
     Artifact.size_bytes,
@@ -76,7 +86,7 @@ _SPANS = (
     )
     .scalar_subquery()
 )
-_SHOWN_TEXT: Any = (
+_TEXT_ROW = (
     select(
         Artifact.status,
         ArtifactText.text,
@@ -97,8 +107,22 @@ _SHOWN_TEXT: Any = (
         Artifact.id == bindparam("artifact_id"),
     )
 )
-_TEXT = Prepared.from_select("show_text", _SHOWN_TEXT, organization_id="uuid", artifact_id="uuid")
-_PAGES: Any = select(
+_TEXT = Prepared.from_select("show_text", _TEXT_ROW, organization_id="uuid", artifact_id="uuid")
+
+
+class TextRow(NamedTuple):
+    """A document's text: `length` is in code points, `pages` are {number, start, end}."""
+
+    status: str
+    text: str
+    length: int
+    language: str | None
+    has_text_layer: bool | None
+    pages: list[dict[str, int]]
+
+
+_TEXT.shape = TextRow._make
+_PAGE_COLUMNS: tuple[Column, ...] = (
     ArtifactPage.number,
     ArtifactPage.width,
     ArtifactPage.height,
@@ -107,36 +131,41 @@ _PAGES: Any = select(
     ArtifactPage.end,
     ArtifactPage.words.is_(None).label("flowing"),
 )
+_PAGES = select(*_PAGE_COLUMNS)
 
 
-def shown(artifact_id: UUID) -> Any:
+def find_shown(artifact_id: UUID) -> tuple[object, ...] | None:
     """Return an artifact as a named tuple of `ARTIFACT_COLUMNS`, ids as text, or None."""
-    return _SHOWN.first(str(tenancy.current_organization_id()), str(artifact_id))
+    row: tuple[object, ...] | None
+    row = _SHOWN.first(str(tenancy.current_organization_id()), str(artifact_id))
+    return row
 
 
-def selected_ids(filters: dict[str, Any]) -> Select[Any]:
+def select_ids(filters: dict[str, Any]) -> Select[Any]:
     """Return a SELECT of the ids of all documents that match `filters`."""
-    return filtered(select(Artifact.id), **filters)
+    return apply_filters(select(Artifact.id), **filters)
 
 
-def by_ids(artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None) -> Select[Any]:
+def select_matching(
+    artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
+) -> Select[Any]:
     """Return a SELECT of those `artifact_ids` that exist and still match `filters`.
 
     The full-text search `q` is not repeated.
     """
-    return still(select(Artifact.id), artifact_ids, filters)
+    return restrict_to_matching(select(Artifact.id), artifact_ids, filters)
 
 
-def still(
+def restrict_to_matching(
     statement: Select[Any], artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> Select[Any]:
-    """Restrict `statement`, a SELECT of documents, to the documents of `by_ids`."""
+    """Restrict `statement`, a SELECT of documents, to the documents of `select_matching`."""
     if filters is not None:
-        statement = filtered(statement, **{k: v for k, v in filters.items() if k != "q"})
-    return statement.where(among(artifact_ids))
+        statement = apply_filters(statement, **{k: v for k, v in filters.items() if k != "q"})
+    return statement.where(is_among(artifact_ids))
 
 
-def among(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
+def is_among(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
     """Return the condition that a document is one of these.
 
     It uses one array: SQLAlchemy and PostgreSQL are slow with a list of a thousand values.
@@ -144,7 +173,7 @@ def among(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
     return Artifact.id == func.any(cast(list(artifact_ids), ARRAY(Uuid)))
 
 
-def filtered(
+def apply_filters(
     statement: Select[Any],
     *,
     status: list[str] | None = None,
@@ -156,19 +185,19 @@ def filtered(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
     q: str | None = None,
-    **equal: Any,
+    **equal: object,
 ) -> Select[Any]:
     """Restrict `statement`, a SELECT of documents, to those that match the list's filters."""
     if status:
         statement = statement.where(
             Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)
         )
-    statement = statement.where(*_in_hands(assignee, assigned=assigned))
+    statement = statement.where(*_assignee_conditions(assignee, assigned=assigned))
     if due_after is not None:
         statement = statement.where(Artifact.due_at >= due_after)
     if due_before is not None:
         statement = statement.where(Artifact.due_at < due_before)
-    statement = timed(
+    statement = apply_indexed_filters(
         statement,
         Artifact,
         archived=archived,
@@ -176,72 +205,69 @@ def filtered(
         created_before=created_before,
     )
     if q is not None:
-        statement = statement.where(Artifact.id.in_(select(matches(q).c.id)))
+        statement = statement.where(Artifact.id.in_(select(select_hits(build_query(q)).c.id)))
     for name, value in equal.items():
         statement = statement.where(getattr(Artifact, name) == value)
     return statement
 
 
-def _in_hands(assignee: UUID | None, *, assigned: bool | None) -> list[ColumnElement[bool]]:
-    found: list[ColumnElement[bool]] = []
+def _assignee_conditions(
+    assignee: UUID | None, *, assigned: bool | None
+) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
     if assignee is not None:
-        theirs = select(ArtifactAssignee.artifact_id).where(
+        assigned_ids = select(ArtifactAssignee.artifact_id).where(
             ArtifactAssignee.assignee_id == assignee
         )
-        by_name, by_team = ([{kind: str(assignee)}] for kind in ("user_id", "team_id"))
-        found += [
-            Artifact.id.in_(theirs),
+        to_user, to_team = ([{member: str(assignee)}] for member in ("user_id", "team_id"))
+        conditions += [
+            Artifact.id.in_(assigned_ids),
             # After waiting for a row lock, PostgreSQL checks again only the conditions on that row.
-            or_(Artifact.assignees.contains(by_name), Artifact.assignees.contains(by_team)),
+            or_(Artifact.assignees.contains(to_user), Artifact.assignees.contains(to_team)),
         ]
     if assigned is not None:
-        nobody = Artifact.assignees == []
-        found.append(~nobody if assigned else nobody)
-    return found
+        is_unassigned = Artifact.assignees == []
+        conditions.append(~is_unassigned if assigned else is_unassigned)
+    return conditions
 
 
-def timed(
+def apply_indexed_filters(
     statement: Select[Any],
-    of: Any,
+    columns: type[Artifact] | ReadOnlyColumnCollection[str, Any],
     *,
     archived: str = "false",
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Select[Any]:
-    """Restrict `statement` by archived mark and creation time, using the columns of `of`."""
+    """Apply the filters whose columns are in the search index, too.
+
+    `columns` has `archived` and `created_at`.
+    """
     if archived != "any":
-        statement = statement.where(of.archived.is_(archived == "true"))
-    return statement.where(*within(of.created_at, created_after, created_before))
+        statement = statement.where(columns.archived.is_(archived == "true"))
+    return statement.where(*within(columns.created_at, created_after, created_before))
 
 
-def one(artifact_id: UUID, *, lock: bool = False) -> Row[Any] | None:
+def find(artifact_id: UUID, *, lock: bool = False) -> Row[Any] | None:
     """Return a document, or None; `lock` prevents changes by others until the transaction ends."""
-    return _row(_LOCKED if lock else _ONE, artifact_id)
+    statement = _LOCKED if lock else _ONE
+    return db.session().execute(statement, {"artifact_id": artifact_id}).one_or_none()
 
 
-def _row(statement: Select[Any], artifact_id: UUID) -> Row[Any] | None:
-    found: Row[Any] | None
-    found = db.session().execute(statement, {"artifact_id": artifact_id}).one_or_none()
-    return found
+def find_content(artifact_id: UUID) -> ArtifactContent | None:
+    """Return the members that describe a document's content, or None."""
+    row = db.session().execute(_CONTENT, {"artifact_id": artifact_id}).one_or_none()
+    return None if row is None else ArtifactContent(*row)
 
 
-def content(artifact_id: UUID) -> Row[Any] | None:
-    """Return the columns that describe a document's content, or None.
-
-    Columns: name, media_type, size_bytes, sha256, status, page_count.
-    """
-    return _row(_CONTENT, artifact_id)
-
-
-def text(artifact_id: UUID) -> Any:
-    """Return a document's text and its layout, or None if there is none.
-
-    Columns: status, text, length in code points, language, and each page's number, start and end.
-    """
-    return _TEXT.first(str(tenancy.current_organization_id()), str(artifact_id))
+def find_text(artifact_id: UUID) -> TextRow | None:
+    """Return a document's text and the span of each page, or None if there is no such document."""
+    row: TextRow | None
+    row = _TEXT.first(str(tenancy.current_organization_id()), str(artifact_id))
+    return row
 
 
-def pages(request: PageRequest, artifact_id: UUID) -> Page:
+def list_pages(request: PageRequest, artifact_id: UUID) -> Page:
     """Return a page of pages; `flowing` says that words are computed from the text, not stored."""
     statement = _PAGES.where(ArtifactPage.artifact_id == artifact_id)
     sorts = {"number": ArtifactPage.number}

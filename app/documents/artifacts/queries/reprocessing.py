@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import func, null, select, update
 
 from app.documents.artifacts.models import Artifact, no_labels
-from app.documents.artifacts.queries.reading import among
+from app.documents.artifacts.queries.reading import is_among
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db
 
@@ -35,7 +35,7 @@ def reopen(artifact_ids: Sequence[UUID]) -> list[UUID]:
     locked = (
         select(Artifact.id)
         .where(
-            among(artifact_ids),
+            is_among(artifact_ids),
             Artifact.status == ArtifactStatus.FAILED,
             Artifact.archived.is_(False),
             Artifact.label_counts == no_labels(),
@@ -46,7 +46,7 @@ def reopen(artifact_ids: Sequence[UUID]) -> list[UUID]:
     failed = list(db.session().scalars(locked))
     db.session().execute(
         update(Artifact)
-        .where(among(failed))
+        .where(is_among(failed))
         .values(
             status=ArtifactStatus.PROCESSING,
             routing_since=null(),

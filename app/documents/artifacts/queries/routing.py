@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import TextClause, text
 
 from app.documents.artifacts.queries.columns import INGESTED
 from app.kit import db, tenancy
 
 BATCH = 1000
+_PAYLOAD = ("artifact_id", *INGESTED)
 
 _FINISH = f"""
     UPDATE artifacts document SET status = 'ready', updated_at = now(),
@@ -20,7 +21,7 @@ _FINISH = f"""
     RETURNING document.organization_id, waiting.ingested_at IS NULL AS is_first,
         document.id AS artifact_id,
         {", ".join(f"document.{column}" for column in INGESTED)}
-"""  # noqa: S608 - made of constants
+"""  # noqa: S608 - built from constants
 # Locks rows in the order of their ids, as every statement that locks many rows does.
 _FINISH_CHOSEN = text(
     f"""
@@ -31,7 +32,7 @@ _FINISH_CHOSEN = text(
         ORDER BY id FOR NO KEY UPDATE
     )
     {_FINISH.format(also="")}
-    """  # noqa: S608 - made of constants
+    """  # noqa: S608 - built from constants
 )
 # Rows locked by other transactions are left for the next run. If routing runs later, it still
 # assigns documents whose `routing_since` was cleared.
@@ -43,23 +44,37 @@ _FINISH_DELAYED = text(
         ORDER BY routing_since LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED
     )
     {_FINISH.format(also=", routing_since = NULL")}
-    """  # noqa: S608 - made of constants
+    """  # noqa: S608 - built from constants
 )
 
 
-def finish(artifact_ids: Sequence[UUID]) -> Sequence[Row[Any]]:
-    """Make the documents ready that wait for the rules; return their rows.
+class FinishedArtifact(NamedTuple):
+    """A document that routing made ready, with the payload of `artifact.ingested`.
 
-    A row has `organization_id`, `is_first` (True if the document was never ready before) and the
-    payload of `artifact.ingested`.
+    `is_first` is True if the document was never ready before.
     """
+
+    organization_id: UUID
+    is_first: bool
+    payload: dict[str, Any]
+
+
+def finish(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
+    """Make the documents ready that wait for the rules, and return them."""
     values = {
         "organization_id": tenancy.current_organization_id(),
-        "ids": [str(one) for one in artifact_ids],
+        "ids": [str(artifact_id) for artifact_id in artifact_ids],
     }
-    return db.session().execute(_FINISH_CHOSEN, values).all()
+    return _finish(_FINISH_CHOSEN, values)
 
 
-def finish_delayed(max_wait: timedelta) -> Sequence[Row[Any]]:
-    """Make documents of all organizations ready that waited longer than this; return their rows."""
-    return db.session().execute(_FINISH_DELAYED, {"max_wait": max_wait, "batch": BATCH}).all()
+def finish_delayed(max_wait: timedelta) -> list[FinishedArtifact]:
+    """Make documents of all organizations ready that waited longer than this; return them."""
+    return _finish(_FINISH_DELAYED, {"max_wait": max_wait, "batch": BATCH})
+
+
+def _finish(statement: TextClause, values: dict[str, object]) -> list[FinishedArtifact]:
+    return [
+        FinishedArtifact(organization_id, is_first, dict(zip(_PAYLOAD, members, strict=True)))
+        for organization_id, is_first, *members in db.session().execute(statement, values)
+    ]

@@ -13,22 +13,23 @@ shows how dense the hits are, which selects one of three ways to find a page:
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, Uuid, bindparam, cast, func, select, tuple_
+from sqlalchemy import Select, UnaryExpression, Uuid, bindparam, cast, func, select, tuple_
 from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 
 from app.documents.artifacts.models import Artifact
 from app.documents.artifacts.queries import search_totals
 from app.documents.artifacts.queries.columns import LISTED, SORTS
-from app.documents.artifacts.queries.reading import filtered, timed
+from app.documents.artifacts.queries.reading import apply_filters, apply_indexed_filters
 from app.documents.artifacts.queries.searching import (
-    Asked,
-    ask,
-    found_by,
+    SearchQuery,
+    build_query,
+    build_search_time,
     searchable,
-    searchable_at,
+    select_hits,
 )
 from app.kit import db, tenancy
 from app.kit.pagination import Edge, Page, PageRequest, paginate, paginate_rows
+from app.kit.periods import Column
 from app.kit.prepared import Prepared
 
 _OWN = frozenset({"q", "archived", "created_after", "created_before"})
@@ -36,7 +37,7 @@ _OWN = frozenset({"q", "archived", "created_after", "created_before"})
 _ORDER = {"created_at": Artifact.created_at.type.python_type, "id": UUID}
 MANY = 20_000
 """With at least this many hits, the newest documents are tested one by one."""
-_LOOKED_AT = 20
+_TESTED_PER_RESULT = 20
 """How many documents are tested for each document of the page."""
 SOME = 2_000
 """With at least this many hits, a page is searched for among the newest documents."""
@@ -55,17 +56,17 @@ _FOUND = Prepared.from_select(
 )
 
 
-def page(request: PageRequest, filters: dict[str, Any]) -> Page:
+def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
     """Return a page of documents that match the search `q` and the other `filters`."""
     if not (request.sort.endswith("created_at") and _OWN.issuperset(filters)):
-        statement = filtered(LISTED, **filters)
+        statement = apply_filters(LISTED, **filters)
         return paginate(statement, request, sorts=SORTS, unique=Artifact.id)
-    asked = ask(filters["q"])
+    query = build_query(filters["q"])
     bounds = {name: value for name, value in filters.items() if name != "q"}
 
     def fetch(edge: Edge) -> tuple[list[Any], int | None]:
-        total = search_totals.count_hits(asked, bounds) if edge.is_first else None
-        keys = _find_quickly(asked, bounds, edge) or _by_index(asked, bounds, edge)
+        total = search_totals.count_hits(query, bounds) if edge.is_first else None
+        keys = _find_quickly(query, bounds, edge) or _find_by_index(query, bounds, edge)
         return _list_by_ids([str(key) for key in keys]), total
 
     return paginate_rows(request, _ORDER, fetch)
@@ -78,20 +79,22 @@ def _list_by_ids(artifact_ids: list[str]) -> list[Any]:
     return [by_id[artifact_id] for artifact_id in artifact_ids if artifact_id in by_id]
 
 
-def _find_quickly(asked: Asked, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
+def _find_quickly(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
     """Return the page's ids without visiting every hit, or an empty list if that fails."""
-    _, hits, searched = search_totals.get_last_total(asked, bounds)
+    _, hits, searched = search_totals.get_last_total(query, bounds)
     if hits >= MANY:
-        return _among_newest(asked, bounds, edge)
+        return _find_among_newest(query, bounds, edge)
     newest = searched * edge.limit * _SPARE // max(hits, 1)
     if hits >= SOME and newest <= _MOST_NEWEST:
-        return _hits_of_newest(asked, bounds, edge, newest)
+        return _find_hits_of_newest(query, bounds, edge, newest)
     return []
 
 
-def _hits_of_newest(asked: Asked, bounds: dict[str, Any], edge: Edge, newest: int) -> list[UUID]:
+def _find_hits_of_newest(
+    query: SearchQuery, bounds: dict[str, Any], edge: Edge, newest: int
+) -> list[UUID]:
     """Return the page's ids if the first `newest` documents from the edge contain them, else []."""
-    at = searchable_at(searchable.c)
+    at = build_search_time(searchable.c.created_at)
     place = select(at)
     if not edge.is_first:
         here = func.timezone("UTC", edge.values["created_at"])
@@ -100,53 +103,53 @@ def _hits_of_newest(asked: Asked, bounds: dict[str, Any], edge: Edge, newest: in
     last = db.session().scalar(place)
     if last is None:
         return []
-    hits = found_by(asked).c
-    within = searchable_at(hits)
-    chosen = timed(select(hits.id, hits.created_at), hits, **bounds)
-    chosen = chosen.where(within >= last if edge.descending else within <= last)
+    hits = select_hits(query).c
+    hit_time = build_search_time(hits.created_at)
+    chosen = apply_indexed_filters(select(hits.id, hits.created_at), hits, **bounds)
+    chosen = chosen.where(hit_time >= last if edge.descending else hit_time <= last)
     # Materialized, so that the planner does not merge it with the outer sort and use only the index
     # on time.
     hit = chosen.cte("hits").prefix_with("MATERIALIZED")
     columns = (hit.c.created_at, hit.c.id)
-    keys = list(db.session().scalars(_from_edge(select(hit.c.id), columns, edge).limit(edge.limit)))
+    keys = list(
+        db.session().scalars(_apply_edge(select(hit.c.id), columns, edge).limit(edge.limit))
+    )
     return keys if len(keys) == edge.limit else []
 
 
-def _by_index(asked: Asked, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
-    found = found_by(asked).c
-    keys: Any = select(found.id)
-    statement = timed(keys, found, **bounds)
-    statement = _from_edge(statement, (found.created_at, found.id), edge).limit(edge.limit)
+def _find_by_index(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
+    hits = select_hits(query).c
+    statement = apply_indexed_filters(select(hits.id), hits, **bounds)
+    statement = _apply_edge(statement, (hits.created_at, hits.id), edge).limit(edge.limit)
     return list(db.session().scalars(statement))
 
 
-def _among_newest(asked: Asked, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
+def _find_among_newest(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
     """Return the page's ids if the next documents by time contain them, else an empty list."""
-    order = (Artifact.created_at, Artifact.id)
-    newest: Any = select(*order)
-    newest = timed(newest, Artifact, **bounds)
-    looked_at = _from_edge(newest, order, edge).limit(_LOOKED_AT * edge.limit).subquery()
-    tsquery = select(cast(asked.tsquery, TSQUERY)).scalar_subquery()
+    order: tuple[Column, ...] = (Artifact.created_at, Artifact.id)
+    newest = apply_indexed_filters(select(*order), Artifact, **bounds)
+    tested = _apply_edge(newest, order, edge).limit(_TESTED_PER_RESULT * edge.limit).subquery()
+    tsquery = select(cast(query.tsquery, TSQUERY)).scalar_subquery()
     # A function call, because PostgreSQL would use an index for the operator. A scalar subquery,
     # because it might join all documents of the organization and unpack the words of each.
-    is_hit = (
+    is_match = (
         select(func.ts_match_vq(searchable.c.vector, tsquery))
-        .where(searchable.c.artifact_id == looked_at.c.id)
+        .where(searchable.c.artifact_id == tested.c.id)
         .scalar_subquery()
     )
-    statement = select(looked_at.c.id).where(is_hit)
-    columns = (looked_at.c.created_at, looked_at.c.id)
-    ordered = statement.order_by(*_sorted(columns, edge)).limit(edge.limit)
-    found = list(db.session().scalars(ordered))
-    return found if len(found) == edge.limit else []
+    statement = select(tested.c.id).where(is_match)
+    columns = (tested.c.created_at, tested.c.id)
+    ordered = statement.order_by(*_build_order(columns, edge)).limit(edge.limit)
+    keys = list(db.session().scalars(ordered))
+    return keys if len(keys) == edge.limit else []
 
 
-def _from_edge(statement: Select[Any], columns: tuple[Any, Any], edge: Edge) -> Select[Any]:
+def _apply_edge(statement: Select[Any], columns: tuple[Column, ...], edge: Edge) -> Select[Any]:
     if not edge.is_first:
         here, values = tuple_(*columns), tuple_(edge.values["created_at"], edge.values["id"])
         statement = statement.where(here < values if edge.descending else here > values)
-    return statement.order_by(*_sorted(columns, edge))
+    return statement.order_by(*_build_order(columns, edge))
 
 
-def _sorted(columns: tuple[Any, Any], edge: Edge) -> list[Any]:
+def _build_order(columns: tuple[Column, ...], edge: Edge) -> list[UnaryExpression[Any]]:
     return [column.desc() if edge.descending else column.asc() for column in columns]

@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from cachetools import LRUCache
-from sqlalchemy import Select, Subquery, Text, func, select
+from sqlalchemy import ColumnElement, Select, Subquery, Text, func, select
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from app.documents.artifacts.counters import SEARCHED
-from app.documents.artifacts.queries.reading import timed
-from app.documents.artifacts.queries.searching import Asked, found_by
+from app.documents.artifacts.queries.reading import apply_indexed_filters
+from app.documents.artifacts.queries.searching import SearchQuery, select_hits
 from app.kit import counters, db, tenancy
 from app.kit.prepared import Prepared
 
@@ -30,21 +30,21 @@ _totals: LRUCache[_Key, Total] = LRUCache(maxsize=1000)
 _lock = Lock()
 
 
-def get_last_total(asked: Asked, bounds: dict[str, Any]) -> Total:
+def get_last_total(query: SearchQuery, bounds: dict[str, Any]) -> Total:
     """Return the last count, which may be outdated, or zeros if there is none."""
-    key = _get_key(asked, bounds)
+    key = _get_key(query, bounds)
     with _lock:
         return _NOTHING if key is None else _totals.get(key, _NOTHING)
 
 
-def count_hits(asked: Asked, bounds: dict[str, Any]) -> int:
+def count_hits(query: SearchQuery, bounds: dict[str, Any]) -> int:
     """Return how many documents within `bounds` match a search.
 
     The time to count grows with the hits, so a count is cached until the searched data changes.
     """
-    key = _get_key(asked, bounds)
+    key = _get_key(query, bounds)
     if key is None:
-        return int(db.session().execute(select(_hits(asked, bounds))).scalar_one())
+        return int(db.session().execute(select(_build_count(query, bounds))).scalar_one())
     with _lock:
         last = _totals.get(key)
     if last is not None and last.version == _read_version():
@@ -52,22 +52,24 @@ def count_hits(asked: Asked, bounds: dict[str, Any]) -> int:
     # One statement uses one snapshot, so the version is exactly that of the count.
     version = _select_version(counters.cells(SEARCHED, ("archived",), {})).scalar_subquery()
     searched = counters.total(SEARCHED, {})
-    total = Total(*db.session().execute(select(version, _hits(asked, bounds), searched)).one())
+    total = Total(
+        *db.session().execute(select(version, _build_count(query, bounds), searched)).one()
+    )
     with _lock:
         _totals[key] = total
     return total.hits
 
 
-def _get_key(asked: Asked, bounds: dict[str, Any]) -> _Key | None:
+def _get_key(query: SearchQuery, bounds: dict[str, Any]) -> _Key | None:
     """Return the cache key of a total, or None if it is not cached."""
-    if asked.backlog or asked.tsquery is None or not {"archived"}.issuperset(bounds):
+    if query.has_backlog or query.tsquery is None or not {"archived"}.issuperset(bounds):
         return None
-    return tenancy.current_organization_id(), asked.tsquery, bounds.get("archived", "false")
+    return tenancy.current_organization_id(), query.tsquery, bounds.get("archived", "false")
 
 
-def _hits(asked: Asked, bounds: dict[str, Any]) -> Any:
-    found = found_by(asked).c
-    return counters.count(timed(select(found.id), found, **bounds))
+def _build_count(query: SearchQuery, bounds: dict[str, Any]) -> ColumnElement[int]:
+    hits = select_hits(query).c
+    return counters.count(apply_indexed_filters(select(hits.id), hits, **bounds))
 
 
 def _select_version(cells: Subquery) -> Select[Any]:

@@ -14,6 +14,7 @@ from sqlalchemy import (
     TIMESTAMP,
     Boolean,
     ColumnElement,
+    Select,
     String,
     Subquery,
     Uuid,
@@ -46,13 +47,13 @@ searchable = table(
 )
 
 
-def searchable_at(of: Any) -> ColumnElement[datetime]:
+def build_search_time(created_at: ColumnElement[Any]) -> ColumnElement[datetime]:
     """Return the creation time as the expression of the index `ix_artifact_search_time`.
 
     The index is on an expression so that no other query uses it: for rare words PostgreSQL would
     use this index alone, and unpack the words of every document.
     """
-    return func.timezone(literal_column("'UTC'"), of.created_at)
+    return func.timezone(literal_column("'UTC'"), created_at)
 
 
 # Locks the documents, so that none is renamed between reading it and writing its words.
@@ -73,66 +74,63 @@ _NOTHING = UUID(int=0)
 _DASHES = re.compile(r'(?<![^\s"!&|()])(?:-{2,}|-(?=[\s!&|()]|$))')
 
 
-class Asked(NamedTuple):
+class SearchQuery(NamedTuple):
     """A search: the typed text, and the query of the index (None matches nothing).
 
-    `backlog` is True if some documents are not in the index yet.
+    `has_backlog` is True if some documents are not in the index yet.
     """
 
     typed: str
     tsquery: str | None
-    backlog: bool
+    has_backlog: bool
 
 
-def ask(typed: str) -> Asked:
+def build_query(typed: str) -> SearchQuery:
     """Return the search for a typed text."""
     # The index has composed letters (NFC); files and keyboards may produce separate accents.
     typed = _DASHES.sub(" ", unicodedata.normalize("NFC", typed))
-    row = _ASK.first(str(tenancy.current_organization_id()), typed)
-    return Asked(typed, row.tsquery, row.backlog)
+    row = _BUILD_QUERY.first(str(tenancy.current_organization_id()), typed)
+    return SearchQuery(typed, row.tsquery, row.backlog)
 
 
-def matches(query: str) -> Subquery:
-    """Return the documents that match `query`, with the columns id, created_at and archived."""
-    return found_by(ask(query))
-
-
-def found_by(asked: Asked) -> Subquery:
-    """Return the documents that match a search, with the columns of `matches`."""
+def select_hits(query: SearchQuery) -> Subquery:
+    """Return the documents that match a search, with the columns id, created_at and archived."""
     # The sub-select hides the constant query from the planner. For a common word in a constant,
     # PostgreSQL would read the whole table and unpack every vector, which it estimates as cheap.
-    unknown = select(cast(asked.tsquery, TSQUERY)).scalar_subquery()
+    tsquery = select(cast(query.tsquery, TSQUERY)).scalar_subquery()
     indexed = select(
         searchable.c.artifact_id.label("id"), searchable.c.created_at, searchable.c.archived
-    ).where(searchable.c.vector.bool_op("@@")(unknown))
-    if not asked.backlog:
+    ).where(searchable.c.vector.bool_op("@@")(tsquery))
+    if not query.has_backlog:
         return indexed.subquery("found")
-    return union_all(indexed, _of_old(asked.typed)).subquery("found")
+    return union_all(indexed, _select_unindexed_hits(query.typed)).subquery("found")
 
 
-_ASKED: Any = select(
+_QUERY_COLUMNS: tuple[ColumnElement[Any], ...] = (
     cast(func.search_query(bindparam("query", type_=String)), String).label("tsquery"),
     select(ArtifactSearchBacklog.organization_id)
     .where(ArtifactSearchBacklog.organization_id == bindparam("organization_id"))
     .exists()
     .label("backlog"),
 )
-_ASK = Prepared.from_select("ask_search", _ASKED, organization_id="uuid", query="text")
+_BUILD_QUERY = Prepared.from_select(
+    "ask_search", select(*_QUERY_COLUMNS), organization_id="uuid", query="text"
+)
 
 
-def _of_old(query: str) -> Any:
+def _select_unindexed_hits(typed: str) -> Select[UUID, datetime, bool]:
     """Select the matching documents that are not in the index yet, by their old vectors."""
-    called = func.search_backlog(query)
-    old = called.table_valued(column("id", Uuid()), name="old").render_derived()
-    done = exists().where(
+    search = func.search_backlog(typed)
+    old = search.table_valued(column("id", Uuid()), name="old").render_derived()
+    is_indexed = exists().where(
         ArtifactSearch.organization_id == Artifact.organization_id,
         ArtifactSearch.artifact_id == Artifact.id,
     )
     documents = select(Artifact.id, Artifact.created_at, Artifact.archived)
-    return documents.join(old, old.c.id == Artifact.id).where(~done)
+    return documents.join(old, old.c.id == Artifact.id).where(~is_indexed)
 
 
-def backlog() -> list[UUID]:
+def list_backlog() -> list[UUID]:
     """Return the ids of all organizations in the backlog of documents to index again."""
     return list(db.session().scalars(select(ArtifactSearchBacklog.organization_id)))
 
@@ -141,19 +139,19 @@ def index_batch() -> bool:
     """Index a batch of the bound organization's backlog; return False if nothing was left."""
     statement = select(ArtifactSearchBacklog).with_for_update()
     statement = statement.execution_options(populate_existing=True)
-    waiting = db.session().execute(statement).scalar_one_or_none()
-    if waiting is None:
+    backlog = db.session().execute(statement).scalar_one_or_none()
+    if backlog is None:
         return False
     values = {
         "org": tenancy.current_organization_id(),
-        "after": waiting.after,
+        "after": backlog.after,
         "nothing": _NOTHING,
         "most": BATCH,
     }
-    done = db.session().execute(_INDEX, values).first()
-    if done is None:
-        db.session().delete(waiting)
+    batch = db.session().execute(_INDEX, values).first()
+    if batch is None:
+        db.session().delete(backlog)
     else:
-        waiting.after = done.last
+        backlog.after = batch.last
     db.session().flush()
-    return done is not None
+    return batch is not None

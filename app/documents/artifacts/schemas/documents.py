@@ -1,5 +1,6 @@
 """Request and response schemas of artifacts."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields
@@ -64,30 +65,35 @@ class DocumentName(Str):
         metadata = {"pattern": NAME_PATTERN, **kwargs.pop("metadata", {})}
         super().__init__(min_length=1, max_length=MAX_NAME, metadata=metadata, **kwargs)
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+    def _deserialize(
+        self,
+        value: object,
+        attr: str | None,
+        data: Mapping[str, object] | None,
+        **kwargs: object,
+    ) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
         try:
-            return check_name(super()._deserialize(value, *args, **kwargs))
-        except ValueError as refused:
-            if isinstance(refused, ValidationError):
-                raise
-            raise ValidationError(str(refused)) from None
+            return check_name(text)
+        except ValueError as error:
+            raise ValidationError(str(error)) from None
 
 
 def _check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
     if len(value) > MAX_METADATA_MEMBERS:
-        raise ValidationError(f"More than {MAX_METADATA_MEMBERS} members.")
+        raise ValidationError(f"Must have at most {MAX_METADATA_MEMBERS} members.")
     for key, member in value.items():
         if not 0 < len(check_text(key)) <= MAX_METADATA_KEY:
-            raise ValidationError(f"Keys have 1 to {MAX_METADATA_KEY} characters.")
+            raise ValidationError(f"Keys must have 1 to {MAX_METADATA_KEY} characters.")
         if isinstance(member, str):
             if len(check_text(member)) > MAX_METADATA_TEXT:
-                raise ValidationError(f"A text is longer than {MAX_METADATA_TEXT} characters.")
+                raise ValidationError(f"Strings must have at most {MAX_METADATA_TEXT} characters.")
         elif not isinstance(member, bool | int | float):
-            raise ValidationError("Members are strings, numbers or booleans.")
+            raise ValidationError("Members must be strings, numbers or booleans.")
         elif abs(member) > MAX_SAFE_INT:
             raise errors.invalid(
-                f"A number lies between -{MAX_SAFE_INT} and {MAX_SAFE_INT}, so that no JSON parser"
-                " changes it. Send a larger one as text.",
+                f"Numbers must be between -{MAX_SAFE_INT} and {MAX_SAFE_INT}; many JSON parsers"
+                " change larger ones. Send a larger number as text.",
                 f"metadata.{key}",
             )
     return value
@@ -96,7 +102,7 @@ def _check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
 class Metadata(JsonObject):
     """An object of strings, numbers and booleans."""
 
-    def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
+    def _deserialize(self, value: object, *_: object, **__: object) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise self.make_error("invalid")
         return _check_metadata(value)
@@ -105,14 +111,20 @@ class Metadata(JsonObject):
 class MetadataText(fields.String):
     """Metadata as the JSON text of a form field."""
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+    def _deserialize(
+        self,
+        value: object,
+        attr: str | None,
+        data: Mapping[str, object] | None,
+        **kwargs: object,
+    ) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
         try:
-            text = super()._deserialize(value, *args, **kwargs)
             parsed = strict_json.parse(text, self.name)
         except (strict_json.Malformed, strict_json.NestedTooDeeplyError):
             parsed = None
         if not isinstance(parsed, dict):
-            raise ValidationError("Not the text of a JSON object.")
+            raise ValidationError("Must be the text of a JSON object.")
         return _check_metadata(parsed)
 
 

@@ -1,27 +1,26 @@
 """Artifacts: create, read, search, reprocess and delete them. Other features call these."""
 
 from app.documents.artifacts.queries.detaching import detach_schema
+from app.documents.artifacts.queries.reading import select_ids, select_matching
 from app.documents.artifacts.service.bulk import (
     archive_many,
-    changed_since,
     delete_expired,
     delete_many,
+    explain_missing,
 )
 from app.documents.artifacts.service.cleaning import delete, delete_contents, sweep
-from app.documents.artifacts.service.counting import stats
+from app.documents.artifacts.service.counting import get_stats
 from app.documents.artifacts.service.creating import create, create_from_file, create_from_text
-from app.documents.artifacts.service.images import page_image
+from app.documents.artifacts.service.images import get_page_image
 from app.documents.artifacts.service.parsing import give_up, parse
 from app.documents.artifacts.service.ports import Workflow, bind_workflow
 from app.documents.artifacts.service.reading import (
-    by_ids,
     download,
     get,
     get_text,
     list_artifacts,
     list_pages,
     lock,
-    selected_ids,
     show,
 )
 from app.documents.artifacts.service.reprocessing import reopen_failed, reprocess_failed
@@ -38,8 +37,6 @@ __all__ = [
     "Workflow",
     "archive_many",
     "bind_workflow",
-    "by_ids",
-    "changed_since",
     "create",
     "create_from_file",
     "create_from_text",
@@ -49,8 +46,11 @@ __all__ = [
     "delete_many",
     "detach_schema",
     "download",
+    "explain_missing",
     "finish_routing",
     "get",
+    "get_page_image",
+    "get_stats",
     "get_text",
     "give_up",
     "give_up_routing",
@@ -58,16 +58,15 @@ __all__ = [
     "list_artifacts",
     "list_pages",
     "lock",
-    "page_image",
     "parse",
     "release_delayed",
     "reopen_failed",
     "reprocess",
     "reprocess_failed",
-    "selected_ids",
+    "select_ids",
+    "select_matching",
     "show",
     "source_text",
-    "stats",
     "sweep",
     "update",
 ]

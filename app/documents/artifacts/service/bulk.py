@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.documents.artifacts.queries import reading
 from app.documents.artifacts.queries import updating as queries
+from app.documents.artifacts.queries.updating import LockedArtifact
 from app.documents.artifacts.service.ports import workflow
 from app.kit import bulk, db, errors, events
 from app.kit.errors import ApiError
@@ -19,10 +18,19 @@ PAGES = 5000
 scans of a few hundred pages at once would exceed the time limit of a statement."""
 
 log = get_logger(__name__)
-Rows = Sequence[Row[Any]]
 
 
-def archive_many(*, archived: bool, by: UUID | None, **selection: Any) -> dict[str, Any]:
+class Selection(TypedDict, total=False):
+    """The documents to change: by id, or all that match a filter, and their expected number."""
+
+    artifact_ids: Sequence[UUID]
+    filter: dict[str, Any]
+    expected_count: int
+
+
+def archive_many(
+    *, archived: bool, by: UUID | None, **selection: Unpack[Selection]
+) -> dict[str, Any]:
     """Archive or unarchive documents by id or by filter; return the result for each.
 
     As for a single document, claims end and tag sets stay. Emits `artifacts.archived` for each
@@ -30,23 +38,24 @@ def archive_many(*, archived: bool, by: UUID | None, **selection: Any) -> dict[s
     `conflict` with `details.count` if the filter matches a number other than `expected_count`.
     """
 
-    def act(rows: Rows) -> None:
-        changed = [row.id for row in rows if row.archived != archived]
+    def act(artifacts: Sequence[LockedArtifact]) -> None:
+        changed = [artifact.id for artifact in artifacts if artifact.archived != archived]
         if not changed:
             return
         if archived:
             queries.archive(changed)
             # The status of a document without a claim does not change.
-            workflow().update_statuses([row.id for row in rows if row.claim_user_id is not None])
+            claimed = [artifact.id for artifact in artifacts if artifact.claim_user_id is not None]
+            workflow().update_statuses(claimed)
         else:
             workflow().unarchive(changed)
-        told = {"artifact_ids": changed, "archived": archived, "count": len(changed), "by": by}
-        events.emit("artifacts.archived", told)
+        payload = {"artifact_ids": changed, "archived": archived, "count": len(changed), "by": by}
+        events.emit("artifacts.archived", payload)
 
     return _for_each(act, **selection)
 
 
-def delete_many(**selection: Any) -> dict[str, Any]:
+def delete_many(**selection: Unpack[Selection]) -> dict[str, Any]:
     """Delete documents with their tag sets, by id or by filter; return the result for each.
 
     Emits `artifact.deleted` for each; a job then deletes the files. Transactions and errors are as
@@ -55,54 +64,54 @@ def delete_many(**selection: Any) -> dict[str, Any]:
     return _for_each(_delete, **selection)
 
 
-def _delete(rows: Rows) -> None:
-    for some in _portions(rows):
-        queries.delete_many(some)
-    gone = [{"artifact_id": row.id, "sha256": row.sha256} for row in rows]
-    events.emit_many("artifact.deleted", gone)
+def _delete(artifacts: Sequence[LockedArtifact]) -> None:
+    for batch in _split_by_pages(artifacts):
+        queries.delete_many(batch)
+    payloads = [{"artifact_id": artifact.id, "sha256": artifact.sha256} for artifact in artifacts]
+    events.emit_many("artifact.deleted", payloads)
 
 
-def _portions(rows: Rows) -> Iterator[list[UUID]]:
-    """Yield the documents' ids in portions of at most `PAGES` pages, or of one larger document."""
-    portion: list[UUID] = []
+def _split_by_pages(artifacts: Sequence[LockedArtifact]) -> Iterator[list[UUID]]:
+    """Yield the documents' ids in batches of at most `PAGES` pages, or of one larger document."""
+    batch: list[UUID] = []
     pages = 0
-    for row in rows:
-        pages += row.page_count or 0
-        if portion and pages > PAGES:
-            yield portion
-            portion, pages = [], row.page_count or 0
-        portion.append(row.id)
-    if portion:
-        yield portion
+    for artifact in artifacts:
+        pages += artifact.page_count or 0
+        if batch and pages > PAGES:
+            yield batch
+            batch, pages = [], artifact.page_count or 0
+        batch.append(artifact.id)
+    if batch:
+        yield batch
 
 
 def _for_each(
-    act: Callable[[Rows], None],
+    act: Callable[[Sequence[LockedArtifact]], None],
     *,
     artifact_ids: Sequence[UUID] = (),
     filter: dict[str, Any] | None = None,  # noqa: A002 - as the body's
     expected_count: int | None = None,
 ) -> dict[str, Any]:
     def act_on(ids: Sequence[UUID], filters: dict[str, Any] | None) -> dict[UUID, ApiError]:
-        rows = queries.lock_ids(ids, filters)
-        if rows:
-            act(rows)
-        return bulk.find_missing(ids, [row.id for row in rows])
+        artifacts = queries.lock_matching(ids, filters)
+        if artifacts:
+            act(artifacts)
+        return bulk.find_missing(ids, [artifact.id for artifact in artifacts])
 
     if filter is None:
         return bulk.build_result(artifact_ids, act_on(artifact_ids, None))
-    found = bulk.find(reading.selected_ids(filter), expected=expected_count)
-    return bulk.in_batches(found, lambda ids: changed_since(act_on(ids, filter)))
+    matched = bulk.find(reading.select_ids(filter), expected=expected_count)
+    return bulk.in_batches(matched, lambda ids: explain_missing(act_on(ids, filter)))
 
 
-def changed_since(missed: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
+def explain_missing(missing: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
     """Return the errors of documents that a filter matched before and no longer matches.
 
     Documents that still exist have changed, so their error is a 409.
     """
-    there = queries.there(list(missed)) if missed else []
-    error = errors.conflict("The document has changed: the filter finds it no more.")
-    return missed | dict.fromkeys(there, error)
+    existing = queries.find_existing_ids(list(missing)) if missing else []
+    error = errors.conflict("The document has changed and no longer matches the filter.")
+    return missing | dict.fromkeys(existing, error)
 
 
 def delete_expired(days: int, checkpoint: Callable[[], None]) -> int:
@@ -113,9 +122,9 @@ def delete_expired(days: int, checkpoint: Callable[[], None]) -> int:
     """
     until = db.utc_now() - timedelta(days=days)
     deleted = 0
-    while rows := queries.lock_created_before(until, most=bulk.BATCH):
-        _delete(rows)
+    while artifacts := queries.lock_created_before(until, limit=bulk.BATCH):
+        _delete(artifacts)
         checkpoint()
-        deleted += len(rows)
+        deleted += len(artifacts)
         log.info("artifacts.retention", deleted=deleted, days=days)
     return deleted

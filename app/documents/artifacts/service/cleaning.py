@@ -14,12 +14,12 @@ from app.kit import db, errors, events, tenancy
 from app.kit.storage.store import STAGING, Entry
 
 STRAY_AFTER = timedelta(hours=1)
-DRAWING_KEPT = timedelta(days=7)
+PAGE_IMAGE_LIFETIME = timedelta(days=7)
 _BATCH = 500
-_LOCKED_AT_ONCE = 10
+_LOCK_BATCH = 10
 _CONTENT = re.compile(
     r"organizations/(?P<organization>[0-9a-f-]{36})/blobs/[0-9a-f]{2}/(?P<sha256>[0-9a-f]{64})"
-    r"(?P<drawing>\.pages/.+)?"
+    r"(?P<page_image>\.pages/.+)?"
 )
 
 
@@ -28,7 +28,7 @@ def delete(artifact_id: UUID, revision: int | None = None) -> None:
 
     Emits `artifact.deleted`; a job then deletes the files.
     """
-    row = reading.one(artifact_id, lock=True)
+    row = reading.find(artifact_id, lock=True)
     if row is None:
         raise errors.not_found()
     if revision is not None and revision != row.revision:
@@ -44,11 +44,11 @@ def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> i
     of the same content wait for the lock.
     """
     organization_id = tenancy.current_organization_id()
-    left = iter(sorted(set(digests)))
+    remaining = iter(sorted(set(digests)))
     deleted = 0
-    while some := list(islice(left, _LOCKED_AT_ONCE)):
-        for sha256 in queries.lock_unused(organization_id, some):
-            files.remove(organization_id, sha256)
+    while batch := list(islice(remaining, _LOCK_BATCH)):
+        for sha256 in queries.lock_unused(organization_id, batch):
+            files.delete_content(organization_id, sha256)
             deleted += 1
         checkpoint()
     return deleted
@@ -61,28 +61,28 @@ def sweep() -> int:
     across organizations, and outside a transaction of its own.
     """
     store = files.storage()
-    swept = store.sweep(STAGING, STRAY_AFTER)
-    oldest, faded = db.utc_now() - STRAY_AFTER, db.utc_now() - DRAWING_KEPT
-    found: Iterator[tuple[Entry, re.Match[str]]] = (
+    deleted = store.sweep(STAGING, STRAY_AFTER)
+    now = db.utc_now()
+    matches: Iterator[tuple[Entry, re.Match[str]]] = (
         (entry, match)
         for entry in store.list("organizations")
-        if entry.modified < oldest and (match := _CONTENT.fullmatch(entry.key))
+        if entry.modified < now - STRAY_AFTER and (match := _CONTENT.fullmatch(entry.key))
     )
-    while batch := list(islice(found, _BATCH)):
+    while batch := list(islice(matches, _BATCH)):
         contents = [(match["organization"], match["sha256"]) for _, match in batch]
-        held = queries.held(contents)
+        used = queries.find_used_contents(contents)
         db.session().commit()
         for entry, match in batch:
-            if match["drawing"] and entry.modified < faded:
+            if match["page_image"] and entry.modified < now - PAGE_IMAGE_LIFETIME:
                 store.delete(entry.key)
-                swept += 1
-        swept += _remove(content for content in dict.fromkeys(contents) if content not in held)
-    return swept
+                deleted += 1
+        deleted += _delete_unused(content for content in set(contents) if content not in used)
+    return deleted
 
 
-def _remove(strays: Iterable[tuple[str, str]]) -> int:
-    removed = 0
-    for organization, contents in groupby(sorted(strays), key=itemgetter(0)):
+def _delete_unused(contents: Iterable[tuple[str, str]]) -> int:
+    deleted = 0
+    for organization, group in groupby(sorted(contents), key=itemgetter(0)):
         with tenancy.organization(UUID(organization)):
-            removed += delete_contents((sha256 for _, sha256 in contents), db.session().commit)
-    return removed
+            deleted += delete_contents((sha256 for _, sha256 in group), db.session().commit)
+    return deleted

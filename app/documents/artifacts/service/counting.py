@@ -9,35 +9,37 @@ from app.documents.artifacts.statuses import ArtifactStatus
 _SUMMED = ("total", "open", "unassigned", "gold", "archived")
 
 
-def stats(filters: dict[str, Any]) -> dict[str, Any]:
+def get_stats(filters: dict[str, Any]) -> dict[str, Any]:
     """Return the counts of documents in the form of `ArtifactStats`."""
-    rows = queries.by_schema(filters)
+    schemas = queries.count_by_schema(filters)
+    # The counts of all documents are the same in every row.
+    overall = schemas[0].counts if schemas else {}
 
-    def summed(names: Iterable[str]) -> dict[str, int]:
-        return {name: sum(getattr(row, name) for row in rows) for name in names}
+    def add_up(names: Iterable[str]) -> dict[str, int]:
+        return {name: sum(schema.counts[name] for schema in schemas) for name in names}
 
-    totals = summed(_SUMMED)
+    totals = add_up(_SUMMED)
     return {
-        "by_status": summed(tuple(ArtifactStatus)),
-        "by_age": _by_age(rows[0], totals["open"]) if rows else _by_age(None, 0),
+        "by_status": add_up(tuple(ArtifactStatus)),
+        "by_age": _group_by_age(overall, totals["open"]),
         **totals,
-        "overdue": rows[0].overdue if rows else 0,
-        "claimed": rows[0].claimed if rows else 0,
+        "overdue": overall.get("overdue", 0),
+        "claimed": overall.get("claimed", 0),
         "by_schema": [
             {
-                "schema_id": row.schema_id,
-                "name": row.name,
-                "total": row.total,
-                "by_status": {status: getattr(row, status) for status in ArtifactStatus},
-                "archived": row.archived,
+                "schema_id": schema.schema_id,
+                "name": schema.name,
+                "total": schema.counts["total"],
+                "by_status": {status: schema.counts[status] for status in ArtifactStatus},
+                "archived": schema.counts["archived"],
             }
-            for row in rows
+            for schema in schemas
         ],
     }
 
 
-def _by_age(row: Any, all_open: int) -> dict[str, int]:
-    day, week, month = (getattr(row, f"since_{days}", 0) for days in queries.AGES)
+def _group_by_age(counts: dict[str, int], all_open: int) -> dict[str, int]:
+    day, week, month = (counts.get(f"since_{days}", 0) for days in queries.AGES)
     return {
         "under_1_day": day,
         "under_1_week": week - day,

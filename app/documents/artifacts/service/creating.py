@@ -17,6 +17,7 @@ from app.documents.artifacts.service import files, routing
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.engines import documents
 from app.kit import capacity, db, errors, events
+from app.kit.api.uploads import Upload
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.storage import Staged, StorageUnavailable
@@ -37,17 +38,29 @@ class Members(TypedDict, total=False):
     ingestion_job_id: UUID | None
 
 
-def create(*, file: Any = None, **body: Any) -> dict[str, Any]:
-    """Create a document from an uploaded `file` (name, declared, staged) or from `text`.
+def create(
+    *,
+    file: Upload | None = None,
+    name: str | None = None,
+    text: str | None = None,
+    **members: Unpack[Members],
+) -> dict[str, Any]:
+    """Create a document from an uploaded file, or from a text with a name.
 
     Raises the errors of `create_from_text` and `create_from_file`, and 503 while the disk is full.
     """
     if file is None:
+        assert name is not None
+        assert text is not None
         with capacity.guard("text"):
-            return create_from_text(**body)
+            return create_from_text(name=name, text=text, **members)
     with capacity.guard("upload"):
         return create_from_file(
-            staged=file.staged, file_name=file.name, declared=file.declared, **body
+            staged=file.staged,
+            file_name=file.name,
+            declared=file.declared,
+            name=name,
+            **members,
         )
 
 
@@ -63,7 +76,7 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
     except documents.ParseFailed as failure:
         raise errors.invalid(failure.message, "text", code=failure.code) from None
     content = text.encode()
-    row = _row(
+    row = _build_row(
         members,
         name=name,
         media_type="text/plain",
@@ -73,16 +86,16 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
         language=parsed.language,
         text_length=len(parsed.text),
         has_text_layer=True,
-        **_status_when_read(),
+        **_build_first_status(),
     )
     _lock(row)
-    pages = [{name: getattr(page, name) for name in _PAGE} for page in parsed.pages]
+    pages = [{name: getattr(page, name) for name in _PAGE_MEMBERS} for page in parsed.pages]
     _insert(row, text=parsed.text, pages=pages)
     if row["routing_since"] is None:
-        events.emit("artifact.ingested", ingested(row))
+        events.emit("artifact.ingested", build_ingested_payload(row))
     else:
         routing.request_routing(row["id"])
-    with files.answering():
+    with files.translate_storage_errors():
         # Write the file last: after it, only the commit itself can fail.
         files.storage().write(files.content_key(row["sha256"]), [content])
     return row
@@ -104,9 +117,9 @@ def create_from_file(
     """
     if staged.size == 0:
         raise errors.invalid("The file is empty.", "file")
-    row = _row(
+    row = _build_row(
         members,
-        name=name or _named(file_name),
+        name=name or _check_file_name(file_name),
         media_type="",
         size_bytes=staged.size,
         sha256=staged.sha256,
@@ -117,17 +130,19 @@ def create_from_file(
         status=ArtifactStatus.PROCESSING,
     )
     _lock(row)
-    _refuse_duplicate(row)
-    _keep(staged, row, kind_of=(file_name or row["name"], declared))
+    _check_not_duplicate(row)
+    _store_file(staged, row, file_name=file_name or row["name"], declared=declared)
     return row
 
 
-def _keep(staged: Staged, row: dict[str, Any], *, kind_of: tuple[str, str | None]) -> None:
+def _store_file(
+    staged: Staged, row: dict[str, Any], *, file_name: str, declared: str | None
+) -> None:
     key = files.content_key(row["sha256"])
-    with files.answering():
+    with files.translate_storage_errors():
         staged.promote(key)
     try:
-        row["media_type"] = _kind(key, *kind_of)
+        row["media_type"] = _detect_media_type(key, file_name, declared)
         _insert(row, text="", pages=[])
         events.emit("artifact.created", {"artifact_id": row["id"]})
     except ApiError:
@@ -141,20 +156,20 @@ def _keep(staged: Staged, row: dict[str, Any], *, kind_of: tuple[str, str | None
 
 def _discard(row: dict[str, Any]) -> None:
     # The transaction that locked the content runs this, so a result proves the lock still exists.
-    if queries.by_content(row["sha256"]) in (None, row["id"]):
+    if queries.find_by_content(row["sha256"]) in (None, row["id"]):
         files.storage().delete(files.content_key(row["sha256"]))
 
 
-_PAGE = ("number", "width", "height", "rotation", "start", "end")
+_PAGE_MEMBERS = ("number", "width", "height", "rotation", "start", "end")
 
 
-def _status_when_read() -> dict[str, Any]:
+def _build_first_status() -> dict[str, Any]:
     if routing.is_needed():
         return {"status": ArtifactStatus.PROCESSING, "routing_since": db.utc_now()}
     return {"status": ArtifactStatus.READY}
 
 
-def ingested(row: dict[str, Any]) -> dict[str, Any]:
+def build_ingested_payload(row: dict[str, Any]) -> dict[str, Any]:
     """Return the payload of `artifact.ingested`."""
     return {"artifact_id": row["id"], **{name: row[name] for name in INGESTED}}
 
@@ -167,7 +182,7 @@ _DEFAULTS: dict[str, Any] = {
 """The constant column defaults; the response includes them without reading the row."""
 
 
-def _row(members: Members, **content: Any) -> dict[str, Any]:
+def _build_row(members: Members, **content: object) -> dict[str, Any]:
     now = db.utc_now()
     return {
         **_DEFAULTS,
@@ -190,34 +205,34 @@ def _row(members: Members, **content: Any) -> dict[str, Any]:
     }
 
 
-def _named(file_name: str) -> str:
+def _check_file_name(file_name: str) -> str:
     try:
         return check_name(file_name)
-    except ValueError as refused:
-        raise errors.unprocessable("name", str(refused)) from None
+    except ValueError as error:
+        raise errors.unprocessable("name", str(error)) from None
 
 
 def _lock(row: dict[str, Any]) -> None:
     if not queries.lock_content(row["sha256"], row["schema_id"]):
-        raise errors.invalid("There is no such schema.", "schema_id")
+        raise errors.invalid("This schema does not exist.", "schema_id")
 
 
-def _refuse_duplicate(row: dict[str, Any]) -> None:
-    existing = queries.by_content(row["sha256"])
+def _check_not_duplicate(row: dict[str, Any]) -> None:
+    existing = queries.find_by_content(row["sha256"])
     if existing is not None:
         raise duplicate(existing)
 
 
 def _insert(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> None:
     if not queries.create(row, text=text, pages=pages):
-        _refuse_duplicate(row)
-        raise errors.conflict("A document of the same content was deleted just now. Try again.")
+        _check_not_duplicate(row)
+        raise errors.conflict("A document with the same content was just deleted. Try again.")
 
 
-def _kind(key: str, file_name: str, declared: str | None) -> str:
-    with files.answering():
+def _detect_media_type(key: str, file_name: str, declared: str | None) -> str:
+    with files.translate_storage_errors():
         head = b"".join(files.storage().stream(key, 0, documents.HEAD_BYTES))
     try:
         return documents.detect(head, file_name, declared)
-    except documents.UnsupportedMediaType as refused:
-        raise unsupported(refused.declared, refused.detected) from None
+    except documents.UnsupportedMediaType as error:
+        raise unsupported(error.declared, error.detected) from None

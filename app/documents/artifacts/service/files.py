@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Protocol, TypeVar
 from uuid import UUID
 
 from app.documents.artifacts.errors import not_ready
@@ -22,21 +22,21 @@ def content_key(sha256: str) -> str:
     return blob_key(tenancy.current_organization_id(), sha256)
 
 
-def drawings_prefix(organization_id: UUID | str, sha256: str) -> str:
+def page_images_prefix(organization_id: UUID | str, sha256: str) -> str:
     """Return the folder of the page images of this content."""
     return f"{blob_key(organization_id, sha256)}.pages"
 
 
-def remove(organization_id: UUID | str, sha256: str) -> None:
+def delete_content(organization_id: UUID | str, sha256: str) -> None:
     """Delete a content and its page images. The caller must have locked the content."""
     store = storage()
-    for entry in store.list(drawings_prefix(organization_id, sha256)):
+    for entry in store.list(page_images_prefix(organization_id, sha256)):
         store.delete(entry.key)
     store.delete(blob_key(organization_id, sha256))
 
 
 @contextmanager
-def answering() -> Iterator[None]:
+def translate_storage_errors() -> Iterator[None]:
     """Raise 404 if a file does not exist, and 503 while the storage is unavailable.
 
     `app.kit.capacity` handles StorageFull.
@@ -50,12 +50,20 @@ def answering() -> Iterator[None]:
     except StorageUnavailable as failure:
         raise ApiError(
             "service_unavailable",
-            "The file storage does not answer. Try again shortly.",
+            "The file storage is not available. Try again shortly.",
             headers={"Retry-After": "5"},
         ) from failure
 
 
-def readable(row: Any) -> Any:
+class _HasStatus(Protocol):
+    @property
+    def status(self) -> str: ...
+
+
+_RowT = TypeVar("_RowT", bound=_HasStatus)
+
+
+def require_readable(row: _RowT | None) -> _RowT:
     """Return `row` if its document was read. Raises 404 for None, or 409 with the status."""
     if row is None:
         raise errors.not_found()

@@ -1,11 +1,13 @@
 """Render images of pages on request in a child process, and cache them for a week."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from threading import BoundedSemaphore
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from app.documents.artifacts.queries import reading as queries
+from app.documents.artifacts.queries.reading import ArtifactContent
 from app.documents.artifacts.service import files
 from app.engines import documents
 from app.kit import errors
@@ -13,7 +15,7 @@ from app.kit.api.responses import Download
 from app.kit.storage import NotStored, StorageUnavailable
 from app.kit.tenancy import current_organization_id
 
-KEPT_STEP = 100
+CACHED_WIDTH_STEP = 100
 """Only widths that are a multiple of this are cached; otherwise the images of one page in every
 width could fill the storage."""
 
@@ -28,7 +30,7 @@ _rendering = BoundedSemaphore(RENDERINGS_AT_ONCE)
 Format = Literal["png", "jpeg", "webp"]
 
 
-def page_image(
+def get_page_image(
     artifact_id: UUID,
     number: int,
     *,
@@ -41,50 +43,50 @@ def page_image(
     page cannot be rendered, 400 on `width` if the image would be too large, 503 while other pages
     are being rendered or if no process can be started.
     """
-    row = files.readable(queries.content(artifact_id))
-    if not 1 <= number <= row.page_count:
+    content = files.require_readable(queries.find_content(artifact_id))
+    if not 1 <= number <= (content.page_count or 0):
         raise errors.not_found()
-    prefix = files.drawings_prefix(current_organization_id(), row.sha256)
+    prefix = files.page_images_prefix(current_organization_id(), content.sha256)
     key = f"{prefix}/{number}-{width}.{format}"
-    name = f"{row.name}-{number}.{format}"
-    etag = f"{row.sha256}-{number}-{width}-{format}"
-    with files.answering():
-        kept = _size(key)
-        data = b"" if kept is not None else _render(row, number, width, format)
-    if kept is None and width % KEPT_STEP == 0:
+    name = f"{content.name}-{number}.{format}"
+    etag = f"{content.sha256}-{number}-{width}-{format}"
+    with files.translate_storage_errors():
+        cached_size = _find_size(key)
+        data = b"" if cached_size is not None else _render(content, number, width, format)
+    if cached_size is None and width % CACHED_WIDTH_STEP == 0:
         # If the storage is full or unavailable, the next request renders the image again.
         with suppress(StorageUnavailable):
             files.storage().write(key, [data])
 
-    def read(start: int, end: int) -> Any:
-        if kept is None:
+    def read(start: int, end: int) -> Iterator[bytes]:
+        if cached_size is None:
             return iter([data[start:end]])
-        with files.answering():
+        with files.translate_storage_errors():
             return files.storage().stream(key, start, end)
 
-    size = len(data) if kept is None else kept
+    size = len(data) if cached_size is None else cached_size
     return Download(
         read=read, size=size, media_type=f"image/{format}", name=name, etag=etag, inline=True
     )
 
 
-def _size(key: str) -> int | None:
+def _find_size(key: str) -> int | None:
     try:
         return files.storage().size(key)
     except NotStored:
         return None
 
 
-def _render(row: Any, number: int, width: int, format: Format) -> bytes:  # noqa: A002
+def _render(content: ArtifactContent, number: int, width: int, format: Format) -> bytes:  # noqa: A002
     if not _rendering.acquire(blocking=False):
         raise errors.busy(
             "Other pages are being rendered. Repeat the request in a moment.",
             retry_after=RETRY_SECONDS,
         )
     try:
-        with files.storage().local(files.content_key(row.sha256)) as path:
+        with files.storage().local(files.content_key(content.sha256)) as path:
             return documents.render(
-                path, row.media_type, number, width_px=width, format=format, limits=LIMITS
+                path, content.media_type, number, width_px=width, format=format, limits=LIMITS
             )
     except documents.PageNotFound:
         raise errors.not_found() from None

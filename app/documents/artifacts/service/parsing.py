@@ -47,7 +47,7 @@ class _Pages:
     def write(self) -> None:
         """Insert the pages that were added since the last batch."""
         if self._batch:
-            queries.add_pages(self._artifact_id, self._batch)
+            queries.insert_pages(self._artifact_id, self._batch)
         self._batch, self._bytes = [], 0
 
 
@@ -58,10 +58,10 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     Does nothing if the document was deleted or parsed already. `checkpoint` commits the work so
     far, or raises if this run must stop.
     """
-    artifact = queries.processing(artifact_id)
+    artifact = queries.find_processing(artifact_id)
     if artifact is None:
         return
-    queries.drop_pages(artifact_id)
+    queries.delete_pages(artifact_id)
     checkpoint()
     pages = _Pages(artifact_id, checkpoint, with_words=artifact.media_type in PAGED)
     try:
@@ -72,7 +72,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     except documents.ParseFailed as failure:
         give_up(artifact_id, failure.code, failure.message)
         return
-    artifact = queries.processing(artifact_id, lock=True)
+    artifact = queries.find_processing(artifact_id, lock=True)
     if artifact is None:
         return
     pages.write()
@@ -92,6 +92,6 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
 
 def give_up(artifact_id: UUID, code: str, message: str) -> None:
     """Mark a document as failed with the reason, and delete its pages."""
-    if queries.processing(artifact_id, lock=True) is not None:
-        queries.drop_pages(artifact_id)
+    if queries.find_processing(artifact_id, lock=True) is not None:
+        queries.delete_pages(artifact_id)
         queries.fail(artifact_id, code, message)

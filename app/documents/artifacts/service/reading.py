@@ -1,49 +1,38 @@
 """Read documents, their text and their pages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, Select
+from sqlalchemy import Row
 
 from app.documents.artifacts.queries import listing
 from app.documents.artifacts.queries import reading as queries
+from app.documents.artifacts.queries.reading import TextRow
 from app.documents.artifacts.service import files, words
+from app.documents.artifacts.service.words import PageSpan
 from app.kit import errors
 from app.kit.api.responses import Download
 from app.kit.pagination import Page, PageRequest
 
 
-def list_artifacts(page: PageRequest, **filters: Any) -> Page:
+def list_artifacts(page: PageRequest, **filters: object) -> Page:
     """Return a page of documents that match `filters`, as in `ArtifactFilters`."""
-    return listing.page(page, filters)
-
-
-def selected_ids(filters: dict[str, Any]) -> Select[Any]:
-    """Return a SELECT of the ids of all documents that match the filters."""
-    return queries.selected_ids(filters)
-
-
-def by_ids(artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None) -> Select[Any]:
-    """Return a SELECT of those `artifact_ids` that exist and still match `filters`.
-
-    The full-text search `q` is not repeated.
-    """
-    return queries.by_ids(artifact_ids, filters)
+    return listing.list_artifacts(page, filters)
 
 
 def get(artifact_id: UUID) -> Row[Any]:
     """Return a document. Raises 404."""
-    row = queries.one(artifact_id)
+    row = queries.find(artifact_id)
     if row is None:
         raise errors.not_found()
     return row
 
 
-def show(artifact_id: UUID) -> Any:
+def show(artifact_id: UUID) -> tuple[object, ...]:
     """Return a document as the API shows it, with ids as text; faster than `get`. Raises 404."""
-    row = queries.shown(artifact_id)
+    row = queries.find_shown(artifact_id)
     if row is None:
         raise errors.not_found()
     return row
@@ -51,7 +40,7 @@ def show(artifact_id: UUID) -> Any:
 
 def lock(artifact_id: UUID) -> Row[Any]:
     """Return a document, locked against changes until the transaction ends. Raises 404."""
-    row = queries.one(artifact_id, lock=True)
+    row = queries.find(artifact_id, lock=True)
     if row is None:
         raise errors.not_found()
     return row
@@ -59,35 +48,41 @@ def lock(artifact_id: UUID) -> Row[Any]:
 
 def download(artifact_id: UUID) -> Download:
     """Return the original bytes. Raises 404."""
-    row = queries.content(artifact_id)
-    if row is None:
+    content = queries.find_content(artifact_id)
+    if content is None:
         raise errors.not_found()
-    key = files.content_key(row.sha256)
+    key = files.content_key(content.sha256)
 
-    def read(start: int, end: int) -> Any:
-        with files.answering():
+    def read(start: int, end: int) -> Iterator[bytes]:
+        with files.translate_storage_errors():
             return files.storage().stream(key, start, end)
 
     return Download(
-        read=read, size=row.size_bytes, media_type=row.media_type, name=row.name, etag=row.sha256
+        read=read,
+        size=content.size_bytes,
+        media_type=content.media_type,
+        name=content.name,
+        etag=content.sha256,
     )
 
 
-def get_text(artifact_id: UUID) -> Any:
+def get_text(artifact_id: UUID) -> TextRow:
     """Return a document's text, length in code points, language and spans of pages.
 
     Raises 404, and 409 before the document is read.
     """
-    return files.readable(queries.text(artifact_id))
+    return files.require_readable(queries.find_text(artifact_id))
 
 
 def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
-    """Return a page of pages, with at most `words.ANSWER_BYTES` of words.
+    """Return a page of pages, with at most `words.MAX_RESPONSE_BYTES` of words.
 
     Raises 404, and 409 before the document is read.
     """
-    files.readable(queries.content(artifact_id))
-    found = queries.pages(page, artifact_id)
-    given = words.of_pages(artifact_id, found.items)
-    items = [{**row._asdict(), "words": given.get(row.number)} for row in found.items]
-    return replace(found, items=items)
+    files.require_readable(queries.find_content(artifact_id))
+    result = queries.list_pages(page, artifact_id)
+    rows = result.items
+    spans = [PageSpan(row.number, row.start, row.end) for row in rows]
+    words_by_page = words.read_words(artifact_id, spans, flowing=bool(rows) and rows[0].flowing)
+    items = [{**row._asdict(), "words": words_by_page.get(row.number)} for row in rows]
+    return replace(result, items=items)

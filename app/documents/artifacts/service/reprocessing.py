@@ -30,7 +30,7 @@ def reprocess_failed(
     for start in range(0, len(artifact_ids), queries.BATCH):
         batch = queries.reopen(artifact_ids[start : start + queries.BATCH])
         events.emit_many(
-            "artifact.reprocessed", [{"artifact_id": one, "by": None} for one in batch]
+            "artifact.reprocessed", [{"artifact_id": reopened, "by": None} for reopened in batch]
         )
         checkpoint()
         queued += len(batch)

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
 from app.documents.artifacts.queries import routing as queries
+from app.documents.artifacts.queries.routing import FinishedArtifact
 from app.documents.artifacts.service.ports import workflow
 from app.kit import events, metrics, tenancy
 from app.kit.logging import get_logger
@@ -45,9 +43,9 @@ def finish_routing(artifact_ids: Sequence[UUID]) -> None:
 
 def give_up_routing(artifact_id: UUID, error: str) -> None:
     """Make a document available after routing it has failed permanently."""
-    rows = queries.finish([artifact_id])
-    _emit_ingested(rows)
-    if rows:
+    finished = queries.finish([artifact_id])
+    _emit_ingested(finished)
+    if finished:
         RELEASED_UNROUTED.labels("failed").inc()
         log.error("routing.gave_up", artifact_id=str(artifact_id), error=error)
 
@@ -58,19 +56,17 @@ def release_delayed() -> int:
     Return how many (at most 1,000). If routing runs later, it still assigns a document unless
     somebody has started to work on it.
     """
-    rows = queries.finish_delayed(MAX_WAIT)
-    for organization_id in sorted({row.organization_id for row in rows}):
+    finished = queries.finish_delayed(MAX_WAIT)
+    for organization_id in sorted({artifact.organization_id for artifact in finished}):
         with tenancy.organization(organization_id):
-            _emit_ingested([row for row in rows if row.organization_id == organization_id])
-    if rows:
-        RELEASED_UNROUTED.labels("timeout").inc(len(rows))
-        log.error("routing.delayed", released=len(rows), minutes=MAX_WAIT.total_seconds() // 60)
-    return len(rows)
+            _emit_ingested([each for each in finished if each.organization_id == organization_id])
+    if finished:
+        RELEASED_UNROUTED.labels("timeout").inc(len(finished))
+        log.error("routing.delayed", released=len(finished), minutes=MAX_WAIT.total_seconds() // 60)
+    return len(finished)
 
 
-def _emit_ingested(rows: Sequence[Row[Any]]) -> None:
-    for row in rows:
-        payload = row._asdict()
-        del payload["organization_id"]
-        if payload.pop("is_first"):
-            events.emit("artifact.ingested", payload)
+def _emit_ingested(finished: Sequence[FinishedArtifact]) -> None:
+    for artifact in finished:
+        if artifact.is_first:
+            events.emit("artifact.ingested", artifact.payload)

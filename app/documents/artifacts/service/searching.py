@@ -15,7 +15,7 @@ def index_backlog(checkpoint: Callable[[], None]) -> None:
 
     `checkpoint` commits each batch, so a run after a crash continues with the next one.
     """
-    for organization_id in queries.backlog():
+    for organization_id in queries.list_backlog():
         while _index_batch(organization_id):
             checkpoint()
         checkpoint()

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+from sqlalchemy import Row
 
 from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.service.ports import workflow
@@ -14,7 +15,7 @@ from app.kit import errors, events
 
 def update(
     artifact_id: UUID, *, revision: int | None, changes: dict[str, Any], by: UUID | None
-) -> Any:
+) -> Row[Any]:
     """Update a document and return it. The revision increases by one if anything changed.
 
     Archiving ends the claim and keeps the tag sets; after unarchiving, the status follows from the
@@ -22,15 +23,19 @@ def update(
     `details.tag_sets` if tag sets of another schema than the new one exist that were not rejected;
     400 for an unknown `schema_id`.
     """
-    held = lock(artifact_id)
-    if revision is not None and revision != held.revision:
-        raise errors.stale(held.revision)
-    changes = {name: v for name, v in changes.items() if not _same(v, getattr(held, name))}
+    artifact = lock(artifact_id)
+    if revision is not None and revision != artifact.revision:
+        raise errors.stale(artifact.revision)
+    changes = {
+        name: value
+        for name, value in changes.items()
+        if not _is_equal(value, getattr(artifact, name))
+    }
     if not changes:
-        return held
+        return artifact
     if "schema_id" in changes:
         _check_schema(artifact_id, changes["schema_id"])
-    queries.change(artifact_id, changes)
+    queries.set_members(artifact_id, changes)
     if changes.keys() & {"schema_id", "archived"}:
         workflow().update_statuses([artifact_id])
     events.emit(
@@ -39,28 +44,28 @@ def update(
     return get(artifact_id)
 
 
-def _same(value: Any, held: Any) -> bool:
+def _is_equal(value: object, stored: object) -> bool:
     # In Python True equals 1, but in metadata they are different values.
     if isinstance(value, dict):
         option = orjson.OPT_SORT_KEYS
-        return orjson.dumps(value, option=option) == orjson.dumps(held, option=option)
-    return bool(value == held)
+        return orjson.dumps(value, option=option) == orjson.dumps(stored, option=option)
+    return value == stored
 
 
 def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
-    if schema_id is not None and not queries.hold_schema(schema_id):
-        raise errors.invalid("There is no such schema.", "schema_id")
+    if schema_id is not None and not queries.lock_schema(schema_id):
+        raise errors.invalid("This schema does not exist.", "schema_id")
     blocking = workflow().list_blocking_tag_sets(
         artifact_id, of_other_schema_than=schema_id, all_statuses=False
     )
     if blocking:
         raise errors.conflict(
-            "The artifact has tag sets of its schema. Reject or discard them first.",
+            "The artifact has tag sets of its present schema. Reject or discard them first.",
             tag_sets=blocking,
         )
 
 
-def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Any:
+def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Row[Any]:
     """Queue a document for parsing again and return it; it is `processing` until a job has run.
 
     Ends the claim. Emits `artifact.reprocessed`; the job emits `artifact.ingested` if the document
@@ -68,18 +73,21 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> An
     `details.state` if it is being processed or archived, or with `details.tag_sets` if it has tag
     sets, because their positions would refer to different text.
     """
-    held = lock(artifact_id)
-    if revision is not None and revision != held.revision:
-        raise errors.stale(held.revision)
-    if held.status == ArtifactStatus.PROCESSING or held.archived:
-        state = "archived" if held.archived else held.status
-        raise errors.conflict(f"The document is {state}.", state=state)
+    artifact = lock(artifact_id)
+    if revision is not None and revision != artifact.revision:
+        raise errors.stale(artifact.revision)
+    if artifact.status == ArtifactStatus.PROCESSING or artifact.archived:
+        state = "archived" if artifact.archived else artifact.status
+        raise errors.conflict(
+            f"The document is {state}; it cannot be reprocessed now.", state=state
+        )
     blocking = workflow().list_blocking_tag_sets(artifact_id, all_statuses=True)
     if blocking:
         raise errors.conflict(
-            "The artifact has tag sets, whose tags refer to positions in the present text.",
+            "The artifact has tag sets, whose tags refer to positions in the present text."
+            " Discard its drafts first; other tag sets prevent reprocessing.",
             tag_sets=blocking,
         )
-    queries.read_anew(artifact_id)
+    queries.set_processing(artifact_id)
     events.emit("artifact.reprocessed", {"artifact_id": artifact_id, "by": by})
     return get(artifact_id)

@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Label, Row, String, case, cast, func, select
+from sqlalchemy import Label, String, case, cast, func, select
 
+from app.engines.fields import Field
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.periods import Column
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 
 _SORTS = {
@@ -50,17 +52,19 @@ _VERSION_COLUMNS = (
     SchemaVersion.created_at,
     SchemaVersion.updated_at,
 )
-_ACTIVE_VERSION = (
-    ArtifactSchema.status,
-    SchemaVersion.id,
-    SchemaVersion.schema_id,
-    SchemaVersion.number,
-    SchemaVersion.fields,
-    SchemaVersion.review_policy,
-)
 
 
-def page(
+class CurrentVersion(NamedTuple):
+    """The members of a schema's current version that labeling needs."""
+
+    id: UUID
+    schema_id: UUID
+    number: int
+    fields: list[Field]
+    review_policy: dict[str, Any]
+
+
+def list_schemas(
     request: PageRequest,
     *,
     status: str | None,
@@ -69,41 +73,41 @@ def page(
     created_before: datetime | None,
 ) -> Page:
     """Return a page of schemas; fields that are too large for it are null."""
-    statement = select(*_LISTED_COLUMNS, _fitting(ArtifactSchema.fields, request))
+    statement = select(*_LISTED_COLUMNS, _null_if_large(ArtifactSchema.fields, request))
     if status is not None:
         statement = statement.where(ArtifactSchema.status == status)
     if document_type is not None:
         statement = statement.where(ArtifactSchema.document_type == document_type)
     statement = statement.where(*within(ArtifactSchema.created_at, created_after, created_before))
-    found = paginate(statement, request, sorts=_SORTS, unique=ArtifactSchema.id)
-    return replace(found, items=[ArtifactSchema(**row._mapping) for row in found.items])  # noqa: SLF001 - its public name
+    page = paginate(statement, request, sorts=_SORTS, unique=ArtifactSchema.id)
+    return replace(page, items=[ArtifactSchema(**row._mapping) for row in page.items])  # noqa: SLF001 - its public name
 
 
-def schema(schema_id: UUID) -> ArtifactSchema | None:
+def find_schema(schema_id: UUID) -> ArtifactSchema | None:
     """Return a schema, or None."""
     statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def lock(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema | None:
+def lock_schema(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema | None:
     """Return the current row of a schema, locked against other writers until the transaction ends.
 
     Labeling with the schema continues meanwhile. With `to_delete` it waits: then no new row can
     refer to the schema.
     """
     statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
-    locked = statement.with_for_update(key_share=not to_delete)
-    fresh = locked.execution_options(populate_existing=True)
-    return db.session().execute(fresh).scalar_one_or_none()
+    statement = statement.with_for_update(key_share=not to_delete)
+    statement = statement.execution_options(populate_existing=True)
+    return db.session().execute(statement).scalar_one_or_none()
 
 
-def version(version_id: UUID) -> SchemaVersion | None:
+def find_version(version_id: UUID) -> SchemaVersion | None:
     """Return a version, or None."""
     statement = select(SchemaVersion).where(SchemaVersion.id == version_id)
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def numbered(schema_id: UUID, number: int) -> SchemaVersion | None:
+def find_version_by_number(schema_id: UUID, number: int) -> SchemaVersion | None:
     """Return the schema's version with this number, or None."""
     statement = select(SchemaVersion).where(
         SchemaVersion.schema_id == schema_id, SchemaVersion.number == number
@@ -111,7 +115,7 @@ def numbered(schema_id: UUID, number: int) -> SchemaVersion | None:
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def version_page(
+def list_versions(
     request: PageRequest,
     schema_id: UUID,
     *,
@@ -123,8 +127,8 @@ def version_page(
     conditions += within(SchemaVersion.created_at, created_after, created_before)
     statement = select(
         *_VERSION_COLUMNS,
-        _fitting(SchemaVersion.fields, request),
-        _fitting(SchemaVersion.changes, request),
+        _null_if_large(SchemaVersion.fields, request),
+        _null_if_large(SchemaVersion.changes, request),
     ).where(*conditions)
     return paginate(
         statement,
@@ -135,18 +139,29 @@ def version_page(
     )
 
 
-def _fitting(column: Any, request: PageRequest) -> Label[Any]:
+def _null_if_large(column: Column, request: PageRequest) -> Label[Any]:
     """Return a JSON column that is null where it is larger than a record's quota of the page."""
-    share = PAGE_BYTES // request.page_size
-    return case((func.octet_length(cast(column, String)) <= share, column)).label(column.key)
+    quota = PAGE_BYTES // request.page_size
+    return case((func.octet_length(cast(column, String)) <= quota, column)).label(str(column.key))
 
 
-def active_version(schema_id: UUID) -> Row[Any] | None:
-    """Return the schema's status and its current version's columns, null before the first."""
+def find_current_version(schema_id: UUID) -> tuple[str, CurrentVersion | None] | None:
+    """Return a schema's status and its current version, or None if there is no such schema."""
     statement = (
-        select(*_ACTIVE_VERSION)
+        select(
+            ArtifactSchema.status,
+            SchemaVersion.id,
+            SchemaVersion.schema_id,
+            SchemaVersion.number,
+            SchemaVersion.fields,
+            SchemaVersion.review_policy,
+        )
         .select_from(ArtifactSchema)
         .outerjoin(SchemaVersion, SchemaVersion.id == ArtifactSchema.current_version_id)
         .where(ArtifactSchema.id == schema_id)
     )
-    return db.session().execute(statement).one_or_none()
+    row = db.session().execute(statement).one_or_none()
+    if row is None:
+        return None
+    status, *members = row
+    return status, None if members[0] is None else CurrentVersion(*members)

@@ -5,9 +5,8 @@ consistent (400, with a code of its own).
 """
 
 from collections.abc import Collection
-from typing import Any
 
-from marshmallow import validate
+from marshmallow import missing, validate
 
 from app.engines.fields.definition import MAX_COLUMNS, MAX_FIELDS, MAX_OPTIONS
 from app.engines.fields.model import CONSTRAINTS, TYPES
@@ -83,10 +82,13 @@ class ReviewPolicyBody(Schema):
     max_rejections = Int(maximum=100, allow_none=True)
 
 
-def _skills(**kwargs: Any) -> List:
-    what = {"description": "Labelers need all of these skills, through their teams."}
+def _skills(*, load_default: object = missing) -> List:
+    described = {"description": "Labelers need all of these skills, through their teams."}
     return List(
-        Name(max_length=teams.MAX_SKILL), max_items=teams.MAX_SKILLS, metadata=what, **kwargs
+        Name(max_length=teams.MAX_SKILL),
+        max_items=teams.MAX_SKILLS,
+        metadata=described,
+        load_default=load_default,
     )
 
 

@@ -1,5 +1,6 @@
 """Artifact schemas: editable drafts and their immutable versions. Other features call these."""
 
+from app.schemas.artifact_schemas.cache import compiled
 from app.schemas.artifact_schemas.service.drafts import (
     DEFAULT_POLICY,
     create,
@@ -18,8 +19,6 @@ from app.schemas.artifact_schemas.service.states import (
     enable_ai_assist,
 )
 from app.schemas.artifact_schemas.service.versions import (
-    Version,
-    compiled,
     diff,
     get_active_version,
     get_version,
@@ -30,7 +29,6 @@ from app.schemas.artifact_schemas.service.versions import (
 __all__ = [
     "DEFAULT_POLICY",
     "Labels",
-    "Version",
     "activate",
     "bind_labels",
     "compiled",

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.engines.fields import FieldError, check_fields
+from app.engines.fields import Field, FieldError, check_fields
 from app.identity.teams import service as teams
 from app.kit import db, errors
 from app.kit.errors import ApiError
@@ -35,7 +35,7 @@ def list_schemas(
     created_before: datetime | None = None,
 ) -> Page:
     """Return a page of schemas."""
-    return records.page(
+    return records.list_schemas(
         page,
         status=status,
         document_type=document_type,
@@ -53,7 +53,7 @@ def create(
     guidelines: str = "",
     review_policy: dict[str, Any] | None = None,
     required_skills: Iterable[str] = (),
-    fields: list[dict[str, Any]],
+    fields: list[Field],
 ) -> ArtifactSchema:
     """Create a draft and return it.
 
@@ -66,8 +66,8 @@ def create(
         description=description,
         guidelines=guidelines,
         review_policy={**DEFAULT_POLICY, **(review_policy or {})},
-        fields=_checked(fields),
-        **_skills(required_skills),
+        fields=_check_fields(fields),
+        **_build_skill_columns(required_skills),
         created_by=created_by,
     )
     db.session().add(schema)
@@ -77,7 +77,7 @@ def create(
 
 def get(schema_id: UUID) -> ArtifactSchema:
     """Return a schema. Raises 404."""
-    schema = records.schema(schema_id)
+    schema = records.find_schema(schema_id)
     if schema is None:
         raise errors.not_found()
     return schema
@@ -87,11 +87,11 @@ def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) ->
     """Update the draft. Raises 404, 409 `stale_precondition`, 400 for an invalid field."""
     schema = lock(schema_id, revision)
     if "fields" in changes:
-        changes = {**changes, "fields": _checked(changes["fields"])}
+        changes = {**changes, "fields": _check_fields(changes["fields"])}
     if "review_policy" in changes:
         changes = {**changes, "review_policy": {**schema.review_policy, **changes["review_policy"]}}
     if "required_skills" in changes:
-        changes = {**changes, **_skills(changes["required_skills"])}
+        changes = {**changes, **_build_skill_columns(changes["required_skills"])}
     for name, value in changes.items():
         setattr(schema, name, value)
     db.session().flush()
@@ -106,7 +106,7 @@ def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> 
     schema = get(schema_id)
     return create(
         created_by=created_by,
-        name=name or copy_name(schema.name),
+        name=name or build_copy_name(schema.name),
         document_type=schema.document_type,
         description=schema.description,
         guidelines=schema.guidelines,
@@ -116,7 +116,7 @@ def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> 
     )
 
 
-def copy_name(name: str) -> str:
+def build_copy_name(name: str) -> str:
     """Return the name of a copy, shortened to at most `MAX_NAME` characters."""
     return name[: MAX_NAME - len(_COPY)].rstrip() + _COPY
 
@@ -131,7 +131,7 @@ def delete(schema_id: UUID, *, revision: int | None) -> None:
     _check_unlabeled(schema_id)
     # Creating a tag set locks the document first and the schema second; the order here is the same.
     labels().detach_artifacts(schema_id, wait=True)
-    schema = records.lock(schema_id, to_delete=True)
+    schema = records.lock_schema(schema_id, to_delete=True)
     _check_revision(schema, revision)
     # Nothing new can refer to the schema now; detach the documents that came in before the lock.
     # Do not wait for them: a transaction that locks one of them may be waiting for the schema.
@@ -145,13 +145,14 @@ def _check_unlabeled(schema_id: UUID) -> None:
     tag_sets = labels().count_tag_sets(schema_id)
     if tag_sets:
         raise errors.conflict(
-            "Documents were labeled with this schema. Deactivate it instead.", tag_sets=tag_sets
+            "This schema has tag sets; it cannot be deleted. Deactivate it instead.",
+            tag_sets=tag_sets,
         )
 
 
 def lock(schema_id: UUID, revision: int | None) -> ArtifactSchema:
     """Return a schema, locked against other writers. Raises 404, 409 `stale_precondition`."""
-    return _check_revision(records.lock(schema_id), revision)
+    return _check_revision(records.lock_schema(schema_id), revision)
 
 
 def _check_revision(schema: ArtifactSchema | None, revision: int | None) -> ArtifactSchema:
@@ -162,12 +163,15 @@ def _check_revision(schema: ArtifactSchema | None, revision: int | None) -> Arti
     return schema
 
 
-def _skills(skills: Iterable[str]) -> dict[str, list[str]]:
-    found = teams.deduplicate_skills(skills)
-    return {"required_skills": list(found.values()), "required_skill_keys": list(found)}
+def _build_skill_columns(skills: Iterable[str]) -> dict[str, list[str]]:
+    skills_by_key = teams.deduplicate_skills(skills)
+    return {
+        "required_skills": list(skills_by_key.values()),
+        "required_skill_keys": list(skills_by_key),
+    }
 
 
-def _checked(fields: list[dict[str, Any]]) -> list[Any]:
+def _check_fields(fields: list[Field]) -> list[Field]:
     try:
         return check_fields(fields)
     except FieldError as error:

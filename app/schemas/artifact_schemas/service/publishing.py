@@ -33,21 +33,21 @@ def publish(
     _check_base(schema, base_version)
     if not schema.fields:
         raise errors.invalid("A version needs at least one field.", "fields")
-    changes = _changes(schema)
+    changes = _list_changes(schema)
     breaking = [change for change in changes if change["breaking"]]
     if breaking and not (allow_breaking or dry_run):
         raise ApiError(
             "schema_breaking_change",
-            "Labels of the version before would not fit this one.",
+            "The changes break existing tag sets. Send `allow_breaking` to publish them anyway.",
             details={"changes": breaking},
         )
-    version = _next(schema, changes, published_by=published_by, note=note)
+    version = _build_version(schema, changes, published_by=published_by, note=note)
     if not dry_run:
-        _freeze(schema, version)
+        _store(schema, version)
     return {**version, "dry_run": dry_run}
 
 
-def _next(
+def _build_version(
     schema: ArtifactSchema, changes: list[dict[str, Any]], *, published_by: UUID, note: str | None
 ) -> dict[str, Any]:
     return {
@@ -66,8 +66,8 @@ def _next(
     }
 
 
-def _freeze(schema: ArtifactSchema, version: dict[str, Any]) -> None:
-    before = schema.current_version_id and versions.get_version(schema.current_version_id)
+def _store(schema: ArtifactSchema, version: dict[str, Any]) -> None:
+    previous = schema.current_version_id and versions.get_version(schema.current_version_id)
     now = db.utc_now()
     version.update(id=uuid7(), published_at=now, created_at=now, updated_at=now)
     db.session().add(SchemaVersion(**version))
@@ -81,28 +81,30 @@ def _freeze(schema: ArtifactSchema, version: dict[str, Any]) -> None:
             "schema_version_id": version["id"],
             "number": version["number"],
             "by": version["published_by"],
-            "labels_per_artifact": _limit(version["review_policy"]),
-            "labels_per_artifact_before": _limit(before.review_policy) if before else None,
+            "labels_per_artifact": _labels_per_artifact(version["review_policy"]),
+            "labels_per_artifact_before": _labels_per_artifact(previous.review_policy)
+            if previous
+            else None,
         },
     )
 
 
-def _limit(policy: dict[str, Any]) -> int:
-    limit: int = {**DEFAULT_POLICY, **policy}["labels_per_artifact"]
-    return limit
+def _labels_per_artifact(policy: dict[str, Any]) -> int:
+    required_labels: int = {**DEFAULT_POLICY, **policy}["labels_per_artifact"]
+    return required_labels
 
 
 def _check_base(schema: ArtifactSchema, base_version: int | None) -> None:
     if base_version is not None and base_version != schema.current_version_number:
         raise ApiError(
             "schema_version_conflict",
-            "Another version was published over the one this draft was built on.",
+            "Another version was published since `base_version`. Check the draft against it.",
             field="base_version",
             details={"current_version": schema.current_version_number},
         )
 
 
-def _changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
+def _list_changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
     if schema.current_version_id is None:
         return []
     previous = versions.get_version(schema.current_version_id)

@@ -28,7 +28,7 @@ def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
     """
     schema = lock(schema_id, revision)
     if schema.status not in DEACTIVATE.sources:
-        raise errors.conflict("A draft was never open for labeling.", state=schema.status)
+        raise errors.conflict("The schema is a draft; it was never activated.", state=schema.status)
     schema.status = DEACTIVATE.target
     db.session().flush()
     return schema
@@ -39,15 +39,15 @@ def enable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema
 
     Raises 404, 409 `stale_precondition`.
     """
-    return _assist(schema_id, revision=revision, enabled=True)
+    return _set_ai_assist(schema_id, revision=revision, enabled=True)
 
 
 def disable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
     """Turn AI assistance off; keep its proposals. Raises 404, 409 `stale_precondition`."""
-    return _assist(schema_id, revision=revision, enabled=False)
+    return _set_ai_assist(schema_id, revision=revision, enabled=False)
 
 
-def _assist(schema_id: UUID, *, revision: int | None, enabled: bool) -> ArtifactSchema:
+def _set_ai_assist(schema_id: UUID, *, revision: int | None, enabled: bool) -> ArtifactSchema:
     schema = lock(schema_id, revision)
     schema.ai_assist_enabled = enabled
     db.session().flush()

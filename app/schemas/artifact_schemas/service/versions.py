@@ -1,34 +1,22 @@
 """Read and compare published versions, which never change."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.engines.fields import CompiledFields, compare, tags_schema
+from app.engines.fields import compare, tags_schema
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
-from app.schemas.artifact_schemas import cache
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.schemas.artifact_schemas.queries import records
+from app.schemas.artifact_schemas.queries.records import CurrentVersion
 from app.schemas.artifact_schemas.service import drafts
 from app.schemas.artifact_schemas.statuses import SchemaStatus
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
-    """The members of a published version that labeling needs; `fields` are in normal form."""
-
-    id: UUID
-    schema_id: UUID
-    number: int
-    fields: list[dict[str, Any]]
-    review_policy: dict[str, Any]
-
-
 def get_version(version_id: UUID) -> SchemaVersion:
     """Return a version. Raises 404."""
-    version = records.version(version_id)
+    version = records.find_version(version_id)
     if version is None:
         raise errors.not_found()
     return version
@@ -46,7 +34,7 @@ def list_versions(
     Raises 404.
     """
     drafts.get(schema_id)
-    return records.version_page(
+    return records.list_versions(
         page, schema_id, created_after=created_after, created_before=created_before
     )
 
@@ -59,8 +47,8 @@ def diff(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
     is not a version of the same schema.
     """
     version = get_version(version_id)
-    base = _base(version, against)
-    changes = [one.as_dict() for one in compare(base.fields if base else [], version.fields)]
+    base = _find_base(version, against)
+    changes = [change.as_dict() for change in compare(base.fields if base else [], version.fields)]
     if base is None:
         changes = [{**change, "breaking": False} for change in changes]
     return {
@@ -82,28 +70,24 @@ def json_schema(version_id: UUID) -> dict[str, Any]:
     )
 
 
-def _base(version: SchemaVersion, against: UUID | None) -> SchemaVersion | None:
+def _find_base(version: SchemaVersion, against: UUID | None) -> SchemaVersion | None:
     if against is None:
-        return records.numbered(version.schema_id, version.number - 1)
-    base = records.version(against)
+        return records.find_version_by_number(version.schema_id, version.number - 1)
+    base = records.find_version(against)
     if base is None or base.schema_id != version.schema_id:
         raise errors.invalid("Must be a version of the same schema.", "against")
     return base
 
 
-def get_active_version(schema_id: UUID) -> Version:
+def get_active_version(schema_id: UUID) -> CurrentVersion:
     """Return the version that new tag sets use.
 
-    Raises 404, or 409 `conflict` with `details.state` when the schema is not active.
+    Raises 404, or 409 `conflict` with `details.state` if the schema is not active.
     """
-    row = records.active_version(schema_id)
-    if row is None:
+    current = records.find_current_version(schema_id)
+    if current is None:
         raise errors.not_found()
-    if row.status != SchemaStatus.ACTIVE or row.id is None:
-        raise errors.conflict("The schema is not open for labeling.", state=row.status)
-    return Version(row.id, row.schema_id, row.number, row.fields, row.review_policy)
-
-
-def compiled(version_id: UUID, fields: list[dict[str, Any]]) -> CompiledFields:
-    """Return the compiled fields of a published version, from a cache: versions never change."""
-    return cache.compiled(version_id, fields)
+    status, version = current
+    if status != SchemaStatus.ACTIVE or version is None:
+        raise errors.conflict("The schema is not active; activate it first.", state=status)
+    return version

@@ -43,7 +43,7 @@ def assign(
         artifact = artifacts.lock(artifact_id)
         if artifact.revision != revision:
             raise errors.stale(artifact.revision)
-    outcome = assigner.assign(artifacts.by_ids([artifact_id]))
+    outcome = assigner.assign(artifacts.select_matching([artifact_id]))
     for error in outcome.closed.values():
         raise error
     if not outcome.assigned:
@@ -80,7 +80,7 @@ def bulk_assign(
         return bulk.build_result(ids, assigner.assign_batch(ids))
     assigner.lock_recipients()  # Validate even if the filter matches nothing.
     # In the order of ids: rows in the order of urgency are far apart on disk (docs/decisions/0030).
-    matched = bulk.find(artifacts.selected_ids(filter), expected=expected_count)
+    matched = bulk.find(artifacts.select_ids(filter), expected=expected_count)
     return bulk.in_batches(matched, lambda ids: assigner.assign_batch(ids, filter))
 
 
@@ -136,10 +136,10 @@ class _Assigner:
         With `filters`, only artifacts that still match are assigned. Raises as `lock_recipients`.
         """
         self.lock_recipients()
-        outcome = self.assign(artifacts.by_ids(artifact_ids, filters))
+        outcome = self.assign(artifacts.select_matching(artifact_ids, filters))
         missing = bulk.find_missing(artifact_ids, [*outcome.assigned, *outcome.closed])
         if filters is not None:
-            missing = artifacts.changed_since(missing)
+            missing = artifacts.explain_missing(missing)
         return outcome.closed | missing
 
     def assign(self, selected: Select[Any]) -> _Outcome:
