@@ -25,7 +25,7 @@ Key = tuple[str, frozenset[str]]
 class _Leaf:
     attribute: str
     operator: str
-    value: Any
+    value: object
     made: Made
 
     @property
@@ -53,7 +53,7 @@ class _Leaf:
             "matched": matched,
         }
 
-    def _shown(self, facts: Facts, *, found: bool) -> Any:
+    def _shown(self, facts: Facts, *, found: bool) -> object:
         actual = facts.values.get(self.attribute)
         if not isinstance(actual, str):
             return actual

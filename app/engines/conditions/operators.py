@@ -62,7 +62,7 @@ class Made:
     texts: frozenset[str] | None = None
 
 
-def make(attribute: str, kind: Kind, name: str, value: Any) -> Made:
+def make(attribute: str, kind: Kind, name: str, value: object) -> Made:
     """Build the test of one condition.
 
     Raises ConditionError with the path `value` or `value.<n>`.
@@ -75,7 +75,7 @@ def make(attribute: str, kind: Kind, name: str, value: Any) -> Made:
     return Made(lambda facts: not test(facts), made.cost, made.place)
 
 
-def _build_positive(attribute: str, kind: Kind, name: str, value: Any) -> Made:
+def _build_positive(attribute: str, kind: Kind, name: str, value: object) -> Made:
     if name == "exists":
         if value is not None:
             raise ConditionError("value", "This operator takes no value.")
@@ -91,7 +91,7 @@ def _build_positive(attribute: str, kind: Kind, name: str, value: Any) -> Made:
     return _test_text(attribute, name, value)
 
 
-def _to_comparable(kind: Kind, value: Any, path: str) -> Comparable:
+def _to_comparable(kind: Kind, value: object, path: str) -> Comparable:
     """Return a value in the form used for comparison: texts folded, ids in lower case."""
     if kind == "id":
         return _id(value, path)
@@ -113,7 +113,7 @@ def _check_length(value: str, path: str) -> str:
     return value
 
 
-def _number(value: Any, path: str) -> float:
+def _number(value: object, path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ConditionError(path, "Must be a number.")
     if isinstance(value, float) and not math.isfinite(value):
@@ -121,7 +121,7 @@ def _number(value: Any, path: str) -> float:
     return value
 
 
-def _id(value: Any, path: str) -> str:
+def _id(value: object, path: str) -> str:
     try:
         if isinstance(value, str) and len(value) == len(str(UUID(int=0))):
             return str(UUID(value))
@@ -145,7 +145,7 @@ def _test_equal(attribute: str, expected: Comparable) -> Made:
     return Made(test, _EQUAL)
 
 
-def _test_in(attribute: str, kind: Kind, value: Any) -> Made:
+def _test_in(attribute: str, kind: Kind, value: object) -> Made:
     if not isinstance(value, list) or not value:
         raise ConditionError("value", "Must be a list of at least one value.")
     if len(value) > MAX_VALUES:
@@ -172,7 +172,7 @@ def _test_order(attribute: str, compare: Callable[[float, float], bool], bound: 
     return Made(test, _ORDERED)
 
 
-def _test_text(attribute: str, name: str, value: Any) -> Made:
+def _test_text(attribute: str, name: str, value: object) -> Made:
     if not isinstance(value, str) or not value:
         raise ConditionError("value", "Must be a text of at least one character.")
     if name == "matches":

@@ -21,8 +21,8 @@ class Change:
     key: str
     breaking: bool
     what: str
-    before: Any = None
-    after: Any = None
+    before: object = None
+    after: object = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the change as JSON: kind, key, breaking, what, from, to."""

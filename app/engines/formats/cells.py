@@ -54,7 +54,7 @@ def cells_of(field: Field, separator: str, guard: Guard) -> Cells:
     return lambda value: [cell(value, separator, guard)]
 
 
-def cell(value: Any, separator: str, guard: Guard) -> str:
+def cell(value: object, separator: str, guard: Guard) -> str:
     """Format one cell: lists joined by `separator`, objects as JSON, null as an empty string."""
     if isinstance(value, str):
         return guard(value)
@@ -77,20 +77,20 @@ def _join(texts: list[str], separator: str, guard: Guard) -> str:
     return guard(joined)
 
 
-def _money(value: Any, separator: str, guard: Guard) -> list[str]:
+def _money(value: object, separator: str, guard: Guard) -> list[str]:
     if not isinstance(value, list):
         return [cell(part, separator, guard) for part in _parts(value)]
     parts = [_parts(one) for one in value]
     return [cell([pair[side] for pair in parts], separator, guard) for side in (0, 1)]
 
 
-def _parts(value: Any) -> tuple[Any, Any]:
+def _parts(value: object) -> tuple[Any, Any]:
     if isinstance(value, Mapping) and "amount" in value:
         return value["amount"], value.get("currency")
     return value, None
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, str):
         return value
     if value is None:
@@ -102,5 +102,5 @@ def _text(value: Any) -> str:
     return _compact(value)
 
 
-def _compact(value: Any) -> str:
+def _compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

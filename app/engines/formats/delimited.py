@@ -180,7 +180,7 @@ def _headers(fields: Sequence[Field], prefix: str) -> list[str]:
     return [name for field in fields for name in headers_of(field, prefix + field["key"])]
 
 
-def _rows(value: Any) -> list[Mapping[str, Any]]:
+def _rows(value: object) -> list[Mapping[str, Any]]:
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
 
 

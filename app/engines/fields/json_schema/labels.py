@@ -109,7 +109,7 @@ def _select_shared(definitions: Schema) -> Schema:
     return {name: schema for name, schema in SHARED.items() if name in referenced}
 
 
-def _references(schema: Any) -> Iterator[str]:
+def _references(schema: object) -> Iterator[str]:
     if isinstance(schema, dict):
         reference = schema.get("$ref")
         if isinstance(reference, str):

@@ -204,7 +204,7 @@ class Resolver:
                 path, f"Another {line(name, 64)} applies here too: the first one was used."
             )
 
-    def _types(self, node: Node, value: Any, path: str) -> None:
+    def _types(self, node: Node, value: object, path: str) -> None:
         listed = value if isinstance(value, list) else [value]
         types = {entry for entry in listed if isinstance(entry, str)}
         if node.types is not None:
