@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from app.identity.members.eligibility import lock_eligible
@@ -18,7 +18,7 @@ from app.workflow.review_queue import emitted_events
 from app.workflow.review_queue.emitted_events import AssignedPayload
 from app.workflow.review_queue.queries import items, reading
 from app.workflow.review_queue.queries.items import LockedItem
-from app.workflow.review_queue.service.bulk import for_each
+from app.workflow.review_queue.service.bulk import Selection, for_each
 from app.workflow.review_queue.service.claiming import lock
 from app.workflow.review_queue.service.reading import get_item
 from app.workflow.tag_sets import service as tag_sets
@@ -81,7 +81,7 @@ def assign_many(
     user_ids: Sequence[UUID] = (),
     team_id: UUID | None = None,
     due_at: datetime | None = None,
-    **selection: Any,
+    **selection: Unpack[Selection],
 ) -> dict[str, Any]:
     """Assign items evenly to reviewers, or to a team, by id or by filter (`for_each`).
 

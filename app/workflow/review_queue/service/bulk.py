@@ -1,7 +1,7 @@
 """Bulk actions on review items selected by id or by filter."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 from app.kit import bulk, errors
@@ -10,11 +10,22 @@ from app.kit.principal import Caller
 from app.workflow.review_queue.queries import reading
 from app.workflow.tag_sets import service as tag_sets
 
+
+class Selection(TypedDict, total=False):
+    """The items of a bulk action: either ids, or a filter with the expected number of matches."""
+
+    tag_set_ids: Sequence[UUID]
+    filter: dict[str, Any]
+    expected_count: int
+
+
 Action = Callable[[Sequence[UUID], FindUnfit | None], Failures]
 """Function that changes items and returns the errors of items that were not changed."""
 
 
-def accept_many(*, caller: Caller, note: str | None = None, **selection: Any) -> dict[str, Any]:
+def accept_many(
+    *, caller: Caller, note: str | None = None, **selection: Unpack[Selection]
+) -> dict[str, Any]:
     """Accept items as `tag_sets.accept_many`, by id or by filter (`for_each`)."""
 
     def act(ids: Sequence[UUID], find_unfit: FindUnfit | None) -> Failures:
@@ -23,7 +34,9 @@ def accept_many(*, caller: Caller, note: str | None = None, **selection: Any) ->
     return for_each(act, caller=caller, **selection)
 
 
-def reject_many(*, caller: Caller, reason: str, send_to: str, **selection: Any) -> dict[str, Any]:
+def reject_many(
+    *, caller: Caller, reason: str, send_to: str, **selection: Unpack[Selection]
+) -> dict[str, Any]:
     """Reject items as `tag_sets.reject_many`, by id or by filter (`for_each`)."""
 
     def act(ids: Sequence[UUID], find_unfit: FindUnfit | None) -> Failures:

@@ -3,6 +3,8 @@
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Row
+
 from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.statuses import OPEN_FOR_TAG_SETS
 from app.engines.agreement import diff
@@ -65,7 +67,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     return reading.get_existing(tag_set.id)
 
 
-def _check_can_create(artifact: Any, caller: Caller, terms: rules.Terms) -> None:
+def _check_can_create(artifact: Row[Any], caller: Caller, terms: rules.Terms) -> None:
     blocking = rules.blocking_statuses(terms.labels_per_artifact)
     other = deciding.find_of_labeler(artifact.id, caller.user_id, blocking)
     if other is not None:
@@ -92,7 +94,7 @@ def _check_can_create(artifact: Any, caller: Caller, terms: rules.Terms) -> None
 
 
 def _copy_tags(
-    source: str, artifact: Any, fields: CompiledFields, caller: Caller
+    source: str, artifact: Row[Any], fields: CompiledFields, caller: Caller
 ) -> list[dict[str, Any]]:
     if source == "empty":
         return []
