@@ -11,7 +11,7 @@ _SETTLE_SECONDS = 10
 
 
 def idle(report: Report, service: Service) -> None:
-    """Measure all processes, databases included, after a pause."""
+    """Report the memory (PSS) of all processes of an idle service, databases included."""
     time.sleep(_SETTLE_SECONDS)
     megabytes = tree_pss(service.process.pid) / 1e6
     report.add(

@@ -88,8 +88,8 @@ def _fill(org: Org, rows: int) -> None:
 def _rules(org: Org, *, reading: bool) -> None:
     """Create typical rules: by vendor, amount, name and language, with groups and patterns.
 
-    All strategies occur. Four of five documents match a rule, most of them after many others did
-    not match.
+    They use every assignment strategy. Four of five documents match a rule, most of them only after
+    many earlier rules did not match.
     """
     router, draw = Router(Desk(org)), random.Random(7)
     team = router.team(*(f"member{number}" for number in range(_MEMBERS)))

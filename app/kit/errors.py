@@ -92,7 +92,7 @@ def not_found() -> ApiError:
 
 
 def conflict(message: str, **details: object) -> ApiError:
-    """Return the 409 for an action that the state of the record or another record forbids."""
+    """Return the 409 for an action that conflicts with the state of this or another record."""
     return ApiError("conflict", message, details=details or None)
 
 
@@ -118,7 +118,7 @@ def busy(message: str, *, retry_after: int) -> ApiError:
 
 
 def denied(message: str) -> ApiError:
-    """Return the 403 for an action that the caller may not perform, whatever their role."""
+    """Return the 403 for an action that is forbidden for another reason than the role."""
     return ApiError("permission_denied", message)
 
 

@@ -106,7 +106,7 @@ class Keyring:
         return hmac.digest(self._derive(f"sign:{purpose}"), payload, "sha256")[:SIGNATURE_BYTES]
 
     def verify(self, purpose: str, payload: bytes, signature: bytes) -> bool:
-        """Return whether `sign` made this signature, in constant time."""
+        """Return whether the signature is valid for this purpose and payload, in constant time."""
         return hmac.compare_digest(self.sign(purpose, payload), signature)
 
     def fingerprint(self, purpose: str, secret: str) -> str:

@@ -62,7 +62,7 @@ def run(job: Job) -> None:
 
 
 def _wait_for_period(job: Job, export: Export) -> None:
-    """Wait for open transactions that may still add tag sets to the export's period."""
+    """Wait until no open transaction can add tag sets to the period of the export."""
     if export.filter["created_before"] is None and export.filter["decided_before"] is None:
         return
     try:

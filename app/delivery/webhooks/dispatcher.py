@@ -162,7 +162,7 @@ class Dispatcher:
             self._changed.notify_all()
 
     def _begin(self) -> None:
-        """Begin the attempts that `quotas` picks, and send as many as there are free threads."""
+        """Begin the attempts that `quotas` picks, and submit them to the free threads."""
         with self._changed:
             picked = [] if self._stopping else self._quotas.pick(BEGIN_BATCH)
         if not picked:

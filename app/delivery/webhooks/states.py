@@ -187,7 +187,7 @@ class States:
             self.organizations.pop(organization.id, None)
 
     def _remove_idle_webhooks(self) -> None:
-        """Remove idle webhooks among those that were not used for the longest time."""
+        """Remove the idle webhooks among the least recently used tenth."""
         for webhook in list(self._webhooks.values())[: KNOWN_WEBHOOKS // 10]:
             organization = self.organizations.get(webhook.organization_id)
             is_due = organization is not None and webhook.id in organization.due

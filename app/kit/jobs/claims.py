@@ -221,18 +221,18 @@ def list_due_queues(queues: Sequence[str]) -> list[str]:
 
 def lock(lease: Lease) -> bool:
     """Lock the rows of a run, and return whether all of them still have its lease."""
-    return bool(db.session().scalar(_LOCK, _columns(lease)) == len(lease.ids))
+    return bool(db.session().scalar(_LOCK, _build_parameters(lease)) == len(lease.ids))
 
 
 def renew(lease: Lease) -> None:
     """Extend a lease to `LEASE_SECONDS` from now."""
     db.session().execute(_ASYNC_COMMIT)
-    db.session().execute(_RENEW, {"lease": LEASE_SECONDS, **_columns(lease)})
+    db.session().execute(_RENEW, {"lease": LEASE_SECONDS, **_build_parameters(lease)})
 
 
 def finish(lease: Lease) -> bool:
     """Mark the jobs of a run as completed, and return whether all still had its lease."""
-    return _count(db.session().execute(_FINISH, _columns(lease))) == len(lease.ids)
+    return _count(db.session().execute(_FINISH, _build_parameters(lease))) == len(lease.ids)
 
 
 def requeue(
@@ -240,15 +240,15 @@ def requeue(
 ) -> None:
     """Requeue jobs with a delay in seconds, and add to their counts. `faults=0` resets faults."""
     values = {"delay": delay, "error": error, "attempts": attempts, "faults": faults}
-    db.session().execute(_REQUEUE, {**values, **_columns(lease)})
+    db.session().execute(_REQUEUE, {**values, **_build_parameters(lease)})
 
 
 def fail(lease: Lease, error: str) -> bool:
     """Mark the jobs of a run as failed, and return whether any still had its lease."""
-    return _count(db.session().execute(_FAIL, {"error": error, **_columns(lease)})) > 0
+    return _count(db.session().execute(_FAIL, {"error": error, **_build_parameters(lease)})) > 0
 
 
-def _columns(lease: Lease) -> dict[str, Any]:
+def _build_parameters(lease: Lease) -> dict[str, Any]:
     return {"ids": [str(job_id) for job_id in lease.ids], "token": lease.token}
 
 

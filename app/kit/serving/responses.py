@@ -1,4 +1,4 @@
-"""The sending of a response to the client."""
+"""Produce a response and send it to the client, without blocking on slow clients."""
 
 import contextvars
 import socket

@@ -40,7 +40,7 @@ class Sockets:
         self._refusals = refusals
 
     def add(self, client: socket.socket, peer: object, server: object) -> None:
-        """Add a new connection and wait for its first request."""
+        """Register a new connection, and set the deadline of its first request."""
         client.setblocking(False)  # noqa: FBT003 - the standard library's signature
         if client.family != socket.AF_UNIX:
             # Limits the kernel memory for a client that does not read.

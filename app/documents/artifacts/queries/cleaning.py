@@ -45,7 +45,7 @@ def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, st
 
 
 def lock_unused(organization_id: UUID, digests: Sequence[str]) -> list[str]:
-    """Lock contents until the transaction ends; return the digests that no artifact has."""
+    """Lock all given contents until the transaction ends, and return those that no artifact has."""
     ordered = sorted(set(digests))
     db.session().execute(_LOCK, {"organization": str(organization_id), "digests": ordered})
     used = find_used_contents([(str(organization_id), digest) for digest in ordered])

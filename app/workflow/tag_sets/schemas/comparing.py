@@ -43,7 +43,7 @@ class Change(Schema):
 
 
 class MovedRows(Schema):
-    """Consecutive rows of a table that have new numbers."""
+    """Consecutive rows of a table whose row numbers changed by the same amount."""
 
     table = Str(required=True)
     start = Int(required=True, data_key="from", attribute="from")

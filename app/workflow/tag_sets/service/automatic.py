@@ -10,7 +10,7 @@ from uuid import UUID
 from app.engines.agreement import agrees, line_up
 from app.kit import container
 from app.kit.principal import Caller
-from app.workflow.tag_sets.queries import beside, deciding, revisions
+from app.workflow.tag_sets.queries import deciding, related, revisions
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.service import rules, sources
 from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
@@ -107,7 +107,7 @@ def apply_agreement(tag_set: LockedTagSet, terms: rules.Terms) -> list[LockedTag
     submitted = [row for row in group if row.status == TagSetStatus.SUBMITTED]
     lineup = line_up([row.tags for row in group], terms.shapes)
     disagree = not agrees(lineup.sets, terms.shapes, limit)
-    beside.mark_disagreement([row.id for row in submitted], disagree=disagree)
+    related.mark_disagreement([row.id for row in submitted], disagree=disagree)
     # If there are more than required, a reviewer chooses among them.
     surplus = len(group) > tag_set.required_labels
     if disagree or surplus or any(was_sent_back(row) for row in group):

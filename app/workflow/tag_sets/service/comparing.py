@@ -23,9 +23,9 @@ from app.engines.agreement import (
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
-from app.workflow.tag_sets.queries import beside, revisions
-from app.workflow.tag_sets.queries.beside import ComparedTagSet
+from app.workflow.tag_sets.queries import related, revisions
 from app.workflow.tag_sets.queries.reading import PAGE_BYTES, TagSetRow
+from app.workflow.tag_sets.queries.related import ComparedTagSet
 from app.workflow.tag_sets.service import automatic, reading, rules
 from app.workflow.tag_sets.service.changes import limit_size, summarize_changes
 from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
@@ -123,7 +123,7 @@ def _get_revision_side(tag_set_id: UUID, number: int, parameter: str) -> _Side:
 
 
 def _get_prediction_side(tag_set: TagSetRow, caller: Caller) -> _Side:
-    row = beside.get_latest_prediction(tag_set.artifact_id)
+    row = related.get_latest_prediction(tag_set.artifact_id)
     if row is None or reading.find(row.id, caller=caller) is None:
         raise errors.invalid("This artifact has no prediction.", "prediction")
     return _Side("prediction", row.id, row.revision, row.tags)
@@ -139,7 +139,7 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
     `fields` has as many fields as fit into 8 MiB; `truncated` tells if there are more. Raises 404.
     """
     artifact = artifacts.get(artifact_id)
-    rows = beside.list_of_artifact(artifact_id)
+    rows = related.list_by_artifact(artifact_id)
     # Versions of different schemas cannot be compared, and their fields differ.
     current = [row for row in rows if row.schema_id == artifact.schema_id]
     counted = [row for row in current if _is_counted(row)]

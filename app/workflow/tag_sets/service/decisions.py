@@ -12,7 +12,7 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import build_accepted, build_payload, build_rejected
-from app.workflow.tag_sets.queries import beside, deciding, reading, recording
+from app.workflow.tag_sets.queries import deciding, reading, recording, related
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import provenance, rules, skips, sources, statuses
@@ -89,7 +89,7 @@ def _corrections(
         return {}
     if tag_set.source != "merge":
         return {"tags": checked}
-    known = beside.get_provenance(tag_set.id)
+    known = related.get_provenance(tag_set.id)
     return {
         "tags": checked,
         "provenance": provenance.correct_entries(known, tag_set.tags, checked, terms.shapes),
@@ -101,7 +101,7 @@ def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
 
     An accepted merge reaches the quorum alone; a merge may be accepted besides other tag sets.
     """
-    merged = beside.list_merges(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+    merged = related.list_merges(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
     if merged or tag_set.source == "merge":
         return merged
     accepted = deciding.list_by_status(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
@@ -158,7 +158,7 @@ def _supersede(merge: LockedTagSet, reviewer_id: UUID | None) -> None:
         "reviewer_id": reviewer_id,
         "decided_at": db.utc_now(),
     }
-    beside.supersede(sources, merge.id, {**DECIDED, **decision}, author_id=reviewer_id)
+    related.supersede(sources, merge.id, {**DECIDED, **decision}, author_id=reviewer_id)
 
 
 def reject(

@@ -17,9 +17,9 @@ from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import SavedPayload, build_payload
-from app.workflow.tag_sets.queries import beside, deciding, reading, revisions, saving
-from app.workflow.tag_sets.queries.beside import Prediction
+from app.workflow.tag_sets.queries import deciding, reading, related, revisions, saving
 from app.workflow.tag_sets.queries.reading import TagSetRow
+from app.workflow.tag_sets.queries.related import Prediction
 from app.workflow.tag_sets.service import rules, skips, sources, statuses
 from app.workflow.tag_sets.service.changes import summarize_changes
 from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
@@ -83,7 +83,7 @@ def _check_can_create(artifact: Row[Any], caller: Caller, terms: rules.Terms) ->
         raise errors.conflict(
             "This artifact is reserved for a labeler who has started a draft.", reserved=True
         )
-    if len(standing) >= terms.labels_per_artifact or beside.list_merges(
+    if len(standing) >= terms.labels_per_artifact or related.list_merges(
         artifact.id, (TagSetStatus.ACCEPTED,)
     ):
         raise errors.conflict(
@@ -122,7 +122,7 @@ def _is_visible(tag_set_id: UUID, caller: Caller) -> bool:
 def _find_source(source: str, artifact_id: UUID) -> TagSetRow | Prediction | None:
     """Return the tag set to copy: the model's latest one, or the artifact's one with that id."""
     if source == "prediction":
-        return beside.get_latest_prediction(artifact_id)
+        return related.get_latest_prediction(artifact_id)
     try:
         row = reading.get(UUID(source))
     except ValueError:
@@ -213,7 +213,7 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
             "A tag set that was sent back cannot be deleted. Release the artifact instead.",
             rejections=draft.rejections,
         )
-    merges = beside.list_merges_from(tag_set_id, draft.artifact_id)
+    merges = related.list_merges_from(tag_set_id, draft.artifact_id)
     if merges:
         raise errors.conflict(
             "A merge has this tag set as a source, so it cannot be deleted.", merges=merges

@@ -19,7 +19,7 @@ from app.kit import db, errors, events
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import MergedPayload, build_payload
-from app.workflow.tag_sets.queries import beside, deciding, reading
+from app.workflow.tag_sets.queries import deciding, reading, related
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, provenance, rules, statuses
@@ -176,7 +176,7 @@ def _insert(
 
 
 def _get_artifact_id(tag_set_ids: list[UUID]) -> UUID:
-    artifact_ids = beside.get_artifact_ids(tag_set_ids)
+    artifact_ids = related.get_artifact_ids(tag_set_ids)
     for position, tag_set_id in enumerate(tag_set_ids):
         # Tag sets of another organization are not found.
         artifact_id = artifact_ids.get(tag_set_id)
@@ -203,7 +203,7 @@ def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) ->
             raise errors.invalid("Must not be a merge itself.", f"tag_set_ids.{position}")
         rules.check_reviewer(caller, tag_set)
         sources.append(tag_set)
-    for merge_id in beside.list_merges(artifact_id, COMPLETED):
+    for merge_id in related.list_merges(artifact_id, COMPLETED):
         raise errors.conflict("This artifact already has a merge.", tag_set_id=merge_id)
     if any(source.schema_id != source.schema_of_artifact for source in sources):
         raise errors.invalid("Must be tag sets of the artifact's current schema.", "tag_set_ids")

@@ -9,7 +9,7 @@ from sqlalchemy import Select
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
-from app.workflow.tag_sets.queries import beside, history, listing, reading
+from app.workflow.tag_sets.queries import history, listing, reading, related
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.transitions import TagSetStatus
@@ -37,7 +37,7 @@ def show(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
 
 def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> TagSetRow | None:
     """Return the model's latest tag set of an artifact, or None if it is hidden or missing."""
-    row = beside.get_latest_prediction(artifact_id)
+    row = related.get_latest_prediction(artifact_id)
     return find(row.id, caller=caller) if row is not None else None
 
 

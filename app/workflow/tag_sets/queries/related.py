@@ -1,4 +1,4 @@
-"""SQL of the tag sets of one artifact: siblings, predictions and merges."""
+"""SQL of the related tag sets of an artifact: siblings, predictions and merges."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -52,7 +52,7 @@ class Prediction(NamedTuple):
     tags: list[dict[str, Any]]
 
 
-def list_of_artifact(artifact_id: UUID) -> list[ComparedTagSet]:
+def list_by_artifact(artifact_id: UUID) -> list[ComparedTagSet]:
     """Return the tag sets of an artifact except drafts, the oldest first."""
     statement = (
         select(
