@@ -15,9 +15,9 @@ from tests.factories.orgs import Org
 def find_differences(org: Org) -> list[dict[str, Any]]:
     """Return the counts of an organization that differ from its rows."""
     with org.app.app_context():
-        differences = upkeep.find_differences(org.id, org.slug)
+        differences = list(map(asdict, upkeep.find_differences(org.id, org.slug)))
         db.session().rollback()
-    return [asdict(difference) for difference in differences]
+    return differences
 
 
 def fold(app: Flask) -> None:
