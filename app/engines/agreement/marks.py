@@ -13,7 +13,7 @@ ALIKE = 0.5
 LISTED = 20_000
 """The maximum number of candidate pairs in plain Python; above it numpy gives the same result."""
 IN_HEAP = 8
-"""The cost of one mark, in units of effort, when there are more pairs than `dense` lists."""
+"""The cost of one mark, in units of effort, if `dense` has too many pairs to list them."""
 
 
 class Mark(NamedTuple):
