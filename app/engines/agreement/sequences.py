@@ -83,7 +83,7 @@ def _parts(members: _Members) -> set[int]:
 def _align_heaviest(left: _Members, right: _Members) -> list[tuple[int, int]]:
     """Return the pairs of an alignment with the greatest weight.
 
-    Of several such alignments, returns the one that leaves the last members without a partner.
+    Of several such alignments, returns the one that pairs the earliest members.
     """
     if len(left) * len(right) > SMALL:
         from app.engines.agreement import long  # noqa: PLC0415 - numpy, which few need

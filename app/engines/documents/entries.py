@@ -26,7 +26,7 @@ _QUALITY = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
 
 
 def _preload() -> None:
-    """Load modules and data now that libraries load on first use, when files are not readable."""
+    """Load what libraries would load on first use, when the process can no longer read files."""
     Image.init()
     language.load()
     for module in pkgutil.iter_modules(encodings.__path__):

@@ -225,7 +225,7 @@ def _as_text(head: bytes) -> str | None:
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     text = decoder.decode(head)
     if encoding == "utf-8" and "\ufffd" in text:
-        # Probably a one-byte encoding; decoding as Latin-1 finds the control characters of all.
+        # Probably a one-byte encoding; decoding as Latin-1 shows the control characters of any.
         text = head.decode("latin-1")
     return None if len(_CONTROLS.findall(text)) * 100 > len(text) else text
 

@@ -146,7 +146,10 @@ def _turned(classes: Sequence[str]) -> list[bool]:
 
 
 def _pair_brackets(glyphs: list[Glyph], turned: Sequence[bool]) -> list[Glyph]:
-    """Mirror the turned brackets if a closing one comes first, so the file stores their shapes."""
+    """Mirror the brackets among the turned glyphs if they do not match.
+
+    A closing bracket before its opening bracket means that the file stores the displayed shapes.
+    """
     depth = 0
     for glyph, is_turned in zip(glyphs, turned, strict=True):
         if is_turned and glyph.text in _OPENING:
