@@ -93,7 +93,7 @@ def diff(
 
     Each change has field, row, kind (`added`, `removed`, `changed`, `same`), members (which of
     value, evidence, confidence and source differ in a changed tag), from and to (the tags, or
-    None). Unchanged tags are included only with `same`.
+    None if absent). Unchanged tags are included only with `same`.
 
     Where a place has several tags, identical tags are paired first, then equal values, then marks
     that overlap (spans by any amount, regions by half); the rest was removed or added. The order of

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def heaviest(left: Sequence[Counter[int]], right: Sequence[Counter[int]]) -> list[tuple[int, int]]:
-    """Return the pairs of a heaviest alignment, as `sequences._align_heaviest` does.
+    """Return the same pairs as `sequences._align_heaviest`, using numpy.
 
     Computes one table row at a time and keeps two bits per entry: whether the entry to the left and
     the entry above have the same weight.

@@ -13,7 +13,7 @@ ALIKE = 0.5
 LISTED = 20_000
 """The maximum number of candidate pairs in plain Python; above it numpy gives the same result."""
 IN_HEAP = 8
-"""The cost of one mark, in units of effort, when there are more pairs than `dense` lists."""
+"""The cost of one mark, in units of effort, if `dense` has too many pairs to list them."""
 
 
 class Mark(NamedTuple):
@@ -128,7 +128,7 @@ def choices(
 def _separate_choices(
     marks: Sequence[Mark], of_voters: list[list[int]], effort: Effort | None
 ) -> list[list[int]]:
-    """Return the positions of the marks of each choice, from the positions per voter."""
+    """Return the positions of the marks of each choice, given the positions per voter."""
     # The voter with the most separate marks goes first; the marks themselves decide ties.
     of_voters.sort(
         key=lambda positions: (-len(positions), sorted(down(marks[i].box) for i in positions))

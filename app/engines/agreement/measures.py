@@ -29,15 +29,15 @@ Counts = tuple[int, int]
 _PlaceValues = dict[Place, list[Hashable]]
 """For each place the values or marks of one tag set."""
 _DistinctValues: TypeAlias = frozenset[tuple[Hashable, int]]
-"""The values of one place without order; a repeated value is numbered, so it differs."""
+"""The values of one place without order; repeated values are numbered to keep them distinct."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """The agreement of tag sets: overall, per field, and per place with a tag; shares from 0 to 1.
 
-    If the effort limit did not suffice to match the marks of a place, `overall` is None and the
-    place and its field are missing.
+    If matching the marks of a place would exceed the effort limit, `overall` is None, and the place
+    and its field are missing.
     """
 
     overall: float | None
@@ -55,8 +55,8 @@ def agreement(
     other (Hripcsak and Rothschild, 2005, JAMIA 12:296). It is computed over the tags of a place, of
     a field, or of all fields.
 
-    If any set has a tag in a field or place, a pair that both leave it empty agrees fully (1). In
-    the overall share such a pair has no weight, because neither set gave a value to count. Two sets
+    If any set has a tag in a field or place, a pair of sets that both leave it empty agrees fully
+    (1). In the overall share such a pair has no weight, because it has no values to count. Two sets
     without any tags agree fully.
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
@@ -138,8 +138,8 @@ class _Numbered:
             times: Counter[Hashable] = Counter()
             for value in values:
                 times[value] += 1
-                # A value that is repeated in a place only matches the same repetition in another
-                # set.
+                # The second occurrence of a value in a place only matches a second occurrence in
+                # another set, and so on.
                 number = numbers.setdefault((place, value, times[value]), len(numbers))
                 self.said.add(number)
                 if isinstance(value, Mark):
@@ -157,7 +157,7 @@ class _Numbered:
         return len(same) + sum(map(len, alike))
 
     def rest(self, same: set[int]) -> dict[Place, list[Mark]]:
-        """Return the marks at each place, without those that both sets contain."""
+        """Return the marks at each place, without those in `same`."""
         remaining: dict[Place, list[Mark]] = defaultdict(list)
         for number, (place, mark) in self.marks.items():
             if number not in same:
@@ -180,7 +180,7 @@ class _Sums:
         self._couples = list(combinations(range(count), 2))
         self._sizes = [0] * count
         self._matched: Counter[tuple[int, int]] = Counter()
-        # At most places the same sets agree, so the groups of equal sets are counted together.
+        # The same sets agree at most places, so equal groups of sets are counted together.
         self._alike: Counter[tuple[int, ...]] = Counter()
 
     def add(

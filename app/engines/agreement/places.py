@@ -24,13 +24,13 @@ class Shape:
 
     @property
     def is_mark(self) -> bool:
-        """Whether its tags mark a place in the document, which may differ by a little."""
+        """Return whether its tags mark positions, which agree if they overlap enough."""
         return self.kind in ("span", "region")
 
 
 Shapes: TypeAlias = Mapping[str, Shape]
 UNKNOWN = Shape("text", multiple=True)
-"""For tags of fields that the schema version does not have."""
+"""The shape of fields that the schema version does not have."""
 
 
 def shapes(fields: Iterable[Field]) -> dict[str, Shape]:
@@ -64,7 +64,7 @@ def value_key(tag: Tag) -> Hashable:
     """Return a key that is equal for equal values, even if they are written differently."""
     value = tag["value"]
     if type(value) is bool:
-        return ("boolean", value)  # True would be 1 otherwise
+        return ("boolean", value)  # otherwise True would equal 1
     if isinstance(value, dict):
         if value.keys() == {"amount", "currency"}:
             return (Decimal(value["amount"]), value["currency"])
@@ -80,7 +80,7 @@ def written(tag: Tag) -> bytes:
 
 
 def marks_of(tags: Sequence[Tag], shape: Shape, *, labelled: bool = True) -> list[Mark] | None:
-    """Return the marks of the tags, or None if the field has none or a tag has no position.
+    """Return the marks of the tags, or None if the field is no mark or a tag has no position.
 
     Spans are compared by their range alone, because it determines their text. With `labelled`, the
     value of a region must be equal too.

@@ -1,10 +1,10 @@
 """Align the rows of a table across several tag sets.
 
 A row number is only valid within its tag set: one inserted row shifts all rows below it. Rows are
-therefore aligned by the content of their cells, in order, as a diff aligns lines of text: among all
-alignments that do not cross, one in which the most cells are equal (Needleman and Wunsch 1970, J
-Mol Biol 48:443, gaps free). Unmatched rows between two aligned rows are paired from the top, so a
-row whose cells were all changed is still the same row.
+therefore aligned by the content of their cells, in order, as a diff aligns lines of text. The
+alignment is one with the most equal cells (Needleman and Wunsch 1970, J Mol Biol 48:443, without a
+penalty for gaps). Unmatched rows between two aligned rows are paired from the top, so a row whose
+cells were all changed is still the same row.
 
 More than two tables are aligned one after another with the rows aligned so far, beginning with the
 table that has the most in common with the others; a cell counts once for each tag set that has it
@@ -35,12 +35,12 @@ from app.engines.fields import Tag
 MOST_WEIGHED = 60_000_000
 """The maximum number of row pairs compared for one table over all tag sets: about 0.35 s of work.
 
-Two tables of 5,000 rows, all different, take less than half.
+Two tables of 5,000 different rows need less than half of it.
 """
 MOST_LINES = 400_000
 """The maximum number of rows aligned over all tag sets and tables: about half a second of work.
 
-Twenty similar tables of 5,000 rows take half. The remaining rows are matched by number.
+Twenty similar tables of 5,000 rows need half of it. Rows beyond it are matched by number.
 """
 MAX_ROW = 9999
 """The highest row number allowed."""

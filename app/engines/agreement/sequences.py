@@ -15,15 +15,16 @@ _Pair: TypeAlias = tuple[int | None, int | None]
 
 
 def paired(left: _Members, right: _Members, most: int, *, large: int = LARGE) -> list[_Pair]:
-    """Align both sequences completely; return positions, with None where one side has no partner.
+    """Align two sequences; return pairs of positions, with None for a missing partner.
 
-    A pair weighs the sum, over the parts of both members, of the product of their counts; the
-    alignment has the greatest total weight. `right` has each part once, `left` at most `most`
-    times. Members between two such pairs have nothing in common and are paired from the first.
+    The alignment has the greatest total weight. For each part that both members of a pair have, the
+    product of its counts is added to the weight of the pair. A member of `right` has each part
+    once, a member of `left` at most `most` times. The members between two aligned pairs have
+    nothing in common; they are paired in order.
 
-    If more than `large` pairs would have to be compared, members that are equal and unique on their
-    side are paired instead, as many as possible in order (the "patience" diff of Bram Cohen), and
-    the members between them from the first.
+    If more than `large` pairs would have to be compared, as many equal members as possible are
+    paired instead, in order, if they are unique on their side (the "patience" diff of Bram Cohen).
+    The members between them are paired in order.
     """
     anchors = _find_anchors(left, right, most, large)
     aligned: list[_Pair] = []
@@ -46,7 +47,7 @@ def paired(left: _Members, right: _Members, most: int, *, large: int = LARGE) ->
 def _find_anchors(left: _Members, right: _Members, most: int, large: int) -> list[tuple[int, int]]:
     """Return the pairs that have something in common, in order."""
     # Equal members at both ends can always be paired without losing weight. This leaves little to
-    # compare when tables differ in a few rows.
+    # compare if the tables differ in only a few rows.
     head = _count_equal(left, right, most)
     shorter = min(len(left), len(right)) - head
     tail = min(_count_equal(left[::-1], right[::-1], most), shorter)
@@ -80,7 +81,10 @@ def _parts(members: _Members) -> set[int]:
 
 
 def _align_heaviest(left: _Members, right: _Members) -> list[tuple[int, int]]:
-    """Return the pairs of a heaviest alignment; among equals, skip the last members possible."""
+    """Return the pairs of an alignment with the greatest weight.
+
+    Of several such alignments, returns the one that pairs the earliest members.
+    """
     if len(left) * len(right) > SMALL:
         from app.engines.agreement import long  # noqa: PLC0415 - numpy, which few need
 
@@ -100,7 +104,7 @@ def _align_heaviest(left: _Members, right: _Members) -> list[tuple[int, int]]:
 
 
 def _compute_weights(left: _Members, right: _Members) -> list[list[int]]:
-    """Return a table of the best weights for the first i members of `left` and j of `right`."""
+    """Return the greatest weight for the first i members of `left` and j of `right`, as a table."""
     where: dict[int, list[int]] = defaultdict(list)
     for there, member in enumerate(right):
         for part in member:
@@ -121,8 +125,8 @@ def _compute_weights(left: _Members, right: _Members) -> list[list[int]]:
 def _align_unique(left: _Members, right: _Members) -> list[tuple[int, int]]:
     """Return the longest ordered list of pairs of equal members that are unique on their side."""
     left_keys, right_keys = (_find_unique(side) for side in (left, right))
-    ends: list[int] = []  # the lowest last position in `right` of the rising chains of each length
-    # the positions in left and right, and the index of the previous pair
+    ends: list[int] = []  # for each chain length, the lowest position in `right` of a last pair
+    # the positions in left and right, and the index of the previous pair of the chain
     chains: list[tuple[int, int, int]] = []
     tips: list[int] = []
     for parts, here in left_keys.items():

@@ -24,7 +24,7 @@ from app.engines.fields import Tag
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value that sets gave: an example tag, and the positions of the sets that gave it."""
+    """A value with votes: an example tag, and the positions of the sets that voted for it."""
 
     tag: Tag
     voters: tuple[int, ...]
@@ -34,9 +34,9 @@ class Choice:
 class Ballot:
     """The votes for one place, most votes first; `winners` have the majority and may be empty.
 
-    `tie`: the sets do not decide what the place should hold. `unanimous`: all sets gave the same.
-    If too many marks are near each other to match them, the ballot is a tie: only identical marks
-    are counted together, and there is no winner.
+    `tie` is True if the votes do not decide the place, and `unanimous` if all sets agree on it. If
+    too many marks are near each other to match them, the ballot is a tie without winners, and only
+    identical marks are counted together.
     """
 
     field: str
@@ -52,7 +52,8 @@ def majority(sets: Sequence[Sequence[Tag]], known: Shapes) -> list[Ballot]:
 
     A value wins with the votes of more than half of the sets. In a single-value field, leaving it
     empty is a vote too; if neither a value nor emptiness has more than half, it is a tie. In a
-    multi-value field each value is voted on separately: exactly half is a tie, less loses.
+    multi-value field each value is voted on separately: a value with exactly half of the sets is a
+    tie, and one with fewer loses.
 
     Each tag is one vote: two tags of one set are two choices, even if they overlap. The example tag
     of a choice is the form that most of its voters gave; ties are resolved independently of the
@@ -101,7 +102,7 @@ def _create_choices(
 def _list_keys(all_votes: list[tuple[int, Tag]], shape: Shape, effort: Effort) -> list[Hashable]:
     """Return the key of the choice that each vote counts for.
 
-    A value that a set gives twice is a different choice the second time. Raises TooMuch.
+    If a set repeats a value, the repetition is a separate choice. Raises TooMuch.
     """
     order = list(range(len(all_votes)))
     if shape.multiple:

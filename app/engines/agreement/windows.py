@@ -33,7 +33,7 @@ def down(box: Box) -> Box:
 
 
 def each_once(ranked: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the pairs, best first, without those whose side a better pair already uses."""
+    """Return the pairs, best first, without those that reuse a member of a better pair."""
     taken_left: set[int] = set()
     taken_right: set[int] = set()
     chosen = []
@@ -46,7 +46,7 @@ def each_once(ranked: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class Windows:
-    """Boxes of one page, sorted by top edge, for a sweep down the page."""
+    """The boxes of one page, sorted by their top edges, for finding the boxes near another."""
 
     def __init__(self, boxes: Sequence[Box], least: float) -> None:
         self._tops = [box[1] for box in boxes]
@@ -56,14 +56,14 @@ class Windows:
         self._least = least
 
     def of(self, box: Box) -> tuple[int, int]:
-        """Return the range (first, last + 1) of boxes outside of which none overlaps `box` enough.
+        """Return the start and end of a range with all boxes that overlap `box` enough.
 
         With a `least` share of 0, any overlap counts.
         """
         _, top, _, bottom = box
         height = bottom - top
-        # If two boxes share a part p of their combined height, they share at least p of each
-        # height. So the other box is at most height / p high and begins before only p is left.
+        # If two boxes overlap by at least p, they share at least the part p of the height of each,
+        # and their combined height is at most height / p. These limits determine the range.
         share = max(self._least - _ROUNDING, 0.0)
         last = bisect_right(self._tops, bottom - share * height)
         first = bisect_right(self._reach, top + share * height, 0, last)

@@ -11,14 +11,14 @@ from app.engines.conditions.operators import ConditionError, Made, Test, make
 MAX_DEPTH = 5
 MAX_CONDITIONS = 100
 MAX_PATTERNS = 20
-"""The maximum number of conditions with patterns; each pattern needs memory of its own."""
+"""The maximum number of conditions with patterns; each pattern uses additional memory."""
 
 _TEXT_COST = 50
-"""The factor by which a search in a document's text costs more than any other test."""
+"""The cost factor of a test on a document's text, which is much longer than other values."""
 
 
 Key = tuple[str, frozenset[str]]
-"""An attribute, and the folded texts of which a matching document has one."""
+"""An attribute and folded texts; in each matching document the attribute has one of the texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ class Compiled:
     """The compiled conditions of a rule.
 
     `attributes` are the attributes used, and `size` is the number of conditions. `key`, if not
-    None, is an attribute and a set of values that all_of matching document has; with many rules, it
-    selects those worth evaluating.
+    None, is an attribute and a set of values; every matching document has one of these values.
+    Callers with many rules use it to skip rules that cannot match.
     """
 
     def __init__(self, root: _Group) -> None:
@@ -107,7 +107,7 @@ class Compiled:
 
 
 def compile_conditions(conditions: Mapping[str, Any]) -> Compiled:
-    """Compile {all | any: [condition or group]}; empty conditions match all_of document.
+    """Compile {all | any: [condition or group]}; empty conditions match every document.
 
     A condition is {attribute, operator, value}. The caller has validated the shape with the API's
     schema. Raises ConditionError for the first invalid condition.

@@ -1,4 +1,4 @@
-"""Represent a document's attributes for conditions, and fold and shorten its texts."""
+"""Hold the attribute values of a document for conditions, and fold and shorten its texts."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ EXCERPT = 200
 
 
 def fold(text: str) -> str:
-    """Return `text` in a form that ignores case and the composition of accents."""
+    """Return `text` in a form for comparisons that ignore case and the composition of accents."""
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
@@ -29,7 +29,7 @@ def excerpt(text: str, at: int = 0) -> str:
 
 
 class Facts:
-    """The attribute values of one document; absent or None means missing.
+    """The attribute values of one document; a value of None counts as missing.
 
     Texts are folded on first use and cached.
     """

@@ -1,7 +1,7 @@
 """Validate the value of each operator and build the test for it.
 
-A missing attribute, or one whose value has another type than the condition's value, matches no
-positive operator. Each negative operator is the exact opposite of its positive one.
+A positive operator never matches a missing attribute, or an attribute whose value has another type
+than the condition's value. Each negative operator is the exact opposite of its positive one.
 """
 
 import math
@@ -35,7 +35,7 @@ _ORDER: dict[str, Callable[[float, float], bool]] = {
     "less_than": operator.lt,
     "at_most": operator.le,
 }
-# Measured relative costs; a text is folded once for all conditions on it.
+# Measured relative costs. Folding is not included, because each text is folded only once.
 _EQUAL, _ORDERED, _EDGE, _SEARCH, _PATTERN = 1, 2, 3, 5, 20
 
 
@@ -52,8 +52,8 @@ class ConditionError(ValueError):
 class Made:
     """A test and its approximate cost.
 
-    `place` returns the position of the match in a text, for the excerpt in an explanation. `texts`:
-    the test is equivalent to "the folded text is one of these".
+    `place` returns the position of the match in a text, for the excerpt in an explanation. If
+    `texts` is not None, the test is true exactly if the folded text is one of them.
     """
 
     test: Test

@@ -4,7 +4,7 @@ The fork server imports this module and thereby all libraries that the readers u
 process has every library loaded. The application itself must not import it.
 """
 
-import email.parser  # noqa: F401 - `email` imports it where it needs it
+import email.parser  # noqa: F401 - `email` imports it on first use
 import encodings
 import importlib
 import pkgutil
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from io import BytesIO
 from typing import Any, BinaryIO
 
-import charset_normalizer  # noqa: F401 - `text` imports it where it needs it
+import charset_normalizer  # noqa: F401 - `text` imports it on first use
 import orjson
 from PIL import Image
 
@@ -26,7 +26,7 @@ _QUALITY = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
 
 
 def _preload() -> None:
-    """Load what libraries would load on first use, because a process may not read files later."""
+    """Load what libraries would load on first use, when the process can no longer read files."""
     Image.init()
     language.load()
     for module in pkgutil.iter_modules(encodings.__path__):
@@ -73,7 +73,7 @@ def render_page(document: BinaryIO | None, arguments: dict[str, Any], send: Send
 
 
 class _Sample:
-    """The beginning of a document's text, as long as language detection needs."""
+    """The beginning of a document's text, for language detection."""
 
     def __init__(self) -> None:
         self.text = ""

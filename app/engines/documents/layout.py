@@ -160,7 +160,7 @@ def sheet_words(text: str, sheet: Sheet) -> list[Word]:
 
 
 def _wrap(line: str) -> Iterator[Span]:
-    """Yield the spans of a line's rows, at least one, without the white space at breaks."""
+    """Yield the spans of the rows of a line, without the white space at breaks; at least one."""
     line = line.rstrip()
     length = len(line)
     plain = _is_plain(line)
@@ -182,7 +182,7 @@ def _wrap(line: str) -> Iterator[Span]:
 
 
 def _break_before(chunk: str, fits: int) -> int:
-    """Return where to end a row in which the first `fits` characters have room."""
+    """Return where to end a row that has room for the first `fits` characters."""
     if fits == len(chunk) or _UNSPACED.match(chunk, fits) or _UNSPACED.match(chunk, fits - 1):
         return fits
     if chunk[fits].isspace():

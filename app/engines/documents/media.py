@@ -114,9 +114,9 @@ def detect(head: bytes, name: str, declared: str | None) -> str:
     the extension is used; `declared` is the sender's media type, if any.
 
     Text types (plain, Markdown, CSV, HTML, email) never contradict each other: the extension
-    decides, then `declared`, then the content. An empty file has its declared type. Raises
-    `UnsupportedMediaType` if the content is of no supported type, or of another type than the
-    extension or `declared` claims; `application/octet-stream` claims nothing.
+    decides, then `declared`, then the content. An empty file has the claimed type, or is plain
+    text. Raises `UnsupportedMediaType` if the content is of no supported type, or of another type
+    than the extension or `declared` claims; `application/octet-stream` claims nothing.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     claims = [
@@ -166,7 +166,7 @@ def _choose_text_type(detected: str, claims: list[str]) -> str:
 
 def _detect_binary(head: bytes, claims: list[str]) -> str | None:
     """Return the media type that a known signature indicates, or None."""
-    if b"%PDF-" in head[:1024]:  # readers accept this many bytes before it (PDF 1.7, appendix H.3)
+    if b"%PDF-" in head[:1024]:  # may follow other bytes (PDF 1.7, appendix H.3)
         return PDF
     for signature, kind in _SIGNATURES.items():
         if head.startswith(signature):
@@ -225,13 +225,13 @@ def _as_text(head: bytes) -> str | None:
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     text = decoder.decode(head)
     if encoding == "utf-8" and "\ufffd" in text:
-        # probably a one-byte encoding; control characters show up in any of them
+        # Probably a one-byte encoding; decoding as Latin-1 shows the control characters of any.
         text = head.decode("latin-1")
     return None if len(_CONTROLS.findall(text)) * 100 > len(text) else text
 
 
 def _is_mail(text: str) -> bool:
-    """Return whether the text begins with header fields (RFC 5322, 2.2), two of them well known."""
+    """Return whether the text begins with header fields (RFC 5322), at least two well-known."""
     seen: set[str] = set()
     for number, line in enumerate(text.splitlines()):
         if line[:1] in (" ", "\t") or (number == 0 and line.startswith("From ")):

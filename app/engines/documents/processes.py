@@ -95,12 +95,12 @@ def _frames(process: SandboxedProcess, limits: Limits) -> Iterator[tuple[bytes, 
 
 
 def distrusted() -> ParseFailed:
-    """Return the failure for a process that breaks the protocol; a document may control it."""
+    """Return the failure for an invalid result of a process, which a document may control."""
     return ParseFailed("crashed", "The parser returned an invalid result.")
 
 
 def _process_limits(limits: Limits) -> ProcessLimits:
-    text = 12 * limits.max_text_chars  # the maximum size of one character in JSON
+    text = 12 * limits.max_text_chars  # one character takes at most 12 bytes in JSON
     return ProcessLimits(
         memory_bytes=limits.memory_bytes,
         cpu_seconds=limits.cpu_seconds,

@@ -26,7 +26,7 @@ from app.engines.documents.text import clean
 
 ImageFormat = Literal["png", "jpeg", "webp"]
 DEFAULT_SCALE = 2.0
-"""Pixels per point if `render` gets neither width nor scale."""
+"""The pixels per point of an image if `render` gets neither a width nor a scale."""
 _LANGUAGE_LENGTH = 2
 
 

@@ -13,8 +13,8 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# Legacy encodings with the languages written in them (ISO 639-1). Ties are resolved in this order,
-# the encodings more common today first.
+# Legacy encodings with the languages written in them (ISO 639-1). On a tie the first one is used,
+# so the encodings that are more common today come first.
 _LEGACY = {
     "cp1252": "af ca da de en es eu fi fr ga gl is it lb nl nn no oc pt sv",
     "cp1250": "bs cs hr hu pl ro sh sk sl sq sr",
@@ -83,7 +83,7 @@ def bom_encoding(data: bytes) -> tuple[str, int] | None:
 
 
 def bare_utf16(data: bytes) -> str | None:
-    """Detect UTF-16 without a mark by the NULs in every other byte of mostly Latin text."""
+    """Detect UTF-16 without a byte order mark by the NUL in every other byte of Latin text."""
     head = data[:4096]
     half = len(head) // 2
     low, high = head[1::2].count(0), head[0::2].count(0)
@@ -164,7 +164,7 @@ def _score_encoding(text: str, encoding: str) -> float:
 
 
 def _sample_lines(data: bytes) -> bytes:
-    """Return a sample of the lines with bytes that distinguish encodings."""
+    """Return a sample of the lines with non-ASCII bytes, which distinguish encodings."""
     lines, size = [], 0
     for line in data.split(b"\n"):
         first = None if line.isascii() else _HIGH.search(line)

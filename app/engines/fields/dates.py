@@ -80,7 +80,11 @@ def _parts(text: str) -> tuple[int, int, int]:
 
 
 def _order_year_last(first: int, second: int, year: int, mark: str) -> tuple[int, int, int]:
-    """Order the parts of a date that ends with a year; only points always mean day first."""
+    """Return year, month and day of a date that ends with a year.
+
+    If day and month could be swapped, points mean that the day comes first; with other separators
+    the date is rejected.
+    """
     if first > _MONTHS or first == second or (mark == "." and second <= _MONTHS):
         return year, second, first
     if second > _MONTHS:

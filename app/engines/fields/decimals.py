@@ -19,8 +19,9 @@ def decimal_of(value: object) -> Decimal:
     """Return the exact decimal of a JSON number or a string.
 
     A string in JSON notation (`-1234.5`, `1e3`) is parsed as such; any other is parsed by
-    `read_written`. A float means its shortest notation, so 0.1 is one tenth. Raises ValueProblem,
-    also for more than 50 digits before or after the point (floats have their own range).
+    `read_written`. A float is converted from its shortest notation, so 0.1 is one tenth. Raises
+    ValueProblem, for example for an integer or a string with more than 50 digits before or after
+    the decimal point.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueProblem("must be a number")
@@ -54,7 +55,7 @@ def read_written(text: str) -> Decimal:
 
 
 def bounded(number: Decimal) -> Decimal:
-    """Return `number` without a negative zero.
+    """Return `number`, or 0 if it is a negative zero.
 
     Raises ValueProblem if it exceeds the limits of this module.
     """
@@ -66,7 +67,10 @@ def bounded(number: Decimal) -> Decimal:
 
 
 def digits_of(number: Decimal, at_least: int = 0) -> str:
-    """Format a decimal exactly in fixed notation, with `at_least` decimals and no extra zeros."""
+    """Format a decimal exactly in fixed notation.
+
+    Trailing zeros are removed, but at least `at_least` decimals remain.
+    """
     whole, _, fraction = format(number, "f").partition(".")
     fraction = fraction.rstrip("0").ljust(at_least, "0")
     return f"{whole}.{fraction}" if fraction else whole

@@ -23,7 +23,7 @@ _MEMBERS = _PARTS | {"required", "multiple", "ai_assist"}
 
 
 def check_fields(fields: object) -> list[Field]:
-    """Return the fields in normal form: every member present, in the members order.
+    """Return the fields in normal form, in which every field has every member.
 
     Each field has key, label, type, required, multiple, description, options [{value, label}],
     columns [field], constraints {} and ai_assist. A missing label is derived from the key; a span

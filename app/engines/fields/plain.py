@@ -49,7 +49,7 @@ def plain(value: object, limit: int = 200) -> str:
 
 
 def whole(value: object) -> object:
-    """Return a float such as 1.0 as an integer, as JSON treats them alike; else `value`."""
+    """Convert a float such as 1.0 to an integer, as JSON treats both alike; or return `value`."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

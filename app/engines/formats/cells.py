@@ -10,17 +10,18 @@ from app.engines.formats.model import Field
 Guard: TypeAlias = Callable[[str], str]
 Cells: TypeAlias = Callable[[Any], list[str]]
 
-# OWASP, "CSV Injection": also their full-width forms, and what a program may skip before them.
+# Characters that can begin a formula (OWASP, "CSV Injection"), their full-width forms, and the
+# characters that a spreadsheet may skip before them.
 _RISKY = frozenset("=+-@\uff1d\uff0b\uff0d\uff20\ufeff") | {chr(code) for code in range(32)}
 _SEPARATORS = frozenset("|;,")
-"""What joins numbers without making a formula of them: no operator of a spreadsheet."""
+"""Separators that are not spreadsheet operators, so numbers joined by them are not a formula."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 def guarded(text: str) -> str:
-    """`text` that no spreadsheet takes for a formula: with an apostrophe before it if need be.
+    """Return `text` with a leading apostrophe if a spreadsheet would execute it as a formula.
 
-    Plain numbers with or without a sign, phone numbers among them, stay as they are.
+    Numbers with or without a sign, such as phone numbers, are not changed.
     """
     if text and text[0] in _RISKY and not is_number(text):
         return "'" + text
@@ -33,7 +34,7 @@ def is_number(text: str) -> bool:
 
 
 def bare(text: str) -> str:
-    """`text` as it is."""
+    """Return `text` unchanged."""
     return text
 
 
@@ -45,7 +46,8 @@ def headers_of(field: Field, path: str) -> list[str]:
 def cells_of(field: Field, separator: str, guard: Guard) -> Cells:
     """Return a function that converts a field's value, or list of values, to its cells.
 
-    It returns one cell per header. A value of another type, from another version, is kept as text.
+    The function returns one cell per header. A value of a different type, for example from another
+    schema version, is written as text.
     """
     if field["type"] == "money":
         return lambda value: _money(value, separator, guard)
@@ -67,9 +69,10 @@ def cell(value: object, separator: str, guard: Guard) -> str:
 
 
 def _join(texts: list[str], separator: str, guard: Guard) -> str:
-    """Join the values of a list in one cell. Numbers alone need no guard, as in a cell of one.
+    """Join the values of a list in one cell, and guard the cell if it could be a formula.
 
-    One other text, or an operator between them, may make a formula of the whole cell.
+    Numbers joined by a safe separator need no guard. Any other text, or an operator as the
+    separator, could make the whole cell a formula.
     """
     joined = separator.join(texts)
     if separator.strip(" ") in _SEPARATORS and all(not one or is_number(one) for one in texts):

@@ -124,7 +124,7 @@ class DelimitedWriter:
         self.write(row)
 
     def write_piece(self, piece: bytes, *, is_last: bool) -> None:
-        """Add a piece of a tag set as JSON; the whole is parsed with its last piece."""
+        """Add a piece of a tag set as JSON; the tag set is parsed when its last piece arrives."""
         self._pieces.append(piece)
         if is_last:
             line, self._pieces = b"".join(self._pieces), []

@@ -21,9 +21,9 @@ class FormatError(ValueError):
 
 
 class Writer(Protocol):
-    """Takes tag sets one by one and writes the file as a stream, in bounded memory.
+    """A writer that takes tag sets one by one and writes them as a stream, in bounded memory.
 
-    The file is only complete after `close`, which leaves the file itself open.
+    The output is complete only after `close`, which does not close the underlying file.
     """
 
     rows: int
@@ -39,7 +39,7 @@ class Writer(Protocol):
         """
 
     def write_piece(self, piece: bytes, *, is_last: bool) -> None:
-        """Add a piece of a tag set as UTF-8 JSON; the pieces up to the last one are one tag set.
+        """Add a piece of a tag set as UTF-8 JSON; the last piece completes the tag set.
 
         Formats that keep the history accept pieces of any size and any total size.
         """

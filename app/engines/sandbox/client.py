@@ -134,7 +134,7 @@ class ForkServer:
             if document is not None:
                 passed.append(document.fileno())
             self._send(request, passed)
-            theirs.close()  # otherwise the caller would not see the process close them
+            theirs.close()  # otherwise the caller would not notice that the process closes them
             if _has_started(reports, deadline):
                 ours.pop_all()
                 return Channel(results, reports)

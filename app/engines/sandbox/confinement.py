@@ -4,8 +4,8 @@ The server applies the restrictions that all forked processes inherit: no networ
 privileges, no access to its memory. Each process adds the rest itself: resource limits, no files
 except the libraries, no signals to other processes, and an unprivileged user if the server is root.
 
-The limits, the ban on new privileges and the bond to the parent always apply. The kernel may lack
-or refuse the others; the process then runs without them.
+Three restrictions always apply: the limits, no new privileges, and termination with the parent. If
+the kernel lacks or refuses any other restriction, the process runs without it.
 """
 
 import ctypes
@@ -37,7 +37,7 @@ _CAPABILITY_VERSION_3, _CAPABILITY_WORDS = 0x20080522, 6
 
 
 def die_with_parent(parent: int) -> None:
-    """Make the kernel kill this process when `parent` ends. A later change of user cancels this."""
+    """Make the kernel kill this process when `parent` ends; a later change of user cancels this."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # the parent ended before the request reached the kernel
         os._exit(1)

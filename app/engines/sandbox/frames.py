@@ -31,7 +31,7 @@ class ExitReport(NamedTuple):
 
 
 def decode_exit(data: bytes) -> ExitReport:
-    """Decode a report that `ExitReport.encode` made."""
+    """Decode a report that `ExitReport.encode` returned."""
     return ExitReport(*_EXIT.unpack(data))
 
 

@@ -23,9 +23,9 @@ _LONGEST_DELAY_SECONDS = 5.0
 
 
 class Launcher:
-    """The running servers, by the descriptor of each server's reports.
+    """The launcher, with the running servers by the descriptor of each server's reports.
 
-    Only the newest may be replaced.
+    Only the newest server may be replaced.
     """
 
     def __init__(self, control: int, command: list[str], *, on_demand: bool) -> None:
@@ -107,7 +107,7 @@ class Launcher:
 def main() -> None:
     """Run the launcher; see the module docstring for the command line."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # it ends when its users end, not before
+        signal.signal(number, signal.SIG_IGN)  # the launcher must end only when its users end
     control, start, *command = sys.argv[1:]
     launcher = Launcher(int(control), command, on_demand=start == ON_DEMAND)
     try:

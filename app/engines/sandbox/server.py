@@ -31,8 +31,8 @@ from app.engines.sandbox.model import MAX_REQUEST_BYTES, ServerOptions
 # The peak of a process includes memory shared with the server; the two readings differ slightly.
 _INHERITED_SLACK_BYTES = 8 << 20
 _DESCRIPTORS = 3
-# Signals of a process that crashed. A crash may reveal the memory layout, which all processes of a
-# server share, so an attacker must not get further attempts with the same layout.
+# The signals that indicate a crash. A crash may reveal the memory layout, which all processes of a
+# server share, so the server is replaced to give an attacker no second attempt.
 _CRASHES = frozenset(
     (
         signal.SIGSEGV,
@@ -185,7 +185,7 @@ class _Server:
 
 
 def _is_given_up(reports: int) -> bool:
-    """Return whether the caller closed its end while the request waited."""
+    """Return whether the caller closed its end of the socket while the request waited."""
     poll = select.poll()
     poll.register(reports, select.POLLRDHUP)
     return bool(poll.poll(0))
@@ -214,7 +214,7 @@ def main() -> None:
     confinement.die_with_parent(launcher)
     os.dup2(0, 2)  # up to here, errors go to the stderr of the service
     requests = socket.socket(fileno=control)
-    requests.settimeout(0)  # not blocking, because a second server may read from it too
+    requests.settimeout(0)  # non-blocking, because a second server may also read from it
     server = _Server(requests, report_to, options)
     gc.collect()
     gc.freeze()  # garbage collection in a child would copy the memory pages of these objects

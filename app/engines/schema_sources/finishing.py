@@ -46,7 +46,7 @@ def bounded(content: str) -> None:
 
 
 def checked(fields: list[Field], notes: Notes) -> list[Field]:
-    """Return the fields in normal form. Raises SourceError, also if there are none."""
+    """Return the fields in normal form. Raises SourceError if one is invalid or there are none."""
     if not fields:
         raise SourceError("", "has nothing that can be labeled", warnings=notes.listed())
     try:
@@ -78,7 +78,7 @@ def _check(value: object) -> None:
 def fitting(
     constraints: dict[str, object], kind: str, notes: Notes, path: str
 ) -> dict[str, object]:
-    """Return the constraints that apply to a field of this type; warn about each other one."""
+    """Return the constraints that apply to a field of this type; warn about all others."""
     kept: dict[str, object] = {}
     for name, value in constraints.items():
         try:

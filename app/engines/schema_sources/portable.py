@@ -58,7 +58,7 @@ def read_portable(content: object) -> SourceSchema:
     """Read a portable file, or the API's representation of a schema. Raises SourceError."""
     value = json_of(content)
     if isinstance(value, dict) and "fields" not in value and isinstance(value.get("data"), dict):
-        value = value["data"]  # it was saved with its envelope
+        value = value["data"]  # the file contains a whole response of the API
     _check(value)
     assert isinstance(value, dict)
     notes = Notes()
@@ -82,7 +82,7 @@ def read_portable(content: object) -> SourceSchema:
 
 
 def _rule(value: object) -> object:
-    """Return 2.0 as 2, because JSON Schema accepts it as an integer but readers of text do not."""
+    """Convert a float such as 2.0 to an integer, because JSON Schema accepts it as one."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

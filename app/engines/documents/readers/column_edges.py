@@ -1,4 +1,4 @@
-"""Where columns may begin: left edges that lines have in common, and the cuts of lines there."""
+"""Find the left edges at which columns may begin, and split lines at these edges."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,18 +15,19 @@ from app.engines.documents.readers.segments import (
 
 LEAST_LINES = 3
 _LEAST_ALIGNED_LINES = 4
-_NEXT_LINE = 2.5  # line heights to the next line at most
+_NEXT_LINE = 2.5  # the maximum distance to the next line, in line heights
 _MAX_CANDIDATES = 12
-_EDGE = 0.5  # of a line's height, by which the left edges of a column may differ
-_EXACT = 0.2  # of a line's height, by which lines differ that begin exactly below one another
+_EDGE = 0.5  # of a line's height; the maximum difference between left edges of a column
+_EXACT = 0.2  # of a line's height; the maximum difference between exactly aligned lines
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """The left edge of what may be a column.
+    """The left edge of a possible column.
 
-    Justified text has spaces as wide as a gutter. So where `gutter` is given, lines that begin
-    exactly below one another are columns if each is at least so far from the word before it.
+    Justified text may have spaces as wide as a gutter. If `gutter` is given, the lines of the
+    column must therefore be exactly aligned, and each must be at least `gutter` away from the word
+    to its left.
     """
 
     x: float
@@ -34,11 +35,11 @@ class Edge:
 
     @property
     def least_lines(self) -> int:
-        """The number of lines that make a column."""
+        """Return the minimum number of lines of a column."""
         return LEAST_LINES if self.gutter is None else _LEAST_ALIGNED_LINES
 
     def find_cut(self, segment: Segment) -> int | None:
-        """Return the index of the word that begins a segment's right part."""
+        """Return the index of the first word right of the gutter, or None if there is no gap."""
         if self.gutter is None:
             reach = _EDGE * segment.height
             gaps = find_wide_gaps(segment)
@@ -50,19 +51,19 @@ class Edge:
 
 
 def find_left_edges(segments: list[Segment]) -> list[Edge]:
-    """Return the left edges that most segments have in common, the leftmost first."""
+    """Return the most common left edges of segments, from left to right."""
     reach = _EDGE * median(one.height for one in segments)
     starts = [x0 for one in segments for x0 in _starts(one)]
     return [Edge(x) for x in _common(starts, reach, LEAST_LINES)]
 
 
 def find_aligned_edges(segments: list[Segment]) -> list[Edge]:
-    """Return the edges of columns whose gutter is no wider than the spaces of their lines."""
+    """Return the edges of columns whose gutter may be as narrow as the spaces in their lines."""
     height = median(one.height for one in segments)
     gaps = sorted(gap for one in segments for gap in get_gap_widths(one))
     if not gaps:
         return []
-    usual = gaps[len(gaps) // 50]  # a space that nothing has stretched
+    usual = gaps[len(gaps) // 50]  # the width of a space that is not stretched
     gutter = max(LEAST_GUTTER * height, WIDER * usual)
     starts = [
         (one.tokens[index].x0, one.middle) for one in segments for index in find_gaps(one, gutter)
@@ -78,7 +79,7 @@ def find_aligned_edges(segments: list[Segment]) -> list[Edge]:
 
 
 def _longest_run(middles: list[float], reach: float) -> int:
-    """Return how many lines there are below one another, each at most `reach` from the next."""
+    """Return the length of the longest run of lines with at most `reach` between neighbors."""
     longest = run = 1
     for above, below in pairwise(sorted(middles)):
         run = run + 1 if below - above <= reach else 1
@@ -87,7 +88,7 @@ def _longest_run(middles: list[float], reach: float) -> int:
 
 
 def _common(starts: list[float], reach: float, least: int) -> list[float]:
-    """Return the places where most lines begin, the leftmost first, but for the page's own edge."""
+    """Return the most common starts of lines from left to right, without the leftmost one."""
     clusters: list[list[float]] = []
     for x0 in sorted(starts):
         if clusters and x0 - clusters[-1][0] <= reach:
@@ -100,13 +101,13 @@ def _common(starts: list[float], reach: float, least: int) -> list[float]:
 
 
 def _starts(segment: Segment) -> list[float]:
-    """Return where a segment begins, and where it goes on after a gap that may be a gutter."""
+    """Return the start of a segment, and of each word after a gap that may be a gutter."""
     tokens = segment.tokens
     return [segment.x0, *(tokens[index].x0 for index in find_wide_gaps(segment))]
 
 
 def cut(segment: Segment, edge: Edge) -> list[Segment]:
-    """Cut a segment at the gutter left of `edge`, unless it has words there."""
+    """Split a segment at the gutter left of `edge`; return it whole if it has no gap there."""
     if not segment.x0 < edge.x - _EDGE * segment.height < segment.x1:
         return [segment]
     index = edge.find_cut(segment)

@@ -1,4 +1,4 @@
-"""Whether lines side by side are columns of running text, or the cells of a table or a form."""
+"""Decide whether lines side by side are columns of text, or the cells of a table or form."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -8,10 +8,10 @@ from app.engines.documents.readers.segments import Segment
 
 _LEAST_LINES_OF_CAPITALS = 5
 _LEAST_WORDS = 3
-_FLOWING = 0.25  # share of lines that begin in lower case
-_LETTERS = 0.7  # share of letters among the characters of a column
-_SAME_LINE = 0.1  # of a line's height
-_ALIGNED = 0.5  # share of lines with another one beside them
+_FLOWING = 0.25  # minimum share of lines that begin in lower case
+_LETTERS = 0.7  # minimum share of letters among the characters of a column
+_SAME_LINE = 0.1  # of a line's height; the maximum vertical difference within a line
+_ALIGNED = 0.5  # minimum share of lines with a line beside them in a table
 
 
 def are_columns(left: list[Segment], right: list[Segment]) -> bool:
@@ -24,8 +24,8 @@ def are_columns(left: list[Segment], right: list[Segment]) -> bool:
     if all(prose) and min(flows) >= _FLOWING:
         return True
     if max(flows) >= _FLOWING and any(prose) and _aligned(left, right) < _ALIGNED:
-        return True  # beside a margin: its lines have baselines of their own
-    # Lines that all begin with a capital: two lists, or cells. Cells are short here and there.
+        return True  # text beside margin notes, whose lines are not aligned with it
+    # Few lines begin in lower case: two lists, or table cells. Only tables have very short cells.
     fewest = min(len(left), len(right))
     words = [len(one.tokens) for one in (*left, *right)]
     prose = _is_prose(left), _is_prose(right)
@@ -33,7 +33,7 @@ def are_columns(left: list[Segment], right: list[Segment]) -> bool:
 
 
 def _lines(segments: Sequence[Segment]) -> list[Segment]:
-    """Join the segments of one line, which the wide spaces of justified text part."""
+    """Join the segments of each line, because wide spaces in justified text separate them."""
     lines: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda one: (one.middle, one.x0)):
         if lines and abs(lines[-1][0].middle - segment.middle) <= _SAME_LINE * segment.height:
@@ -48,7 +48,7 @@ def _lines(segments: Sequence[Segment]) -> list[Segment]:
 
 
 def _overlap(left: list[Segment], right: list[Segment]) -> bool:
-    """Return whether the groups are beside one another for the height of several lines."""
+    """Return whether the groups are side by side over the height of several lines."""
     top = max(min(one.top for one in group) for group in (left, right))
     bottom = min(max(one.bottom for one in group) for group in (left, right))
     height = median(one.height for one in (*left, *right))
@@ -56,7 +56,7 @@ def _overlap(left: list[Segment], right: list[Segment]) -> bool:
 
 
 def _flow(lines: Sequence[Segment]) -> float:
-    """Return the share of lines that begin in lower case, or in a script that has none."""
+    """Return the share of lines that begin in lower case, or in a script without case."""
     first = [one.tokens[0].text[0] for one in lines]
     return sum(char.isalpha() and not char.isupper() for char in first) / len(first)
 
@@ -76,7 +76,7 @@ def _is_of_letters(lines: Sequence[Segment]) -> bool:
 
 
 def _aligned(left: Sequence[Segment], right: Sequence[Segment]) -> float:
-    """Return the share of lines of the smaller group with a line of the other beside them."""
+    """Return the share of the smaller group's lines that have a line of the other beside them."""
     fewer, more = sorted((left, right), key=len)
     middles = sorted(one.middle for one in more)
     beside = 0
@@ -87,12 +87,12 @@ def _aligned(left: Sequence[Segment], right: Sequence[Segment]) -> float:
 
 
 def is_tabular(left: Sequence[Segment], right: Sequence[Segment]) -> bool:
-    """Return whether a block is a table or a form, which no columns go through."""
+    """Return whether a block is a table or a form, which cannot be part of columns."""
     sides = [_lines(side) for side in (left, right) if side]
     if len(sides) == 1:
         return not _is_of_letters(sides[0])
     if _aligned(*sides) < _ALIGNED:
-        return False  # text beside a margin
+        return False  # text beside margin notes
     return not all(
         _is_of_letters(side) and (len(side) == 1 or _is_of_words(side)) for side in sides
     )

@@ -1,9 +1,9 @@
-"""Columns of running text, as opposed to the columns of a table.
+"""Find columns of running text, as opposed to the columns of a table.
 
-A candidate is a left edge that several lines have in common. The strip left of it is the gutter.
-Lines that cross the gutter, as headings do, end the columns. What is left and right of it must
-read like running text: lines of several words, of which many begin in lower case. Short cells and
-numbers belong to a table or a form, which is read row by row.
+A candidate is a left edge that several lines share. The strip left of it is the gutter. Lines that
+cross the gutter, such as headings, end the columns. Both sides of the gutter must be running text:
+most lines have several words, and many lines begin in lower case. Short cells and numbers belong to
+a table or a form, which is read row by row.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from app.engines.documents.readers.column_edges import (
 from app.engines.documents.readers.column_text import are_columns, is_tabular
 from app.engines.documents.readers.segments import Segment
 
-_CUT_COST = 3  # words that a better edge must bring for each segment that it cuts
+_CUT_COST = 3  # the words in columns that an edge must add for each segment that it cuts
 
 Columns = tuple[list[Segment], list[Segment]]
 Band = list[Segment] | Columns
 
 
 def find_columns(segments: list[Segment]) -> list[Band] | None:
-    """Return bands from top to bottom, at least one of them columns; None where there are none."""
+    """Return bands from top to bottom, including columns; or None if there are no columns."""
     if len(segments) < 2 * LEAST_LINES:
         return None
     best: list[Band] | None = None
@@ -46,7 +46,7 @@ def find_columns(segments: list[Segment]) -> list[Band] | None:
 
 
 def _bands(ordered: list[Segment], edge: Edge) -> list[Band]:
-    """Cut at the segments that cross the gutter left of `edge`."""
+    """Split segments into bands; a segment that crosses the gutter of `edge` ends the columns."""
     bands: list[Band] = []
     rest: list[Segment] = []
     left: list[Segment] = []
@@ -78,9 +78,10 @@ def _bands(ordered: list[Segment], edge: Edge) -> list[Band]:
 
 
 def _split(left: list[Segment], right: list[Segment], least: int) -> list[Band]:
-    """Return what is side by side as bands from top to bottom. Columns have `least` lines or more.
+    """Split the segments of both sides into bands from top to bottom.
 
-    Tables and forms between columns end them, though none of their lines crosses the gutter.
+    Columns have at least `least` lines. A table or form ends the columns above it, even if none of
+    its lines crosses the gutter.
     """
     if min(len(left), len(right)) < LEAST_LINES:
         return [[*left, *right]]
@@ -103,7 +104,10 @@ def _sides(segments: Sequence[Segment], is_left: AbstractSet[int]) -> Columns:
 
 
 def _judge(segments: list[Segment], is_left: AbstractSet[int], least: int) -> list[Band]:
-    """Return what is above two columns, the columns, and what is below them."""
+    """Return the margin above two columns, the columns, and the margin below them.
+
+    Returns all segments as one band if they are not columns.
+    """
     above, body, below = _split_margins(segments)
     columns = _sides(body, is_left)
     if min(map(len, columns)) < least or not are_columns(*columns):
@@ -112,7 +116,7 @@ def _judge(segments: list[Segment], is_left: AbstractSet[int], least: int) -> li
 
 
 def _blocks(segments: Sequence[Segment]) -> list[list[Segment]]:
-    """Split at empty space as high as a line, from top to bottom."""
+    """Split segments into blocks, from top to bottom, at gaps higher than a line."""
     blocks: list[list[Segment]] = []
     bottom = 0.0
     for segment in sorted(segments, key=lambda one: one.top):

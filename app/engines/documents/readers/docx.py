@@ -2,7 +2,7 @@
 
 Paragraphs end with a line feed. The cells of a table row are separated by tabs, the paragraphs in a
 cell by spaces. Hidden text, deleted (tracked) text and field codes are omitted; text boxes, content
-controls and inserted text are included. Checkboxes of all three types in Word become signs.
+controls and inserted text are included. All three types of checkboxes become symbols.
 """
 
 import re
@@ -75,7 +75,7 @@ def open_document(file: BinaryIO, limits: Limits) -> Any:
 
 
 def _check_archive(file: BinaryIO, limits: Limits) -> None:
-    """Reject archives that are too large; measures while unpacking, as declared sizes may lie."""
+    """Reject large archives by their measured sizes, because declared sizes may be wrong."""
     if file.read(len(_COMPOUND_FILE)) == _COMPOUND_FILE:
         if _ENCRYPTED_PACKAGE in file.read():
             message = "The document is protected by a password."
@@ -132,7 +132,7 @@ class _Walk:
         self._styles = styles
         self._cells = 0  # nesting depth of table cells at this position
         self._hidden: list[bool] = []  # for each enclosing paragraph
-        # for each enclosing content control: its start, its sign
+        # for each enclosing content control: its start in `_parts`, and its sign
         self._boxes: list[tuple[int, str]] = []
         walker = etree.iterwalk(root, events=("start", "end"))
         for event, element in walker:
@@ -171,7 +171,7 @@ class _Walk:
             self._cells += 1
         elif tag == _WORD + "sym":
             self._parts.append(_symbol(element))
-        elif tag == _WORD + "checkBox":  # a form field, which shows nothing else
+        elif tag == _WORD + "checkBox":  # a checkbox form field, which has no other visible content
             ticked = is_on(element, "checked")
             self._add_box(ticked=bool(is_on(element, "default") if ticked is None else ticked))
         elif tag == _WORD + "sdt":
@@ -202,7 +202,7 @@ class _Walk:
 
 
 def _font(run: Any) -> str | None:
-    """Return the font that a run names itself, or None."""
+    """Return the font that a run specifies directly, or None."""
     properties = run.find(_WORD + "rPr")
     fonts = None if properties is None else properties.find(_WORD + "rFonts")
     name: str | None = None if fonts is None else fonts.get(_WORD + "ascii")

@@ -22,7 +22,7 @@ from app.engines.documents.layout import (
 from app.engines.documents.model import Limits, Word
 from app.engines.documents.readers.sizes import pixels
 
-_FONT_SIZE = 10.0  # one character of Fira Mono is 0.6 of it wide, which is one cell
+_FONT_SIZE = 10.0  # a character of Fira Mono is 0.6 times as wide: one cell
 _BASELINE = 10.2  # points below the top of the row
 _MONO = re.compile("[\x00-\u052f\u1e00-\u1fff\u2000-\u25ff]*")
 _WIDE = 2

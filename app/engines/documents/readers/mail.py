@@ -1,7 +1,7 @@
 """Read email with the standard library: the main headers, the body, the attachments' names.
 
-Messages that an email forwards as attachments follow it and are read in the same way. A mailbox
-file (mbox) is read email by email; each begins on a page of its own.
+Messages forwarded as attachments are read in the same way, and their text follows that of the
+email. The emails of a mailbox file (mbox) are read one by one; each begins on a new page.
 """
 
 import base64

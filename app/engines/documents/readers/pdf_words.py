@@ -17,9 +17,9 @@ from app.engines.documents.readers.tokens import Box, Glyph, Token
 from app.engines.documents.text import WORD, clean, normalize
 
 OBLIQUE = -1
-"""The direction of text that is not at a right angle."""
+"""The direction of text that is not rotated by a multiple of 90 degrees."""
 
-# The character that pdfium uses for a hyphen at which it joined two lines without a line end.
+# pdfium's character for a hyphen at a line end, where it joins two lines.
 _HYPHEN = "\x02"
 _TOKEN = re.compile(WORD.pattern.replace(r"[^\s", rf"[^\s{_HYPHEN}") + f"{_HYPHEN}?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -37,7 +37,7 @@ def read_words(page: Any, layer: Any, limits: Limits) -> dict[int, list[Token]]:
     """Return the words that the page shows, in file order, by writing direction.
 
     Directions are clockwise quarter turns, or `OBLIQUE`. Positions are those of the displayed page,
-    rotated back by the direction. Raises `ParseFailed` (`too_large_unpacked`).
+    rotated so that the text is upright. Raises `ParseFailed` (`too_large_unpacked`).
     """
     count = layer.count_chars()
     if count > limits.max_text_chars:
@@ -56,7 +56,7 @@ def turn_box(box: Box, quarters: int, width: float, height: float) -> Box:
 
 
 class _Extractor:
-    """Reads words and their positions from pdfium."""
+    """A reader of the words on a page and their positions."""
 
     def __init__(self, page: Any, layer: Any, count: int) -> None:
         self._layer = layer
@@ -90,7 +90,7 @@ class _Extractor:
         return words_of
 
     def _spans(self) -> Iterator[tuple[int, int, str]]:
-        """Yield first character and last + 1 of each word, and the white space before it."""
+        """Yield the start and end of each word, and the white space before it."""
         last = 0
         for match in _TOKEN.finditer(self._characters):
             first, end = match.span()
@@ -104,9 +104,9 @@ class _Extractor:
                 yield first, end, gap
 
     def _cuts(self, first: int, end: int) -> list[int]:
-        """Return where to split what pdfium considers one word although it spans lines.
+        """Return the offsets at which to split a word that spans lines, with its start and end.
 
-        Single characters below each other, such as the row numbers of a table, form such words.
+        pdfium joins single characters below each other, such as the row numbers of a table.
         """
         cuts = [first]
         quarters = max(self._direction(first), 0)
@@ -154,13 +154,13 @@ class _Extractor:
         return self._character_ink(first)
 
     def _character_ink(self, index: int) -> Box:
-        left, right, bottom, top = self._sides  # in another order than the sides of a rectangle
+        left, right, bottom, top = self._sides  # a different order than that of FPDFText_GetRect
         if raw.FPDFText_GetCharBox(self._layer, index, *self._pointers):
             return self._place(left.value, bottom.value, right.value, top.value)
         return self._place(math.nan, math.nan, math.nan, math.nan)
 
     def _font_place(self, index: int) -> Box:
-        """Return the box of a character by the font's metrics instead of its shape."""
+        """Return the box of a character according to the font's metrics instead of its shape."""
         box = self._font_box
         if raw.FPDFText_GetLooseCharBox(self._layer, index, box):
             return self._place(box.left, box.bottom, box.right, box.top)
@@ -209,9 +209,9 @@ def _decompose(form: re.Match[str]) -> str:
 
 
 def _placing(page: Any) -> _Place:
-    """Return a function from rectangles in user space (PDF 1.7, 8.3.2.3) to the displayed page.
+    """Return a function that maps rectangles in user space (PDF 1.7, 8.3.2.3) to displayed boxes.
 
-    The result is in points.
+    The boxes are in points from the top left of the displayed page.
     """
     page_left, page_bottom, page_right, page_top = page.get_bbox()
     quarters = page.get_rotation() // 90

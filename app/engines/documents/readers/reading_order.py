@@ -1,8 +1,9 @@
-"""The order in which people read the words of a page.
+"""Sort the words of a page into the order in which people read them.
 
-PDF files may draw words in any order, so their boxes decide. Words become segments (runs of words
-on one line); columns of running text are read one after the other; all else is sorted into rows, so
-that the cells of a table row and a label with its value stay together.
+PDF files may draw words in any order, so the positions of the words decide. Words are joined to
+segments (runs of words on one line). Columns of running text are read one after the other.
+Everything else is sorted into rows, so that the cells of a table row stay together, and so do a
+label and its value.
 """
 
 from collections.abc import Sequence
@@ -13,28 +14,28 @@ from app.engines.documents.readers.segments import Segment
 from app.engines.documents.readers.tokens import Token
 
 MAX_SEGMENTS = 2_000
-"""Pages with more segments are read in rows only: there, looking for columns takes too long."""
+"""Pages with more segments are read in rows, because finding columns would take too long."""
 
 _MAX_DEPTH = 12
-_MAX_NEAR = 64  # segments that are compared, where a hostile page has thousands in one place
+_MAX_NEAR = 64  # segments compared with each word; a malicious page may have thousands in one place
 _WORD_GAP = 0.9  # of a line's height; more space ends a segment
-_BASELINE = 0.35  # of a line's height, by which the words of a segment may differ
-_LEAST_OVERLAP = 0.5  # of a segment's height with the row that it belongs to
+_BASELINE = 0.35  # of a line's height; the maximum vertical difference between words of a segment
+_LEAST_OVERLAP = 0.5  # of a segment's height; the minimum overlap with its row
 _LEAST_LINES = 3
-_LEAST_LENGTH = 60.0  # points; shorter lines say nothing about the slope
+_LEAST_LENGTH = 60.0  # points; the slope of shorter lines is not reliable
 _LEAST_SLOPE, _MOST_SLOPE = 0.002, 0.18
 
 Row = list[Token]
 
 
 def sort_into_rows(tokens: Sequence[Token], *, right_to_left: bool = False) -> list[Row]:
-    """Return the rows of a page in reading order, the words of each from left to right.
+    """Return the rows of a page in reading order, each with its words from left to right.
 
-    Moves `top` and `bottom` of the tokens when the page is crooked.
+    Changes `top` and `bottom` of the tokens if the page is skewed.
 
     Args:
-        tokens: words that are upright in the frame of their coordinates.
-        right_to_left: the order of columns.
+        tokens: The words, in coordinates in which they are upright.
+        right_to_left: Whether columns are read from right to left.
     """
     if not tokens:
         return []
@@ -58,7 +59,7 @@ def _read(segments: list[Segment], depth: int, *, right_to_left: bool) -> list[R
 
 
 def _straighten(tokens: Sequence[Token]) -> None:
-    """Take out the slope that the lines of a crooked scan have in common."""
+    """Move the tokens of a skewed scan so that its lines become horizontal."""
     slopes = []
     first = last = tokens[0]
     for token in (*tokens[1:], None):
@@ -80,16 +81,16 @@ def _straighten(tokens: Sequence[Token]) -> None:
 
 
 def _follows(last: Token, token: Token) -> bool:
-    """Return whether a token goes on the line of the one that the file has before it."""
+    """Return whether `token` continues the line of `last`, the previous token in the file."""
     gap = token.x0 - last.x1
     return 0 <= gap <= _WORD_GAP * last.height and abs(token.middle - last.middle) < last.height / 2
 
 
 def _segments(tokens: Sequence[Token]) -> list[Segment]:
-    """Join words that are side by side on one line."""
+    """Join neighboring words on one line to segments."""
     step = max(1.0, median(token.height for token in tokens))
     found: list[Segment] = []
-    near: dict[int, list[Segment]] = {}  # segments that may go on, by their height on the page
+    near: dict[int, list[Segment]] = {}  # segments that may continue, by vertical position
     for token in sorted(tokens, key=lambda token: (token.x0, token.index)):
         bucket = int(token.middle // step)
         best: Segment | None = None
@@ -119,7 +120,7 @@ def _continues(line: Segment, token: Token) -> bool:
 
 
 def _rows(segments: Sequence[Segment]) -> list[Row]:
-    """Sort segments into rows by their height on the page, and each row from left to right."""
+    """Sort segments into rows by vertical position, and each row from left to right."""
     rows: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda one: (one.middle, one.x0)):
         best, most = None, _LEAST_OVERLAP
@@ -139,7 +140,7 @@ def _rows(segments: Sequence[Segment]) -> list[Row]:
 
 
 def _is_occupied(row: Sequence[Segment], segment: Segment) -> bool:
-    """Return whether a row has words already where the segment is."""
+    """Return whether a row already has words at the position of the segment."""
     return any(
         min(one.x1, segment.x1) - max(one.x0, segment.x0) > max(one.height, segment.height)
         for one in row[-_MAX_NEAR:]

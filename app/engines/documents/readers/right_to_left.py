@@ -63,8 +63,8 @@ def to_logical(visual: Sequence[Glyph], *, right_to_left: bool) -> list[Glyph]:
     """Return the glyphs of a row, given from left to right, in the order in which they are read.
 
     Args:
-        visual: the glyphs, spaces between words included.
-        right_to_left: the direction of the row.
+        visual: The glyphs, including the spaces between words.
+        right_to_left: Whether the row as a whole runs from right to left.
     """
     classes = _join_numbers(visual, [_class(glyph.text[0]) for glyph in visual])
     if right_to_left:
@@ -97,7 +97,7 @@ def _join_numbers(visual: Sequence[Glyph], classes: list[str]) -> list[str]:
 
 
 def _right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the spans from a right-to-left letter to the last before a left-to-right letter."""
+    """Return the spans of right-to-left letters, including what is between them."""
     spans: list[tuple[int, int]] = []
     is_open = False
     for index, kind in enumerate(classes):
@@ -112,7 +112,7 @@ def _right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _turn(visual: Sequence[Glyph], classes: Sequence[str]) -> list[Glyph]:
-    """Read a row from right to left, but runs of numbers and other scripts from left to right."""
+    """Reverse a row, except for runs of numbers and of left-to-right scripts."""
     read: list[Glyph] = []
     turned: list[bool] = []
     run: list[Glyph] = []
@@ -146,7 +146,10 @@ def _turned(classes: Sequence[str]) -> list[bool]:
 
 
 def _pair_brackets(glyphs: list[Glyph], turned: Sequence[bool]) -> list[Glyph]:
-    """Mirror the brackets if the file stores them by their shape, and therefore mirrored."""
+    """Mirror the brackets among the turned glyphs if they do not match.
+
+    A closing bracket before its opening bracket means that the file stores the displayed shapes.
+    """
     depth = 0
     for glyph, is_turned in zip(glyphs, turned, strict=True):
         if is_turned and glyph.text in _OPENING:

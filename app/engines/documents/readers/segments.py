@@ -1,4 +1,4 @@
-"""Runs of words on one line, and the gaps in them."""
+"""Represent runs of words on one line, and find the gaps in them."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -6,8 +6,8 @@ from statistics import median
 
 from app.engines.documents.readers.tokens import Token
 
-LEAST_GUTTER = 0.45  # of a line's height
-WIDER = 1.6  # than the usual gap of a line
+LEAST_GUTTER = 0.45  # of a line's height; the minimum width of a gutter
+WIDER = 1.6  # times the usual gap of a line; such gaps are wide
 
 
 class Segment:
@@ -22,17 +22,17 @@ class Segment:
 
     @property
     def height(self) -> float:
-        """The height of the line, without superscripts."""
+        """Return the height of the line, without superscripts."""
         return self.bottom - self.top
 
     @property
     def middle(self) -> float:
-        """The vertical center of the line."""
+        """Return the vertical center of the line."""
         return (self.top + self.bottom) / 2
 
     @classmethod
     def of(cls, tokens: Sequence[Token]) -> "Segment":
-        """Build a segment of tokens that are in order."""
+        """Build a segment from tokens that are sorted from left to right."""
         segment = cls(tokens[0])
         for token in tokens[1:]:
             segment.add(token)
@@ -47,7 +47,7 @@ class Segment:
 
 
 def find_wide_gaps(segment: Segment) -> list[int]:
-    """Return the indexes of the words after gaps that are wider than the line's usual ones."""
+    """Return the indexes of the words after gaps that are wider than usual for the line."""
     gaps = get_gap_widths(segment)
     if not gaps or max(gaps) < LEAST_GUTTER * segment.height:
         return []
@@ -55,7 +55,7 @@ def find_wide_gaps(segment: Segment) -> list[int]:
 
 
 def find_gaps(segment: Segment, least: float) -> list[int]:
-    """Return the indexes of the words after gaps that are at least so wide."""
+    """Return the indexes of the words after gaps of at least `least` points."""
     return [index for index, gap in enumerate(get_gap_widths(segment), start=1) if gap >= least]
 
 

@@ -8,7 +8,7 @@ Schema = dict[str, Any]
 
 
 def _has(**types: str) -> Schema:
-    """Return a schema for objects that have these members with these types."""
+    """Return a schema that requires the given members, each with the given type."""
     return {
         "properties": {name: {"type": kind} for name, kind in types.items()},
         "required": list(types),

@@ -26,7 +26,8 @@ DESCRIPTION = (
 def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
     """Return the JSON Schema of a list of tags of `fields`, which are in normal form.
 
-    `check_tags` accepts every list that it accepts, and returns lists that it accepts.
+    `check_tags` accepts every list that the schema accepts, apart from the rules that DESCRIPTION
+    lists. The schema accepts every list that `check_tags` returns.
     """
     slots = list(_slots(fields))
     definitions: dict[str, Schema] = {name: _slot(name, slot) for name, slot in slots}
@@ -102,7 +103,7 @@ def _slot(name: str, field: Field) -> Schema:
 
 
 def _select_shared(definitions: Schema) -> Schema:
-    """Return the shared definitions that are referenced, directly or through one another."""
+    """Return the shared definitions that are referenced directly or indirectly."""
     referenced = set(_references([definitions, EVIDENCE]))
     for name in [*referenced]:
         referenced |= set(_references(SHARED[name]))

@@ -1,4 +1,4 @@
-r"""Translate the RE2 patterns of schemas to syntax that ECMA-262 and Python read alike.
+r"""Translate the RE2 patterns of schemas to syntax with one meaning in ECMA-262 and Python.
 
 Syntax with different meanings is spelled out: `\\d` becomes `[0-9]`, `\\s` RE2's five characters,
 and `.` anything but a line feed. Syntax without an equivalent (flags, `\\p{…}`, `\\Q…\\E`) is not
@@ -46,7 +46,7 @@ Ranges = list[tuple[int, int]]
 
 
 class _NotSharedError(Exception):
-    """A pattern that uses syntax which not all engines share."""
+    """The pattern uses syntax that has no equivalent in the other engines."""
 
 
 def portable(pattern: str) -> str | None:

@@ -85,7 +85,10 @@ def _smaller(text: str, *, first: str = "0") -> Iterator[str]:
 
 
 def _digits(length: int, beginning: str) -> str:
-    """Return a pattern for the digits missing after `beginning`, which ends with a digit class."""
+    """Return a pattern for the digits that follow `beginning` in a number of `length` digits.
+
+    `beginning` is a pattern that ends with a digit class such as `[3-9]`.
+    """
     missing = length - (len(beginning) - len("[0-9]")) - 1
     return f"[0-9]{{{missing}}}" if missing else ""
 

@@ -46,7 +46,7 @@ _HOST = rf"^[a-z]+://(?:[a-z0-9._-]{{1,{MAX_HOST}}}|\[[0-9a-f:]+\])(?:[:/?#]|$)"
 
 
 def _without(pattern: str) -> Schema:
-    # With this type, a value that is not a string causes one error and not two.
+    # The inner type makes a value that is not a string cause one error instead of two.
     return {"type": "string", "not": {"type": "string", "pattern": pattern}}
 
 
@@ -55,7 +55,7 @@ VERBATIM = _without("\\x00")
 
 
 def text(field: Field) -> Schema:
-    """Return the schema of trimmed text; with `formats`, of compact identifiers."""
+    """Return the schema of trimmed text, or of compact identifiers if the field has `formats`."""
     formats = field["constraints"].get("formats") or []
     named = {"anyOf": [{"const": ""}, *({"format": name} for name in formats)]} if formats else {}
     return {"$ref": "#/$defs/Trimmed", **_limits(field, MAX_TEXT), **named}
@@ -72,14 +72,14 @@ def region(_field: Field) -> Schema:
 
 
 def email(field: Field) -> Schema:
-    """Return the schema of an email address: a rough pattern, with the details in the format."""
+    """Return the schema of an email address. The pattern is approximate; the format is exact."""
     shape = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
     limits = _limits(field, MAX_EMAIL)
     return {"type": "string", "format": "idn-email", "allOf": [{"pattern": shape}], **limits}
 
 
 def phone(field: Field) -> Schema:
-    """Return the schema of an E.164 number; the length per country is part of the format."""
+    """Return the schema of an E.164 number. Only the format checks the length for the country."""
     shape = r"^\+[1-9][0-9]{3,16}$"
     return {"type": "string", "format": "phone", "allOf": [{"pattern": shape}], **_limits(field)}
 

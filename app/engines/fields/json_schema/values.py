@@ -85,7 +85,10 @@ def _range(field: Field) -> tuple[Decimal | None, Decimal | None]:
 
 
 def _double(limit: Decimal, *, up: bool) -> int | float:
-    """Return the JSON number that allows the same doubles as `limit`."""
+    """Return the JSON number that limits doubles exactly as `limit` does.
+
+    With `up`, `limit` is a minimum, so the result is rounded up; otherwise it is rounded down.
+    """
     if limit == limit.to_integral_value() and limit.copy_abs() <= SAFE_INTEGER:
         return int(limit)
     double = float(limit)

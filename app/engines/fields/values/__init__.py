@@ -34,7 +34,7 @@ _MODULES = {
 def normaliser(field: Field) -> Normaliser:
     """Return the function that converts a value of `field` to its canonical form.
 
-    It raises ValueProblem, and it is idempotent.
+    The function is idempotent. It raises ValueProblem for an invalid value.
     """
     module = importlib.import_module(f"{__name__}.{_MODULES[field['type']]}")
     return cast("Normaliser", module.make(field))

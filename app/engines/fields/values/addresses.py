@@ -9,7 +9,7 @@ MAX_PART = 1000
 
 
 def make(field: Field) -> Normaliser:  # noqa: ARG001 - an address takes no constraints
-    """Return the normalizer of an address field: trimmed, without empty parts, never empty."""
+    """Return the normalizer of an address field. It trims text and removes empty parts."""
     return _address
 
 

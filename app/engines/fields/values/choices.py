@@ -16,7 +16,7 @@ _WORDS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
 
 
 def make(field: Field) -> Normaliser:
-    """Return the normalizer of a choice field (to its option values) or a boolean field."""
+    """Return the normalizer of a choice or boolean field; a choice becomes its option's value."""
     return _boolean if field["type"] == "boolean" else _choice(field)
 
 

@@ -76,7 +76,7 @@ def _codes() -> dict[str, str]:
 
 @functools.cache
 def _names() -> dict[str, str]:
-    """Return country names in other languages; read when an English name does not match."""
+    """Return the country names in other languages; loaded if no English name matches."""
     codes: dict[str, str] = {}
     shared: set[str] = set()
     for language in _LANGUAGES:

@@ -17,7 +17,7 @@ CODES |= frozenset(_DATA["withdrawn"])
 
 # The first code is the default meaning of the sign (CLDR's English usage).
 _SIGNS: dict[str, list[str]] = _DATA["signs"]
-# Signs that are shared so evenly that they have no default meaning.
+# Signs without a default meaning, because no currency is their usual one.
 _SHARED: frozenset[str] = frozenset(_DATA["shared_signs"])
 # Decimals other than two, from ISO 4217 table A.1; CLDR's usage digits differ and are not used.
 _MINOR: dict[str, int] = {
@@ -26,7 +26,7 @@ _MINOR: dict[str, int] = {
 
 
 def make(field: Field) -> Normaliser:
-    """Return the normalizer of a currency field: to an upper-case ISO 4217 code."""
+    """Return the normalizer of a currency field, which returns an upper-case ISO 4217 code."""
     allowed = allowed_of(field)
 
     def normalise(value: object) -> JsonValue:
@@ -36,7 +36,7 @@ def make(field: Field) -> Normaliser:
 
 
 def allowed_of(field: Field) -> tuple[str, ...]:
-    """Return the currencies that a field allows; empty means all."""
+    """Return the currencies that a field allows; an empty tuple means all."""
     return tuple((field.get("constraints") or {}).get("currencies") or ())
 
 
@@ -61,7 +61,7 @@ def currency_of(text: str, allowed: tuple[str, ...]) -> str:
 def agreed(tokens: set[str]) -> str:
     """Return the single currency token among `tokens`, or an empty string if there are none.
 
-    A code may appear with a sign that means it, as in `$12 USD`. Raises ValueProblem when the
+    A code may appear together with its sign, as in `$12 USD`. Raises ValueProblem when the
     tokens disagree.
     """
     codes = {token.upper() for token in tokens if token.upper() in CODES}

@@ -61,7 +61,7 @@ def _url(text: str) -> str:
 def _host(host: str) -> str:
     try:
         if ":" in host:
-            if "%" in host:  # a network interface of the author's machine
+            if "%" in host:  # a zone ID, which is only valid on one machine
                 raise ValueProblem(_NOT_A_URL)
             return f"[{ipaddress.IPv6Address(host)}]"
         if not host.isascii():

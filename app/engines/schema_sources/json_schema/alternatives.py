@@ -1,4 +1,4 @@
-"""Merge the alternatives of `anyOf` and `oneOf` into what holds for all of them."""
+"""Merge the alternatives of `anyOf` and `oneOf` into one node that accepts all of them."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _NUMBERS = {"integer", "number"}
 
 
 def settle(node: Node, resolver: Resolver, notes: Notes, nesting: int = 0) -> Node:
-    """Merge the alternatives of `node`: into one list of options, one object, one type, or text."""
+    """Merge the alternatives of `node` into a list of options, an object, one type, or text."""
     groups, node.alternatives = node.alternatives, []
     for group in groups:
         if nesting == MAX_NESTING:

@@ -13,7 +13,7 @@ from app.engines.schema_sources.texts import line
 MAX_VISITS = 50_000
 """The maximum number of schemas, properties and options examined, because references multiply."""
 VISIT_BYTES = 1024
-"""A schema's content beyond this size counts as another visit, since each reference rereads it."""
+"""The bytes of content that count as one more visit, since each reference reads them again."""
 MAX_TRAIL = 100
 MAX_REFERENCE = 1000
 
@@ -29,7 +29,7 @@ _SILENT = frozenset(
     }
 )
 _OPEN = frozenset({"additionalProperties", "unevaluatedProperties", "additionalItems"})
-"""Keywords that close a schema; labels never have more members than the schema's fields."""
+"""Keywords that allow or forbid other members; ignored if boolean, as labels never have any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Resolver:
             raise SourceError(path, "is too large once its references are followed")
 
     def _get_weight(self, schema: dict[str, Any]) -> int:
-        """Return how many more visits a schema counts for its size, without its subschemas.
+        """Return the number of additional visits for the size of a schema without its subschemas.
 
         The cache uses object identity, because the document keeps all schemas alive.
         """
@@ -195,7 +195,7 @@ class Resolver:
         if name in _GREATEST | _LEAST and _is_number(current) and _is_number(value):
             node.keywords[name] = max(current, value) if name in _GREATEST else min(current, value)
         elif name == "enum":
-            # Without duplicates, the list never grows, however often lists are merged.
+            # Removing duplicates keeps the list from growing when lists are merged repeatedly.
             allowed = {orjson.dumps(entry) for entry in value}
             by_text = {orjson.dumps(entry): entry for entry in current}
             node.keywords[name] = [entry for text, entry in by_text.items() if text in allowed]

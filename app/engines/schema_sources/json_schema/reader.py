@@ -87,7 +87,7 @@ class _Reader:
         if node.never:
             self._notes.add(node.path, "No value is allowed here: it was left out.")
         elif node.circular and kind_of(node) is None:
-            return  # a warning was added where it was found
+            return  # the warning was already added
         elif len(place.into) == most:
             raise SourceError(node.path, f"exceeds the limit of {most} fields")
         elif kind_of(node) == "object" and node.properties:

@@ -1,4 +1,4 @@
-"""Resolve a `$ref` to a place in the same document, and to nothing else."""
+"""Resolve a `$ref` to a place in the same document; other documents are never loaded."""
 
 import re
 from collections.abc import Mapping

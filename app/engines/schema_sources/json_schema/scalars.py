@@ -131,7 +131,7 @@ def _number(node: Node, kind: str, notes: Notes) -> dict[str, Any]:
     for name, limit, step in (("min", "minimum", 1), ("max", "maximum", -1)):
         value, beyond = node.take(limit), node.take("exclusive" + limit.capitalize())
         if beyond is not None and beyond is not False:
-            edge = value if beyond is True else beyond  # true is the form of draft 4
+            edge = value if beyond is True else beyond  # in draft 4 the keyword is a boolean
             if kind == "integer" and isinstance(edge, int):
                 value = edge + step
             else:

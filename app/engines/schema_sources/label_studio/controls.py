@@ -141,7 +141,7 @@ def _iterate_paths(
             continue
         label = child.get("value") or child.get("alias") or ""
         value = child.get("alias") or label
-        # Truncated here already, because the prefix is repeated in everything below.
+        # Truncate early, because everything below repeats the prefix.
         value, label = (values + value)[:_LONGEST], (labels + label)[:_LONGEST]
         yield value, label, child
         yield from _iterate_paths(child, value + separator, label + separator, separator)

@@ -16,7 +16,7 @@ ON_PAGES = frozenset(
 TOOLS = frozenset(
     {"Rectangle", "Polygon", "Ellipse", "KeyPoint", "Brush", "Bitmask", "Vector", "MagicWand"}
 )
-"""Tags that only draw; a `Labels` tag provides their labels, if there is one."""
+"""Tags that only draw shapes; a separate `Labels` tag may provide their labels."""
 
 
 def labels(control: Control) -> None:

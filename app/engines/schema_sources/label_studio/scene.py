@@ -47,9 +47,9 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A tag that users label with, and its context.
+    """A tag with which users label, and its context.
 
-    `header` is the heading before it; `conditional` means that it is only shown on a condition.
+    `header` is the heading before it; `conditional` is True if it is shown only under a condition.
     """
 
     element: Element
@@ -60,7 +60,7 @@ class Control:
     @property
     def path(self) -> str:
         """Return the path for warnings about the tag, for example `Choices[sentiment]`."""
-        # Truncated first, because it is computed again for each of thousands of options.
+        # Truncate first, because a tag may have thousands of options, and each computes the path.
         return f"{self.element.tag}[{line(self.name[:_LONGEST_PATH], 64)}]"
 
     @property
@@ -91,7 +91,7 @@ class Control:
         return self.element.get(name, "").strip()
 
     def says(self, name: str) -> bool:
-        """Return whether an attribute is `true`."""
+        """Return whether the attribute `name` is `true`."""
         return self.get(name).lower() == "true"
 
     def note(self, message: str) -> None:
