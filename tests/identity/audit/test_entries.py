@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import text
 
 from app.kit import audit, db, jobs, tenancy
-from app.kit.jobs import handlers, worker
+from app.kit.jobs import handlers
+from app.kit.jobs import runs as runs_of_jobs
 from app.kit.jobs.handlers import Job
 from tests.factories import Api, Org
 from tests.factories.labels import make_labeled, make_schema
@@ -167,7 +168,7 @@ def test_a_rolled_back_change_leaves_nothing(org: Org, entries: Entries) -> None
 def test_a_retried_job_is_recorded_once(
     org: Org, entries: Entries, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "_BACKOFF_SECONDS", (0,))
+    monkeypatch.setattr(runs_of_jobs, "_BACKOFF_SECONDS", (0,))
     schema_id, _ = make_schema(org, [])
     runs: list[int] = []
 

@@ -47,7 +47,7 @@ FORM = {"file": (BytesIO(b"Some words"), "a.txt", "text/plain")}
     ("module", "reader", "path", "body"),
     [
         (uploads, "read", "/artifacts", {"data": FORM}),
-        (requests, "json_body", "/teams", {"json": {"name": "Late"}}),
+        (requests, "read_json_body", "/teams", {"json": {"name": "Late"}}),
     ],
 )
 def test_a_body_that_takes_long_does_not_slip_in(
