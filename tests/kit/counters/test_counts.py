@@ -322,13 +322,15 @@ def test_counts_are_rebuilt_beside_writers(org: Org) -> None:
     threads = [threading.Thread(target=write, args=(n,)) for n in (1, 2, 3)]
     for thread in threads:
         thread.start()
-    for _ in range(6):
-        with org.app.app_context(), db.transaction():
-            upkeep.repair(org.id, "artifacts")
-        assert find_differences(org) == []
-    stop.set()
-    for thread in threads:
-        thread.join()
+    try:
+        for _ in range(6):
+            with org.app.app_context(), db.transaction():
+                upkeep.repair(org.id, "artifacts")
+            assert find_differences(org) == []
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
     assert failures == []
     assert find_differences(org) == []
 
