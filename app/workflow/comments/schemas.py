@@ -3,7 +3,7 @@
 from marshmallow import ValidationError
 
 from app.kit.api.fields import Int, List, Nested, QueryBool, Schema, Str, UtcDateTime, Uuid
-from app.workflow.tag_sets.schemas import Person
+from app.workflow.tag_sets.schemas.records import Person
 
 MAX_BODY = 10_000
 MAX_MENTIONS = 50

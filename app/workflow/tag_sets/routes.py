@@ -6,22 +6,22 @@ from uuid import UUID
 from app.kit.api.blueprint import MIB, Blueprint, Listing
 from app.kit.principal import Caller
 from app.workflow.tag_sets import service
-from app.workflow.tag_sets.schemas import (
+from app.workflow.tag_sets.schemas.bodies import (
     AcceptTagSet,
-    Consensus,
     CreateTagSet,
-    Diff,
-    DiffQuery,
     MergeTagSets,
     RejectTagSet,
     ReopenTagSet,
     ReplaceTags,
+)
+from app.workflow.tag_sets.schemas.comparing import (
+    Consensus,
+    Diff,
+    DiffQuery,
     Revision,
     RevisionFilters,
-    TagSet,
-    TagSetFilters,
-    TagSetSummary,
 )
+from app.workflow.tag_sets.schemas.records import TagSet, TagSetFilters, TagSetSummary
 
 artifacts = Blueprint("tag-sets-of-artifacts", tag="artifacts")
 blueprint = Blueprint(

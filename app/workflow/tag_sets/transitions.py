@@ -47,3 +47,6 @@ TRANSITIONS: Mapping[Action, Transition] = {
 """An accepted merge also rejects those of its sources that are submitted; see `superseded_by`."""
 COMPLETED = (_SUBMITTED, _ACCEPTED)
 """The statuses that count towards the number of tag sets which a schema requires."""
+
+NOT_INDEPENDENT = ("merge", "model")
+"""Sources whose tag sets do not count as independent opinions."""

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
-from app.workflow.tag_sets.review_ranks import RANK_STEP
+from app.workflow.tag_sets.claimable import RANK_STEP
 from tests.documents.artifacts.conftest import create_text, make_pdf, upload
 from tests.factories import Org
 from tests.factories.desk import Desk, counts

@@ -10,7 +10,7 @@ from app.documents.artifacts.models import URGENCY, URGENT_AT
 from app.kit import db, tenancy
 from app.workflow.assignment import service as assignment
 from app.workflow.review_queue import service as review_queue
-from app.workflow.tag_sets.review_ranks import LEVEL, TIME
+from app.workflow.tag_sets.claimable import LEVEL, TIME
 from tests.factories.desk import Desk
 from tests.workflow.assignment.conftest import Draw, to
 

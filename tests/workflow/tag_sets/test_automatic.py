@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from app.workflow.tag_sets.service import rules
-from app.workflow.tag_sets.service.automatic import is_confident
+from app.workflow.tag_sets.service.submitting import is_confident
 from tests.factories.desk import POLICY, Desk, counts, rows, tag
 from tests.workflow.tag_sets.test_at_once import _together
 

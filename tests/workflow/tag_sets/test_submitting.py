@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from app.kit.ids import uuid7
-from app.workflow.tag_sets.service.automatic import is_sampled
+from app.workflow.tag_sets.service.submitting import is_sampled
 from tests.factories.desk import Desk, counts, tag
 
 

@@ -15,7 +15,7 @@ from app.kit.counters import Span
 from app.kit.counters.sql import Statement
 from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
 from app.workflow.tag_sets import claimable
-from app.workflow.tag_sets.review_ranks import LEVEL, RANK_STEP, TIME
+from app.workflow.tag_sets.claimable import LEVEL, RANK_STEP, TIME
 
 # By urgency, then by time, then by id. Each part is read in the order of an index,
 # and only as many rows as a page needs.

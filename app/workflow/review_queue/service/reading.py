@@ -21,7 +21,7 @@ def list_items(*, caller: Caller, page: PageRequest, **filters: object) -> Page:
     """
     result = listing.get_page(page, filters=filters, user_id=caller.user_id)
     now = db.utc_now()
-    tag_sets_by_id = tag_sets.listed([row.id for row in result.items], page_size=page.page_size)
+    tag_sets_by_id = tag_sets.get_many([row.id for row in result.items], page_size=page.page_size)
     # Omit a tag set that was deleted between the two statements.
     rows = (row for row in result.items if row.id in tag_sets_by_id)
     return replace(result, items=[_render(row, tag_sets_by_id[row.id], now) for row in rows])
@@ -42,7 +42,7 @@ def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 def get_item(item_id: UUID) -> dict[str, Any]:
     """Return an item with all tags. Raises 404."""
     row = reading.get(item_id)
-    tag_set = tag_sets.shown(item_id) if row is not None else None
+    tag_set = tag_sets.get_prepared(item_id) if row is not None else None
     if row is None or tag_set is None:
         raise errors.not_found()
     return _render(row, tag_set, db.utc_now())

@@ -207,6 +207,14 @@ def list_by_status(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
 
 
+def list_merges(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
+    """Return the ids of the artifact's merges with one of these statuses, the oldest first."""
+    statement = select(TagSet.id).where(
+        TagSet.artifact_id == artifact_id, TagSet.source == "merge", TagSet.status.in_(states)
+    )
+    return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
+
+
 def count_rejections(artifact_id: UUID, schema_id: UUID, *, labeler_id: UUID | None) -> int:
     """Return how often tag sets of an artifact and schema were rejected, of all or one labeler."""
     rejected = TagSet.rejections + TagSet.earlier_rejections

@@ -232,6 +232,8 @@ def find_viewers(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) 
 
 def get_many(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, TagSetRow]:
     """Return {id: tag set} as a list of `page_size` shows them."""
+    if not tag_set_ids:
+        return {}
     statement = with_people(select(*listed_columns(page_size)).select_from(TagSet))
     rows = db.session().execute(statement.where(TagSet.id.in_(tag_set_ids)))
     return {row.id: TagSetRow._make(row) for row in rows}

@@ -13,12 +13,13 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    text,
     update,
 )
 from sqlalchemy.orm import aliased
 
 from app.identity.users.models import User
-from app.kit import db
+from app.kit import db, tenancy
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import REQUIRED_LABELS, TagSet, TagSetRevision
 from app.workflow.tag_sets.queries.reading import build_person
@@ -99,14 +100,6 @@ def get_latest_prediction(artifact_id: UUID) -> Prediction | None:
     return None if row is None else Prediction._make(row)
 
 
-def list_merges(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
-    """Return the ids of the artifact's merges with one of these statuses."""
-    statement = select(TagSet.id).where(
-        TagSet.artifact_id == artifact_id, TagSet.source == "merge", TagSet.status.in_(states)
-    )
-    return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
-
-
 def list_merges_from(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:
     """Return the ids of the artifact's merges, of any status, that have a tag set as a source."""
     statement = select(TagSet.id).where(
@@ -165,3 +158,40 @@ def supersede(
     ).where(TagSet.id.in_(changed))
     names = ("organization_id", "tag_set_id", "number", "tags", "author_id", "kind", "created_at")
     db.session().execute(insert(TagSetRevision).from_select(names, recorded))
+
+
+MAX_LISTED = 100
+"""How many blocking tag sets an error names at most."""
+
+_BLOCKING = text(
+    """
+    SELECT id FROM tag_sets
+    WHERE organization_id = :org AND artifact_id = :artifact_id
+      AND (:all_statuses OR status <> 'rejected' AND schema_id IS DISTINCT FROM :but)
+    ORDER BY created_at, id LIMIT :most
+    """
+)
+
+
+def list_blocking(
+    artifact_id: UUID, *, of_other_schema_than: UUID | None = None, all_statuses: bool
+) -> list[UUID]:
+    """Return the oldest MAX_LISTED tag sets of an artifact that block a change.
+
+    With `all_statuses` every tag set blocks; otherwise those that were not rejected and belong to
+    another schema than `of_other_schema_than`.
+    """
+    values = {
+        "org": tenancy.current_organization_id(),
+        "artifact_id": artifact_id,
+        "all_statuses": all_statuses,
+        "but": of_other_schema_than,
+        "most": MAX_LISTED,
+    }
+    return list(db.session().scalars(_BLOCKING, values))
+
+
+def count_of_schema(schema_id: UUID) -> int:
+    """Return how many tag sets of all statuses were created with a schema."""
+    statement = select(func.count()).select_from(TagSet).where(TagSet.schema_id == schema_id)
+    return db.session().scalars(statement).one()

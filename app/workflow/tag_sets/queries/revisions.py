@@ -1,17 +1,110 @@
-"""SQL of a tag set's revisions."""
+"""SQL of the history of an artifact's tag sets."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Text, cast, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    SQLColumnExpression,
+    String,
+    Text,
+    Uuid,
+    and_,
+    case,
+    cast,
+    func,
+    literal_column,
+    null,
+    or_,
+    select,
+)
+from sqlalchemy.dialects.postgresql import JSONB
 
+from app.documents.artifacts.models import Artifact
 from app.identity.users.models import User
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
-from app.workflow.tag_sets.models import TagSetRevision
-from app.workflow.tag_sets.queries.reading import build_person
+from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
+from app.workflow.tag_sets.models import TagSet, TagSetRevision
+from app.workflow.tag_sets.queries.reading import Reader, build_person, is_visible_to
+
+
+def select_revisions(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
+    """Return a SELECT of every revision of an artifact's tag sets except saves.
+
+    Columns: id (derived from the key), at, tag_set_id, kind, author_id, author (an email address),
+    note, and changes: the labeler of a new tag set, or the sources of a merge.
+    """
+    key = cast(TagSetRevision.tag_set_id, String) + "/" + cast(TagSetRevision.number, String)
+    statement = (
+        select(
+            cast(func.md5(key), Uuid()).label("id"),
+            TagSetRevision.created_at.label("at"),
+            TagSetRevision.tag_set_id,
+            TagSetRevision.kind,
+            TagSetRevision.author_id,
+            User.email.label("author"),
+            TagSetRevision.note,
+            case(
+                (
+                    TagSetRevision.kind == "create",
+                    _build_initial_change("labeler_id", TagSet.labeler_id),
+                ),
+                (
+                    TagSetRevision.kind == "merge",
+                    _build_initial_change("merged_from", TagSet.merged_from),
+                ),
+                else_=literal_column("CAST('{}' AS jsonb)", JSONB()),
+            ).label("changes"),
+        )
+        .join(
+            TagSet,
+            and_(
+                TagSet.organization_id == TagSetRevision.organization_id,
+                TagSet.id == TagSetRevision.tag_set_id,
+            ),
+        )
+        .outerjoin(User, User.id == TagSetRevision.author_id)
+        .where(TagSet.artifact_id == artifact_id, TagSetRevision.kind != "save")
+    )
+    return statement if reader is None else statement.where(is_visible_to(reader))
+
+
+def _build_initial_change(name: str, value: SQLColumnExpression[Any]) -> ColumnElement[Any]:
+    return func.jsonb_build_object(name, func.jsonb_build_array(null(), value), type_=JSONB())
+
+
+def select_ids(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
+    """Return a SELECT of the ids of an artifact's tag sets."""
+    statement = select(TagSet.id).where(TagSet.artifact_id == artifact_id)
+    return statement if reader is None else statement.where(is_visible_to(reader))
+
+
+def is_blind(artifact_id: UUID, user_id: UUID) -> bool:
+    """Return whether a user labels an artifact independently and has not submitted a tag set."""
+    required_labels = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
+    current_version = (
+        select(ArtifactSchema.current_version_id)
+        .join(Artifact, Artifact.schema_id == ArtifactSchema.id)
+        .where(Artifact.id == artifact_id)
+    )
+    used_versions = select(TagSet.schema_version_id).where(TagSet.artifact_id == artifact_id)
+    versions = select(SchemaVersion.id).where(
+        required_labels > 1,
+        or_(SchemaVersion.id.in_(current_version), SchemaVersion.id.in_(used_versions)),
+    )
+    submitted = select(TagSet.id).where(
+        TagSet.artifact_id == artifact_id,
+        TagSet.schema_id.in_(select(Artifact.schema_id).where(Artifact.id == artifact_id)),
+        TagSet.labeler_id == user_id,
+        TagSet.submitted_at.is_not(None),
+    )
+    return bool(db.session().scalar(select(and_(versions.exists(), ~submitted.exists()))))
+
 
 # Only saves store their size.
 _SIZE = func.coalesce(TagSetRevision.tags_bytes, func.octet_length(cast(TagSetRevision.tags, Text)))

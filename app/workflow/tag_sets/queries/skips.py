@@ -11,6 +11,7 @@ from app.documents.artifacts.models import ArtifactAct, ArtifactSkip
 from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
+from app.workflow.tag_sets.queries import statuses
 
 # Other labelers must not wait for an assignee who skipped the artifact.
 _UNASSIGN = text(
@@ -47,7 +48,7 @@ _SKIP_REJECTED = text(
 ).bindparams(bindparam("labelers", type_=JSONB))
 
 
-def skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
+def create_skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
     """Record that a user skipped a locked artifact, and unassign them; a later skip replaces it."""
     organization_id = tenancy.current_organization_id()
     values = {"reason": reason, "created_at": db.utc_now(), "rejected": False}
@@ -60,15 +61,21 @@ def skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
     db.session().execute(_UNASSIGN, parameters)
 
 
-def unskip(artifact_id: UUID, user_id: UUID) -> bool:
-    """Delete a user's skip of an artifact; return whether there was one."""
+def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
+    """Delete a user's skip of a locked artifact; return True if there was one.
+
+    A draft that was returned to the user reserves the artifact again.
+    """
     statement = (
         delete(ArtifactSkip)
         .where(ArtifactSkip.artifact_id == artifact_id, ArtifactSkip.user_id == user_id)
         .returning(ArtifactSkip.artifact_id)
         .execution_options(synchronize_session=False)
     )
-    return db.session().execute(statement).first() is not None
+    deleted = db.session().execute(statement).first() is not None
+    if deleted:
+        statuses.update_statuses([artifact_id])
+    return deleted
 
 
 def skip_rejected(labelers: Mapping[UUID, UUID], reason: str) -> None:
@@ -85,10 +92,15 @@ def skip_rejected(labelers: Mapping[UUID, UUID], reason: str) -> None:
         )
 
 
-def insert_action(
-    artifact_id: UUID, kind: str, *, by: UUID, tag_set_id: UUID | None, note: str | None
+def record_action(
+    artifact_id: UUID,
+    kind: str,
+    *,
+    by: UUID,
+    tag_set_id: UUID | None = None,
+    note: str | None = None,
 ) -> None:
-    """Record that a user did something with an artifact."""
+    """Record that a user did something with an artifact: `skip`, `release` or `discard`."""
     db.session().execute(
         insert(ArtifactAct).values(
             organization_id=tenancy.current_organization_id(),
@@ -103,7 +115,7 @@ def insert_action(
     )
 
 
-def select_actions(artifact_id: UUID, by: UUID | None) -> Select[*tuple[Any, ...]]:
+def select_actions(artifact_id: UUID, *, by: UUID | None) -> Select[*tuple[Any, ...]]:
     """Return a SELECT of the recorded actions on an artifact, or with `by` of this user's alone.
 
     Columns: id, at, kind, user_id, user (an email address), tag_set_id, note.

@@ -1,8 +1,21 @@
 """Tag sets: drafts, saves, submission, review decisions; called by other features."""
 
-from app.workflow.tag_sets.queries.blocking import count_of_schema, list_blocking
 from app.workflow.tag_sets.queries.deciding import release_reviews
-from app.workflow.tag_sets.queries.reading import TagSetRow
+from app.workflow.tag_sets.queries.reading import TagSetRow, get_many, get_prepared
+from app.workflow.tag_sets.queries.related import count_of_schema, list_blocking
+from app.workflow.tag_sets.queries.skips import (
+    create_skip,
+    delete_skip,
+    record_action,
+    select_actions,
+    skip_rejected,
+)
+from app.workflow.tag_sets.queries.statuses import (
+    end_reservations,
+    list_organizations_with_expired,
+    unarchive,
+    update_statuses,
+)
 from app.workflow.tag_sets.service.bulk import accept_many, reject_many
 from app.workflow.tag_sets.service.comparing import compare, consensus, list_revisions
 from app.workflow.tag_sets.service.decisions import accept, reject
@@ -15,30 +28,15 @@ from app.workflow.tag_sets.service.reading import (
     is_blind,
     list_field_names,
     list_tag_sets,
-    listed,
     select_ids,
     select_revisions,
     show,
-    shown,
 )
 from app.workflow.tag_sets.service.reopening import reopen
 from app.workflow.tag_sets.service.rules import check_review
-from app.workflow.tag_sets.service.skips import (
-    create_skip,
-    delete_skip,
-    record_action,
-    select_actions,
-    skip_rejected,
-)
 from app.workflow.tag_sets.service.statuses import (
-    count_reserved_for_others,
     end_expired_reservations,
-    end_reservations,
-    list_organizations_with_expired,
     release_reservations,
-    unarchive,
-    update_status,
-    update_statuses,
     update_statuses_of_schema,
 )
 from app.workflow.tag_sets.service.submitting import submit
@@ -51,7 +49,6 @@ __all__ = [
     "compare",
     "consensus",
     "count_of_schema",
-    "count_reserved_for_others",
     "create",
     "create_skip",
     "delete",
@@ -61,13 +58,14 @@ __all__ = [
     "find_latest_prediction",
     "find_viewers",
     "get",
+    "get_many",
+    "get_prepared",
     "is_blind",
     "list_blocking",
     "list_field_names",
     "list_organizations_with_expired",
     "list_revisions",
     "list_tag_sets",
-    "listed",
     "merge",
     "record_action",
     "reject",
@@ -80,11 +78,9 @@ __all__ = [
     "select_ids",
     "select_revisions",
     "show",
-    "shown",
     "skip_rejected",
     "submit",
     "unarchive",
-    "update_status",
     "update_statuses",
     "update_statuses_of_schema",
 ]

@@ -16,9 +16,9 @@ from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import build_accepted, build_rejected
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries import bulk as queries
-from app.workflow.tag_sets.queries import deciding, recording
+from app.workflow.tag_sets.queries import deciding, recording, skips, statuses
 from app.workflow.tag_sets.queries.bulk import LockedReview
-from app.workflow.tag_sets.service import rules, skips, statuses
+from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.service.decisions import DECIDED, check_can_label
 from app.workflow.tag_sets.transitions import Action, TagSetStatus
 

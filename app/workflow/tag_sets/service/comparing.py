@@ -1,15 +1,18 @@
 """Comparison of tag sets with each other, with revisions, and with the prediction."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import orjson
+
 from app.documents.artifacts import service as artifacts
 from app.engines.agreement import (
     MOST_MATCHED,
     Ballot,
+    Change,
     Effort,
     Lineup,
     Place,
@@ -26,9 +29,8 @@ from app.kit.principal import Caller
 from app.workflow.tag_sets.queries import related, revisions
 from app.workflow.tag_sets.queries.reading import PAGE_BYTES, TagSetRow
 from app.workflow.tag_sets.queries.related import ComparedTagSet
-from app.workflow.tag_sets.service import automatic, reading, rules
-from app.workflow.tag_sets.service.changes import limit_size, summarize_changes
-from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
+from app.workflow.tag_sets.service import reading, rules
+from app.workflow.tag_sets.transitions import COMPLETED, NOT_INDEPENDENT, TagSetStatus
 
 
 class _Side(NamedTuple):
@@ -220,7 +222,7 @@ def render_ballot(ballot: Ballot, tag_set_ids: Sequence[UUID], lineup: Lineup) -
 
 def _is_counted(row: ComparedTagSet) -> bool:
     decided = row.status in COMPLETED or row.superseded_by is not None
-    return decided and row.source not in automatic.NOT_INDEPENDENT
+    return decided and row.source not in NOT_INDEPENDENT
 
 
 def _find_reference(rows: Sequence[ComparedTagSet]) -> ComparedTagSet | None:
@@ -235,3 +237,43 @@ def _measure_gold_agreement(
         return None
     result = agreement(line_up([gold.tags, row.tags], shapes).sets, shapes, effort)
     return result.overall if result is not None else None
+
+
+MAX_ENTRIES = 500
+MAX_BYTES = 1024 * 1024
+
+
+def limit_size(items: Iterable[dict[str, Any]], *, max_bytes: int) -> list[dict[str, Any]]:
+    """Return the first items, as many as fit into `max_bytes` as JSON."""
+    fitting = []
+    remaining = max_bytes
+    for item in items:
+        remaining -= len(orjson.dumps(item))
+        if remaining < 0:
+            break
+        fitting.append(item)
+    return fitting
+
+
+def summarize_changes(
+    changes: Sequence[Change],
+    *,
+    moved: Sequence[dict[str, Any]] = (),
+    max_entries: int = MAX_ENTRIES,
+    max_bytes: int = MAX_BYTES,
+) -> dict[str, Any]:
+    """Return the number of changes of each type and the first changes that fit.
+
+    The result has added, removed, changed, entries, moved and truncated. `truncated` is true if
+    there are more changes than in `entries`, or more than `max_entries` moved ranges.
+    """
+    entries = limit_size(changes[:max_entries], max_bytes=max_bytes)
+    kinds = [change["kind"] for change in changes]
+    counts = {kind: kinds.count(kind) for kind in ("added", "removed", "changed")}
+    truncated = len(entries) < len(changes) or len(moved) > max_entries
+    return {
+        **counts,
+        "entries": entries,
+        "moved": list(moved[:max_entries]),
+        "truncated": truncated,
+    }

@@ -12,10 +12,10 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import build_accepted, build_payload, build_rejected
-from app.workflow.tag_sets.queries import deciding, reading, recording, related
+from app.workflow.tag_sets.queries import deciding, reading, recording, related, skips, statuses
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
-from app.workflow.tag_sets.service import provenance, rules, skips, sources, statuses
+from app.workflow.tag_sets.service import provenance, rules
 from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
 DECIDED: dict[str, Any] = {
@@ -44,12 +44,11 @@ def accept(
     tag_set, sources = _lock_with_sources(tag_set_id)
     _check_decision(Action.ACCEPT, tag_set, caller, revision)
     check_sources(caller, sources)
-    terms = rules.get_terms(tag_set.schema_version_id)
     _check_quorum(tag_set)
-    changes = _corrections(tag_set, terms, tags, caller)
+    changes = _build_corrections(tag_set, tags, caller)
     kind = "correction" if changes else "accept"
     mark_accepted(tag_set, changes, reviewer_id=caller.user_id, kind=kind, note=note)
-    statuses.update_status(tag_set.artifact_id)
+    statuses.update_statuses([tag_set.artifact_id])
     return reading.get_existing(tag_set_id)
 
 
@@ -75,15 +74,16 @@ def check_sources(caller: Caller, sources: Iterable[LockedTagSet]) -> None:
                 raise
 
 
-def _corrections(
-    tag_set: LockedTagSet, terms: rules.Terms, tags: list[Any] | None, caller: Caller
+def _build_corrections(
+    tag_set: LockedTagSet, tags: list[Any] | None, caller: Caller
 ) -> dict[str, Any]:
     """Return the columns that the reviewer's tags change. Raises 400."""
-    checked = (
-        tag_set.tags if tags is None else rules.check_tags(terms, tags, tag_set, complete=True)
-    )
-    if not sources.can_keep_sources(checked, caller):
-        sources.set_sources(checked, tag_set.tags)
+    if tags is None:
+        return {}
+    terms = rules.get_terms(tag_set.schema_version_id)
+    checked = rules.check_tags(terms, tags, tag_set, complete=True)
+    if not provenance.can_keep_sources(checked, caller):
+        provenance.set_sources(checked, tag_set.tags)
     # Older tags have incomplete evidence; sent unchanged, they are no correction.
     if tag_set.tags in (checked, tags):
         return {}
@@ -101,7 +101,7 @@ def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
 
     An accepted merge reaches the quorum alone; a merge may be accepted besides other tag sets.
     """
-    merged = related.list_merges(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+    merged = deciding.list_merges(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
     if merged or tag_set.source == "merge":
         return merged
     accepted = deciding.list_by_status(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
@@ -193,7 +193,7 @@ def reject(
     }
     recording.change([tag_set.id], values, kind="reject", author_id=caller.user_id, note=reason)
     draft_id = _send_to_next_labeler(tag_set, next_labeler, reason, caller)
-    statuses.update_status(tag_set.artifact_id)
+    statuses.update_statuses([tag_set.artifact_id])
     payload = build_rejected(
         tag_set, reviewer_id=caller.user_id, reason=reason, send_to=send_to, draft_id=draft_id
     )

@@ -17,11 +17,19 @@ from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import SavedPayload, build_payload
-from app.workflow.tag_sets.queries import deciding, reading, related, revisions, saving
+from app.workflow.tag_sets.queries import (
+    deciding,
+    reading,
+    related,
+    revisions,
+    saving,
+    skips,
+    statuses,
+)
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.queries.related import Prediction
-from app.workflow.tag_sets.service import rules, skips, sources, statuses
-from app.workflow.tag_sets.service.changes import summarize_changes
+from app.workflow.tag_sets.service import provenance, rules
+from app.workflow.tag_sets.service.comparing import summarize_changes
 from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
 
 _EMPTY_MERGE_COLUMNS = {"merged_from": None, "provenance": None, "superseded_by": None}
@@ -62,7 +70,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     }
     tag_set = deciding.insert_tag_set(values, author_id=caller.user_id)
     deciding.claim_artifacts({artifact_id: caller.user_id}, minutes=rules.claim_minutes(caller))
-    statuses.update_status(artifact_id)
+    statuses.update_statuses([artifact_id])
     events.emit(emitted_events.CREATED, build_payload(tag_set))
     return reading.get_existing(tag_set.id)
 
@@ -83,7 +91,7 @@ def _check_can_create(artifact: Row[Any], caller: Caller, terms: rules.Terms) ->
         raise errors.conflict(
             "This artifact is reserved for a labeler who has started a draft.", reserved=True
         )
-    if len(standing) >= terms.labels_per_artifact or related.list_merges(
+    if len(standing) >= terms.labels_per_artifact or deciding.list_merges(
         artifact.id, (TagSetStatus.ACCEPTED,)
     ):
         raise errors.conflict(
@@ -160,8 +168,8 @@ def replace_tags(
     if revision is not None and revision != draft.revision:
         raise _build_stale_error(draft, revision, terms)
     checked = rules.check_tags(terms, tags, draft)
-    if not sources.can_keep_sources(checked, caller):
-        sources.set_sources(checked, saving.get_tags(draft.id))
+    if not provenance.can_keep_sources(checked, caller):
+        provenance.set_sources(checked, saving.get_tags(draft.id))
     saved = saving.save(
         draft,
         checked,
@@ -221,5 +229,5 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
     deciding.delete_tag_set(tag_set_id)
     skips.record_action(draft.artifact_id, "discard", by=caller.user_id, tag_set_id=tag_set_id)
     deciding.release_claim(draft.artifact_id, draft.labeler_id)
-    statuses.update_status(draft.artifact_id)
+    statuses.update_statuses([draft.artifact_id])
     events.emit(emitted_events.DELETED, build_payload(draft))

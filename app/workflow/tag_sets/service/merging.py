@@ -19,13 +19,11 @@ from app.kit import db, errors, events
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import MergedPayload, build_payload
-from app.workflow.tag_sets.queries import deciding, reading, related
+from app.workflow.tag_sets.queries import deciding, reading, related, statuses
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
-from app.workflow.tag_sets.service import decisions, provenance, rules, statuses
-from app.workflow.tag_sets.service import sources as sources_of_tags
-from app.workflow.tag_sets.service.changes import MAX_BYTES, limit_size
-from app.workflow.tag_sets.service.comparing import render_ballot
+from app.workflow.tag_sets.service import decisions, provenance, rules
+from app.workflow.tag_sets.service.comparing import MAX_BYTES, limit_size, render_ballot
 from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
 MAX_UNDECIDED = 100
@@ -116,7 +114,7 @@ def merge(
     merge_id = _insert(newest, sources, terms, merged, caller, note)
     if accept:
         _accept(merge_id, sources, caller, note)
-    statuses.update_status(artifact_id)
+    statuses.update_statuses([artifact_id])
     return reading.get_existing(merge_id)
 
 
@@ -129,8 +127,8 @@ def _check_own_tags(
 ) -> list[Any]:
     """Return the reviewer's own tags in canonical form and with their true sources."""
     own = rules.check_tags(terms, list(tags), newest)
-    if not sources_of_tags.can_keep_sources(own, caller):
-        sources_of_tags.set_sources(own, [tag for source in sources for tag in source.tags])
+    if not provenance.can_keep_sources(own, caller):
+        provenance.set_sources(own, [tag for source in sources for tag in source.tags])
     return own
 
 
@@ -203,7 +201,7 @@ def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) ->
             raise errors.invalid("Must not be a merge itself.", f"tag_set_ids.{position}")
         rules.check_reviewer(caller, tag_set)
         sources.append(tag_set)
-    for merge_id in related.list_merges(artifact_id, COMPLETED):
+    for merge_id in deciding.list_merges(artifact_id, COMPLETED):
         raise errors.conflict("This artifact already has a merge.", tag_set_id=merge_id)
     if any(source.schema_id != source.schema_of_artifact for source in sources):
         raise errors.invalid("Must be tag sets of the artifact's current schema.", "tag_set_ids")

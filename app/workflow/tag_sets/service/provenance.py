@@ -1,13 +1,18 @@
-"""The provenance of a merge: one entry for each of its tags, in their order."""
+"""The origin of tags: the source of each tag, and the provenance of each value of a merge.
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+People cannot present their own tags as a model's. The provenance of a merge has one entry for each
+of its tags, in their order.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import orjson
 
 from app.engines.agreement import Shapes, diff, line_up
 from app.engines.fields import Tag
+from app.kit.principal import Caller
 
 Entry: TypeAlias = dict[str, Any]
 """field, row, value, tag_set_ids, revisions (of these tag sets, in the same order), by."""
@@ -63,3 +68,49 @@ def _has_new_value(change: Entry, shapes: Shapes) -> bool:
     shape = shapes.get(change["field"])
     member = "evidence" if shape is not None and shape.is_mark else "value"
     return not {"value", member}.isdisjoint(change["members"])
+
+
+def can_keep_sources(tags: Iterable[Tag], caller: Caller) -> bool:
+    """Return whether the `source` of each tag can be stored as it was sent.
+
+    API keys may set any source: other systems write with them, and only admins create them.
+    """
+    return caller.api_key_id is not None or all(tag["source"] == "human" for tag in tags)
+
+
+def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
+    """Set the source of tags to `human`, except for unchanged tags that are among `known`.
+
+    A tag is unchanged if its field, value, confidence, source and places are the same; its row may
+    differ. Of equal tags, only as many keep their source as are known.
+    """
+    unchanged = Counter(map(_identity, known))
+    for tag in tags:
+        if tag["source"] == "human":
+            continue
+        identity = _identity(tag)
+        if unchanged[identity]:
+            unchanged[identity] -= 1
+        else:
+            tag["source"] = "human"
+
+
+def find_missing_tags(known: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
+    """Return the `known` tags that are not among `tags`, or less often, by the same identity."""
+    left = Counter(map(_identity, tags))
+    missing = []
+    for tag in known:
+        identity = _identity(tag)
+        if left[identity]:
+            left[identity] -= 1
+        else:
+            missing.append(tag)
+    return missing
+
+
+def _identity(tag: Tag) -> bytes:
+    places: list[Any] = [
+        [piece[name] for name in ("page", "box", "start", "end")] for piece in tag["evidence"]
+    ]
+    members = [tag[name] for name in ("field", "value", "confidence", "source")]
+    return orjson.dumps([members, places], option=orjson.OPT_SORT_KEYS)

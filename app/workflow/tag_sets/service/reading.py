@@ -9,7 +9,7 @@ from sqlalchemy import Select
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
-from app.workflow.tag_sets.queries import history, listing, reading, related
+from app.workflow.tag_sets.queries import listing, reading, related, revisions
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.transitions import TagSetStatus
@@ -61,16 +61,6 @@ def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: object) -> Pa
     return listing.get_page(page, filters=filters, reader=_reader(caller))
 
 
-def listed(tag_set_ids: list[UUID], *, page_size: int) -> dict[UUID, TagSetRow]:
-    """Return {id: tag set} as a list of `page_size` shows them; for callers who may see all."""
-    return reading.get_many(tag_set_ids, page_size) if tag_set_ids else {}
-
-
-def shown(tag_set_id: UUID) -> TagSetRow | None:
-    """Return a tag set with all tags, or None; for callers who may see all."""
-    return reading.get_prepared(tag_set_id)
-
-
 def find_viewers(tag_set: TagSetRow, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
     """Return those of the users who are members and may see a tag set.
 
@@ -94,12 +84,12 @@ def select_revisions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
     Only tag sets that the caller may see are included. Columns: id, at, tag_set_id, kind,
     author_id, author, note, changes.
     """
-    return history.select_revisions(artifact_id, _reader(caller))
+    return revisions.select_revisions(artifact_id, _reader(caller))
 
 
 def select_ids(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
     """Return a SELECT of the ids of an artifact's tag sets that the caller may see."""
-    return history.select_ids(artifact_id, _reader(caller))
+    return revisions.select_ids(artifact_id, _reader(caller))
 
 
 def _reader(caller: Caller) -> reading.Reader | None:
@@ -108,4 +98,4 @@ def _reader(caller: Caller) -> reading.Reader | None:
 
 def is_blind(artifact_id: UUID, *, caller: Caller) -> bool:
     """Return whether the caller must not know yet what others do with the artifact."""
-    return rules.is_labeler(caller) and history.is_blind(artifact_id, caller.user_id)
+    return rules.is_labeler(caller) and revisions.is_blind(artifact_id, caller.user_id)

@@ -9,10 +9,10 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import ReopenedPayload, build_payload
-from app.workflow.tag_sets.queries import deciding, reading, recording, related
+from app.workflow.tag_sets.queries import deciding, reading, recording, skips, statuses
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
-from app.workflow.tag_sets.service import decisions, rules, skips, statuses
+from app.workflow.tag_sets.service import decisions, rules
 from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
 
 _UNDECIDED = {**decisions.DECIDED, "decided_at": None, "superseded_by": None, "reopened": True}
@@ -49,7 +49,7 @@ def reopen(
         minutes = rules.claim_minutes(caller)
         deciding.claim_artifacts({tag_set.artifact_id: labeler_id}, minutes=minutes)
         skips.delete_skip(tag_set.artifact_id, labeler_id)
-    statuses.update_status(tag_set.artifact_id)
+    statuses.update_statuses([tag_set.artifact_id])
     payload: ReopenedPayload = {
         **build_payload(tag_set),
         "reviewer_id": caller.user_id,
@@ -81,7 +81,7 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
         )
     merged = [
         merge_id
-        for merge_id in related.list_merges(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+        for merge_id in deciding.list_merges(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
         if merge_id != tag_set.id
     ]
     if merged:
@@ -89,7 +89,7 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
             "A merge is accepted for this artifact. Reopen the merge first.", accepted=merged
         )
     if tag_set.source == "merge":
-        for merge_id in related.list_merges(tag_set.artifact_id, (TagSetStatus.SUBMITTED,)):
+        for merge_id in deciding.list_merges(tag_set.artifact_id, (TagSetStatus.SUBMITTED,)):
             raise errors.conflict(
                 "This artifact has another merge that waits for review; decide on that one first.",
                 tag_set_id=merge_id,
