@@ -15,6 +15,7 @@ import psycopg2
 from app.kit.child_processes import Backoff
 from devserver import databases
 from devserver.binaries import postgres_binaries
+from devserver.caches import choose_cache_settings, read_memory
 from devserver.process import (
     Launch,
     free_port,
@@ -33,10 +34,8 @@ DATABASE = "labeling"
 # cluster is made, so that ALTER SYSTEM and an editor can change them.
 _SETTINGS: Mapping[str, str] = {
     "max_connections": "100",
-    "shared_buffers": "64MB",
     "work_mem": "8MB",
     "maintenance_work_mem": "64MB",
-    "effective_cache_size": "1GB",
     "random_page_cost": "1.1",
     "jit": "off",
     "io_method": "sync",  # no separate I/O processes: the working set is in the page cache
@@ -198,7 +197,7 @@ class EmbeddedPostgres(EmbeddedServer):
                         f"--pwfile={password.name}",
                         *_INITDB,
                         *(("--no-sync",) if self._fast else ()),
-                        *_options(_SETTINGS),
+                        *_options({**_SETTINGS, **choose_cache_settings(read_memory())}),
                     ),
                     cwd=draft,
                     env=_ENVIRONMENT,

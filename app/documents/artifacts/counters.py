@@ -1,4 +1,4 @@
-"""Counters of documents: all, assigned, offered to assignees, and searchable ones."""
+"""Counters of documents: all, those with a due date, assigned, offered, and searchable ones."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, HOUR, MONTH
@@ -18,6 +18,13 @@ ARTIFACTS = Source(
         Cube("artifacts.due.hour", ("status", "archived"), bucket="due", length=HOUR),
     ),
 )
+
+DUE = Source(
+    "due",
+    ("schema_id", "due_day", "created"),
+    (Cube("due.created.day", ("schema_id", "due_day"), bucket="created", length=DAY),),
+)
+"""Open documents with a due date; `due_day` is the date of that day in UTC."""
 
 ASSIGNED = Source(
     "assigned",

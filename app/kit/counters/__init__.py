@@ -16,11 +16,12 @@ from app.kit.counters.reading import (
     total,
 )
 from app.kit.counters.sources import SOURCES, Cube, Source
-from app.kit.counters.sql import Span
+from app.kit.counters.sql import Below, Span
 from app.kit.counters.upkeep import fold_backlog
 
 __all__ = [
     "SOURCES",
+    "Below",
     "Between",
     "Cube",
     "Source",

@@ -24,9 +24,15 @@ class Query(str):
     __slots__ = ()
 
 
+class Below(str):
+    """The value that a facet must be below, in the order of texts."""
+
+    __slots__ = ()
+
+
 Where = Mapping[str, Any]
-"""The accepted values of facets: one value, a list of values, or a `Query`."""
-_Filters = Mapping[str, Sequence[str] | Query]
+"""The accepted values of facets: one value, a list of values, a `Query`, or `Below` a value."""
+_Filters = Mapping[str, Sequence[str] | Query | Below]
 
 HORIZON = (
     "(SELECT coalesce(max(xact), 0) FROM count_horizon"
@@ -163,6 +169,8 @@ class Statement:
         for name, values in filters.items():
             if isinstance(values, Query):
                 conditions.append(f"{columns[name]} = ANY (ARRAY({values}))")
+            elif isinstance(values, Below):
+                conditions.append(f"{columns[name]} < {self.add(str(values))}")
             elif len(values) == 1:
                 conditions.append(f"{columns[name]} = {self.add(values[0])}")
             else:
@@ -185,7 +193,7 @@ class Statement:
         return f":{name}"
 
 
-def _as_facets(value: object) -> Sequence[str] | Query:
-    if isinstance(value, Query):
+def _as_facets(value: object) -> Sequence[str] | Query | Below:
+    if isinstance(value, Query | Below):
         return value
     return [as_facet(item) for item in (value if isinstance(value, list | tuple) else [value])]

@@ -19,11 +19,11 @@ from sqlalchemy import (
     select,
 )
 
-from app.documents.artifacts.counters import ARTIFACTS
+from app.documents.artifacts.counters import ARTIFACTS, DUE
 from app.documents.artifacts.models import Artifact
 from app.documents.artifacts.statuses import CLOSED, ArtifactStatus
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between
+from app.kit.counters import Between, spans
 from app.kit.pagination import within
 from app.kit.periods import Column
 from app.schemas.artifact_schemas.models import ArtifactSchema
@@ -116,10 +116,23 @@ def _count_open_since(filters: dict[str, Any], since: datetime) -> ColumnElement
 def _count_overdue(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
     rows = _select_open(filters)
     if _has_period(filters):
-        period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
-        return counters.count(rows.where(Artifact.due_at < now, *period))
+        return _count_overdue_of_period(filters, now)
     between = Between("due", Artifact.due_at, None, now, rows)
     return counters.total(ARTIFACTS, _build_open_where(filters), between=between)
+
+
+def _count_overdue_of_period(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
+    """Count the documents that were due before today by cells, and those of today one by one."""
+    rows = _select_open(filters)
+    # A day includes its end but not its start.
+    today = spans.round_down(now - timedelta(microseconds=1), spans.DAY)
+    between = _build_created_period(filters, rows.where(Artifact.due_at <= today))
+    due_day = counters.Below(spans.as_bucket(today, spans.DAY))
+    where = {**_build_where(filters), "due_day": due_day}
+    before_today = counters.total(DUE, where, between=between)
+    period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
+    due_today = rows.where(Artifact.due_at > today, Artifact.due_at < now, *period)
+    return before_today + counters.count(due_today)
 
 
 def _count_claimed(filters: dict[str, Any]) -> ColumnElement[int]:
