@@ -1,12 +1,13 @@
 """Full-text search in the document's language, and how it follows the document."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from flask import Flask
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.exc import ProgrammingError
 
 from app.documents.artifacts import service
@@ -184,20 +185,42 @@ def test_another_organization_is_never_found(org: Org, other_org: Org) -> None:
     # Whatever somebody writes as a query, it cannot name another organization's marks.
     for odd in (f"english {other_org.id}", f'"english {other_org.id}"', str(other_org.id)):
         assert _found(org, odd) == []
-    with org.app.app_context(), tenancy.organization(org.id):
-        rows = db.session().execute(text("SELECT count(*) FROM searchable_artifacts"))
-        assert rows.scalar_one() == 0
+
+
+_VIEWS = ("searchable_artifacts", "search_hits")
+
+
+@pytest.mark.parametrize("view", _VIEWS)
+def test_a_view_shows_only_the_bound_organization(org: Org, other_org: Org, view: str) -> None:
+    create_text(other_org.api("labeler"), ENGLISH)
+    count = text(f"SELECT count(*) FROM {view}")
     with org.app.app_context():
-        rows = db.session().execute(text("SELECT count(*) FROM searchable_artifacts"))
-        assert rows.scalar_one() == 0
+        assert db.session().execute(count).scalar_one() == 0
+        for bound, expected in ((org, 0), (other_org, 1)):
+            with tenancy.organization(bound.id):
+                assert db.session().execute(count).scalar_one() == expected
 
 
+@pytest.mark.parametrize("view", _VIEWS)
 @pytest.mark.parametrize("statement", ["UPDATE {} SET archived = true", "DELETE FROM {}"])
-def test_nobody_writes_through_the_view(org: Org, statement: str) -> None:
+def test_nobody_writes_through_a_view(org: Org, statement: str, view: str) -> None:
     with org.app.app_context(), tenancy.organization(org.id):
         with pytest.raises(ProgrammingError, match="permission denied"):
-            db.session().execute(text(statement.format("searchable_artifacts")))
+            db.session().execute(text(statement.format(view)))
         db.session().rollback()
+
+
+def test_rare_words_are_found_with_the_index_of_words_alone(org: Org) -> None:
+    create_text(org.api("labeler"), ENGLISH)
+    with org.app.app_context(), tenancy.organization(org.id):
+        compiled = select(searching.select_hits(searching.build_query("rent"))).compile(db.engine())
+        connection = db.session().connection()
+        connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+        explained = connection.exec_driver_sql(f"EXPLAIN {compiled}", compiled.params)
+        plan = "\n".join(row[0] for row in explained)
+        db.session().rollback()
+    # An index of the organization's documents would be read as a whole.
+    assert set(re.findall(r"\b[ip][xk]_artifact\w+", plan)) == {"ix_artifact_search_vector"}
 
 
 def _as_before_the_migration(desk: Desk) -> None:

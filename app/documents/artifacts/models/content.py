@@ -36,9 +36,9 @@ class ArtifactSearch(TenantModel, db.Base):
 
     Triggers maintain it. `language` is a text search configuration such as `english`, or `simple`
     if none is known. `filler` makes PostgreSQL store vectors outside the rows (see decision 0023).
-    Queries use only the view `searchable_artifacts`, which shows only the bound organization: a
-    row-level security policy would prevent the use of the text index. `changes` counts how often
-    the words changed.
+    Queries use only the views `searchable_artifacts` and `search_hits`, which show only the bound
+    organization: a row-level security policy would prevent the use of the text index.
+    `changes` counts how often the words changed.
     """
 
     __tablename__ = "artifact_search"

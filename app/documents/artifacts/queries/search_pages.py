@@ -103,7 +103,7 @@ def _find_hits_of_newest(
     last = db.session().scalar(place)
     if last is None:
         return []
-    hits = select_hits(query).c
+    hits = select_hits(query, by_time=True).c
     hit_time = build_search_time(hits.created_at)
     chosen = apply_indexed_filters(select(hits.id, hits.created_at), hits, **bounds)
     chosen = chosen.where(hit_time >= last if edge.descending else hit_time <= last)

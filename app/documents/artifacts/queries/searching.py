@@ -17,6 +17,7 @@ from sqlalchemy import (
     Select,
     String,
     Subquery,
+    TableClause,
     Uuid,
     bindparam,
     cast,
@@ -38,13 +39,21 @@ from app.kit.prepared import Prepared
 BATCH = 100
 """Small enough that even the largest documents take a fraction of the statement time limit."""
 
-searchable = table(
-    "searchable_artifacts",
-    column("artifact_id", Uuid()),
-    column("created_at", TIMESTAMP(timezone=True)),
-    column("archived", Boolean()),
-    column("vector", TSVECTOR()),
-)
+
+def _build_view(name: str) -> TableClause:
+    return table(
+        name,
+        column("artifact_id", Uuid()),
+        column("created_at", TIMESTAMP(timezone=True)),
+        column("archived", Boolean()),
+        column("vector", TSVECTOR()),
+    )
+
+
+searchable = _build_view("searchable_artifacts")
+"""The searchable documents of the bound organization."""
+_hits = _build_view("search_hits")
+"""The same documents, for queries that need no other index than that of the words."""
 
 
 def build_search_time(created_at: ColumnElement[Any]) -> ColumnElement[datetime]:
@@ -93,14 +102,18 @@ def build_query(typed: str) -> SearchQuery:
     return SearchQuery(typed, row.tsquery, row.backlog)
 
 
-def select_hits(query: SearchQuery) -> Subquery:
-    """Return the documents that match a search, with the columns id, created_at and archived."""
+def select_hits(query: SearchQuery, *, by_time: bool = False) -> Subquery:
+    """Return the documents that match a search, with the columns id, created_at and archived.
+
+    With `by_time` the index on time may be used as well.
+    """
+    view = searchable if by_time else _hits
     # The sub-select hides the constant query from the planner. For a common word in a constant,
     # PostgreSQL would read the whole table and unpack every vector, which it estimates as cheap.
     tsquery = select(cast(query.tsquery, TSQUERY)).scalar_subquery()
-    indexed = select(
-        searchable.c.artifact_id.label("id"), searchable.c.created_at, searchable.c.archived
-    ).where(searchable.c.vector.bool_op("@@")(tsquery))
+    indexed = select(view.c.artifact_id.label("id"), view.c.created_at, view.c.archived).where(
+        view.c.vector.bool_op("@@")(tsquery)
+    )
     if not query.has_backlog:
         return indexed.subquery("found")
     return union_all(indexed, _select_unindexed_hits(query.typed)).subquery("found")

@@ -1,0 +1,32 @@
+"""Find words with the index of words alone, whatever share of the documents an organization has.
+
+PostgreSQL does not know the bound organization when it plans. Where few organizations exist, or one
+has most documents, it read the index entries of all documents of the organization as well. It has
+no index for `IS NOT DISTINCT FROM`.
+"""
+
+from alembic import op
+
+from migrations.policies import ROLE
+
+revision = "202611260200"
+down_revision = "202611260101"
+branch_labels = None
+depends_on = None
+
+VIEW = """
+CREATE VIEW search_hits AS
+SELECT artifact_id, created_at, archived, vector FROM artifact_search
+WHERE organization_id IS NOT DISTINCT FROM
+    (SELECT NULLIF(current_setting('app.organization_id', true), '')::uuid)
+"""
+
+
+def upgrade() -> None:
+    op.execute(VIEW)
+    op.execute(f"REVOKE ALL ON search_hits FROM {ROLE}")
+    op.execute(f"GRANT SELECT ON search_hits TO {ROLE}")
+
+
+def downgrade() -> None:
+    op.execute("DROP VIEW search_hits")
