@@ -10,7 +10,7 @@ from sqlalchemy import text
 from app.kit import db, events
 from app.workflow.assignment.queries import claims, next_artifact
 from app.workflow.tag_sets import emitted_events, service
-from app.workflow.tag_sets.queries import deciding, saving, skips, statuses
+from app.workflow.tag_sets.queries import deciding, saving, statuses
 from app.workflow.tag_sets.service import bulk, decisions, drafts, reopening, rules, submitting
 from tests.factories.state_machines import copy_with, expect_failure
 from tests.workflow.test_artifact_life import LIVES, STEPS, ArtifactLife
@@ -151,7 +151,7 @@ def no_claim_ends_with_the_work(patch: Patch) -> None:
 
 
 def nobody_is_kept_from_what_they_skipped(patch: Patch) -> None:
-    patch.setattr(skips, "skip", _none)
+    patch.setattr(service, "create_skip", _none)
 
 
 def who_left_keeps_what_they_hold(patch: Patch) -> None:
@@ -164,7 +164,7 @@ def documents_stay_reserved_for_who_left(patch: Patch) -> None:
 
 def _forgets(module: Any) -> Fault:
     def fault(patch: Patch) -> None:
-        nothing: Any = {"update_status": _none, "update_statuses": _none}
+        nothing: Any = {"update_statuses": _none}
         patch.setattr(module, "statuses", copy_with(module.statuses, **nothing))
 
     fault.__name__ = f"{module.__name__.rpartition('.')[2]}_leaves_the_document_as_it_was"

@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.kit import db, events
-from app.workflow.review_queue.queries import items, next_item, returning
+from app.workflow.review_queue.queries import items, next_item
 from app.workflow.review_queue.service import assigning
 from app.workflow.tag_sets import service as tag_sets
 from app.workflow.tag_sets.queries import recording
@@ -130,7 +130,7 @@ def nobody_accepted_it(patch: Patch) -> None:
 
 
 def work_waits_for_a_team_that_is_gone(patch: Patch) -> None:
-    patch.setattr(returning, "unassign_team", lambda _: [])
+    patch.setattr(items, "unassign_team", lambda _: [])
 
 
 FAULTS: list[Fault] = [

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from app.workflow.review_queue.queries import returning
+from app.workflow.review_queue.queries import items
 from tests.factories.desk import Desk
 from tests.factories.submitted import make_submitted
 from tests.factories.teams import add_members, make_team
@@ -59,7 +59,7 @@ def test_who_is_in_a_team_is_looked_up_once_for_all_its_reviews(desk: Desk) -> N
     team = str(add_members(desk.org, team, *names, "reviewer")["id"])
     make_submitted(desk, 200, "labeler")
     desk.sql("UPDATE tag_sets SET assignee_team_id = :team", team=team)
-    explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {returning._OF_TEAM}"
+    explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {items._OF_TEAM}"
     values = {"org": desk.org.id, "batch": 1000, "team_id": team}
     ((plan,),) = desk.sql(explained, **values)
     loops = dict(_loops(plan[0]["Plan"]))

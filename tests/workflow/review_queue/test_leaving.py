@@ -13,7 +13,7 @@ from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.workflow.assignment.service import recipients
 from app.workflow.review_queue import service
-from app.workflow.review_queue.queries import items, returning
+from app.workflow.review_queue.queries import items
 from tests.factories.desk import Desk
 from tests.factories.statements import record_statements
 from tests.factories.submitted import make_submitted
@@ -257,7 +257,7 @@ def test_a_thousand_reviews_are_returned_in_few_statements(
 def test_a_return_that_is_broken_off_goes_on_and_tells_of_each_once(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(returning, "_BATCH", 2)
+    monkeypatch.setattr(items, "BATCH", 2)
     team = str(make_team(desk.org)["id"])
     ids = make_submitted(desk, 5, "labeler")
     desk.sql("UPDATE tag_sets SET assignee_team_id = :team", team=team)

@@ -3,15 +3,14 @@
 from app.workflow.review_queue.queries.items import expire_claims, move_nearly_due
 from app.workflow.review_queue.service.assigning import assign_many, escalate
 from app.workflow.review_queue.service.bulk import accept_many, reject_many
-from app.workflow.review_queue.service.claiming import claim, claim_next, release
-from app.workflow.review_queue.service.reading import get, list_items
-from app.workflow.review_queue.service.returning import (
+from app.workflow.review_queue.service.items import claim, claim_next, get, list_items, release
+from app.workflow.review_queue.service.statistics import stats
+from app.workflow.review_queue.service.unassigning import (
     release_demoted,
     release_disabled,
     release_member,
     release_team,
 )
-from app.workflow.review_queue.service.statistics import stats
 
 __all__ = [
     "accept_many",

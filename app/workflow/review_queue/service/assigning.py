@@ -19,8 +19,7 @@ from app.workflow.review_queue.emitted_events import AssignedPayload
 from app.workflow.review_queue.queries import items, reading
 from app.workflow.review_queue.queries.items import LockedItem
 from app.workflow.review_queue.service.bulk import Selection, for_each
-from app.workflow.review_queue.service.claiming import lock
-from app.workflow.review_queue.service.reading import get_item
+from app.workflow.review_queue.service.items import get_item, lock
 from app.workflow.tag_sets import service as tag_sets
 
 _OWN = "Reviewers cannot review their own tag set. Choose another reviewer."

@@ -1,13 +1,14 @@
-"""SQL statement that records the matches of a batch of documents."""
+"""SQL of the rules that matched documents."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import text
+from sqlalchemy import Select, String, cast, select, text
 
 from app.kit import db, tenancy
+from app.workflow.routing_rules.models import ArtifactRouting
 
 # A document counts once for a rule, however often it is routed: only a row that this statement
 # inserted has an xmax of 0; an updated row has that of the update.
@@ -65,3 +66,18 @@ def record(matches: Sequence[Match], turns: Mapping[UUID, UUID]) -> None:
         "turn_users": [str(user_id) for user_id in turns.values()],
     }
     db.session().execute(_RECORD, values)
+
+
+def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
+    """Return a SELECT of the rules that matched a document.
+
+    Columns: at, rule_id, rule_name, assigned, note.
+    """
+    outcome = ArtifactRouting.outcome
+    return select(
+        ArtifactRouting.at,
+        ArtifactRouting.rule_id,
+        ArtifactRouting.rule_name,
+        (outcome["assigned_by"].astext == cast(ArtifactRouting.rule_id, String)).label("assigned"),
+        outcome["note"].astext.label("note"),
+    ).where(ArtifactRouting.artifact_id == artifact_id)

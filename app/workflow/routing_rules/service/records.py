@@ -4,20 +4,30 @@ Every change takes the organization's routing lock first, so that the order is a
 no batch is routed with half of a change.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
 from uuid import UUID
 
+from app.engines.conditions import Compiled, ConditionError
 from app.identity.members.eligibility import find_eligible
 from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.workflow.routing_rules.models import RoutingRule
+from app.workflow.routing_rules.queries import people
 from app.workflow.routing_rules.queries import records as queries
-from app.workflow.routing_rules.service import validation
+from app.workflow.routing_rules.service import compiled_rules
 
+REQUESTED = "routing.requested"
+"""The event that requests routing of all unassigned artifacts."""
 MAX_RULES = 200
 _COLUMNS = {"name", "enabled", "conditions", "stop"}
+
+
+class RequestedPayload(TypedDict):
+    """The payload of `REQUESTED`: who requested the routing."""
+
+    by: UUID
 
 
 def list_rules(page: PageRequest, **filters: object) -> Page:
@@ -48,8 +58,8 @@ def create(
 
     Raises 400 on invalid conditions or an invalid action; 409 if there are `MAX_RULES` rules.
     """
-    validation.validate_conditions(conditions)
-    validation.validate_action(action)
+    validate_conditions(conditions)
+    validate_action(action)
     queries.lock()
     order = queries.list_ids()
     if len(order) >= MAX_RULES:
@@ -86,15 +96,15 @@ def update(
     """
     get(rule_id)
     if "conditions" in changes:
-        validation.validate_conditions(changes["conditions"])
+        validate_conditions(changes["conditions"])
     if "action" in changes:
-        validation.validate_action(changes["action"])
+        validate_action(changes["action"])
     queries.lock()
     rule = get(rule_id)
     if revision is not None and revision != rule.revision:
         raise errors.stale(rule.revision)
     if changes.get("enabled") and "action" not in changes and not rule.enabled:
-        validation.validate_action(rule.action)
+        validate_action(rule.action)
     values = {name: changes[name] for name in _COLUMNS & changes.keys()}
     for member, value in {**values, **changes.get("action", {})}.items():
         setattr(rule, member, value)
@@ -157,4 +167,43 @@ def _move(rule: RoutingRule, order: list[UUID], position: int | None) -> None:
 
 def _request_routing(requested_by: UUID, *, apply: bool) -> None:
     if apply:
-        events.emit("routing.requested", {"by": requested_by})
+        payload: RequestedPayload = {"by": requested_by}
+        events.emit(REQUESTED, payload)
+
+
+def validate_conditions(value: dict[str, Any], prefix: str = "") -> Compiled:
+    """Compile conditions. Raises 400 on the path of the first invalid one."""
+    try:
+        return compiled_rules.compile_cached(value)
+    except ConditionError as error:
+        path = f"{prefix}conditions.{error.path}".rstrip(".")
+        raise errors.invalid(error.message, path) from None
+
+
+def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:
+    """Raise 400 on the path of the invalid member if an action is invalid.
+
+    An action must not have a team and a user, a strategy without a team, only null members, a team,
+    user or schema that does not exist, or a user who cannot label.
+    """
+    path = f"{prefix}action"
+    team_id, user_id, schema_id = value["team_id"], value["user_id"], value["schema_id"]
+    if team_id is not None and user_id is not None:
+        raise errors.invalid("Set either a team or a user, not both.", f"{path}.user_id")
+    if value["strategy"] is not None and team_id is None:
+        raise errors.invalid("A strategy requires a team; set `team_id`.", f"{path}.strategy")
+    if all(member is None for member in value.values()):
+        raise errors.invalid("At least one member of the action must be set.", path)
+    if user_id is not None:
+        _validate_labeler(people.lock_role(user_id), f"{path}.user_id")
+    if team_id is not None and not people.lock_team(team_id):
+        raise errors.invalid("Must be the id of a team.", f"{path}.team_id")
+    if schema_id is not None and not people.lock_schema(schema_id):
+        raise errors.invalid("Must be the id of a schema.", f"{path}.schema_id")
+
+
+def _validate_labeler(role: str | None, path: str) -> None:
+    if role is None:
+        raise errors.invalid("Must be a member of the organization.", path)
+    if Role[role] < Role.labeler:
+        raise errors.invalid("Must be a member who can label; a viewer cannot.", path)

@@ -23,7 +23,7 @@ from app.kit.permissions import Role
 from app.workflow.assignment import service as assignment
 from app.workflow.assignment.emitted_events import ASSIGNED, AssignedPayload
 from app.workflow.assignment.service import Assigned
-from app.workflow.routing_rules.queries import documents, history, matches, records
+from app.workflow.routing_rules.queries import documents, matches, records
 from app.workflow.routing_rules.queries.matches import Match
 from app.workflow.routing_rules.service import assignees, compiled_rules
 from app.workflow.routing_rules.service.assignees import Choice, Chooser
@@ -101,7 +101,7 @@ def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
 
     Columns: at, rule_id, rule_name, assigned (True if the rule set the assignee), and note.
     """
-    return history.select_matches(artifact_id)
+    return matches.select_matches(artifact_id)
 
 
 def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> Iterator[MatchedDocument]:

@@ -8,9 +8,10 @@ from app.engines.conditions import METADATA, Facts
 from app.kit import errors
 from app.workflow.routing_rules.queries import documents as queries
 from app.workflow.routing_rules.queries import records
-from app.workflow.routing_rules.service import compiled_rules, routing, validation
+from app.workflow.routing_rules.service import compiled_rules, routing
 from app.workflow.routing_rules.service.assignees import Choice
 from app.workflow.routing_rules.service.compiled_rules import Rule
+from app.workflow.routing_rules.service.records import validate_action, validate_conditions
 from app.workflow.routing_rules.service.routing import MatchedDocument
 
 MAX_EXPLAINED = 50_000
@@ -82,8 +83,8 @@ def _compile_rules(rules: Sequence[dict[str, Any]]) -> list[Rule]:
     compiled_list = []
     for index, body in enumerate(rules):
         prefix = f"rules.{index}."
-        compiled = validation.validate_conditions(body["conditions"], prefix)
-        validation.validate_action(body["action"], prefix)
+        compiled = validate_conditions(body["conditions"], prefix)
+        validate_action(body["action"], prefix)
         members = {name: body[name] for name in ("name", "enabled", "stop")}
         compiled_list.append(
             Rule(id=None, position=index + 1, compiled=compiled, **members, **body["action"])

@@ -174,7 +174,7 @@ _END = text(
     RETURNING labeler_id
     """
 )
-_RESERVED = text(
+_COUNT_RESERVED = text(
     """
     SELECT cardinality(array_remove(reserved_for, CAST(:user_id AS uuid))) FROM artifacts
     WHERE organization_id = :organization_id AND id = :artifact_id
@@ -218,7 +218,7 @@ def end_reservations(artifact_id: UUID, user_id: UUID | None) -> list[UUID]:
 def count_reserved_for_others(artifact_id: UUID, user_id: UUID) -> int:
     """Return how many of an artifact's required tag sets are reserved for other users' drafts."""
     values = {"artifact_id": artifact_id, "user_id": user_id, **_bind_organization()}
-    return int(db.session().execute(_RESERVED, values).scalar() or 0)
+    return int(db.session().execute(_COUNT_RESERVED, values).scalar() or 0)
 
 
 def list_organizations_with_expired() -> list[UUID]:

@@ -7,8 +7,8 @@ from app.identity.teams import service as teams
 from app.kit import events
 from app.kit.permissions import Role
 from app.workflow.review_queue.emitted_events import RETURNED, ReturnedPayload
-from app.workflow.review_queue.queries import returning as queries
-from app.workflow.review_queue.queries.returning import UnassignedItem
+from app.workflow.review_queue.queries import items as queries
+from app.workflow.review_queue.queries.items import UnassignedItem
 from app.workflow.tag_sets import service as tag_sets
 
 Checkpoint = Callable[[], None]
