@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Run one command; its exit status."""
+    """Run one command and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m devserver", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="start the whole service and keep it running")
@@ -31,7 +31,7 @@ def main() -> int:
 
 
 def _dispatch(arguments: argparse.Namespace) -> int:
-    """Load only what the command needs: the supervisor stays small that way."""
+    """Run the command. Import only its modules, so that the supervisor stays small."""
     match arguments.command:
         case "run":
             from devserver.run import run  # noqa: PLC0415

@@ -1,8 +1,8 @@
-"""`python -m devserver backup FOLDER`: a copy of a running service.
+"""`python -m devserver backup FOLDER`: copy a running service.
 
-The files come first, then the database, then the files that came meanwhile. Files never change, and
-one that is deleted meanwhile was copied before: so every file that the copy of the database names
-is there.
+First the files are copied, then the database, then the files that were added meanwhile. Files never
+change, and a file that is deleted meanwhile was copied before. So the backup contains every file
+that its database names.
 """
 
 import contextlib
@@ -34,8 +34,8 @@ _FILE_SCHEME = "file://"
 def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = None) -> int:
     """Copy the running service of DATA_DIR into a new folder, and return the exit status.
 
-    `database_url` names a role that row-level security does not bind; for the embedded PostgreSQL
-    it is found. Files are copied from a `file://` storage only.
+    `database_url` names a role that bypasses row-level security; for the embedded PostgreSQL it is
+    not needed. Files are copied only from a `file://` storage.
     """
     data_dir = read_data_dir(environ)
     if data_dir is None:
@@ -95,7 +95,7 @@ def _copy(
 
 
 def _files_folder(data_dir: Path, running: Mapping[str, str]) -> Path | None:
-    """Return the folder of the files, None when they are in an object store."""
+    """Return the folder of the files, or None if they are in an object store."""
     url = running.get("STORAGE_URL", "")
     if not url:
         return data_dir / FILES
@@ -111,7 +111,7 @@ def _dump(url: str, target: Path, progress: Progress) -> None:
 
 
 def copy_files(source: Path, target: Path, progress: Progress, *, step: str = "files") -> None:
-    """Copy the files that `target` does not have yet. One that vanishes meanwhile is left out."""
+    """Copy the files that `target` does not have yet. Files deleted meanwhile are skipped."""
     progress.begin(step)
     total = sum(1 for _ in _list_files(source))
     copied = 0
@@ -130,7 +130,7 @@ def _list_files(folder: Path) -> Iterator[Path]:
 
 
 def _copy_file(path: Path, copy: Path) -> bool:
-    """Copy a file, whole or not at all; return whether it was still there."""
+    """Copy a file atomically. Return False if it does not exist any more."""
     copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = copy.with_name(f".{copy.name}.part")
     with contextlib.suppress(FileNotFoundError):

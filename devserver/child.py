@@ -1,4 +1,4 @@
-"""A child of the supervisor: how it is started and stopped, and what has become of it."""
+"""A child of the supervisor and how to start and stop it."""
 
 import signal
 import subprocess
@@ -16,10 +16,9 @@ from devserver.processes import Process
 class ChildSpec:
     """A child to keep running.
 
-    `prepare` says how to start it and runs before every start. `stops` are the signals that end it,
-    each with the seconds it gets; SIGKILL follows by itself. `log` is where its output goes, if it
-    is not the terminal. With a `handover` its own children may outlive it. `backoff` is used
-    instead of the supervisor's, if it is given.
+    `prepare` runs before every start and returns how to start the child. `stops` are the signals
+    that end it, each with seconds to wait; SIGKILL follows. `log` is the file of its output, if
+    any. With a `handover`, its own children may outlive it. `backoff` replaces the supervisor's.
     """
 
     name: str
@@ -32,7 +31,7 @@ class ChildSpec:
 
 @dataclass
 class Child:
-    """A child as it is now: running, or due to be started again."""
+    """The current state of a child: running, or waiting for its restart."""
 
     spec: ChildSpec
     process: subprocess.Popen[bytes] | None = None
@@ -40,11 +39,11 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """Its process id while it runs."""
+        """The process id while it runs."""
         return None if self.process is None else self.process.pid
 
     def owns(self, process: Process) -> bool:
-        """Whether a process is one of its own that it may leave behind."""
+        """Return whether a process belongs to this child and may outlive it."""
         handover = self.spec.handover
         return handover is not None and handover.owns(process, self.pid)
 

@@ -1,4 +1,4 @@
-"""The processes of the service itself, as the supervisor starts them."""
+"""How the supervisor starts the service's own processes."""
 
 import signal
 import socket
@@ -31,10 +31,10 @@ def _python(*arguments: str, env: Mapping[str, str], pass_fds: tuple[int, ...] =
 
 
 def api(env: Mapping[str, str], listener: Listener, workers: int) -> ChildSpec:
-    """gunicorn with so many workers; it lets running requests end before it stops.
+    """Return the spec of gunicorn with `workers`; running requests end before it stops.
 
-    The socket is the supervisor's, and the workers outlive their master until the next one's are
-    ready: the death of a master refuses no connection.
+    The supervisor owns the socket, and workers outlive their master until the next master's workers
+    are ready. So the death of a master refuses no connection.
     """
     handover = Handover(workers, _API_STOPS[0][1])
     launch = _python(
@@ -46,34 +46,34 @@ def api(env: Mapping[str, str], listener: Listener, workers: int) -> ChildSpec:
 
 
 def workers(env: Mapping[str, str]) -> ChildSpec:
-    """The relay and the RQ workers; a job that outlives the deadline is run again later."""
+    """Return the spec of the relay and the RQ workers. Jobs that exceed the deadline run again."""
     launch = _python("worker.py", env=env)
     return ChildSpec(WORKERS, lambda: launch, stops=((signal.SIGTERM, 30.0),))
 
 
 def prepare(env: Mapping[str, str], progress_fd: int) -> Launch:
-    """The child of `devserver.prepare`, telling its progress on `progress_fd`."""
+    """Return how to start `devserver.prepare`, which writes its progress to `progress_fd`."""
     told = {**env, PROGRESS_FD: str(progress_fd)}
     return _python("-m", "devserver", "prepare", env=told, pass_fds=(progress_fd,))
 
 
 def local_host(settings: Settings) -> str:
-    """Where this machine itself reaches the API."""
+    """Return the host under which this machine reaches the API."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
 
 
 def local_url(settings: Settings) -> str:
-    """The address of the API for programs on this machine."""
+    """Return the URL of the API for programs on this machine."""
     host = local_host(settings)
     return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
 
 
 class ReadinessProbe:
-    """GET /health/ready, asked without waiting: `ask` as often as one likes.
+    """Non-blocking requests of GET /health/ready.
 
-    gunicorn accepts connections before its workers have loaded the application. One request is left
-    waiting there, instead of one more at every turn. Bare sockets, because http.client would add a
-    third to the supervisor's memory.
+    gunicorn accepts connections before its workers have loaded the application. So one request
+    stays open between the calls, instead of one more at each call. It uses plain sockets, because
+    http.client would increase the supervisor's memory by a third.
     """
 
     _REQUEST = b"GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -83,7 +83,7 @@ class ReadinessProbe:
         self._waiting: socket.socket | None = None
 
     def ask(self) -> bool:
-        """Whether the answer has come and is 200."""
+        """Return whether a response with status 200 has arrived."""
         try:
             if self._waiting is None:
                 self._waiting = socket.create_connection(self._address, timeout=1.0)
@@ -104,5 +104,5 @@ class ReadinessProbe:
 
 
 def workers_are_ready(pid: int | None, settings: Settings) -> bool:
-    """Whether the parent of the workers has started them and the relay."""
+    """Return whether the parent of the workers has started all of them and the relay."""
     return pid is not None and len(tree(pid)) - 1 > settings.job_workers

@@ -1,4 +1,4 @@
-"""Roles and databases of an embedded PostgreSQL, made through its superuser."""
+"""Create roles and databases of an embedded PostgreSQL, as its superuser."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ def _superuser(admin_url: str) -> Iterator[cursor]:
 
 
 def can_connect(url: str) -> bool:
-    """Whether a session can be opened at this URL."""
+    """Return whether PostgreSQL accepts a connection to this URL."""
     try:
         psycopg2.connect(url, **LIBPQ).close()
     except psycopg2.OperationalError:
@@ -31,7 +31,7 @@ def can_connect(url: str) -> bool:
 
 
 def ensure_owner(admin_url: str, role: str, password: str) -> None:
-    """Make or mend the application's role: it may log in and create roles, and is no superuser."""
+    """Create or correct the application's role: LOGIN and CREATEROLE, but no superuser."""
     attributes = sql.SQL("ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS CREATEROLE PASSWORD {}").format(
         sql.Identifier(role), sql.Literal(password)
     )
@@ -43,9 +43,9 @@ def ensure_owner(admin_url: str, role: str, password: str) -> None:
 
 
 def ensure_application_role(url: str, role: str, owner: str) -> None:
-    """Create the role that the application works under, for the owner of the database at `url`.
+    """Create the role under which the application works, and grant it to the database's owner.
 
-    Roles belong to the cluster: a dump of the database does not have it.
+    Roles belong to the cluster, so a dump of the database does not contain it.
     """
     create = sql.SQL("CREATE ROLE {} NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE")
     grant = sql.SQL("GRANT {} TO {} WITH SET TRUE, INHERIT FALSE")
@@ -62,7 +62,7 @@ def ensure_application_role(url: str, role: str, owner: str) -> None:
 def temporary_superuser(admin_url: str, role: str, owner: str) -> Iterator[str]:
     """Create a superuser for the block, and yield its URL for the database of `admin_url`.
 
-    In the end what it owns there belongs to `owner`, and the role is gone.
+    Afterwards `owner` owns what the superuser created there, and the superuser is dropped.
     """
     parts = urlsplit(admin_url)
     password = secrets.token_urlsafe(24)
@@ -78,9 +78,10 @@ def temporary_superuser(admin_url: str, role: str, owner: str) -> Iterator[str]:
 
 @contextmanager
 def renamed(admin_url: str, role: str, name: str) -> Iterator[None]:
-    """Let `role` have another name for the block. A role that has this name steps aside.
+    """Rename `role` to `name` during the block.
 
-    `admin_url` is of a superuser that is neither of the two.
+    Another role with that name gets a temporary one. `admin_url` is of a superuser that is neither
+    of the two.
     """
     if role == name:
         yield
@@ -95,7 +96,7 @@ def renamed(admin_url: str, role: str, name: str) -> Iterator[None]:
 
 
 def _rename(admin_url: str, role: str, name: str) -> bool:
-    """Rename a role; return whether there is one."""
+    """Rename a role. Return False if it does not exist."""
     statement = sql.SQL("ALTER ROLE {} RENAME TO {}")
     with _superuser(admin_url) as statements:
         try:
@@ -106,7 +107,7 @@ def _rename(admin_url: str, role: str, name: str) -> bool:
 
 
 def set_for_role(admin_url: str, role: str, settings: Mapping[str, str]) -> None:
-    """Give every later session of the role these settings."""
+    """Set settings for every later session of the role."""
     with _superuser(admin_url) as statements:
         for name, value in settings.items():
             statements.execute(
@@ -117,7 +118,7 @@ def set_for_role(admin_url: str, role: str, settings: Mapping[str, str]) -> None
 
 
 def create_database(admin_url: str, name: str, owner: str, template: str | None = None) -> None:
-    """Make a database that belongs to `owner`, as a copy of `template` when one is named.
+    """Create a database that `owner` owns, as a copy of `template` if given.
 
     Raises psycopg2.errors.DuplicateDatabase, or ObjectInUse while the template has sessions.
     """
@@ -129,7 +130,7 @@ def create_database(admin_url: str, name: str, owner: str, template: str | None 
 
 
 def ensure_database(admin_url: str, name: str, owner: str) -> None:
-    """Make the database if it is not there."""
+    """Create the database if it does not exist."""
     try:
         create_database(admin_url, name, owner)
     except errors.DuplicateDatabase:
@@ -137,7 +138,7 @@ def ensure_database(admin_url: str, name: str, owner: str) -> None:
 
 
 def drop_database(admin_url: str, name: str) -> None:
-    """Remove the database if it is there, sessions in it included."""
+    """Drop the database if it exists, and end its sessions."""
     statement = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
     with _superuser(admin_url) as statements:
         statements.execute(statement)

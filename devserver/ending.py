@@ -1,4 +1,4 @@
-"""Collects the children of this process, whoever started them."""
+"""Collect the ended children of this process, including adopted orphans."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from devserver.processes import own_children
 
 
 def next_ended() -> int | None:
-    """Return a child of this process that has ended; its owner still has to collect it."""
+    """Return the id of a child that has ended, without collecting it; None if there is none."""
     try:
         found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -19,7 +19,7 @@ def next_ended() -> int | None:
 
 
 def sweep(seconds: float) -> None:
-    """Kill and collect every child of this process, and for so long what becomes one by that."""
+    """Kill and collect every child of this process, and orphans that it adopts, for `seconds`."""
     deadline = time.monotonic() + seconds
     while (left := own_children()) and time.monotonic() < deadline:
         for process in left:

@@ -1,4 +1,4 @@
-"""The environment of the service's processes, made of the caller's and of what it left out."""
+"""Build the environment of the service's processes from the caller's and generated secrets."""
 
 import base64
 import json
@@ -22,7 +22,7 @@ _FOR_COMMANDS = tuple(entry.name.upper() for entry in fields(Settings))
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
-    """The settings for `make run`, where the demo mode is on unless it is switched off.
+    """Return the settings for `make run`, which turns the demo mode on by default.
 
     Raises SettingsError.
     """
@@ -37,14 +37,14 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
 
 
 def with_demo(environ: Mapping[str, str]) -> dict[str, str]:
-    """A copy in which DEMO is on unless something else is said."""
+    """Return a copy of the environment in which DEMO is `on` unless it is set."""
     return {**environ, "DEMO": environ.get("DEMO", "").strip() or "on"}
 
 
 def for_children(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
-    """The environment for the application, without the addresses of embedded servers.
+    """Return the environment for the application, without the addresses of embedded servers.
 
-    In demo mode keys and password that are not given are made once and kept in
+    In demo mode, missing keys and passwords are generated once and stored in
     `<DATA_DIR>/secrets.env` (mode 0600).
     """
     made = _made_secrets(environ, settings.data_dir) if settings.demo else {}
@@ -70,7 +70,7 @@ def _read(path: Path) -> dict[str, str]:
 
 
 class Record:
-    """`<DATA_DIR>/running.json` (mode 0600): what runs now, for `status` and `env`."""
+    """The file `<DATA_DIR>/running.json` (mode 0600), which `status` and `env` read."""
 
     def __init__(self, data_dir: Path) -> None:
         self._path = data_dir / "running.json"
@@ -82,7 +82,7 @@ class Record:
         write_private(self._path, json.dumps(record, indent=2))
 
     def read(self) -> dict[str, Any]:
-        """The record: `pid`, `children` (name to process id), `environment`; {} if none."""
+        """Return `pid`, `children` (name to process id) and `environment`, or {} without a record."""
         try:
             record: dict[str, Any] = json.loads(self._path.read_text(encoding="ascii"))
         except (OSError, ValueError):
@@ -90,5 +90,5 @@ class Record:
         return record
 
     def remove(self) -> None:
-        """The service has stopped."""
+        """Remove the record after the service has stopped."""
         self._path.unlink(missing_ok=True)

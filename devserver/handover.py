@@ -1,4 +1,4 @@
-"""How the API's workers go on serving when their master dies, until the next one's are ready."""
+"""Keep the API's workers serving after their master died, until new workers are ready."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from devserver.processes import Process, alive, own_children
 
 @dataclass
 class Kept:
-    """A worker without a master, with as much of the shape of a Popen as is needed to stop it."""
+    """A worker without a master. It has the members of a Popen that stopping it needs."""
 
     pid: int
     kill_at: float | None = None
@@ -24,10 +24,10 @@ class Kept:
 
 
 class Handover:
-    """The workers of a master: who is ready, and who is kept although the master is dead.
+    """The workers of a master: those that are ready, and those that outlive a dead master.
 
-    `workers` is how many a master has. Those that are kept get SIGTERM when so many of the next
-    master's are ready, and SIGKILL `patience` seconds later.
+    `workers` is the number of workers of a master. Workers of a dead master get SIGTERM when so
+    many workers of the next master are ready, and SIGKILL `patience` seconds later.
     """
 
     def __init__(self, workers: int, patience: float) -> None:
@@ -42,12 +42,12 @@ class Handover:
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """What to pass on to the master."""
+        """The descriptors to pass to the master."""
         return self._lifeline, self._reporting
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables that say so to it."""
+        """The variables that name the descriptors."""
         return {LIFELINE: str(self._lifeline), READY: str(self._reporting)}
 
     @property
@@ -56,7 +56,7 @@ class Handover:
         return list(self._kept.values())
 
     def keep(self, master: int) -> None:
-        """Keep those workers of a dead master that were ready, the newest ones."""
+        """Keep the newest workers of a dead master that were ready."""
         self.read()
         orphans = sorted(p.pid for p in own_children() if p.session == master)
         for pid in orphans:
@@ -67,7 +67,7 @@ class Handover:
         self._end(serving[: -self._workers])
 
     def read(self) -> None:
-        """Take in which workers have reported that they are ready."""
+        """Read which workers have reported that they are ready."""
         try:
             while data := os.read(self.reports, 4096):
                 self._unread += data
@@ -84,25 +84,25 @@ class Handover:
             send_signal(worker.pid, signal.SIGTERM)
 
     def forget(self, pid: int) -> None:
-        """Note that a process has ended."""
+        """Record that a process has ended."""
         self._kept.pop(pid, None)
 
     def due_at(self) -> list[float]:
-        """Return when `kill_late` has something to do."""
+        """Return the times at which `kill_late` must be called."""
         return [kept.kill_at for kept in self._kept.values() if kept.kill_at is not None]
 
     def kill_late(self) -> None:
-        """End those that were asked to and did not."""
+        """Send SIGKILL to workers that did not end after SIGTERM."""
         for kept in self._kept.values():
             if kept.kill_at is not None and kept.kill_at <= time.monotonic():
                 kept.kill_at = time.monotonic() + self._patience
                 send_signal(kept.pid, signal.SIGKILL)
 
     def owns(self, process: Process, master: int | None) -> bool:
-        """Whether a process is a worker that is kept, or may be as soon as `master` is buried."""
+        """Return whether a process outlives its master, or would outlive `master`."""
         return process.pid in self._kept or process.session == master
 
     def close(self) -> None:
-        """End the workers that are left, by closing the lifeline."""
+        """Close the lifeline, which ends the remaining workers."""
         for descriptor in (self._lifeline, self._held_open, self.reports, self._reporting):
             os.close(descriptor)

@@ -1,11 +1,11 @@
-"""Lines out of a pipe that must not block its reader."""
+"""Read lines from a non-blocking pipe."""
 
 import io
 from collections.abc import Callable
 
 
 class Lines:
-    """Cuts what arrives on a non-blocking stream into lines."""
+    """Splits the data of a non-blocking stream into lines."""
 
     def __init__(self, stream: io.FileIO, line: Callable[[str], None]) -> None:
         self._stream = stream
@@ -13,7 +13,7 @@ class Lines:
         self._rest = b""
 
     def read(self) -> None:
-        """Hand on every line that is complete by now."""
+        """Pass on every complete line."""
         while data := self._stream.read(65536):
             *lines, self._rest = (self._rest + data).split(b"\n")
             for line in lines:

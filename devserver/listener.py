@@ -1,4 +1,4 @@
-"""The API's listening socket. It is the supervisor's, so it outlives the processes that accept."""
+"""The API's listening socket, which the supervisor owns, so that it outlives the API."""
 
 import errno
 import socket
@@ -10,11 +10,11 @@ _BACKLOG = 2048
 
 
 class ListenError(Exception):
-    """The API cannot listen where it should; the message says why."""
+    """The API cannot listen at its address. The message has the reason."""
 
 
 class Listener:
-    """A bound socket, at which nobody can connect before `listen`."""
+    """A bound socket that refuses connections until `listen`."""
 
     def __init__(self, settings: Settings) -> None:
         where = f"{settings.host}:{settings.port}"
@@ -39,18 +39,18 @@ class Listener:
         self.close()
 
     def listen(self) -> None:
-        """Let clients connect. Raises ListenError when another program was quicker."""
+        """Accept connections. Raises ListenError if another program listens there already."""
         try:
             self._socket.listen(_BACKLOG)
         except OSError as error:
             raise ListenError(f"cannot listen: {error.strerror}") from None
 
     def fileno(self) -> int:
-        """Return the descriptor to pass on."""
+        """Return the descriptor of the socket."""
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Refuse connections, once the processes that have the socket too have closed it."""
+        """Close the socket. Connections are refused when all other processes have closed it too."""
         self._socket.close()
 
 

@@ -1,4 +1,4 @@
-"""One supervisor per data folder."""
+"""Lock a data folder for one supervisor."""
 
 import fcntl
 import os
@@ -15,9 +15,9 @@ class DataInUseError(RuntimeError):
 
 
 class DataLock:
-    """Holds `<folder>/lock` for the life of this process; the kernel lets go when it ends.
+    """A lock on `<folder>/lock` until this process ends.
 
-    The file's text is the holder's process id. Raises DataInUseError when another one holds it.
+    The file contains the process id. Raises DataInUseError if another process has the lock.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -31,12 +31,12 @@ class DataLock:
         os.write(self._descriptor, f"{os.getpid()}\n".encode("ascii"))
 
     def release(self) -> None:
-        """Let another supervisor have the folder."""
+        """Release the lock."""
         os.close(self._descriptor)
 
 
 def _locked(descriptor: int, patience: float = 0.3) -> bool:
-    """Try for a moment: `holder` in another process takes the lock for an instant."""
+    """Try to take the lock for `patience` seconds, because `holder` takes it for a moment."""
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -50,7 +50,7 @@ def _locked(descriptor: int, patience: float = 0.3) -> bool:
 
 
 def holder(folder: Path) -> int | None:
-    """The process id of the supervisor on this folder, None when there is none."""
+    """Return the process id of the supervisor of this folder, or None."""
     try:
         descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

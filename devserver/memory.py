@@ -1,4 +1,4 @@
-"""How much memory a set of processes takes."""
+"""Measure the memory of processes."""
 
 import os
 from collections.abc import Iterable
@@ -8,18 +8,18 @@ from devserver.processes import tree
 
 
 def pss(pids: Iterable[int]) -> int:
-    """Proportional set size of the processes together, in bytes.
+    """Return the proportional set size of the processes together, in bytes.
 
-    A page that several processes share counts for each of them by its share, so that the sum over
-    all processes of a service is the memory it takes (proc(5), smaps_rollup). A process that has
-    ended counts as nothing. One whose shares this user may not see, as those that read documents,
-    counts with the pages that are its own or copies of its parent's.
+    A page that several processes share counts for each of them with its share, so the sum over all
+    processes of a service is the memory that it takes (proc(5), smaps_rollup). Ended processes
+    count 0. A process whose shares this user may not read, such as a confined parser, counts with
+    its private pages.
     """
     return sum(_pss(pid) for pid in pids)
 
 
 def tree_pss(root: int) -> int:
-    """`pss` of the process `root` and all its descendants."""
+    """Return the proportional set size of the process `root` and its descendants, in bytes."""
     return pss(process.pid for process in tree(root))
 
 
@@ -34,7 +34,7 @@ def _pss(pid: int) -> int:
 
 
 def _anonymous(pid: int) -> int:
-    """Return the resident memory that no file backs, which everybody may see."""
+    """Return the resident memory that is not mapped from files, in bytes."""
     try:
         _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
     except (FileNotFoundError, ProcessLookupError):

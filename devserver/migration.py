@@ -1,4 +1,4 @@
-"""`make migration m="…"`: a new migration from the difference of models and migrations."""
+"""`make migration m="…"`: write a migration from the difference of models and migrations."""
 
 import os
 import sys
@@ -12,10 +12,10 @@ _FOLDER = ROOT / "migrations"
 
 
 def write(message: str) -> int:
-    """Write `migrations/versions/<time>_<slug>.py`; 0, or 2 without a message.
+    """Write `migrations/versions/<time>_<slug>.py`. Return 0, or 2 without a message.
 
-    The difference is taken against a database of its own that is thrown away, brought up by the
-    migrations that exist. The developer reads and mends the file: nothing is applied.
+    The models are compared with a temporary database, to which the existing migrations were
+    applied. The file is a draft for the developer; nothing is applied.
     """
     if not message.strip():
         print('Say what the migration does: make migration m="add due date"', file=sys.stderr)

@@ -1,4 +1,4 @@
-"""A real PostgreSQL out of a wheel, on a loopback port, for one data folder."""
+"""An embedded PostgreSQL from a Python package, on a loopback port, for one data folder."""
 
 import contextlib
 import os
@@ -85,11 +85,11 @@ _FAST: Mapping[str, str] = {
 
 
 class EmbeddedPostgres(EmbeddedServer):
-    """PostgreSQL on 127.0.0.1, its cluster in `data_dir`/cluster.
+    """PostgreSQL on 127.0.0.1 with its cluster in `data_dir`/cluster.
 
-    The database `labeling` belongs to the role `labeling`, which is no superuser, so that row-level
-    security binds it, and may create roles. Passwords are made once and kept beside the cluster.
-    As root the server runs as `nobody`. `fast` gives up durability, for tests.
+    The role `labeling` owns the database `labeling`. It is no superuser, so row-level security
+    applies to it, and it may create roles. Passwords are generated once and stored next to the
+    cluster. If root starts the server, it runs as `nobody`. `fast` turns durability off, for tests.
     """
 
     name = "PostgreSQL"
@@ -112,33 +112,33 @@ class EmbeddedPostgres(EmbeddedServer):
 
     @property
     def port(self) -> int:
-        """The TCP port; one of its own choice is known once the server was prepared."""
+        """The TCP port. A port that the server chooses is known after `prepare`."""
         if self._port is None:
             raise ServerError("PostgreSQL has no port before it is started")
         return self._port
 
     @property
     def url(self) -> str:
-        """The application database as its owner, the role `labeling`."""
+        """The URL of the application's database for its owner, the role `labeling`."""
         return self.url_of(DATABASE)
 
     @property
     def admin_url(self) -> str:
-        """The maintenance database as the superuser."""
+        """The URL of the maintenance database for the superuser."""
         return f"postgresql://postgres:{self._password('postgres')}@127.0.0.1:{self.port}/postgres"
 
     def url_of(self, database: str) -> str:
-        """A database of this server as the role `labeling`."""
+        """Return the URL of a database of this server for the role `labeling`."""
         return f"postgresql://{ROLE}:{self._password(ROLE)}@127.0.0.1:{self.port}/{database}"
 
     def _password(self, role: str) -> str:
         return read_or_create(self._folder / f"{role}.password", lambda: secrets.token_urlsafe(24))
 
     def prepare(self) -> Launch:
-        """Make the cluster when it is new, wait for a predecessor to be gone, choose the port.
+        """Create the cluster if there is none, wait for a previous server to end, choose the port.
 
-        Raises ServerError when the cluster cannot be made, belongs to another major version of
-        PostgreSQL, or another server runs on it.
+        Raises ServerError if the cluster cannot be created or belongs to another major version of
+        PostgreSQL, or if another server runs on it.
         """
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         binaries = postgres_binaries(self._account)
@@ -167,19 +167,19 @@ class EmbeddedPostgres(EmbeddedServer):
         )
 
     def _keeps_port(self) -> bool:
-        """Clients know the port once the server has answered; before, a taken one is replaced."""
+        """Return whether the port stays the same: clients know it once the server has answered."""
         return self._answered or port_is_free(self.port)
 
     def _seen_as(self, folder: Path) -> str:
-        """The folder's name for a process that runs in it.
+        """Return the path of a folder for a process whose working directory it is.
 
-        `nobody` may not walk through the parents of the data folder (mode 0700), and nobody's
-        right to do so is not for us to give. The link /proc/self/cwd leads there all the same.
+        The parents of the data folder have mode 0700, so `nobody` cannot access them. The link
+        /proc/self/cwd works without access to them.
         """
         return str(folder) if self._account is None else "/proc/self/cwd"
 
     def _create_cluster(self, binaries: Path) -> None:
-        """initdb beside the final place and then rename, so that a crash leaves no half cluster."""
+        """Run initdb in a draft folder and rename it, so that a crash leaves no incomplete cluster."""
         draft = self._folder / "cluster.new"
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
@@ -220,11 +220,12 @@ class EmbeddedPostgres(EmbeddedServer):
             )
 
     def _clear_stale_lock(self) -> None:
-        """Wait until no server process lives in the cluster, then remove a left-over lock file.
+        """Wait until no server runs on the cluster, then remove a stale lock file.
 
-        After a reboot the process id in postmaster.pid may belong to any other process of the same
-        account, and PostgreSQL would refuse to start. A process is a server of this cluster if it
-        is a `postgres` working in it; while one is left, the file must stay.
+        After a reboot, the process id in postmaster.pid may belong to an unrelated process of the
+        same account, and PostgreSQL would refuse to start. A process is a server of this cluster if
+        it is a `postgres` whose working directory is the cluster. While there is one, the file must
+        stay.
         """
         lock = self._cluster / "postmaster.pid"
         deadline = time.monotonic() + self.patience
@@ -238,9 +239,9 @@ class EmbeddedPostgres(EmbeddedServer):
                 time.sleep(0.02)
 
     def is_ready(self) -> bool:
-        """Whether the application role can connect; makes role and database when they are absent.
+        """Return whether the role can connect; create role and database if they do not exist.
 
-        The server's own status file is asked first: a refused connection would fill its log.
+        The status file of the server is read first, because the server logs refused connections.
         """
         try:
             status = (self._cluster / "postmaster.pid").read_text(encoding="ascii")
@@ -259,12 +260,12 @@ class EmbeddedPostgres(EmbeddedServer):
         return True
 
     def create_database(self, name: str, template: str | None = None) -> str:
-        """Make another database of the role `labeling`, a copy of `template` if given; its URL."""
+        """Create another database of the role, a copy of `template` if given; return its URL."""
         databases.create_database(self.admin_url, name, ROLE, template)
         return self.url_of(name)
 
     def drop_database(self, name: str) -> None:
-        """Remove a database, with the sessions in it."""
+        """Drop a database and end its sessions."""
         databases.drop_database(self.admin_url, name)
 
 

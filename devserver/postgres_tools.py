@@ -1,4 +1,4 @@
-"""PostgreSQL's own programs for copies of a database, out of the installed wheel."""
+"""Run pg_dump and pg_restore from the installed package."""
 
 import os
 import subprocess
@@ -20,8 +20,8 @@ def superuser_url(server: EmbeddedPostgres) -> str:
 def run_tool(name: str, url: str, arguments: Sequence[str]) -> Iterator[str]:
     """Run `pg_dump` or `pg_restore` on a database, and yield the lines that it prints.
 
-    The password goes through the environment, where other users cannot read it. Raises
-    subprocess.SubprocessError with the program's last lines when it fails.
+    The password is passed in the environment, which other users cannot read. Raises
+    subprocess.SubprocessError with the program's last lines if it fails.
     """
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]

@@ -1,6 +1,7 @@
-"""The child that brings the database up to date and fills a new one with the demo organization.
+"""Migrate the database, and load the demo organization into an empty one.
 
-It runs and ends before the service starts, so that the supervisor never loads the application.
+This runs in a child that ends before the service starts, so that the supervisor never loads the
+application.
 """
 
 import logging
@@ -17,12 +18,12 @@ PROGRESS_FD = "PROGRESS_FD"
 
 
 def main() -> int:
-    """Migrate the database of DATABASE_URL; with DEMO on, load the demo into one without data.
+    """Migrate the database of DATABASE_URL; with DEMO on, load the demo into an empty one.
 
-    Tells of its progress in lines on the descriptor named by PROGRESS_FD, if there is one:
-    `migrating <done> <total>` as often as a long step of a migration moves, `migrated`, then
-    `demo <done> <total>` as often as it moves and `demo loaded`; or `demo present` when the demo
-    organization is there already, `demo refused` when others are and it is not.
+    Progress is written as lines to the descriptor PROGRESS_FD, if set: `migrating <done> <total>`
+    during a long step, `migrated`, then `demo <done> <total>` and `demo loaded`. Instead of the
+    last two, `demo present` if the demo organization exists, or `demo refused` if only others
+    exist.
     """
     from app.kit.db import upgrade  # noqa: PLC0415 - loads SQLAlchemy
 
@@ -50,27 +51,27 @@ def _teller() -> Callable[[str], None]:
 
 
 def _nobody(_: str) -> None:
-    """Nobody listens."""
+    """Discard a line of progress."""
 
 
 class _Steps:
-    """Passes on how far the long steps of a migration have come."""
+    """Reports the progress of long steps of migrations."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
 
     def begin(self, _: str) -> None:
-        """A step starts."""
+        """Do nothing at the start of a step."""
 
     def advance(self, done: int, total: int) -> None:
-        """So much of it is done."""
+        """Report how much of the step is done."""
         self._tell(f"migrating {done} {total}")
 
     def done(self, _: str) -> None:
-        """It has ended well."""
+        """Do nothing at the end of a step."""
 
     def failed(self) -> None:
-        """It has failed; the reason follows on the terminal."""
+        """Do nothing; the terminal shows the error."""
 
 
 def _tell(descriptor: int, line: str) -> None:
@@ -78,9 +79,9 @@ def _tell(descriptor: int, line: str) -> None:
 
 
 def _organizations(url: str) -> tuple[int, int]:
-    """How many organizations a migrated database has, and how many of them are the demo's.
+    """Return the number of organizations of a database, and that of demo organizations.
 
-    One that a cut-off load of the demo left behind does not count: the next load replaces it.
+    An incomplete demo organization does not count, because the next load replaces it.
     """
     with (
         closing(

@@ -1,4 +1,4 @@
-"""Starting a child process so that it cannot outlive the one that started it (Linux)."""
+"""Start child processes that cannot outlive their parent (Linux), and manage their files."""
 
 import os
 import pwd
@@ -28,11 +28,11 @@ class Account:
 
 @dataclass(frozen=True)
 class Launch:
-    """All that is needed to start one child.
+    """How to start a child process.
 
-    `env` is the child's whole environment. `stdin` is given to it and closed; with none it reads
-    /dev/null. Its output goes to the end of `log`, or with none to where the parent's goes.
-    `death_signal` is what the kernel sends it when the thread that started it ends.
+    `env` is its whole environment. `stdin` is written to its standard input, which is /dev/null by
+    default. Output is appended to `log`, or goes where the parent's goes. The kernel sends
+    `death_signal` when the thread that started the child ends.
     """
 
     argv: tuple[str, ...]
@@ -46,7 +46,7 @@ class Launch:
 
 
 def server_account() -> Account | None:
-    """The account for servers that refuse to be root: `nobody` when this is root, else None."""
+    """Return `nobody` if this process is root, as the servers refuse to run as root; else None."""
     if os.geteuid() != 0:
         return None
     entry = pwd.getpwnam("nobody")
@@ -59,9 +59,9 @@ def _child_setup(signal_number: int) -> Callable[[], None]:
 
 
 def spawn(launch: Launch) -> subprocess.Popen[bytes]:
-    """Start the child in a session of its own, bound to the life of the calling thread.
+    """Start the child in its own session; it ends when the calling thread ends.
 
-    Raises OSError when the program cannot be executed.
+    Raises OSError if the program cannot be executed.
     """
     output = None if launch.log is None else _open_log(launch.log)
     account = launch.account
@@ -91,18 +91,18 @@ def spawn(launch: Launch) -> subprocess.Popen[bytes]:
 
 
 def _open_log(path: Path) -> int:
-    """Append to `path`; one that has grown past LOG_BYTES becomes `<name>.1` first."""
+    """Open `path` for appending. A file larger than LOG_BYTES is renamed to `<name>.1` first."""
     if path.exists() and path.stat().st_size > LOG_BYTES:
         path.replace(_old_log(path))
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def rotate_log(path: Path, limit: int = LOG_BYTES) -> None:
-    """Empty a log that is larger than `limit` and keep its content as `<name>.1`.
+    """Copy a log that is larger than `limit` to `<name>.1`, and empty it.
 
-    The process that writes it keeps it open, and goes on at its new end, as `spawn` opens logs for
-    appending. Lines written between the end of the copy and the emptying are lost. A copy for which
-    there is no space is tried again until the log is twice as large.
+    The writing process keeps the file open and continues at its new end, because `spawn` opens logs
+    for appending. Lines written between the copy and the truncation are lost. If there is no space
+    for the copy, the log grows to twice `limit` and is emptied without one.
     """
     if not path.exists() or (size := path.stat().st_size) <= limit:
         return
@@ -128,7 +128,7 @@ def _create_private(path: Path) -> int:
 
 
 def log_tail(path: Path, size: int = 4096) -> str:
-    """The last `size` bytes of a log as text; empty when there is none."""
+    """Return the last `size` bytes of a log as text, or an empty text without a log."""
     try:
         with path.open("rb") as stream:
             stream.seek(max(0, path.stat().st_size - size))
@@ -138,7 +138,7 @@ def log_tail(path: Path, size: int = 4096) -> str:
 
 
 def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether a server could listen on this TCP port now."""
+    """Return whether a server could listen on this TCP port now."""
     family, kind, protocol, _, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
@@ -152,7 +152,7 @@ def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def free_port() -> int:
-    """A loopback TCP port nobody listens on. Raises OSError when two hundred tries found none."""
+    """Return an unused TCP port of 127.0.0.1. Raises OSError if 200 attempts find none."""
     for port in random.sample(_PORTS, 200):
         if port_is_free(port):
             return port
@@ -160,9 +160,9 @@ def free_port() -> int:
 
 
 def read_or_create(path: Path, make: Callable[[], str]) -> str:
-    """The text of a private file, written from `make()` with mode 0600 when it is not there.
+    """Return the text of a private file. If it does not exist, write `make()` with mode 0600.
 
-    The file appears whole or not at all, so that a crash leaves no empty secret behind.
+    The file is created atomically, so that a crash leaves no empty secret.
     """
     if not path.exists():
         write_private(path, make())
@@ -170,7 +170,7 @@ def read_or_create(path: Path, make: Callable[[], str]) -> str:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace the file at once by one of mode 0600 with this text and a line end."""
+    """Replace the file atomically with this text and a newline, with mode 0600."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with os.fdopen(_create_private(draft), "w", encoding="utf-8") as stream:
         stream.write(text + "\n")

@@ -1,4 +1,4 @@
-"""Processes of this machine as /proc shows them (proc(5))."""
+"""List the processes of this machine with /proc (proc(5))."""
 
 import os
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ class Process:
     session: int
 
     def command(self) -> str:
-        """Its command line as one string, empty when it has ended."""
+        """Return the command line as one string, or an empty one if the process has ended."""
         try:
             raw = (_PROC / str(self.pid) / "cmdline").read_bytes()
         except OSError:
@@ -28,7 +28,7 @@ class Process:
 
 
 def all_processes() -> Iterator[Process]:
-    """Every process that is there while this reads."""
+    """Yield every process."""
     for entry in _PROC.glob("[0-9]*"):
         try:
             status = (entry / "stat").read_bytes()
@@ -41,7 +41,7 @@ def all_processes() -> Iterator[Process]:
 
 
 def tree(root: int) -> list[Process]:
-    """The process `root` and all it descends to, parents first; those that ended are left out."""
+    """Return the process `root` and its descendants, parents first, without zombies."""
     children: dict[int, list[Process]] = {}
     found: list[Process] = []
     for process in all_processes():
@@ -56,7 +56,7 @@ def tree(root: int) -> list[Process]:
 
 
 def alive(pid: int) -> bool:
-    """Whether the process runs; one that has ended and waits to be collected does not."""
+    """Return whether the process runs; zombies do not."""
     try:
         status = (_PROC / str(pid) / "stat").read_bytes()
     except OSError:
@@ -65,7 +65,7 @@ def alive(pid: int) -> bool:
 
 
 def working_in(folder: Path, name: str) -> list[int]:
-    """Processes of this program name whose working directory is `folder`."""
+    """Return the ids of processes of this program whose working directory is `folder`."""
     found = []
     for process in all_processes():
         entry = _PROC / str(process.pid)
@@ -78,6 +78,6 @@ def working_in(folder: Path, name: str) -> list[int]:
 
 
 def own_children() -> list[Process]:
-    """Direct children of this process that have not ended."""
+    """Return the direct children of this process, without zombies."""
     me = os.getpid()
     return [p for p in all_processes() if p.parent == me and p.state != "Z"]

@@ -1,4 +1,4 @@
-"""What a person sees while the service starts: one line per step, alive on a terminal."""
+"""Progress of the start on the terminal: one line per step."""
 
 import sys
 import time
@@ -12,11 +12,11 @@ _REDRAW_SECONDS = 0.05
 
 
 class Progress:
-    """Steps one after the other, each with the time it took.
+    """Shows consecutive steps, each with the time it took.
 
-    On a terminal the running step is drawn anew at every `tick`, with a bar once its extent is
-    known; elsewhere each step is one plain line when it is done. Nothing here waits for a reader of
-    the output, or fails without one: the supervisor has other things to do.
+    On a terminal, each `tick` redraws the current step, with a bar once its length is known.
+    Otherwise each step is one line when it is done. No method waits for a reader of the output, or
+    fails without one, so that the supervisor never blocks.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -30,18 +30,18 @@ class Progress:
         self.began = time.monotonic()
 
     def begin(self, step: str) -> None:
-        """A step starts."""
+        """Show the start of a step."""
         self._step, self._extent = step, None
         self._began = time.monotonic()
         self.tick()
 
     def advance(self, done: int, total: int) -> None:
-        """So much of the running step is done."""
+        """Show how much of the current step is done."""
         self._extent = (done, total)
         self.tick()
 
     def tick(self) -> None:
-        """Draw the running step again, at most twenty times a second."""
+        """Redraw the current step, at most twenty times per second."""
         now = time.monotonic()
         if not self._live or self._step is None or now - self._drawn_at < _REDRAW_SECONDS:
             return
@@ -57,11 +57,11 @@ class Progress:
         return f" [{'#' * filled}{'.' * (_BAR - filled)}] {done}/{total}"
 
     def done(self, note: str) -> None:
-        """The running step has ended well."""
+        """Show that the current step is done, with a note."""
         self._finish("ok", note)
 
     def failed(self) -> None:
-        """The running step, if there is one, has failed."""
+        """Show that the current step failed, if there is one."""
         if self._step is not None:
             self._finish("FAILED", "")
 
@@ -72,7 +72,7 @@ class Progress:
         self._step = None
 
     def print_line(self, text: str = "") -> None:
-        """Print a line of its own, above the running step."""
+        """Print a line above the current step."""
         self._write(("\r\x1b[2K" if self._live and self._step else "") + text + "\n")
 
     def _write(self, text: str) -> None:
@@ -80,7 +80,7 @@ class Progress:
 
 
 def print_error(text: str) -> None:
-    """Write a last line to standard error, and wait for its reader for a moment only."""
+    """Write a last line to standard error; wait only briefly for its reader."""
     output = LineOutput(sys.stderr.fileno, describe_dropped=_describe_dropped)
     output.write(f"{text}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
     output.flush(EXIT_SECONDS)

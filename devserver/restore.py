@@ -1,7 +1,7 @@
-"""`python -m devserver restore FOLDER`: a service's data out of a backup, into a new DATA_DIR.
+"""`python -m devserver restore FOLDER`: restore a backup into a new DATA_DIR.
 
-The database is built in a folder of its own, which gets its name at the very end: a restore that
-broke off is no database, and can be repeated.
+The database is loaded in a draft folder that is renamed at the end. So an interrupted restore
+leaves no database, and can be repeated.
 """
 
 import json
@@ -35,9 +35,9 @@ _LOADER = "labeling_restore"
 
 
 def restore(environ: Mapping[str, str], folder: Path) -> int:
-    """Put a backup into DATA_DIR, which must not have a database; return the exit status.
+    """Restore a backup into DATA_DIR, which must have no database; return the exit status.
 
-    Nothing is started but the embedded PostgreSQL, which ends again.
+    Only the embedded PostgreSQL is started, and stopped again.
     """
     data_dir = read_data_dir(environ)
     if data_dir is None:
@@ -90,9 +90,9 @@ def _fill(data_dir: Path, folder: Path, progress: Progress) -> None:
 
 
 def _load(url: str, dump: Path, owner: str, progress: Progress) -> None:
-    """Load a dump of a database that belonged to `owner`.
+    """Load a dump of a database that `owner` owned.
 
-    The dump names its owner, so the application's role has that name meanwhile.
+    The dump names its owner, so the application's role has that name during the load.
     """
     arguments = ["--exit-on-error", "--verbose", str(dump)]
     with (

@@ -1,4 +1,4 @@
-"""Whether a database has the newest schema, found out without loading the application."""
+"""Compare the revision of a database with the newest migration, without loading the application."""
 
 import re
 from contextlib import closing
@@ -15,7 +15,7 @@ _ASSIGNMENT = re.compile(
 
 
 def head(versions: Path) -> str | None:
-    """The last revision of a linear history of Alembic files; None when there is no single one."""
+    """Return the last revision of a linear history of Alembic files, or None if it is not linear."""
     revisions: set[str] = set()
     followed: set[str] = set()
     for file in versions.glob("*.py"):
@@ -26,7 +26,7 @@ def head(versions: Path) -> str | None:
 
 
 def applied(url: str) -> str | None:
-    """The revision a database is at; None for a new one. Raises psycopg2.OperationalError."""
+    """Return a database's revision, or None for a new one. Raises psycopg2.OperationalError."""
     with (
         closing(psycopg2.connect(url, **LIBPQ)) as connection,
         connection.cursor() as cursor,
@@ -40,7 +40,7 @@ def applied(url: str) -> str | None:
 
 
 def find_owner(url: str) -> str | None:
-    """Return the role that owns the tables of a database; None for one that was never migrated."""
+    """Return the role that owns the tables of a database, or None for a new database."""
     with (
         closing(psycopg2.connect(url, **LIBPQ)) as connection,
         connection.cursor() as cursor,

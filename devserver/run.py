@@ -1,4 +1,4 @@
-"""`make run`: the whole service on one machine, and what a person reads about it."""
+"""`make run`: run the whole service on one machine, and print its addresses."""
 
 import contextlib
 import json
@@ -24,8 +24,8 @@ EXIT_FAILED, EXIT_SETTINGS, EXIT_IN_USE = 1, 2, 3
 def run(environ: Mapping[str, str]) -> int:
     """Start the service and keep it running until SIGINT, SIGTERM or SIGHUP.
 
-    Returns the exit status: 0 after a stop that was asked for, 1 when something does not start,
-    2 for settings that cannot be used, 3 when another supervisor runs on the data folder.
+    Returns the exit status: 0 after a requested stop, 1 if a part does not start, 2 for invalid
+    settings, 3 if another supervisor uses the data folder.
     """
     try:
         settings = environment.read_settings(environ)
@@ -74,7 +74,7 @@ def _run_locked(settings: Settings, env: dict[str, str]) -> int:
 
 
 def _listener(settings: Settings, patience: float = 1.0) -> Listener:
-    """Try again for a moment: after a kill -9 the old processes are just about to be gone."""
+    """Bind the API's socket. Retry for `patience` seconds: killed processes may still end."""
     deadline = time.monotonic() + patience
     while True:
         try:

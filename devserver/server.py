@@ -1,4 +1,4 @@
-"""What the two embedded servers have in common: start, wait, stop, and a second try."""
+"""Base of the embedded servers: start, wait until ready, stop."""
 
 import signal
 import subprocess
@@ -13,14 +13,14 @@ from devserver.process import Launch, log_tail, spawn
 
 
 class ServerError(RuntimeError):
-    """An embedded server did not start; the message says why and quotes its log."""
+    """An embedded server did not start. The message has the reason and the end of its log."""
 
 
 class EmbeddedServer(ABC):
-    """One server process bound to the life of the thread that starts it.
+    """A server process that ends with the thread that started it.
 
-    `start` and `stop` are for callers that want the server and nothing else. The supervisor uses
-    `prepare` and `is_ready` and keeps the process itself.
+    `start` and `stop` are for callers without a supervisor. The supervisor uses `prepare` and
+    `is_ready`, and runs the process itself.
     """
 
     name: str
@@ -34,26 +34,26 @@ class EmbeddedServer(ABC):
 
     @abstractmethod
     def prepare(self) -> Launch:
-        """Put the data folder in order and say how to start the server. Raises ServerError."""
+        """Prepare the data folder and return how to start the server. Raises ServerError."""
 
     @abstractmethod
     def is_ready(self) -> bool:
-        """Whether the server that was started answers."""
+        """Return whether the server answers."""
 
     @property
     @abstractmethod
     def port(self) -> int:
-        """The loopback TCP port. Raises ServerError before one was chosen."""
+        """The loopback TCP port. Raises ServerError before it is chosen."""
 
     @property
     @abstractmethod
     def url(self) -> str:
-        """Where clients connect, credentials included."""
+        """The URL for clients, with credentials."""
 
     def start(self, timeout: float = 30.0) -> None:
-        """Start the server and return once it answers.
+        """Start the server and return when it answers.
 
-        It ends with the calling thread, so call this from a thread that stays. Raises ServerError.
+        It ends with the calling thread. Raises ServerError.
         """
         if self._process is not None and self._process.poll() is None:
             raise ServerError(f"{self.name} was started already")
@@ -77,7 +77,7 @@ class EmbeddedServer(ABC):
         return False
 
     def stop(self) -> None:
-        """Stop the server if it runs, with ever harder signals; the data stays usable."""
+        """Stop the server with `stop_signals`, then SIGKILL. The data stays usable."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -93,7 +93,7 @@ class EmbeddedServer(ABC):
 
     @property
     def pid(self) -> int | None:
-        """The server's process id while this object runs it."""
+        """The process id of the running server."""
         return None if self._process is None else self._process.pid
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""The steps from nothing to a service that answers, as the supervisor takes them."""
+"""Start the parts of the service under a supervisor: servers, database, application."""
 
 import contextlib
 from collections.abc import Callable
@@ -22,7 +22,7 @@ ROTATE_SECONDS = 10.0
 
 
 class Service:
-    """One start of the service under a supervisor."""
+    """One run of the service under a supervisor."""
 
     def __init__(
         self, settings: Settings, env: dict[str, str], progress: Progress, listener: Listener
@@ -40,21 +40,21 @@ class Service:
 
     @property
     def supervisor(self) -> Supervisor:
-        """The supervisor of this start."""
+        """The supervisor of this run."""
         assert self._supervisor is not None
         return self._supervisor
 
     @property
     def demo_password(self) -> str | None:
-        """The demo users' password, when they are there."""
+        """The password of the demo users, or None without demo data."""
         return self._demo.password() if self._settings.demo else None
 
     def record(self) -> None:
-        """Write down what runs now."""
+        """Write the record of the running processes."""
         self._record.write(self.supervisor.pids(), self._env)
 
     def rotate_logs(self) -> None:
-        """Keep the logs of the embedded servers from growing without end."""
+        """Rotate the logs of the embedded servers."""
         for server in (self._postgres, self._valkey):
             if server is not None:
                 # A log that cannot be rotated is no reason to stop the service.
@@ -62,11 +62,14 @@ class Service:
                     rotate_log(server.log)
 
     def forget(self) -> None:
-        """Nothing runs any more."""
+        """Remove the record of the running processes."""
         self._record.remove()
 
     def start(self, supervisor: Supervisor) -> None:
-        """Bring everything up. Raises what stands in the way: ServerError, TimeoutError, …"""
+        """Start all parts and wait until they are ready.
+
+        Raises ServerError, TimeoutError and others.
+        """
         self._supervisor = supervisor
         self._start_servers()
         self._prepare_database()
@@ -112,7 +115,7 @@ class Service:
             self._progress.done(f"127.0.0.1:{server.port}")
 
     def _prepare_database(self) -> None:
-        """Run the preparing child, unless a glance says that it would find nothing to do."""
+        """Run the child that migrates the database, unless there is nothing to do."""
         self._progress.begin("migrations")
         applied = revisions.applied(self._env["DATABASE_URL"])
         current = applied is not None and applied == revisions.head(children.MIGRATIONS)
@@ -128,7 +131,7 @@ class Service:
             raise ServerError("the database could not be prepared; the reason stands above")
 
     def _prepared(self, line: str) -> None:
-        """Take one line of `devserver.prepare`."""
+        """Show a line of progress of `devserver.prepare`."""
         match line.split():
             case ["migrating", done, total]:
                 self._progress.advance(int(done), int(total))
@@ -149,7 +152,7 @@ class Service:
                 self._progress.advance(int(done), int(total))
 
     def _start_application(self) -> None:
-        """API and workers at the same time: most of it is two interpreters loading modules."""
+        """Start API and workers together, because most of their start is loading modules."""
         self._progress.begin("API")
         self._listener.listen()
         self.supervisor.start(
@@ -168,10 +171,10 @@ class Service:
 
 
 class DemoMark:
-    """Remembers that the demo organization was made in an embedded database, and its password.
+    """Stores that demo data was loaded into the embedded database, and the users' password.
 
-    The file lies with the cluster, so that who removes the one removes the other; it is empty when
-    the database had other organizations. A given database is asked anew at every start.
+    The file is next to the cluster, so that both are removed together. It is empty if the database
+    had other organizations. An external database is checked at every start instead.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -179,17 +182,17 @@ class DemoMark:
         self._given: str | None = None
 
     def is_decided(self) -> bool:
-        """Whether an earlier start has seen to the demo organization."""
+        """Return whether an earlier start loaded the demo data or found other organizations."""
         return self._file is not None and self._file.exists()
 
     def decide(self, password: str) -> None:
-        """The demo users are there with this password; with an empty one, they are not."""
+        """Store the password of the demo users; an empty one if there are none."""
         self._given = password
         if self._file is not None:
             write_private(self._file, password)
 
     def password(self) -> str | None:
-        """The demo users' password, None when there are none."""
+        """Return the password of the demo users, or None if there are none."""
         if self._file is not None and self._file.exists():
             return self._file.read_text(encoding="utf-8").strip() or None
         return self._given or None

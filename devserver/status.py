@@ -1,4 +1,4 @@
-"""What an operator asks of a running service: its processes, its memory, its environment."""
+"""Print the processes, memory and environment of a running service."""
 
 import shlex
 import sys
@@ -15,7 +15,7 @@ _WIDTH = 88
 
 
 def status(environ: Mapping[str, str]) -> int:
-    """Print every process of the service with its share of memory; 1 when it does not run."""
+    """Print every process of the service with its share of memory. Return 1 if none runs."""
     if (data_dir := read_data_dir(environ)) is None:
         return 2
     supervisor = lock.holder(data_dir)
@@ -37,7 +37,7 @@ def status(environ: Mapping[str, str]) -> int:
 
 
 def env(environ: Mapping[str, str]) -> int:
-    """Print the running service's environment as shell commands; 1 when it does not run."""
+    """Print the running service's environment as shell commands. Return 1 if none runs."""
     if (data_dir := read_data_dir(environ)) is None:
         return 2
     record = environment.Record(data_dir).read()
@@ -50,7 +50,7 @@ def env(environ: Mapping[str, str]) -> int:
 
 
 def read_data_dir(environ: Mapping[str, str]) -> Path | None:
-    """Return DATA_DIR, or print what is wrong with it. Other settings need not be given."""
+    """Return DATA_DIR, or print why it is invalid. Other settings are not needed."""
     named = {"DATA_DIR": environ.get("DATA_DIR", ""), "DEMO": "on"}
     try:
         return Settings.from_env(named, require_servers=False).data_dir

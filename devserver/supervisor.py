@@ -1,7 +1,7 @@
-"""Keeps a set of child processes running: starts them, starts them again, and stops them all.
+"""Start child processes, restart those that end, and stop them all.
 
-One thread and one loop, because a child's death signal follows the thread that started it, and
-because a signal may then be handled between two steps and never inside one.
+There is one thread and one loop: the death signal of a child follows the thread that started it,
+and signals are handled between two steps, never within one.
 """
 
 import io
@@ -28,19 +28,20 @@ _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequested(Exception):  # noqa: N818 - it is no error
-    """Somebody asked the supervisor to end."""
+    """The supervisor was asked to stop."""
 
 
 class ChildFailedError(RuntimeError):
-    """A child does not come up; the message names it and says how it ended."""
+    """A child does not start. The message has its name and how it ended."""
 
 
 class Supervisor:
-    """Runs children given by their specs, in the order in which `start` names them.
+    """Runs children from their specs, in the order of the calls of `start`.
 
-    `report` is told, in one line, of deaths and restarts. `changed` is called whenever a child got
-    another process id. Use as a context manager in the main thread: it takes over the signals and
-    leaves no child of its process behind, whatever ends the block: the process must have no others.
+    `report` receives a line about each exit and restart. `changed` is called when a child has
+    another process id. Use it as a context manager in the main thread: it handles the signals, and
+    stops every child of this process at the end of the block. The process must have no other
+    children.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Supervisor:
             self._stopping = True
 
     def pids(self) -> dict[str, int]:
-        """Process ids of the children that run now, by name."""
+        """Return the process ids of the running children by name."""
         return {
             child.spec.name: child.process.pid
             for stage in self._stages
@@ -98,9 +99,9 @@ class Supervisor:
         }
 
     def start(self, *specs: ChildSpec) -> None:
-        """Start these children as one stage: stopped together, and before the earlier stages.
+        """Start these children as one stage, which is stopped as a whole, before earlier stages.
 
-        Raises what a `prepare` raises, or OSError when a program cannot be executed.
+        Raises the errors of `prepare`, or OSError if a program cannot be executed.
         """
         stage = [Child(spec) for spec in specs]
         self._stages.append(stage)
@@ -115,10 +116,10 @@ class Supervisor:
         line: Callable[[str], None],
         tick: Callable[[], None] = lambda: None,
     ) -> int:
-        """Run a child that ends by itself; its exit status.
+        """Run a child until it ends, and return its exit status.
 
-        `launch` is given a descriptor to pass on to the child; every line the child writes there is
-        handed to `line`. Raises StopRequested.
+        `launch` receives a descriptor for the child; `line` is called with every line that the
+        child writes to it. Raises StopRequested.
         """
         reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         try:
@@ -145,10 +146,10 @@ class Supervisor:
         attempts: int | None = None,
         seconds: float | None = None,
     ) -> None:
-        """Look after the children until `done()`, which is asked every `interval` seconds.
+        """Supervise the children until `done()`, which is called every `interval` seconds.
 
-        Raises StopRequested; ChildFailedError once a child has died `attempts` times, if that is
-        given; TimeoutError after `seconds`, if they are.
+        Raises StopRequested; ChildFailedError when a child has ended `attempts` times; TimeoutError
+        after `seconds`.
         """
         deadline = None if seconds is None else time.monotonic() + seconds
         while not done():
@@ -162,9 +163,9 @@ class Supervisor:
     def run(
         self, tick: Callable[[], None] = lambda: None, interval: float | None = None
     ) -> NoReturn:
-        """Look after the children until somebody asks to stop: always ends in StopRequested.
+        """Supervise the children until a stop is requested; always raises StopRequested.
 
-        `tick` is called at least every `interval` seconds, if that is given.
+        `tick` is called at least every `interval` seconds, if given.
         """
         while True:
             self._step(interval)
@@ -217,7 +218,7 @@ class Supervisor:
             self._report(f"{child.spec.name} runs again, process {self.pids()[child.spec.name]}")
 
     def _collect(self) -> None:
-        """Take note of every process that ended: children, tasks, and orphans of either."""
+        """Collect every process that has ended: children, tasks, and orphans of either."""
         by_pid = {c.process.pid: c for c in self._children() if c.process is not None}
         while (ended := ending.next_ended()) is not None:
             if (task := self._tasks.pop(ended, None)) is not None:
@@ -249,7 +250,7 @@ class Supervisor:
                 )
 
     def _kill_orphans(self) -> None:
-        """End what a dead child left behind, unless it is to be handed over."""
+        """Kill the processes that a dead child left, except those that a handover keeps."""
         known = {*self.pids().values(), *self._tasks}
         for process in own_children():
             is_kept = any(child.owns(process) for child in self._children())
@@ -257,7 +258,7 @@ class Supervisor:
                 send_signal(process.pid, signal.SIGKILL)
 
     def shutdown(self) -> None:
-        """Stop all children, the last stage first, each stage together and by its deadlines."""
+        """Stop all children, the last stage first, with the signals and deadlines of their specs."""
         for task in self._tasks.values():
             send_signal(task.pid, signal.SIGKILL)
         self._tasks.clear()

@@ -1,4 +1,4 @@
-"""A real Valkey out of a wheel, on a loopback port, for one data folder."""
+"""An embedded Valkey from a Python package, on a loopback port, for one data folder."""
 
 import os
 import secrets
@@ -12,10 +12,10 @@ from devserver.server import EmbeddedServer, ServerError
 
 
 class EmbeddedValkey(EmbeddedServer):
-    """Valkey on 127.0.0.1 with an append-only file, synced every second, in `data_dir`/files.
+    """Valkey on 127.0.0.1 with an append-only file in `data_dir`/files, synced every second.
 
-    It refuses writes rather than evict, as queues must not lose entries. The password is made once
-    and kept in `data_dir`. As root the server runs as `nobody`.
+    It refuses writes instead of evicting keys, because queues must not lose entries. The password
+    is generated once and stored in `data_dir`. If root starts the server, it runs as `nobody`.
     """
 
     name = "Valkey"
@@ -32,14 +32,14 @@ class EmbeddedValkey(EmbeddedServer):
 
     @property
     def port(self) -> int:
-        """The TCP port; one of its own choice is known once the server was prepared."""
+        """The TCP port. A port that the server chooses is known after `prepare`."""
         if self._port is None:
             raise ServerError("Valkey has no port before it is started")
         return self._port
 
     @property
     def url(self) -> str:
-        """Database 0 of the server, password included."""
+        """The URL of database 0, with the password."""
         return f"redis://:{self._password}@127.0.0.1:{self.port}/0"
 
     @property
@@ -47,7 +47,10 @@ class EmbeddedValkey(EmbeddedServer):
         return read_or_create(self._folder / "password", lambda: secrets.token_urlsafe(24))
 
     def prepare(self) -> Launch:
-        """Make the data folder and choose the port. Raises OSError when the folder cannot be."""
+        """Create the data folder and choose the port.
+
+        Raises OSError if the folder cannot be created.
+        """
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._files.mkdir(exist_ok=True, mode=0o700)
         if self._account is not None:
@@ -86,7 +89,7 @@ class EmbeddedValkey(EmbeddedServer):
         return "\n".join(lines) + "\n"
 
     def is_ready(self) -> bool:
-        """Whether it answers PING; while it loads its file it answers with an error."""
+        """Return whether the server answers PING; while it loads its file, it returns an error."""
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout=1.0) as connection:
                 connection.sendall(_command("AUTH", self._password) + _command("PING"))
@@ -99,6 +102,6 @@ class EmbeddedValkey(EmbeddedServer):
 
 
 def _command(*words: str) -> bytes:
-    """A command in the protocol's array form (RESP2)."""
+    """Encode a command as an array of the protocol (RESP2)."""
     parts = [f"${len(word.encode())}\r\n{word}\r\n" for word in words]
     return f"*{len(words)}\r\n{''.join(parts)}".encode()
