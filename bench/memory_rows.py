@@ -4,7 +4,7 @@ import time
 
 from bench.report import Report, Row
 from bench.service import Service
-from devserver.memory import tree_pss
+from devserver.memory import measure_tree_pss
 
 _BOUND_MB = 600
 _SETTLE_SECONDS = 10
@@ -13,7 +13,7 @@ _SETTLE_SECONDS = 10
 def idle(report: Report, service: Service) -> None:
     """Report the memory (PSS) of all processes of an idle service, databases included."""
     time.sleep(_SETTLE_SECONDS)
-    megabytes = tree_pss(service.process.pid) / 1e6
+    megabytes = measure_tree_pss(service.process.pid) / 1e6
     report.add(
         Row(
             "idle service, all processes (PSS)",

@@ -42,19 +42,19 @@ def _dispatch(arguments: argparse.Namespace) -> int:
                 die_with_parent(os.getppid(), signal.SIGTERM)
             return run(os.environ)
         case "status":
-            from devserver.status import status  # noqa: PLC0415
+            from devserver.status import print_status  # noqa: PLC0415
 
-            return status(os.environ)
+            return print_status(os.environ)
         case "env":
-            from devserver.status import env  # noqa: PLC0415
+            from devserver.status import print_environment  # noqa: PLC0415
 
-            return env(os.environ)
+            return print_environment(os.environ)
         case "backup" | "restore":
             return _copy(arguments)
         case "migration":
-            from devserver.migration import write  # noqa: PLC0415
+            from devserver.migration import write_migration  # noqa: PLC0415
 
-            return write(arguments.message)
+            return write_migration(arguments.message)
         case _:
             from devserver.prepare import main as prepare  # noqa: PLC0415
 

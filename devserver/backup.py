@@ -41,11 +41,11 @@ def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = 
     if data_dir is None:
         return EXIT_SETTINGS
     record = environment.Record(data_dir).read()
-    if lock.holder(data_dir) is None or not record:
+    if lock.find_holder(data_dir) is None or not record:
         print_error(f"Nothing runs on {data_dir}. Start the service, or copy that folder.")
         return EXIT_FAILED
     running: dict[str, str] = record["environment"]
-    url = database_url or _embedded_url(data_dir, running["DATABASE_URL"])
+    url = database_url or _get_embedded_url(data_dir, running["DATABASE_URL"])
     if url is None:
         print_error("Give --database-url: a role with BYPASSRLS on your database.")
         return EXIT_SETTINGS
@@ -61,7 +61,7 @@ def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = 
     return 0
 
 
-def _embedded_url(data_dir: Path, url: str) -> str | None:
+def _get_embedded_url(data_dir: Path, url: str) -> str | None:
     """Return the superuser's URL if `url` is that of the embedded PostgreSQL."""
     port = urlsplit(url).port
     if port is None or not (data_dir / "postgres" / "cluster").exists():
@@ -73,7 +73,7 @@ def _embedded_url(data_dir: Path, url: str) -> str | None:
 def _copy(
     data_dir: Path, running: Mapping[str, str], url: str, folder: Path, progress: Progress
 ) -> None:
-    source = _files_folder(data_dir, running)
+    source = _get_files_folder(data_dir, running)
     if source is not None:
         copy_files(source, folder / FILES, progress)
     progress.begin("database")
@@ -85,7 +85,7 @@ def _copy(
         write_private(folder / SECRETS, (data_dir / SECRETS).read_text(encoding="utf-8").rstrip())
     manifest: dict[str, Any] = {
         "finished_at": datetime.now(UTC).isoformat(),
-        "revision": revisions.applied(url),
+        "revision": revisions.find_applied(url),
         "role": running.get("DATABASE_ROLE", DATABASE_ROLE),
         "owner": revisions.find_owner(url),
         "files": source is not None,
@@ -94,7 +94,7 @@ def _copy(
     write_private(folder / MANIFEST, json.dumps(manifest, indent=2))
 
 
-def _files_folder(data_dir: Path, running: Mapping[str, str]) -> Path | None:
+def _get_files_folder(data_dir: Path, running: Mapping[str, str]) -> Path | None:
     """Return the folder of the files, or None if they are in an object store."""
     url = running.get("STORAGE_URL", "")
     if not url:

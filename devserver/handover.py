@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app.kit.child_processes import send_signal
 from app.kit.serving.supervision import LIFELINE, READY
-from devserver.processes import Process, alive, own_children
+from devserver.processes import Process, is_running, list_children
 
 
 @dataclass
@@ -20,7 +20,7 @@ class Kept:
 
     def poll(self) -> int | None:
         """Return None while it runs."""
-        return None if alive(self.pid) else 0
+        return None if is_running(self.pid) else 0
 
 
 class Handover:
@@ -58,7 +58,7 @@ class Handover:
     def keep(self, master: int) -> None:
         """Keep the newest workers of a dead master that were ready."""
         self.read()
-        orphans = sorted(p.pid for p in own_children() if p.session == master)
+        orphans = sorted(p.pid for p in list_children() if p.session == master)
         for pid in orphans:
             if pid in self._ready:
                 self._kept[pid] = Kept(pid)
@@ -75,7 +75,7 @@ class Handover:
             pass
         *lines, self._unread = self._unread.split(b"\n")
         self._ready.update(int(line) for line in lines)
-        if self._kept and sum(map(alive, self._ready)) >= self._workers:
+        if self._kept and sum(map(is_running, self._ready)) >= self._workers:
             self._end(kept for kept in self._kept.values() if kept.kill_at is None)
 
     def _end(self, workers: Iterable[Kept]) -> None:
@@ -87,11 +87,11 @@ class Handover:
         """Record that a process has ended."""
         self._kept.pop(pid, None)
 
-    def due_at(self) -> list[float]:
-        """Return the times at which `kill_late` must be called."""
+    def list_deadlines(self) -> list[float]:
+        """Return the times at which `kill_overdue` must be called."""
         return [kept.kill_at for kept in self._kept.values() if kept.kill_at is not None]
 
-    def kill_late(self) -> None:
+    def kill_overdue(self) -> None:
         """Send SIGKILL to workers that did not end after SIGTERM."""
         for kept in self._kept.values():
             if kept.kill_at is not None and kept.kill_at <= time.monotonic():

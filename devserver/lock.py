@@ -24,9 +24,9 @@ class DataLock:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / "lock"
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        if not _locked(self._descriptor):
+        if not _try_lock(self._descriptor):
             os.close(self._descriptor)
-            raise DataInUseError(folder, holder(folder))
+            raise DataInUseError(folder, find_holder(folder))
         os.ftruncate(self._descriptor, 0)
         os.write(self._descriptor, f"{os.getpid()}\n".encode("ascii"))
 
@@ -35,7 +35,7 @@ class DataLock:
         os.close(self._descriptor)
 
 
-def _locked(descriptor: int, patience: float = 0.3) -> bool:
+def _try_lock(descriptor: int, patience: float = 0.3) -> bool:
     """Try to take the lock for `patience` seconds, because `holder` takes it for a moment."""
     deadline = time.monotonic() + patience
     while True:
@@ -49,7 +49,7 @@ def _locked(descriptor: int, patience: float = 0.3) -> bool:
             return True
 
 
-def holder(folder: Path) -> int | None:
+def find_holder(folder: Path) -> int | None:
     """Return the process id of the supervisor of this folder, or None."""
     try:
         descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)

@@ -4,10 +4,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from devserver.processes import tree
+from devserver.processes import list_tree
 
 
-def pss(pids: Iterable[int]) -> int:
+def measure_pss(pids: Iterable[int]) -> int:
     """Return the proportional set size of the processes together, in bytes.
 
     A page that several processes share counts for each of them with its share, so the sum over all
@@ -18,9 +18,9 @@ def pss(pids: Iterable[int]) -> int:
     return sum(_pss(pid) for pid in pids)
 
 
-def tree_pss(root: int) -> int:
+def measure_tree_pss(root: int) -> int:
     """Return the proportional set size of the process `root` and its descendants, in bytes."""
-    return pss(process.pid for process in tree(root))
+    return measure_pss(process.pid for process in list_tree(root))
 
 
 def _pss(pid: int) -> int:
@@ -29,11 +29,11 @@ def _pss(pid: int) -> int:
     except (FileNotFoundError, ProcessLookupError):
         return 0
     except PermissionError:
-        return _anonymous(pid)
+        return _read_anonymous(pid)
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
 
 
-def _anonymous(pid: int) -> int:
+def _read_anonymous(pid: int) -> int:
     """Return the resident memory that is not mapped from files, in bytes."""
     try:
         _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()

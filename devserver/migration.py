@@ -11,7 +11,7 @@ from devserver.postgres import EmbeddedPostgres
 _FOLDER = ROOT / "migrations"
 
 
-def write(message: str) -> int:
+def write_migration(message: str) -> int:
     """Write `migrations/versions/<time>_<slug>.py`. Return 0, or 2 without a message.
 
     The models are compared with a temporary database, to which the existing migrations were

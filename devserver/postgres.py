@@ -24,7 +24,7 @@ from devserver.process import (
     server_account,
     spawn,
 )
-from devserver.processes import working_in
+from devserver.processes import find_by_folder
 from devserver.server import EmbeddedServer, ServerError
 
 ROLE = "labeling"
@@ -120,14 +120,14 @@ class EmbeddedPostgres(EmbeddedServer):
     @property
     def url(self) -> str:
         """The URL of the application's database for its owner, the role `labeling`."""
-        return self.url_of(DATABASE)
+        return self.get_url(DATABASE)
 
     @property
     def admin_url(self) -> str:
         """The URL of the maintenance database for the superuser."""
         return f"postgresql://postgres:{self._password('postgres')}@127.0.0.1:{self.port}/postgres"
 
-    def url_of(self, database: str) -> str:
+    def get_url(self, database: str) -> str:
         """Return the URL of a database of this server for the role `labeling`."""
         return f"postgresql://{ROLE}:{self._password(ROLE)}@127.0.0.1:{self.port}/{database}"
 
@@ -146,7 +146,7 @@ class EmbeddedPostgres(EmbeddedServer):
             self._create_cluster(binaries)
         self._check_version(binaries)
         self._clear_stale_lock()
-        if self._port is None or (not self._fixed_port and not self._keeps_port()):
+        if self._port is None or (not self._fixed_port and not self._can_keep_port()):
             self._port = free_port()
         options = {"listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
         options |= {**_LOG_SETTINGS, **_RECOVERY_SETTINGS, **(_FAST if self._fast else {})}
@@ -154,7 +154,7 @@ class EmbeddedPostgres(EmbeddedServer):
             argv=(
                 str(binaries / "postgres"),
                 "-D",
-                self._seen_as(self._cluster),
+                self._get_server_path(self._cluster),
                 "-p",
                 str(self.port),
                 *_options(options),
@@ -166,11 +166,11 @@ class EmbeddedPostgres(EmbeddedServer):
             death_signal=signal.SIGINT,
         )
 
-    def _keeps_port(self) -> bool:
+    def _can_keep_port(self) -> bool:
         """Return whether the port stays the same: clients know it once the server has answered."""
         return self._answered or port_is_free(self.port)
 
-    def _seen_as(self, folder: Path) -> str:
+    def _get_server_path(self, folder: Path) -> str:
         """Return the path of a folder for a process whose working directory it is.
 
         The parents of the data folder have mode 0700, so `nobody` cannot access them. The link
@@ -179,7 +179,7 @@ class EmbeddedPostgres(EmbeddedServer):
         return str(folder) if self._account is None else "/proc/self/cwd"
 
     def _create_cluster(self, binaries: Path) -> None:
-        """Run initdb in a draft folder and rename it, so that a crash leaves no incomplete cluster."""
+        """Run initdb in a draft folder and rename it, so that no crash leaves half a cluster."""
         draft = self._folder / "cluster.new"
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
@@ -193,7 +193,7 @@ class EmbeddedPostgres(EmbeddedServer):
                 Launch(
                     argv=(
                         str(binaries / "initdb"),
-                        f"--pgdata={self._seen_as(draft)}",
+                        f"--pgdata={self._get_server_path(draft)}",
                         f"--pwfile={password.name}",
                         *_INITDB,
                         *(("--no-sync",) if self._fast else ()),
@@ -230,7 +230,7 @@ class EmbeddedPostgres(EmbeddedServer):
         lock = self._cluster / "postmaster.pid"
         deadline = time.monotonic() + self.patience
         while lock.exists():
-            alive = working_in(self._cluster, "postgres")
+            alive = find_by_folder(self._cluster, "postgres")
             if not alive:
                 lock.unlink(missing_ok=True)
             elif time.monotonic() > deadline:
@@ -255,14 +255,14 @@ class EmbeddedPostgres(EmbeddedServer):
         if not self._answered:
             # An operator may have given the superuser another password.
             with contextlib.suppress(psycopg2.Error):
-                databases.set_for_role(self.admin_url, ROLE, _ROLE_SETTINGS)
+                databases.set_role_settings(self.admin_url, ROLE, _ROLE_SETTINGS)
         self._answered = True
         return True
 
     def create_database(self, name: str, template: str | None = None) -> str:
         """Create another database of the role, a copy of `template` if given; return its URL."""
         databases.create_database(self.admin_url, name, ROLE, template)
-        return self.url_of(name)
+        return self.get_url(name)
 
     def drop_database(self, name: str) -> None:
         """Drop a database and end its sessions."""

@@ -27,15 +27,15 @@ def main() -> int:
     """
     from app.kit.db import upgrade  # noqa: PLC0415 - loads SQLAlchemy
 
-    tell = _teller()
-    if tell is not _nobody:
+    tell = _open_progress()
+    if tell is not _ignore:
         # The supervisor shows how far the migrations have come.
         logging.getLogger("alembic").setLevel(logging.WARNING)
-    upgrade(progress=None if tell is _nobody else _Steps(tell))
+    upgrade(progress=None if tell is _ignore else _MigrationProgress(tell))
     tell("migrated")
     if os.environ.get("DEMO", "").strip().lower() not in {"on", "true", "yes", "1"}:
         return 0
-    if (found := _organizations(os.environ["DATABASE_URL"])) != (0, 0):
+    if (found := _count_organizations(os.environ["DATABASE_URL"])) != (0, 0):
         tell("demo present" if found[1] else "demo refused")
         return 0
     from demo.load import load  # noqa: PLC0415 - loads the application
@@ -45,16 +45,16 @@ def main() -> int:
     return 0
 
 
-def _teller() -> Callable[[str], None]:
+def _open_progress() -> Callable[[str], None]:
     number = os.environ.pop(PROGRESS_FD, "")
-    return partial(_tell, int(number)) if number else _nobody
+    return partial(_tell, int(number)) if number else _ignore
 
 
-def _nobody(_: str) -> None:
+def _ignore(_: str) -> None:
     """Discard a line of progress."""
 
 
-class _Steps:
+class _MigrationProgress:
     """Reports the progress of long steps of migrations."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -78,7 +78,7 @@ def _tell(descriptor: int, line: str) -> None:
     os.write(descriptor, f"{line}\n".encode("ascii"))
 
 
-def _organizations(url: str) -> tuple[int, int]:
+def _count_organizations(url: str) -> tuple[int, int]:
     """Return the number of organizations of a database, and that of demo organizations.
 
     An incomplete demo organization does not count, because the next load replaces it.

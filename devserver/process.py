@@ -93,7 +93,7 @@ def spawn(launch: Launch) -> subprocess.Popen[bytes]:
 def _open_log(path: Path) -> int:
     """Open `path` for appending. A file larger than LOG_BYTES is renamed to `<name>.1` first."""
     if path.exists() and path.stat().st_size > LOG_BYTES:
-        path.replace(_old_log(path))
+        path.replace(_get_old_log(path))
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
@@ -110,7 +110,7 @@ def rotate_log(path: Path, limit: int = LOG_BYTES) -> None:
     try:
         with path.open("rb") as source, os.fdopen(_create_private(draft), "wb") as copy:
             shutil.copyfileobj(source, copy)
-        draft.replace(_old_log(path))
+        draft.replace(_get_old_log(path))
     except OSError:
         draft.unlink(missing_ok=True)
         if size < 2 * limit:
@@ -118,7 +118,7 @@ def rotate_log(path: Path, limit: int = LOG_BYTES) -> None:
     os.truncate(path, 0)
 
 
-def _old_log(path: Path) -> Path:
+def _get_old_log(path: Path) -> Path:
     return path.with_name(path.name + ".1")
 
 

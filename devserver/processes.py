@@ -27,7 +27,7 @@ class Process:
         return raw.rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")
 
 
-def all_processes() -> Iterator[Process]:
+def list_processes() -> Iterator[Process]:
     """Yield every process."""
     for entry in _PROC.glob("[0-9]*"):
         try:
@@ -40,11 +40,11 @@ def all_processes() -> Iterator[Process]:
         yield Process(int(entry.name), parent, state, session)
 
 
-def tree(root: int) -> list[Process]:
+def list_tree(root: int) -> list[Process]:
     """Return the process `root` and its descendants, parents first, without zombies."""
     children: dict[int, list[Process]] = {}
     found: list[Process] = []
-    for process in all_processes():
+    for process in list_processes():
         if process.state == "Z":
             continue
         children.setdefault(process.parent, []).append(process)
@@ -55,7 +55,7 @@ def tree(root: int) -> list[Process]:
     return found
 
 
-def alive(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     """Return whether the process runs; zombies do not."""
     try:
         status = (_PROC / str(pid) / "stat").read_bytes()
@@ -64,10 +64,10 @@ def alive(pid: int) -> bool:
     return status[status.rindex(b")") + 2 :][:1] != b"Z"
 
 
-def working_in(folder: Path, name: str) -> list[int]:
+def find_by_folder(folder: Path, name: str) -> list[int]:
     """Return the ids of processes of this program whose working directory is `folder`."""
     found = []
-    for process in all_processes():
+    for process in list_processes():
         entry = _PROC / str(process.pid)
         try:
             if (entry / "comm").read_text().strip() == name and (entry / "cwd").samefile(folder):
@@ -77,7 +77,7 @@ def working_in(folder: Path, name: str) -> list[int]:
     return found
 
 
-def own_children() -> list[Process]:
+def list_children() -> list[Process]:
     """Return the direct children of this process, without zombies."""
     me = os.getpid()
-    return [p for p in all_processes() if p.parent == me and p.state != "Z"]
+    return [p for p in list_processes() if p.parent == me and p.state != "Z"]

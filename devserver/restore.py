@@ -97,7 +97,7 @@ def _load(url: str, dump: Path, owner: str, progress: Progress) -> None:
     arguments = ["--exit-on-error", "--verbose", str(dump)]
     with (
         databases.temporary_superuser(url, _LOADER, ROLE) as loader_url,
-        databases.renamed(loader_url, ROLE, owner),
+        databases.rename_temporarily(loader_url, ROLE, owner),
     ):
         for _ in run_tool("pg_restore", loader_url, arguments):
             progress.tick()

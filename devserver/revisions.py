@@ -14,8 +14,8 @@ _ASSIGNMENT = re.compile(
 )
 
 
-def head(versions: Path) -> str | None:
-    """Return the last revision of a linear history of Alembic files, or None if it is not linear."""
+def find_head(versions: Path) -> str | None:
+    """Return the last revision of a linear history of Alembic files, or None if it branches."""
     revisions: set[str] = set()
     followed: set[str] = set()
     for file in versions.glob("*.py"):
@@ -25,7 +25,7 @@ def head(versions: Path) -> str | None:
     return heads.pop() if len(heads) == 1 else None
 
 
-def applied(url: str) -> str | None:
+def find_applied(url: str) -> str | None:
     """Return a database's revision, or None for a new one. Raises psycopg2.OperationalError."""
     with (
         closing(psycopg2.connect(url, **LIBPQ)) as connection,

@@ -43,14 +43,14 @@ def run(environ: Mapping[str, str]) -> int:
         print_error(f"Not started: DATA_DIR cannot be used: {error}")
         return EXIT_FAILED
     try:
-        return _run_locked(settings, environment.for_children(environ, settings))
+        return _run_locked(settings, environment.build_child_environment(environ, settings))
     finally:
         lock.release()
 
 
 def _run_locked(settings: Settings, env: dict[str, str]) -> int:
     try:
-        listener = _listener(settings)
+        listener = _open_listener(settings)
     except ListenError as error:
         print_error(f"Not started: {error}.")
         return EXIT_FAILED
@@ -60,7 +60,7 @@ def _run_locked(settings: Settings, env: dict[str, str]) -> int:
         with Supervisor(progress.print_line, changed=service.record) as supervisor, listener:
             with contextlib.suppress(StopRequested):
                 service.start(supervisor)
-                _announce(progress, settings, service.demo_password)
+                _print_addresses(progress, settings, service.demo_password)
                 supervisor.run(service.rotate_logs, ROTATE_SECONDS)
             progress.print_line("Stopping ...")
     except (ChildFailedError, ListenError, ServerError, OSError, psycopg2.Error) as error:
@@ -73,7 +73,7 @@ def _run_locked(settings: Settings, env: dict[str, str]) -> int:
     return 0
 
 
-def _listener(settings: Settings, patience: float = 1.0) -> Listener:
+def _open_listener(settings: Settings, patience: float = 1.0) -> Listener:
     """Bind the API's socket. Retry for `patience` seconds: killed processes may still end."""
     deadline = time.monotonic() + patience
     while True:
@@ -85,8 +85,8 @@ def _listener(settings: Settings, patience: float = 1.0) -> Listener:
         time.sleep(0.05)
 
 
-def _announce(progress: Progress, settings: Settings, demo_password: str | None) -> None:
-    base = children.local_url(settings)
+def _print_addresses(progress: Progress, settings: Settings, demo_password: str | None) -> None:
+    base = children.get_local_url(settings)
     ready = f"Ready after {time.monotonic() - progress.began:.1f} s. Ctrl-C stops everything"
     lines = [
         "",

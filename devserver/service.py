@@ -35,7 +35,7 @@ class Service:
         folder = settings.data_dir
         self._postgres = None if settings.database_url else EmbeddedPostgres(folder / "postgres")
         self._valkey = None if settings.redis_url else EmbeddedValkey(folder / "valkey")
-        self._demo = DemoMark(folder / "postgres" if self._postgres is not None else None)
+        self._demo = DemoRecord(folder / "postgres" if self._postgres is not None else None)
         self._supervisor: Supervisor | None = None
 
     @property
@@ -117,20 +117,20 @@ class Service:
     def _prepare_database(self) -> None:
         """Run the child that migrates the database, unless there is nothing to do."""
         self._progress.begin("migrations")
-        applied = revisions.applied(self._env["DATABASE_URL"])
-        current = applied is not None and applied == revisions.head(children.MIGRATIONS)
-        if current and (not self._settings.demo or self._demo.is_decided()):
+        applied = revisions.find_applied(self._env["DATABASE_URL"])
+        current = applied is not None and applied == revisions.find_head(children.MIGRATIONS)
+        if current and (not self._settings.demo or self._demo.is_stored()):
             self._progress.done("the schema is current")
             return
         status = self.supervisor.run_task(
-            lambda descriptor: children.prepare(self._env, descriptor),
-            self._prepared,
+            lambda descriptor: children.build_prepare(self._env, descriptor),
+            self._show_progress,
             self._progress.tick,
         )
         if status != 0:
             raise ServerError("the database could not be prepared; the reason stands above")
 
-    def _prepared(self, line: str) -> None:
+    def _show_progress(self, line: str) -> None:
         """Show a line of progress of `devserver.prepare`."""
         match line.split():
             case ["migrating", done, total]:
@@ -156,8 +156,8 @@ class Service:
         self._progress.begin("API")
         self._listener.listen()
         self.supervisor.start(
-            children.api(self._env, self._listener, self._settings.web_workers),
-            children.workers(self._env),
+            children.build_api(self._env, self._listener, self._settings.web_workers),
+            children.build_workers(self._env),
         )
         self._wait(children.ReadinessProbe(self._settings).ask)
         self._progress.done(f"{self._settings.host}:{self._settings.port}")
@@ -170,7 +170,7 @@ class Service:
         self._progress.done(f"{self._settings.job_workers} and the relay")
 
 
-class DemoMark:
+class DemoRecord:
     """Stores that demo data was loaded into the embedded database, and the users' password.
 
     The file is next to the cluster, so that both are removed together. It is empty if the database
@@ -181,7 +181,7 @@ class DemoMark:
         self._file = None if folder is None else folder / "demo.password"
         self._given: str | None = None
 
-    def is_decided(self) -> bool:
+    def is_stored(self) -> bool:
         """Return whether an earlier start loaded the demo data or found other organizations."""
         return self._file is not None and self._file.exists()
 

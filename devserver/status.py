@@ -7,18 +7,18 @@ from pathlib import Path
 
 from app.kit.settings import Settings, SettingsError
 from devserver import environment, lock
-from devserver.memory import pss
-from devserver.processes import tree
+from devserver.memory import measure_pss
+from devserver.processes import list_tree
 
 _MIB = 1024 * 1024
 _WIDTH = 88
 
 
-def status(environ: Mapping[str, str]) -> int:
+def print_status(environ: Mapping[str, str]) -> int:
     """Print every process of the service with its share of memory. Return 1 if none runs."""
     if (data_dir := read_data_dir(environ)) is None:
         return 2
-    supervisor = lock.holder(data_dir)
+    supervisor = lock.find_holder(data_dir)
     if supervisor is None:
         print(f"Nothing runs on {data_dir}.")
         return 1
@@ -26,8 +26,8 @@ def status(environ: Mapping[str, str]) -> int:
     names = {supervisor: "supervisor", **{pid: name for name, pid in children.items()}}
     total = 0
     print(f"{'pid':>8} {'PSS MiB':>8}  process")
-    for process in tree(supervisor):
-        share = pss([process.pid])
+    for process in list_tree(supervisor):
+        share = measure_pss([process.pid])
         total += share
         name = names.get(process.pid)
         label = f"{name}: {process.command()}" if name else f"  {process.command()}"
@@ -36,12 +36,12 @@ def status(environ: Mapping[str, str]) -> int:
     return 0
 
 
-def env(environ: Mapping[str, str]) -> int:
+def print_environment(environ: Mapping[str, str]) -> int:
     """Print the running service's environment as shell commands. Return 1 if none runs."""
     if (data_dir := read_data_dir(environ)) is None:
         return 2
     record = environment.Record(data_dir).read()
-    if lock.holder(data_dir) is None or not record:
+    if lock.find_holder(data_dir) is None or not record:
         print(f"Nothing runs on {data_dir}.", file=sys.stderr)
         return 1
     for name, value in record["environment"].items():

@@ -16,12 +16,12 @@ from typing import NoReturn, Self
 
 from app.kit.child_processes import Backoff, describe_exit, send_signal, stop_together
 from app.kit.process_lifetime import adopt_orphans
-from devserver import ending
+from devserver import reaping
 from devserver.child import Child, ChildSpec
 from devserver.handover import Handover
 from devserver.lines import Lines
 from devserver.process import Launch, log_tail, spawn
-from devserver.processes import own_children
+from devserver.processes import list_children
 from devserver.server import ServerError
 
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -180,7 +180,7 @@ class Supervisor:
             if child.restarts.is_due:
                 self._restart(child)
         for handover in self._handovers():
-            handover.kill_late()
+            handover.kill_overdue()
 
     def _watch(self, timeout: float | None) -> None:
         for key, _ in self._selector.select(timeout):
@@ -194,7 +194,7 @@ class Supervisor:
 
     def _timeout(self, longest: float | None) -> float | None:
         due = [at for child in self._children() if (at := child.restarts.due_at) is not None]
-        due += [at for handover in self._handovers() for at in handover.due_at()]
+        due += [at for handover in self._handovers() for at in handover.list_deadlines()]
         waits = [max(0.0, min(due) - time.monotonic())] if due else []
         return min([*waits, *([] if longest is None else [longest])], default=None)
 
@@ -213,14 +213,14 @@ class Supervisor:
         try:
             self._spawn(child)
         except (ServerError, OSError) as error:
-            self._died(child, f"cannot be started: {error}")
+            self._handle_exit(child, f"cannot be started: {error}")
         else:
             self._report(f"{child.spec.name} runs again, process {self.pids()[child.spec.name]}")
 
     def _collect(self) -> None:
         """Collect every process that has ended: children, tasks, and orphans of either."""
         by_pid = {c.process.pid: c for c in self._children() if c.process is not None}
-        while (ended := ending.next_ended()) is not None:
+        while (ended := reaping.find_ended_child()) is not None:
             if (task := self._tasks.pop(ended, None)) is not None:
                 task.wait()
             elif (child := by_pid.get(ended)) is not None and child.process is not None:
@@ -229,14 +229,14 @@ class Supervisor:
                 if child.spec.handover is not None:
                     child.spec.handover.keep(ended)
                 self._kill_orphans()
-                self._died(child, describe_exit(status))
+                self._handle_exit(child, describe_exit(status))
                 self._changed()
             else:
                 os.waitpid(ended, 0)
                 for handover in self._handovers():
                     handover.forget(ended)
 
-    def _died(self, child: Child, how: str) -> None:
+    def _handle_exit(self, child: Child, how: str) -> None:
         delay = child.restarts.record_exit(child.spec.backoff or self._backoff)
         self._report(f"{child.spec.name} {how}; next start in {delay:g} s")
 
@@ -252,13 +252,13 @@ class Supervisor:
     def _kill_orphans(self) -> None:
         """Kill the processes that a dead child left, except those that a handover keeps."""
         known = {*self.pids().values(), *self._tasks}
-        for process in own_children():
+        for process in list_children():
             is_kept = any(child.owns(process) for child in self._children())
             if process.pid not in known and not is_kept:
                 send_signal(process.pid, signal.SIGKILL)
 
     def shutdown(self) -> None:
-        """Stop all children, the last stage first, with the signals and deadlines of their specs."""
+        """Stop all children, the last stage first, with the signals of their specs."""
         for task in self._tasks.values():
             send_signal(task.pid, signal.SIGKILL)
         self._tasks.clear()
@@ -269,4 +269,4 @@ class Supervisor:
                 if (handover := child.spec.handover) is not None:
                     self._selector.unregister(handover.reports)
                     handover.close()
-        ending.sweep(10.0)
+        reaping.kill_children(10.0)

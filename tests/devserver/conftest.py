@@ -74,7 +74,7 @@ class Running:
         return self.record("pids", lambda pids: set(names) <= set(pids))
 
     def descendants(self) -> set[int]:
-        return {process.pid for process in processes.tree(self.pid)} - {self.pid}
+        return {process.pid for process in processes.list_tree(self.pid)} - {self.pid}
 
     def end(self, number: int, seconds: float = 60.0) -> int:
         """Send a signal, and return the exit status."""
@@ -94,7 +94,7 @@ def running() -> Iterator[Callable[..., Running]]:
     yield start
     for program in started:
         for pid in {program.pid, *program.descendants()}:
-            if processes.alive(pid):
+            if processes.is_running(pid):
                 os.kill(pid, signal.SIGKILL)
         program.process.wait(60)
 
@@ -121,6 +121,6 @@ def all_gone() -> Callable[[set[int]], None]:
     """Return a function that waits until none of the processes is running."""
 
     def check(pids: set[int]) -> None:
-        wait_until(lambda: not any(processes.alive(pid) for pid in pids))
+        wait_until(lambda: not any(processes.is_running(pid) for pid in pids))
 
     return check

@@ -28,7 +28,7 @@ def test_without_another_account_the_installed_programs_are_used(caches):
 
 
 def test_a_closed_installation_is_copied_whole_and_open(caches, monkeypatch):
-    monkeypatch.setattr(binaries, "_open_to_all", lambda path: False)
+    monkeypatch.setattr(binaries, "_is_accessible", lambda path: False)
     folder = binaries.postgres_binaries(ANYBODY)
     assert folder.is_relative_to(caches)
     for name in ("postgres", "initdb"):
@@ -50,13 +50,13 @@ def test_a_umask_that_shut_the_installation_does_not_shut_the_copy(caches, tmp_p
     (source / "tool" / "data").write_text("x")
     (source / "tool" / "data").chmod(0o600)
     source.chmod(0o700)
-    copy = binaries._reachable(ANYBODY, source, ("tool", "absent"), "tool-1")
+    copy = binaries._find_accessible(ANYBODY, source, ("tool", "absent"), "tool-1")
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in copy.rglob("*")}
     assert modes == {"tool": 0o755, "run": 0o755, "data": 0o644}
 
 
 def test_a_cache_that_others_can_write_is_refused(caches, monkeypatch):
-    monkeypatch.setattr(binaries, "_open_to_all", lambda path: False)
+    monkeypatch.setattr(binaries, "_is_accessible", lambda path: False)
     (caches / "labeling-runtime").mkdir()
     (caches / "labeling-runtime").chmod(0o777)
     with pytest.raises(PermissionError, match="can be written by another user"):

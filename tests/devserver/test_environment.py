@@ -16,7 +16,7 @@ FERNET = base64.urlsafe_b64encode(bytes(range(32))).decode()
 def children(environ):
     settings = environment.read_settings(environ)
     settings.data_dir.mkdir(parents=True, exist_ok=True)
-    return environment.for_children(environ, settings)
+    return environment.build_child_environment(environ, settings)
 
 
 def test_demo_mode_is_on_unless_it_is_switched_off(tmp_path):

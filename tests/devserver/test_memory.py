@@ -21,10 +21,10 @@ def forked(size):
 
 
 def test_shared_pages_count_once_over_all_sharers(eventually):
-    before = memory.pss([os.getpid()])
+    before = memory.measure_pss([os.getpid()])
     pid, shared = forked(64 * MIB)
     try:
-        together = memory.pss([os.getpid(), pid])
+        together = memory.measure_pss([os.getpid(), pid])
         assert 60 * MIB < together - before < 90 * MIB
     finally:
         os.kill(pid, signal.SIGKILL)
@@ -37,7 +37,7 @@ def test_a_process_that_has_ended_counts_as_nothing():
     if pid == 0:
         os._exit(0)
     os.waitpid(pid, 0)
-    assert memory.pss([pid]) == 0
+    assert memory.measure_pss([pid]) == 0
 
 
 def test_a_tree_has_every_descendant_and_no_zombie(eventually):
@@ -46,18 +46,18 @@ def test_a_tree_has_every_descendant_and_no_zombie(eventually):
     if zombie == 0:
         os._exit(0)
     try:
-        eventually(lambda: not processes.alive(zombie))
-        found = {process.pid for process in processes.tree(os.getpid())}
+        eventually(lambda: not processes.is_running(zombie))
+        found = {process.pid for process in processes.list_tree(os.getpid())}
         assert {os.getpid(), pid} <= found
         assert zombie not in found
-        assert memory.tree_pss(os.getpid()) > memory.pss([os.getpid(), pid]) - MIB
-        assert {pid, zombie} & {child.pid for child in processes.own_children()} == {pid}
+        assert memory.measure_tree_pss(os.getpid()) > memory.measure_pss([os.getpid(), pid]) - MIB
+        assert {pid, zombie} & {child.pid for child in processes.list_children()} == {pid}
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         os.waitpid(zombie, 0)
         shared.close()
-    assert not processes.alive(pid)
+    assert not processes.is_running(pid)
 
 
 def test_a_process_that_this_user_may_not_look_into_counts_too(eventually):
@@ -72,14 +72,14 @@ def test_a_process_that_this_user_may_not_look_into_counts_too(eventually):
         signal.pause()
     assert os.read(reading, 16) == b"%d" % (32 * MIB)
     # Where the kernel tells no share, what the process was forked with counts as its own.
-    most = 2 * memory.pss([os.getpid()]) + 100 * MIB
+    most = 2 * memory.measure_pss([os.getpid()]) + 100 * MIB
     observer = os.fork()
     if observer == 0:
         status = 1
         try:
             if os.geteuid() == 0:
                 os.setresuid(1234, 1234, 1234)
-            status = 0 if 30 * MIB < memory.pss([hidden]) < most else 2
+            status = 0 if 30 * MIB < memory.measure_pss([hidden]) < most else 2
         finally:
             os._exit(status)
     try:

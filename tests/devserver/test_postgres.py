@@ -248,7 +248,7 @@ def test_a_given_port_is_used(tmp_path):
 def test_stop_ends_every_process_of_the_server_with_clients_connected(own, all_gone):
     own.start()
     with closing(psycopg2.connect(own.url)):
-        everything = {process.pid for process in processes.tree(own.pid)}
+        everything = {process.pid for process in processes.list_tree(own.pid)}
         assert len(everything) > 3
         own.stop()
     all_gone(everything)

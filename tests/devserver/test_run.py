@@ -18,7 +18,7 @@ import psycopg2
 import pytest
 
 from devserver import processes
-from devserver.memory import pss
+from devserver.memory import measure_pss
 from devserver.postgres import EmbeddedPostgres
 from devserver.process import LOG_BYTES, free_port
 from devserver.valkey import EmbeddedValkey
@@ -133,7 +133,7 @@ def test_a_child_that_is_killed_runs_again(start, base, eventually, name):
     service.line(lambda line: line.startswith(f"{name} runs again"))
     after = eventually(lambda: children_of(base).get(name))
     assert after != before
-    assert processes.alive(after)
+    assert processes.is_running(after)
     assert service.end(signal.SIGTERM) == 0
 
 
@@ -216,7 +216,7 @@ def test_status_and_env_tell_of_the_running_service(start, base):
 
 def test_the_supervisor_is_small(start):
     service = start()
-    assert 0 < pss([service.pid]) < 25 * 1024 * 1024
+    assert 0 < measure_pss([service.pid]) < 25 * 1024 * 1024
 
 
 def test_a_reader_that_goes_away_does_not_stop_the_service(base, eventually):

@@ -78,7 +78,7 @@ def test_a_child_that_was_killed_runs_again(supervise):
     os.kill(before["one"], signal.SIGKILL)
     assert "one was ended by SIGKILL" in service.record("report")
     after = service.record("pids", lambda pids: pids.get("one") not in {None, before["one"]})
-    assert processes.alive(after["one"])
+    assert processes.is_running(after["one"])
     assert after["two"] == before["two"]
 
 
@@ -88,7 +88,7 @@ def test_what_a_dead_child_leaves_behind_is_killed(supervise, eventually, all_go
     orphans = eventually(lambda: service.descendants() - set(pids.values()))
     os.kill(pids["parent"], signal.SIGKILL)
     all_gone(orphans)
-    assert processes.alive(pids["other"])
+    assert processes.is_running(pids["other"])
 
 
 def test_the_wait_before_a_restart_doubles_up_to_its_limit(supervise):

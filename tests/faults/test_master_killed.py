@@ -112,7 +112,7 @@ def test_a_stop_ends_the_workers_that_a_dead_master_left() -> None:
     with running() as service, without_master(service) as left:
         service.process.send_signal(signal.SIGTERM)
         assert service.process.wait(60) == 0
-        assert not any(map(processes.alive, left))
+        assert not any(map(processes.is_running, left))
 
 
 def test_a_kill_of_the_supervisor_ends_them_too() -> None:
@@ -121,5 +121,5 @@ def test_a_kill_of_the_supervisor_ends_them_too() -> None:
         with without_master(service) as left:
             service.process.send_signal(signal.SIGKILL)
             service.process.wait(60)
-            wait_until(lambda: not any(map(processes.alive, left)), "the workers to end")
-            wait_until(lambda: not any(map(processes.alive, everything)), "everything to end")
+            wait_until(lambda: not any(map(processes.is_running, left)), "the workers to end")
+            wait_until(lambda: not any(map(processes.is_running, everything)), "everything to end")

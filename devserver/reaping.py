@@ -6,10 +6,10 @@ import signal
 import time
 
 from app.kit.child_processes import send_signal
-from devserver.processes import own_children
+from devserver.processes import list_children
 
 
-def next_ended() -> int | None:
+def find_ended_child() -> int | None:
     """Return the id of a child that has ended, without collecting it; None if there is none."""
     try:
         found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -18,10 +18,10 @@ def next_ended() -> int | None:
     return None if found is None else found.si_pid
 
 
-def sweep(seconds: float) -> None:
+def kill_children(seconds: float) -> None:
     """Kill and collect every child of this process, and orphans that it adopts, for `seconds`."""
     deadline = time.monotonic() + seconds
-    while (left := own_children()) and time.monotonic() < deadline:
+    while (left := list_children()) and time.monotonic() < deadline:
         for process in left:
             send_signal(process.pid, signal.SIGKILL)
         time.sleep(0.005)
