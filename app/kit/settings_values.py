@@ -46,7 +46,7 @@ def switch(raw: str) -> bool:
 
 
 def one_of(*words: str, fold: Callable[[str], str] = str.lower) -> Callable[[str], str]:
-    """Return a parser that accepts only `words`; the text is normalised with `fold` first."""
+    """Return a parser that accepts only `words`; the text is normalized with `fold` first."""
 
     def parse(raw: str) -> str:
         if fold(raw) not in words:

@@ -13,7 +13,7 @@ from app.engines.fields.errors import FieldError, TagErrors, ValueProblem
 from app.engines.fields.evidence import MAX_EVIDENCE
 from app.engines.fields.model import TYPES, Field, JsonValue, Tag
 from app.engines.fields.source_text import SourceText
-from app.engines.fields.values import normaliser
+from app.engines.fields.values import get_normalizer
 
 __all__ = [
     "MAX_EVIDENCE",
@@ -29,13 +29,13 @@ __all__ = [
     "Tag",
     "TagErrors",
     "ValueProblem",
+    "build_tags_schema",
     "check_fields",
     "check_tags",
     "compare",
     "compile_fields",
-    "missing_required",
-    "normalise",
-    "tags_schema",
+    "list_missing_required",
+    "normalize",
 ]
 
 
@@ -44,12 +44,12 @@ def compile_fields(fields: Sequence[Field]) -> CompiledFields:
     return CompiledFields(fields)
 
 
-def normalise(field: Field, value: object) -> JsonValue:
+def normalize(field: Field, value: object) -> JsonValue:
     """Return one value of `field` in canonical form (table in docs/integrators/fields.md).
 
     The value of a table is the list of its rows. Normalizing is idempotent. Raises ValueProblem.
     """
-    return normaliser(field)(value)
+    return get_normalizer(field)(value)
 
 
 def check_tags(
@@ -59,12 +59,12 @@ def check_tags(
     return compile_fields(fields).check_tags(tags, text_length=text_length, page_count=page_count)
 
 
-def missing_required(fields: Sequence[Field], tags: Iterable[Tag]) -> list[str]:
+def list_missing_required(fields: Sequence[Field], tags: Iterable[Tag]) -> list[str]:
     """List missing required fields once; see `CompiledFields.missing_required`."""
     return compile_fields(fields).missing_required(tags)
 
 
-def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> dict[str, Any]:
+def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> dict[str, Any]:
     """Return the JSON Schema 2020-12 of the list of tags that fields in normal form accept.
 
     `check_tags` accepts everything that the schema accepts, with the exceptions that its
@@ -73,4 +73,4 @@ def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> dict
     # Imported on first use, because it loads the libraries of all field types.
     from app.engines.fields.json_schema import labels  # noqa: PLC0415
 
-    return labels.tags_schema(fields, identifier=identifier, title=title)
+    return labels.build_tags_schema(fields, identifier=identifier, title=title)

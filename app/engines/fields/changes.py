@@ -43,10 +43,10 @@ def compare(old_fields: Sequence[Field], new_fields: Sequence[Field]) -> list[Ch
     required, an option is removed, or multiple values are no longer allowed. The same holds for the
     columns of a table.
     """
-    return list(_compare(old_fields, new_fields, ""))
+    return list(_list_changes(old_fields, new_fields, ""))
 
 
-def _compare(old: Iterable[Field], new: Iterable[Field], prefix: str) -> Iterator[Change]:
+def _list_changes(old: Iterable[Field], new: Iterable[Field], prefix: str) -> Iterator[Change]:
     unit = "column" if prefix else "field"
     before = {field["key"]: field for field in old}
     after = {field["key"]: field for field in new}
@@ -58,10 +58,10 @@ def _compare(old: Iterable[Field], new: Iterable[Field], prefix: str) -> Iterato
             needed = bool(field.get("required"))
             yield Change("added", prefix + key, breaking=needed, what=unit, after=field)
         else:
-            yield from _changed(before[key], field, prefix + key)
+            yield from _list_member_changes(before[key], field, prefix + key)
 
 
-def _changed(old: Field, new: Field, key: str) -> Iterator[Change]:
+def _list_member_changes(old: Field, new: Field, key: str) -> Iterator[Change]:
     if old["type"] != new["type"]:
         yield Change(
             "changed", key, breaking=True, what="type", before=old["type"], after=new["type"]
@@ -77,4 +77,4 @@ def _changed(old: Field, new: Field, key: str) -> Iterator[Change]:
     if options != now:
         gone = {option["value"] for option in options} - {option["value"] for option in now}
         yield Change("changed", key, breaking=bool(gone), what="options", before=options, after=now)
-    yield from _compare(old.get("columns") or [], new.get("columns") or [], f"{key}.")
+    yield from _list_changes(old.get("columns") or [], new.get("columns") or [], f"{key}.")

@@ -6,10 +6,10 @@ from typing import Any
 
 from app.engines.fields.errors import TagErrors, ValueProblem
 from app.engines.fields.evidence import EvidenceProblem, check_evidence
-from app.engines.fields.model import Field, JsonValue, Normaliser, Tag
-from app.engines.fields.plain import shown, whole
+from app.engines.fields.model import Field, JsonValue, Normalizer, Tag
+from app.engines.fields.plain import shorten_name, to_integer
 from app.engines.fields.source_text import SourceText
-from app.engines.fields.values import normaliser
+from app.engines.fields.values import get_normalizer
 
 MAX_TAGS = 5000
 MAX_ROW = 9999
@@ -23,7 +23,7 @@ SOURCES = frozenset({"human", "model", "import"})
 class _Slot:
     """The field or table column that a tag refers to."""
 
-    normalise: Normaliser
+    normalize: Normalizer
     multiple: bool
     in_table: bool
     kind: str
@@ -42,7 +42,7 @@ class CompiledFields:
     def __init__(self, fields: Sequence[Field]) -> None:
         self._fields = list(fields)
         self._tables = {field["key"] for field in fields if field["type"] == "table"}
-        self._slots = dict(_slots(fields))
+        self._slots = dict(_build_slots(fields))
 
     @property
     def names(self) -> list[str]:
@@ -131,12 +131,12 @@ class CompiledFields:
             raise _TagError("", "must be an object")
         if not tag.keys() <= _MEMBERS:
             unknown = next(name for name in tag if name not in _MEMBERS)
-            raise _TagError(f".{shown(unknown)}", "is unknown")
+            raise _TagError(f".{shorten_name(unknown)}", "is unknown")
         name = tag.get("field")
         slot = self._slots.get(name) if isinstance(name, str) else None
         if slot is None or not isinstance(name, str):
             raise _TagError(".field", self._unknown(name))
-        row = _row(tag.get("row"), slot)
+        row = _check_row(tag.get("row"), slot)
         place = (name, row)
         if place in seen and not slot.multiple:
             raise _TagError(".field", "already has a tag and is not multiple")
@@ -147,10 +147,10 @@ class CompiledFields:
             raise _TagError(f".evidence{problem.path}", problem.message) from None
         return {
             "field": name,
-            "value": _value(tag, slot, evidence),
+            "value": _check_value(tag, slot, evidence),
             "row": row,
-            "confidence": _confidence(tag.get("confidence")),
-            "source": _source(tag.get("source")),
+            "confidence": _check_confidence(tag.get("confidence")),
+            "source": _check_source(tag.get("source")),
             "evidence": evidence,
         }
 
@@ -162,20 +162,20 @@ class CompiledFields:
         return "is not a field of the schema version"
 
 
-def _slots(fields: Sequence[Field]) -> Iterator[tuple[str, _Slot]]:
+def _build_slots(fields: Sequence[Field]) -> Iterator[tuple[str, _Slot]]:
     for field in fields:
         if field["type"] != "table":
-            yield field["key"], _slot(field, in_table=False)
+            yield field["key"], _build_slot(field, in_table=False)
         for column in field["columns"]:
-            yield f"{field['key']}.{column['key']}", _slot(column, in_table=True)
+            yield f"{field['key']}.{column['key']}", _build_slot(column, in_table=True)
 
 
-def _slot(field: Field, *, in_table: bool) -> _Slot:
-    return _Slot(normaliser(field), bool(field["multiple"]), in_table, field["type"])
+def _build_slot(field: Field, *, in_table: bool) -> _Slot:
+    return _Slot(get_normalizer(field), bool(field["multiple"]), in_table, field["type"])
 
 
-def _row(raw: object, slot: _Slot) -> int | None:
-    row = whole(raw)
+def _check_row(raw: object, slot: _Slot) -> int | None:
+    row = to_integer(raw)
     if not slot.in_table:
         if row is not None:
             raise _TagError(".row", "is only allowed with a column of a table")
@@ -187,7 +187,7 @@ def _row(raw: object, slot: _Slot) -> int | None:
     return row
 
 
-def _value(tag: Tag, slot: _Slot, evidence: list[dict[str, Any]]) -> JsonValue:
+def _check_value(tag: Tag, slot: _Slot, evidence: list[dict[str, Any]]) -> JsonValue:
     value = tag.get("value")
     find = _ANCHORS.get(slot.kind)
     if find is not None:
@@ -197,19 +197,19 @@ def _value(tag: Tag, slot: _Slot, evidence: list[dict[str, Any]]) -> JsonValue:
     if value is None and slot.kind != "region":
         raise _TagError(".value", "is required")
     try:
-        return slot.normalise(value)
+        return slot.normalize(value)
     except ValueProblem as problem:
         raise _TagError(".value", problem.message) from None
 
 
-def _span(evidence: list[dict[str, Any]]) -> dict[str, Any]:
+def _check_span(evidence: list[dict[str, Any]]) -> dict[str, Any]:
     for piece in evidence:
         if piece["start"] is not None:
             return piece
     raise _TagError(".evidence", "a span needs its start and end")
 
 
-def _region(evidence: list[dict[str, Any]]) -> dict[str, Any]:
+def _check_region(evidence: list[dict[str, Any]]) -> dict[str, Any]:
     for piece in evidence:
         if piece["box"] is not None:
             return piece
@@ -217,12 +217,12 @@ def _region(evidence: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 _ANCHORS: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]] = {
-    "span": _span,
-    "region": _region,
+    "span": _check_span,
+    "region": _check_region,
 }
 
 
-def _confidence(raw: object) -> float | None:
+def _check_confidence(raw: object) -> float | None:
     if raw is None:
         return None
     # The comparison is also False for NaN.
@@ -231,7 +231,7 @@ def _confidence(raw: object) -> float | None:
     return float(raw)  # type: ignore[arg-type]
 
 
-def _source(raw: object) -> str:
+def _check_source(raw: object) -> str:
     if raw is None:
         return "human"
     if not isinstance(raw, str) or raw not in SOURCES:

@@ -3,13 +3,13 @@
 import importlib
 from typing import Any
 
-from app.engines.fields.decimals import decimal_of
+from app.engines.fields.decimals import parse_decimal
 from app.engines.fields.errors import FieldError, ValueProblem
 from app.engines.fields.identifiers import MODULES
 from app.engines.fields.model import APPLICABLE, CONSTRAINTS, JsonValue
 from app.engines.fields.patterns import compile_pattern
-from app.engines.fields.plain import shown, text_of
-from app.engines.fields.values import normaliser
+from app.engines.fields.plain import check_text, shorten_name
+from app.engines.fields.values import get_normalizer
 
 MAX_LENGTH = 100_000
 MAX_LISTED = 200
@@ -27,45 +27,45 @@ def check_constraints(raw: object, kind: str, path: str) -> dict[str, Any]:
     if raw is None:
         return {}
     if not isinstance(raw, dict):
-        raise _invalid(path, "must be an object")
+        raise _build_error(path, "must be an object")
     checked: dict[str, Any] = {}
     for name, value in raw.items():
-        here = f"{path}.{shown(name)}"
+        here = f"{path}.{shorten_name(name)}"
         if name not in CONSTRAINTS:
-            raise _invalid(here, "is unknown")
+            raise _build_error(here, "is unknown")
         if value is None or value == []:
             continue
         if name not in APPLICABLE.get(kind, frozenset()):
-            raise _invalid(here, f"does not apply to a field of type {kind}")
+            raise _build_error(here, f"does not apply to a field of type {kind}")
         try:
-            checked[name] = _constraint(name, value, kind)
+            checked[name] = _check_constraint(name, value, kind)
         except ValueProblem as problem:
-            raise _invalid(here, problem.message) from None
+            raise _build_error(here, problem.message) from None
     _check_order(checked, kind, path)
     return {name: checked[name] for name in sorted(checked)}
 
 
-def _constraint(name: str, value: object, kind: str) -> JsonValue:
+def _check_constraint(name: str, value: object, kind: str) -> JsonValue:
     if name in {"min", "max"}:
-        return normaliser({"type": kind if kind in _MOMENTS else "number"})(value)
+        return get_normalizer({"type": kind if kind in _MOMENTS else "number"})(value)
     if name in {"min_length", "max_length"}:
-        return _length(value)
+        return _check_length(value)
     if name == "pattern":
-        return _pattern(value)
+        return _check_pattern(value)
     if name == "currencies":
-        codes = normaliser({"type": "currency"})
+        codes = get_normalizer({"type": "currency"})
         return _check_list(value, codes)
-    return _check_list(value, _region if kind == "phone" else _identifier)
+    return _check_list(value, _check_region if kind == "phone" else _check_identifier)
 
 
-def _length(value: object) -> int:
+def _check_length(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_LENGTH:
         raise ValueProblem(f"must be a whole number from 0 to {MAX_LENGTH:,}")
     return value
 
 
-def _pattern(value: object) -> str:
-    pattern = text_of(value, MAX_LENGTH)
+def _check_pattern(value: object) -> str:
+    pattern = check_text(value, MAX_LENGTH)
     try:
         compile_pattern(pattern)
     except ValueError as error:
@@ -79,13 +79,13 @@ def _check_list(value: object, check: Any) -> list[JsonValue]:
     return list(dict.fromkeys(check(entry) for entry in value))
 
 
-def _identifier(value: object) -> str:
+def _check_identifier(value: object) -> str:
     if not isinstance(value, str) or value not in MODULES:
         raise ValueProblem(f"must be one of {', '.join(MODULES)}")
     return value
 
 
-def _region(value: object) -> str:
+def _check_region(value: object) -> str:
     regions = importlib.import_module("app.engines.fields.values.phones").REGIONS
     if not isinstance(value, str) or value not in regions:
         raise ValueProblem("must be a country (ISO 3166-1 alpha-2) with its own phone numbers")
@@ -100,10 +100,10 @@ def _check_order(checked: dict[str, Any], kind: str, path: str) -> None:
         if kind in _MOMENTS and low == "min":
             wrong = first.rstrip("Z") > last.rstrip("Z")
         else:
-            wrong = decimal_of(first) > decimal_of(last)
+            wrong = parse_decimal(first) > parse_decimal(last)
         if wrong:
-            raise _invalid(f"{path}.{low}", f"is greater than {high}")
+            raise _build_error(f"{path}.{low}", f"is greater than {high}")
 
 
-def _invalid(path: str, message: str) -> FieldError:
+def _build_error(path: str, message: str) -> FieldError:
     return FieldError("validation_error", path, message)

@@ -28,7 +28,7 @@ _NOON = 12
 _NO_DATE = "is not a date; write it as YYYY-MM-DD"
 
 
-def read_date(text: str) -> date:
+def parse_date(text: str) -> date:
     """Return the date that `text` (from `plain`) denotes.
 
     Accepts ISO 8601; numbers with points (day first), slashes, dashes or spaces; and month names in
@@ -40,14 +40,14 @@ def read_date(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        year, month, day = _parts(text)
+        year, month, day = _parse_numbers(text)
     try:
         return date(year, month, day)
     except ValueError:
         raise ValueProblem("is not a valid calendar date") from None
 
 
-def read_time(text: str) -> time:
+def parse_time(text: str) -> time:
     """Return the time of day that `text` (from `plain`) denotes: 14:30, 2:30 pm, 14h30, 14.30 Uhr.
 
     Raises ValueProblem.
@@ -64,7 +64,7 @@ def read_time(text: str) -> time:
     return time(hour, int(match["minute"] or 0), int(match["second"] or 0), fraction)
 
 
-def _parts(text: str) -> tuple[int, int, int]:
+def _parse_numbers(text: str) -> tuple[int, int, int]:
     match = _YEAR_FIRST.fullmatch(text)
     if match is not None:
         return int(match[1]), int(match[3]), int(match[4])
@@ -93,7 +93,7 @@ def _order_year_last(first: int, second: int, year: int, mark: str) -> tuple[int
 
 
 def _parse_named(text: str) -> tuple[int, int, int]:
-    months, ignored = _names()
+    months, ignored = _load_month_names()
     month: int | None = None
     numbers: list[str] = []
     for token in _TOKENS.findall(text.casefold()):
@@ -112,7 +112,7 @@ def _parse_named(text: str) -> tuple[int, int, int]:
 
 
 @functools.cache
-def _names() -> tuple[dict[str, int], frozenset[str]]:
+def _load_month_names() -> tuple[dict[str, int], frozenset[str]]:
     path = Path(__file__).with_name("calendar_names.json")
     names = json.loads(path.read_text(encoding="utf-8"))
     months = {name: number for number, row in enumerate(names["months"], 1) for name in row}

@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.plain import plain
+from app.engines.fields.plain import clean_text
 
 MAX_DIGITS = 50
 
@@ -15,11 +15,11 @@ _THOUSANDS_OR_DECIMALS = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
 _LAKHS = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}")
 
 
-def decimal_of(value: object) -> Decimal:
+def parse_decimal(value: object) -> Decimal:
     """Return the exact decimal of a JSON number or a string.
 
     A string in JSON notation (`-1234.5`, `1e3`) is parsed as such; any other is parsed by
-    `read_written`. A float is converted from its shortest notation, so 0.1 is one tenth. Raises
+    `parse_grouped`. A float is converted from its shortest notation, so 0.1 is one tenth. Raises
     ValueProblem, for example for an integer or a string with more than 50 digits before or after
     the decimal point.
     """
@@ -33,11 +33,11 @@ def decimal_of(value: object) -> Decimal:
         if abs(value) >= 10**MAX_DIGITS:
             raise ValueProblem(f"has more than {MAX_DIGITS} digits")
         return Decimal(value)
-    text = plain(value)
-    return bounded(Decimal(text)) if _JSON_NUMBER.fullmatch(text) else read_written(text)
+    text = clean_text(value)
+    return check_bounds(Decimal(text)) if _JSON_NUMBER.fullmatch(text) else parse_grouped(text)
 
 
-def read_written(text: str) -> Decimal:
+def parse_grouped(text: str) -> Decimal:
     """Parse a number with separators: `1.234,56`, `1,234.56`, `1 234,5`, `1'234.50`.
 
     If it contains both points and commas, the last one is the decimal separator. A single separator
@@ -47,26 +47,29 @@ def read_written(text: str) -> Decimal:
     if match is None:
         raise ValueProblem("is not a number")
     sign, body = match.groups()
-    mark = _decimal_mark(body)
+    mark = _find_decimal_mark(body)
     whole, _, fraction = body.rpartition(mark) if mark else (body, "", "")
     if not fraction.isdigit() and mark:
         raise ValueProblem("is not a number")
-    return bounded(Decimal(f"{sign}{_ungrouped(whole)}.{fraction or '0'}"))
+    return check_bounds(Decimal(f"{sign}{_remove_separators(whole)}.{fraction or '0'}"))
 
 
-def bounded(number: Decimal) -> Decimal:
+def check_bounds(number: Decimal) -> Decimal:
     """Return `number`, or 0 if it is a negative zero.
 
     Raises ValueProblem if it exceeds the limits of this module.
     """
     if not number:
         return Decimal(0)
-    if number.adjusted() >= MAX_DIGITS or len(digits_of(number).partition(".")[2]) > MAX_DIGITS:
+    if (
+        number.adjusted() >= MAX_DIGITS
+        or len(format_decimal(number).partition(".")[2]) > MAX_DIGITS
+    ):
         raise ValueProblem(f"has more than {MAX_DIGITS} digits before or after its point")
     return number
 
 
-def digits_of(number: Decimal, at_least: int = 0) -> str:
+def format_decimal(number: Decimal, at_least: int = 0) -> str:
     """Format a decimal exactly in fixed notation.
 
     Trailing zeros are removed, but at least `at_least` decimals remain.
@@ -76,7 +79,7 @@ def digits_of(number: Decimal, at_least: int = 0) -> str:
     return f"{whole}.{fraction}" if fraction else whole
 
 
-def _decimal_mark(body: str) -> str:
+def _find_decimal_mark(body: str) -> str:
     point, comma = body.rfind("."), body.rfind(",")
     if point >= 0 and comma >= 0:
         return "." if point > comma else ","
@@ -91,7 +94,7 @@ def _decimal_mark(body: str) -> str:
     return mark
 
 
-def _ungrouped(whole: str) -> str:
+def _remove_separators(whole: str) -> str:
     if whole.isdigit():
         return whole
     if not whole:

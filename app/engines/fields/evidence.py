@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.plain import FORBIDDEN, shown, whole
+from app.engines.fields.plain import FORBIDDEN, shorten_name, to_integer
 from app.engines.fields.source_text import (
     MAX_EVIDENCE_TEXT,
     SourceText,
@@ -36,7 +36,7 @@ def check_evidence(
     pieces = []
     for position, piece in enumerate(raw):
         try:
-            pieces.append(_piece(piece, text_length, page_count, source))
+            pieces.append(_check_piece(piece, text_length, page_count, source))
         except EvidenceProblem as problem:
             raise EvidenceProblem(f".{position}{problem.path}", problem.message) from None
     return pieces
@@ -50,35 +50,35 @@ class EvidenceProblem(ValueProblem):
         self.path = path
 
 
-def _piece(
+def _check_piece(
     piece: object, text_length: int, page_count: int, source: SourceText | None
 ) -> dict[str, Any]:
     if not isinstance(piece, dict):
         raise EvidenceProblem("", "must be an object")
     if not piece.keys() <= _MEMBERS:
         unknown = next(name for name in piece if name not in _MEMBERS)
-        raise EvidenceProblem(f".{shown(unknown)}", "is unknown")
+        raise EvidenceProblem(f".{shorten_name(unknown)}", "is unknown")
     get = piece.get
-    page, start, end = whole(get("page")), whole(get("start")), whole(get("end"))
+    page, start, end = to_integer(get("page")), to_integer(get("start")), to_integer(get("end"))
     box, text = get("box"), get("text")
     if page is not None and not (type(page) is int and 1 <= page <= page_count):
         raise EvidenceProblem(".page", f"is not a page of the document, which has {page_count}")
     if box is not None:
-        box = _box(box)
+        box = _check_box(box)
         if page is None:
             raise EvidenceProblem(".page", "is required with a box")
     if start is not None or end is not None:
-        _offsets(start, end, text_length)
+        _check_offsets(start, end, text_length)
     if text is not None:
-        _text(text)
+        _check_text(text)
     elif page is None and start is None:
         raise EvidenceProblem("", "needs a page, offsets or text")
     if source is not None and start is not None:
-        text = _text_of_document(source, start, end, text)
+        text = _get_document_text(source, start, end, text)
     return {"page": page, "box": box, "start": start, "end": end, "text": text}
 
 
-def _text_of_document(source: SourceText, start: Any, end: Any, claimed: Any) -> str | None:
+def _get_document_text(source: SourceText, start: Any, end: Any, claimed: Any) -> str | None:
     if claimed is None:
         return source.complete(start, end)
     actual = source.slice(start, end)
@@ -87,7 +87,7 @@ def _text_of_document(source: SourceText, start: Any, end: Any, claimed: Any) ->
     return actual
 
 
-def _box(raw: object) -> list[float]:
+def _check_box(raw: object) -> list[float]:
     if not isinstance(raw, list) or len(raw) != _CORNERS:
         raise EvidenceProblem(".box", "must be [x0, y0, x1, y1]")
     for number in raw:
@@ -100,7 +100,7 @@ def _box(raw: object) -> list[float]:
     return [float(x0), float(y0), float(x1), float(y1)]
 
 
-def _offsets(start: object, end: object, text_length: int) -> None:
+def _check_offsets(start: object, end: object, text_length: int) -> None:
     if type(start) is not int:
         raise EvidenceProblem(".start", "must be a whole number, given together with end")
     if type(end) is not int:
@@ -113,7 +113,7 @@ def _offsets(start: object, end: object, text_length: int) -> None:
         raise EvidenceProblem(".end", "must be greater than start")
 
 
-def _text(text: object) -> None:
+def _check_text(text: object) -> None:
     if not isinstance(text, str):
         raise EvidenceProblem(".text", "must be a string")
     if len(text) > MAX_EVIDENCE_TEXT:

@@ -46,7 +46,7 @@ MODULES: dict[str, str] = {
 """The identifier formats of text fields, each with its python-stdnum module."""
 
 
-def identify(text: str, formats: tuple[str, ...]) -> str:
+def parse_identifier(text: str, formats: tuple[str, ...]) -> str:
     """Return the compact form of `text` in the first of the formats that it fits.
 
     Empty text passes, because whether a field may be empty is checked elsewhere. Raises
@@ -56,13 +56,13 @@ def identify(text: str, formats: tuple[str, ...]) -> str:
         return text
     if len(text) <= MAX_IDENTIFIER:
         for name in formats:
-            compact = _compact(text, name)
+            compact = _parse_as(text, name)
             if compact:
                 return compact
     raise ValueProblem(f"is not a valid {' or '.join(formats)}")
 
 
-def _compact(text: str, name: str) -> str | None:
+def _parse_as(text: str, name: str) -> str | None:
     module: Any = importlib.import_module(f"stdnum.{MODULES[name]}")
     refused: Any = importlib.import_module("stdnum.exceptions").ValidationError
     try:

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 Field: TypeAlias = dict[str, Any]
 Tag: TypeAlias = dict[str, Any]
 JsonValue: TypeAlias = str | int | float | bool | dict[str, Any] | list[Any] | None
-Normaliser: TypeAlias = Callable[[object], JsonValue]
+Normalizer: TypeAlias = Callable[[object], JsonValue]
 
 TYPES: tuple[str, ...] = (
     "text",

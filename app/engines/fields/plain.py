@@ -18,7 +18,7 @@ _FOLDED = (
 )
 
 
-def text_of(value: object, limit: int) -> str:
+def check_text(value: object, limit: int) -> str:
     """Return `value` if it is a string without NUL and lone surrogates.
 
     Its length is limited to `limit` code points. Raises ValueProblem.
@@ -32,34 +32,34 @@ def text_of(value: object, limit: int) -> str:
     return value
 
 
-def plain(value: object, limit: int = 200) -> str:
+def clean_text(value: object, limit: int = 200) -> str:
     """Return a trimmed string with ASCII digits, plain dashes and no invisible characters.
 
     Superscripts and fractions are kept, so that `10²` never becomes `102`.
     Raises ValueProblem if `value` is not a valid string or if nothing is left.
     """
-    text = text_of(value, limit)
+    text = check_text(value, limit)
     if not text.isascii():
         text = text.translate(_FOLDED)
-        text = "".join(_ascii(char) for char in text)
+        text = "".join(_to_ascii(char) for char in text)
     text = " ".join(text.split())
     if not text:
         raise ValueProblem("is empty")
     return text
 
 
-def whole(value: object) -> object:
+def to_integer(value: object) -> object:
     """Convert a float such as 1.0 to an integer, as JSON treats both alike; or return `value`."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def shown(name: object) -> str:
+def shorten_name(name: object) -> str:
     """Return a member's name in a form safe for error messages: short and printable."""
     if not isinstance(name, str):
         return "?"
     return "".join(char if char.isprintable() else "?" for char in name[:64])
 
 
-def _ascii(char: str) -> str:
+def _to_ascii(char: str) -> str:
     digit = unicodedata.decimal(char, None)
     return char if digit is None else str(digit)

@@ -50,10 +50,11 @@ def describe_difference(claimed: str, actual: str) -> str:
     shorter = min(len(claimed), len(actual))
     at = next((place for place, (left, right) in enumerate(pairs) if left != right), shorter)
     first = max(0, at - _LEAD) if max(len(claimed), len(actual)) > _EXCERPT else 0
-    return f"is {_excerpt(claimed, first)}, but the document has {_excerpt(actual, first)} there"
+    excerpt, expected = _build_excerpt(claimed, first), _build_excerpt(actual, first)
+    return f"is {excerpt}, but the document has {expected} there"
 
 
-def _excerpt(text: str, first: int) -> str:
+def _build_excerpt(text: str, first: int) -> str:
     cut = text[first : first + _EXCERPT]
     before = "…" if first else ""
     after = "…" if first + _EXCERPT < len(text) else ""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.engines.fields import ValueProblem, normalise
+from app.engines.fields import ValueProblem, normalize
 from app.engines.fields.identifiers import MODULES
 
 
@@ -33,16 +33,16 @@ def test_identifiers(name: str, written: str, compact: str | None) -> None:
     it = field("text", formats=[name])
     if compact is None:
         with pytest.raises(ValueProblem, match=f"not a valid {name}"):
-            normalise(it, written)
+            normalize(it, written)
     else:
-        assert normalise(it, written) == compact
-        assert normalise(it, compact) == compact
+        assert normalize(it, written) == compact
+        assert normalize(it, compact) == compact
 
 
 def test_every_identifier_format_has_its_module() -> None:
     for name in MODULES:
         with pytest.raises(ValueProblem):
-            normalise(field("text", formats=[name]), "\u00a0not one\u2028")
+            normalize(field("text", formats=[name]), "\u00a0not one\u2028")
 
 
 @pytest.mark.parametrize(
@@ -73,17 +73,17 @@ def test_constraints(
     kind: str, constraints: dict[str, Any], fits: object, does_not: object
 ) -> None:
     it = field(kind, **constraints)
-    normalise(it, fits)
+    normalize(it, fits)
     with pytest.raises(ValueProblem):
-        normalise(it, does_not)
+        normalize(it, does_not)
 
 
 def test_a_national_number_in_two_countries_is_refused() -> None:
     with pytest.raises(ValueProblem, match="several"):
-        normalise(field("phone", formats=["US", "GB", "DE"]), "2025550143")
+        normalize(field("phone", formats=["US", "GB", "DE"]), "2025550143")
 
 
 def test_a_pattern_that_backtracks_elsewhere_is_quick_here() -> None:
     it = field("text", pattern="^(a+)+$")
     with pytest.raises(ValueProblem):
-        normalise(it, "a" * 50_000 + "!")
+        normalize(it, "a" * 50_000 + "!")

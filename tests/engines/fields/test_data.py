@@ -11,8 +11,8 @@ from babel import Locale
 from babel.core import get_global
 
 import app.engines.fields
-from app.engines.fields.dates import read_date
-from app.engines.fields.values.currencies import CODES, currency_of, minor_digits
+from app.engines.fields.dates import parse_date
+from app.engines.fields.values.currencies import CODES, get_decimals, parse_currency
 
 FOLDER = Path(app.engines.fields.__file__).parent
 ROOT = FOLDER.parents[2]
@@ -51,7 +51,7 @@ def test_every_month_name_is_read() -> None:
     names = json.loads((FOLDER / "calendar_names.json").read_text(encoding="utf-8"))
     for number, row in enumerate(names["months"], 1):
         for name in row:
-            assert read_date(f"13. {name} 2024").isoformat() == f"2024-{number:02}-13"
+            assert parse_date(f"13. {name} 2024").isoformat() == f"2024-{number:02}-13"
 
 
 def test_every_currency_code_and_sign_is_one_of_iso_4217() -> None:
@@ -59,8 +59,8 @@ def test_every_currency_code_and_sign_is_one_of_iso_4217() -> None:
     assert set(data["withdrawn"]) <= set(get_global("all_currencies"))
     for sign, codes in data["signs"].items():
         assert set(codes) <= CODES
-        assert currency_of(sign.lower(), (codes[0],)) == codes[0]
-    assert {minor_digits(code) for code in ("JPY", "EUR", "KWD", "CLF")} == {0, 2, 3, 4}
+        assert parse_currency(sign.lower(), (codes[0],)) == codes[0]
+    assert {get_decimals(code) for code in ("JPY", "EUR", "KWD", "CLF")} == {0, 2, 3, 4}
 
 
 def test_libraries_are_loaded_only_when_a_field_needs_them() -> None:

@@ -13,10 +13,10 @@ from app.engines.fields import (
     CompiledFields,
     TagErrors,
     ValueProblem,
+    build_tags_schema,
     check_fields,
     compile_fields,
-    normalise,
-    tags_schema,
+    normalize,
 )
 from app.engines.fields.identifiers import MODULES
 from tests.engines.fields.test_properties import CLEAN, JSON, LIKELY, SCHEMA
@@ -49,7 +49,7 @@ def own_formats() -> FormatChecker:
     def kept(field: dict[str, Any]) -> Any:
         def check(value: object) -> bool:
             try:
-                return not isinstance(value, str) or normalise(field, value) == value
+                return not isinstance(value, str) or normalize(field, value) == value
             except ValueProblem:
                 return False
 
@@ -66,7 +66,7 @@ ASSERTED = own_formats()
 
 
 def validator(fields: list[dict[str, Any]]) -> Draft202012Validator:
-    schema = tags_schema(fields, identifier="urn:x", title="x")
+    schema = build_tags_schema(fields, identifier="urn:x", title="x")
     return Draft202012Validator(schema, format_checker=ASSERTED)
 
 
@@ -151,7 +151,7 @@ def near(kind: str) -> st.SearchStrategy[Any]:
 def kept_form(kind: str, value: Any) -> Any:
     """The canonical form of a value, or what it was."""
     try:
-        return normalise({"key": "it", "type": kind, "options": OPTIONS}, value)
+        return normalize({"key": "it", "type": kind, "options": OPTIONS}, value)
     except ValueProblem:
         return value
 
@@ -275,16 +275,16 @@ def test_an_error_names_the_place() -> None:
 
 @pytest.mark.parametrize("fields", [STRUCTURE, SCHEMA, STRUCTURE[1:2]], ids=str)
 def test_it_is_a_json_schema(fields: list[dict[str, Any]]) -> None:
-    schema = json.loads(json.dumps(tags_schema(fields, identifier="urn:x", title="x")))
+    schema = json.loads(json.dumps(build_tags_schema(fields, identifier="urn:x", title="x")))
     Draft202012Validator.check_schema(schema)
     assert Draft202012Validator(schema).is_valid([])
     assert not Draft202012Validator(schema).is_valid([{"field": "nothing", "value": 1}])
 
 
 def test_definitions_are_there_when_they_are_referred_to() -> None:
-    few = tags_schema(STRUCTURE[:1], identifier="urn:x", title="x")["$defs"]
+    few = build_tags_schema(STRUCTURE[:1], identifier="urn:x", title="x")["$defs"]
     assert list(few) == ["note", "Evidence", "Trimmed", "Verbatim"]
-    many = tags_schema(SCHEMA, identifier="urn:x", title="x")["$defs"]
+    many = build_tags_schema(SCHEMA, identifier="urn:x", title="x")["$defs"]
     assert {"Country", "Currency", "Address", "Url", "table.money"} <= set(many)
 
 

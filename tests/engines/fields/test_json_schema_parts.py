@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engines.fields.decimals import digits_of
+from app.engines.fields.decimals import format_decimal
 from app.engines.fields.json_schema import ranges
-from app.engines.fields.json_schema.portable import portable
+from app.engines.fields.json_schema.portable import to_portable
 from app.engines.fields.patterns import compile_pattern
 
 QUICK = settings(max_examples=200, deadline=None)
@@ -24,10 +24,10 @@ DECIMALS = st.one_of(
 @QUICK
 @given(limit=DECIMALS, number=DECIMALS, places=st.integers(0, 4))
 def test_decimals_keep_their_order(limit: Decimal, number: Decimal, places: int) -> None:
-    text = digits_of(number or Decimal(0), places)
+    text = format_decimal(number or Decimal(0), places)
     assert re.search(ranges.DECIMAL, text)
-    assert bool(re.search(ranges.decimal_at_least(limit), text)) == (number >= limit)
-    assert bool(re.search(ranges.decimal_at_most(limit), text)) == (number <= limit)
+    assert bool(re.search(ranges.build_decimal_at_least(limit), text)) == (number >= limit)
+    assert bool(re.search(ranges.build_decimal_at_most(limit), text)) == (number <= limit)
 
 
 @pytest.mark.parametrize("text", ["", "-", "01", "1.", ".5", "+1", "1e3", "1,5", "9" * 51, "٣"])
@@ -59,8 +59,8 @@ def test_moments_keep_their_order(moments: st.SearchStrategy[str]) -> None:
         if whole == "end":
             moment = moment.partition(".")[0]
         least, most = (
-            ranges.moment_at_least(limit + zone),
-            ranges.moment_at_most(limit + zone),
+            ranges.build_moment_at_least(limit + zone),
+            ranges.build_moment_at_most(limit + zone),
         )
         assert bool(re.search(least, moment + zone)) == (moment >= limit)
         assert bool(re.search(most, moment + zone)) == (moment <= limit)
@@ -92,9 +92,9 @@ def test_moments_keep_their_order(moments: st.SearchStrategy[str]) -> None:
 def test_patterns_are_told_in_shared_words_or_not_at_all(pattern: str, told: str | None) -> None:
     compile_pattern(pattern)
     if pattern == r"[^\W_]+":
-        assert portable(pattern) is not None
+        assert to_portable(pattern) is not None
     else:
-        assert portable(pattern) == told
+        assert to_portable(pattern) == told
 
 
 ATOMS = st.sampled_from(
@@ -118,7 +118,7 @@ def test_a_pattern_in_shared_words_finds_what_it_found(pattern: str, text: str) 
         original = compile_pattern(pattern)
     except ValueError:
         return
-    told = portable(pattern)
+    told = to_portable(pattern)
     if told is None:
         return
     # Python's `$` also stands before a last line feed; ECMA-262's and RE2's do not.

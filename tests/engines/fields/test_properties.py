@@ -19,8 +19,8 @@ from app.engines.fields import (
     check_fields,
     check_tags,
     compare,
-    missing_required,
-    normalise,
+    list_missing_required,
+    normalize,
 )
 from app.engines.fields.identifiers import MODULES
 
@@ -116,15 +116,15 @@ def of(kind: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_normalising_twice_changes_nothing(kind: str) -> None:
+def test_normalizing_twice_changes_nothing(kind: str) -> None:
     @QUICK
     @given(value=LIKELY[kind])
     def check(value: object) -> None:
-        once, refused = attempt(normalise, of(kind), value)
+        once, refused = attempt(normalize, of(kind), value)
         if refused:
             reject()  # hypothesis fails when that happens too often
         stored = json.loads(json.dumps(once, allow_nan=False).encode())
-        assert normalise(of(kind), stored) == once
+        assert normalize(of(kind), stored) == once
 
     check()
 
@@ -136,12 +136,12 @@ def test_any_value_is_normal_or_refused(kind: str) -> None:
     @QUICK
     @given(value=parts | JSON | st.one_of(list(LIKELY.values())))
     def check(value: object) -> None:
-        once, refused = attempt(normalise, of(kind), value)
+        once, refused = attempt(normalize, of(kind), value)
         if refused:
             assert isinstance(refused, ValueProblem)
             assert refused.message.encode()
         else:
-            assert normalise(of(kind), once) == once
+            assert normalize(of(kind), once) == once
 
     check()
 
@@ -149,7 +149,7 @@ def test_any_value_is_normal_or_refused(kind: str) -> None:
 @QUICK
 @given(day=DAYS, form=st.sampled_from(DAY_FORMATS))
 def test_a_date_is_the_date_that_was_written(day: date, form: str) -> None:
-    assert normalise(SCHEMA[TYPES.index("date")], day.strftime(form)) == day.isoformat()
+    assert normalize(SCHEMA[TYPES.index("date")], day.strftime(form)) == day.isoformat()
 
 
 @QUICK
@@ -157,7 +157,7 @@ def test_a_date_is_the_date_that_was_written(day: date, form: str) -> None:
 def test_an_amount_is_the_amount_that_was_written(
     amount: Decimal, write: Callable[[Decimal], str]
 ) -> None:
-    money = normalise({"key": "it", "type": "money"}, f"{write(amount)} EUR")
+    money = normalize({"key": "it", "type": "money"}, f"{write(amount)} EUR")
     assert isinstance(money, dict)
     assert Decimal(money["amount"]) == amount
 
@@ -169,8 +169,8 @@ def test_an_amount_is_the_amount_that_was_written(
 )
 def test_identifiers_twice(name: str, text: str) -> None:
     field = {"key": "it", "type": "text", "constraints": {"formats": [name]}}
-    once, refused = attempt(normalise, field, text)
-    assert refused is not None or normalise(field, once) == once
+    once, refused = attempt(normalize, field, text)
+    assert refused is not None or normalize(field, once) == once
 
 
 def constraints(kind: str) -> st.SearchStrategy[object]:
@@ -266,7 +266,7 @@ def test_normal_tags_stay_as_they_are(tags: list[object]) -> None:
     stored = json.loads(json.dumps(once, allow_nan=False))
     assert check_tags(SCHEMA, stored, text_length=12, page_count=2) == once
     in_table = any(tag["row"] is not None for tag in once)
-    assert missing_required(SCHEMA, once) == ([] if in_table else ["table"])
+    assert list_missing_required(SCHEMA, once) == ([] if in_table else ["table"])
 
 
 @QUICK

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.engines.fields import TagErrors, check_fields, compile_fields, missing_required
+from app.engines.fields import TagErrors, check_fields, compile_fields, list_missing_required
 
 FIELDS = check_fields(
     [
@@ -205,17 +205,17 @@ def test_no_more_than_a_list_of_5000(tags: object) -> None:
 
 
 def test_what_is_missing_is_named_in_the_schemas_order() -> None:
-    assert missing_required(FIELDS, []) == ["number", "total", "items"]
-    assert missing_required(FIELDS, check(tag("total", "5 EUR"), tag(value=" "))) == [
+    assert list_missing_required(FIELDS, []) == ["number", "total", "items"]
+    assert list_missing_required(FIELDS, check(tag("total", "5 EUR"), tag(value=" "))) == [
         "number",
         "items",
     ]
     full = [tag(), tag("total", "5 EUR"), tag("items.description", row=0)]
-    assert missing_required(FIELDS, check(*full)) == []
-    assert missing_required(FIELDS, check(*full, tag("items.codes", row=1))) == [
+    assert list_missing_required(FIELDS, check(*full)) == []
+    assert list_missing_required(FIELDS, check(*full, tag("items.codes", row=1))) == [
         "items.description"
     ]
-    assert missing_required(FIELDS, check(*full, tag("items.description", "", row=1))) == [
+    assert list_missing_required(FIELDS, check(*full, tag("items.description", "", row=1))) == [
         "items.description"
     ]
 
@@ -230,7 +230,7 @@ def test_an_optional_table_may_be_empty_but_not_half_filled() -> None:
     region = check_fields([{"key": "r", "type": "region", "required": True}])
     marked = [{"field": "r", "evidence": [{"page": 1, "box": BOX}]}]
     tags = compile_fields(region).check_tags(marked, text_length=0, page_count=1)
-    assert missing_required(region, tags) == []
+    assert list_missing_required(region, tags) == []
 
 
 def test_whole_numbers_may_be_written_with_a_point() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.engines.fields import ValueProblem, normalise
+from app.engines.fields import ValueProblem, normalize
 
 
 def field(kind: str, **constraints: Any) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def field(kind: str, **constraints: Any) -> dict[str, Any]:
     ],
 )
 def test_notations(kind: str, written: object, canonical: object) -> None:
-    value = normalise(field(kind), written)
+    value = normalize(field(kind), written)
     assert value == canonical
     assert type(value) is type(canonical)
 
@@ -128,18 +128,18 @@ def test_notations(kind: str, written: object, canonical: object) -> None:
     ],
 )
 def test_money(written: object, amount: str, currency: str) -> None:
-    assert normalise(field("money"), written) == {"amount": amount, "currency": currency}
+    assert normalize(field("money"), written) == {"amount": amount, "currency": currency}
 
 
 def test_the_fields_currencies_settle_what_a_sign_means() -> None:
     canadian = field("money", currencies=["CAD"])
-    assert normalise(canadian, "$7") == {"amount": "7.00", "currency": "CAD"}
-    assert normalise(canadian, "7") == {"amount": "7.00", "currency": "CAD"}
-    assert normalise(field("money", currencies=["SEK"]), "99 kr.")["currency"] == "SEK"
+    assert normalize(canadian, "$7") == {"amount": "7.00", "currency": "CAD"}
+    assert normalize(canadian, "7") == {"amount": "7.00", "currency": "CAD"}
+    assert normalize(field("money", currencies=["SEK"]), "99 kr.")["currency"] == "SEK"
     with pytest.raises(ValueProblem, match="ambiguous"):
-        normalise(field("money", currencies=["USD", "CAD"]), "$7")
+        normalize(field("money", currencies=["USD", "CAD"]), "$7")
     with pytest.raises(ValueProblem, match="one of CAD"):
-        normalise(canadian, "€7")
+        normalize(canadian, "€7")
 
 
 @pytest.mark.parametrize(
@@ -221,13 +221,13 @@ def test_the_fields_currencies_settle_what_a_sign_means() -> None:
 )
 def test_refused(kind: str, written: object) -> None:
     with pytest.raises(ValueProblem):
-        normalise(field(kind), written)
+        normalize(field(kind), written)
 
 
 @pytest.mark.parametrize("kind", ["number", "integer", "boolean", "money"])
 def test_an_integer_too_long_to_print_is_refused(kind: str) -> None:
     with pytest.raises(ValueProblem):
-        normalise(field(kind, **({"currencies": ["EUR"]} if kind == "money" else {})), 10**5000)
+        normalize(field(kind, **({"currencies": ["EUR"]} if kind == "money" else {})), 10**5000)
 
 
 def test_choice_takes_values_and_unmistakable_labels() -> None:
@@ -238,15 +238,15 @@ def test_choice_takes_values_and_unmistakable_labels() -> None:
         {"value": "d", "label": "same"},
     ]
     it = {"key": "it", "type": "choice", "options": options}
-    assert normalise(it, "a") == "a"
-    assert normalise(it, " ALPHA ") == "a"
-    assert normalise(it, "A") == "b"
+    assert normalize(it, "a") == "a"
+    assert normalize(it, " ALPHA ") == "a"
+    assert normalize(it, "A") == "b"
     for wrong in ("Same", "e", "", None, [], {"value": "a"}):
         with pytest.raises(ValueProblem):
-            normalise(it, wrong)
+            normalize(it, wrong)
 
 
-def test_a_whole_table_is_normalised_cell_by_cell() -> None:
+def test_a_whole_table_is_normalized_cell_by_cell() -> None:
     table = {
         "key": "items",
         "type": "table",
@@ -255,16 +255,16 @@ def test_a_whole_table_is_normalised_cell_by_cell() -> None:
             {"key": "codes", "type": "text", "multiple": True},
         ],
     }
-    rows = normalise(table, [{"price": "1,50 €", "codes": "x"}, {"codes": ["a ", "b"]}, {}])
+    rows = normalize(table, [{"price": "1,50 €", "codes": "x"}, {"codes": ["a ", "b"]}, {}])
     assert rows == [
         {"price": {"amount": "1.50", "currency": "EUR"}, "codes": ["x"]},
         {"codes": ["a", "b"]},
         {},
     ]
-    assert normalise(table, rows) == rows
+    assert normalize(table, rows) == rows
     for wrong in ("x", [1], [{"other": 1}], [{"price": "x"}], [{}] * 5001, {"price": "1 EUR"}):
         with pytest.raises(ValueProblem):
-            normalise(table, wrong)
+            normalize(table, wrong)
 
 
 @pytest.mark.parametrize(
@@ -272,24 +272,24 @@ def test_a_whole_table_is_normalised_cell_by_cell() -> None:
 )
 def test_an_amount_of_many_digits_can_be_saved_again(digits: str) -> None:
     money = field("money", currencies=["EUR"])
-    once = normalise(money, {"amount": digits, "currency": "EUR"})
-    assert normalise(money, once) == once
+    once = normalize(money, {"amount": digits, "currency": "EUR"})
+    assert normalize(money, once) == once
 
 
 @pytest.mark.parametrize("digits", ["9" * 51, "1e50", "1.5e-50", "0." + "1" * 51])
 def test_more_digits_than_are_kept_are_refused(digits: str) -> None:
     with pytest.raises(ValueProblem, match="more than 50 digits"):
-        normalise(field("money", currencies=["EUR"]), {"amount": digits, "currency": "EUR"})
+        normalize(field("money", currencies=["EUR"]), {"amount": digits, "currency": "EUR"})
 
 
 @pytest.mark.parametrize("url", ["http://example.com../", "http://[fe80::1%eth0]/"])
 def test_hosts_that_mean_nothing_elsewhere_are_refused(url: str) -> None:
     with pytest.raises(ValueProblem, match="is not a web address"):
-        normalise(field("url"), url)
+        normalize(field("url"), url)
 
 
 def test_a_greatest_length_of_nothing_is_one() -> None:
     none = field("text", max_length=0)
-    assert normalise(none, "") == ""
+    assert normalize(none, "") == ""
     with pytest.raises(ValueProblem, match="is longer than 0"):
-        normalise(none, "x")
+        normalize(none, "x")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.engines.fields import Field, ValueProblem, normalise
+from app.engines.fields import Field, ValueProblem, normalize
 from app.schemas.templates.catalog import templates
 
 GOOD = [
@@ -68,11 +68,11 @@ def _field(path: str) -> Field:
 
 @pytest.mark.parametrize(("path", "value", "wanted"), GOOD)
 def test_what_stands_on_paper_is_taken(path: str, value: object, wanted: object) -> None:
-    found = normalise(_field(path), value)
+    found = normalize(_field(path), value)
     assert found == (value if wanted is None else wanted)
 
 
 @pytest.mark.parametrize(("path", "value"), BAD)
 def test_what_cannot_be_is_refused(path: str, value: object) -> None:
     with pytest.raises(ValueProblem):
-        normalise(_field(path), value)
+        normalize(_field(path), value)

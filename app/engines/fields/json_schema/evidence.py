@@ -7,7 +7,7 @@ from app.engines.fields.source_text import MAX_EVIDENCE_TEXT
 Schema = dict[str, Any]
 
 
-def _has(**types: str) -> Schema:
+def _build_required_types(**types: str) -> Schema:
     """Return a schema that requires the given members, each with the given type."""
     return {
         "properties": {name: {"type": kind} for name, kind in types.items()},
@@ -48,16 +48,26 @@ EVIDENCE: Schema = {
         },
     },
     "additionalProperties": False,
-    "anyOf": [_has(page="integer"), _has(start="integer"), _has(text="string")],
+    "anyOf": [
+        _build_required_types(page="integer"),
+        _build_required_types(start="integer"),
+        _build_required_types(text="string"),
+    ],
     "allOf": [
-        {"if": _has(box="array"), "then": _has(page="integer")},
-        {"if": _has(start="integer"), "then": _has(end="integer")},
-        {"if": _has(end="integer"), "then": _has(start="integer")},
+        {"if": _build_required_types(box="array"), "then": _build_required_types(page="integer")},
+        {
+            "if": _build_required_types(start="integer"),
+            "then": _build_required_types(end="integer"),
+        },
+        {
+            "if": _build_required_types(end="integer"),
+            "then": _build_required_types(start="integer"),
+        },
     ],
 }
 
 ANCHORS: dict[str, Schema] = {
-    "span": {"contains": _has(start="integer")},
-    "region": {"contains": _has(box="array")},
+    "span": {"contains": _build_required_types(start="integer")},
+    "region": {"contains": _build_required_types(box="array")},
 }
 """The evidence required for the types whose value is a position in the document."""

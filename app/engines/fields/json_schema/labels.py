@@ -6,7 +6,7 @@ from typing import Any
 from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, SOURCES
 from app.engines.fields.evidence import MAX_EVIDENCE
 from app.engines.fields.json_schema.evidence import ANCHORS, EVIDENCE
-from app.engines.fields.json_schema.values import SHARED, value_schema
+from app.engines.fields.json_schema.values import SHARED, build_value_schema
 from app.engines.fields.model import Field
 
 Schema = dict[str, Any]
@@ -23,14 +23,14 @@ DESCRIPTION = (
 )
 
 
-def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
+def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
     """Return the JSON Schema of a list of tags of `fields`, which are in normal form.
 
     `check_tags` accepts every list that the schema accepts, apart from the rules that DESCRIPTION
     lists. The schema accepts every list that `check_tags` returns.
     """
-    slots = list(_slots(fields))
-    definitions: dict[str, Schema] = {name: _slot(name, slot) for name, slot in slots}
+    slots = list(_list_slots(fields))
+    definitions: dict[str, Schema] = {name: _build_slot(name, slot) for name, slot in slots}
     alone = [name for name, slot in slots if "." not in name and not slot["multiple"]]
     return {
         "$schema": DIALECT,
@@ -56,20 +56,21 @@ def tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Sche
             "required": ["field", "value"],
             "additionalProperties": False,
             "allOf": [
-                {"if": _has_field(name), "then": {"$ref": f"#/$defs/{name}"}} for name, _ in slots
+                {"if": _build_field_match(name), "then": {"$ref": f"#/$defs/{name}"}}
+                for name, _ in slots
             ],
         },
-        "allOf": [_at_most_once(name) for name in alone] or [True],
+        "allOf": [_build_at_most_once(name) for name in alone] or [True],
         "$defs": {**definitions, "Evidence": EVIDENCE, **_select_shared(definitions)},
     }
 
 
-def _at_most_once(name: str) -> Schema:
+def _build_at_most_once(name: str) -> Schema:
     """Return the rule that at most one tag has the field `name`."""
-    return {"contains": _has_field(name), "minContains": 0, "maxContains": 1}
+    return {"contains": _build_field_match(name), "minContains": 0, "maxContains": 1}
 
 
-def _slots(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
+def _list_slots(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
     """Yield each name that a tag may use, with its field or column."""
     for field in fields:
         if field["type"] != "table":
@@ -78,14 +79,14 @@ def _slots(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
             yield f"{field['key']}.{column['key']}", column
 
 
-def _has_field(name: str) -> Schema:
+def _build_field_match(name: str) -> Schema:
     return {"properties": {"field": {"const": name}}, "required": ["field"]}
 
 
-def _slot(name: str, field: Field) -> Schema:
+def _build_slot(name: str, field: Field) -> Schema:
     in_table = "." in name
     described = {"description": field["description"]} if field["description"] else {}
-    members: Schema = {"value": value_schema(field)}
+    members: Schema = {"value": build_value_schema(field)}
     required = ["row"] if in_table else []
     members["row"] = {"type": "integer" if in_table else "null"}
     if field["type"] in ANCHORS:
@@ -104,19 +105,19 @@ def _slot(name: str, field: Field) -> Schema:
 
 def _select_shared(definitions: Schema) -> Schema:
     """Return the shared definitions that are referenced directly or indirectly."""
-    referenced = set(_references([definitions, EVIDENCE]))
+    referenced = set(_list_references([definitions, EVIDENCE]))
     for name in [*referenced]:
-        referenced |= set(_references(SHARED[name]))
+        referenced |= set(_list_references(SHARED[name]))
     return {name: schema for name, schema in SHARED.items() if name in referenced}
 
 
-def _references(schema: object) -> Iterator[str]:
+def _list_references(schema: object) -> Iterator[str]:
     if isinstance(schema, dict):
         reference = schema.get("$ref")
         if isinstance(reference, str):
             yield reference.rpartition("/")[2]
         for part in schema.values():
-            yield from _references(part)
+            yield from _list_references(part)
     elif isinstance(schema, list):
         for part in schema:
-            yield from _references(part)
+            yield from _list_references(part)

@@ -49,7 +49,7 @@ class _NotSharedError(Exception):
     """The pattern uses syntax that has no equivalent in the other engines."""
 
 
-def portable(pattern: str) -> str | None:
+def to_portable(pattern: str) -> str | None:
     """Translate an RE2 pattern to the common syntax of ECMA-262 (with `u`) and Python's `re`.
 
     The result matches what RE2 matches. Returns None if the pattern cannot be translated.
@@ -147,12 +147,12 @@ class _Reader:
             if match[2] not in _NAMED:
                 raise _NotSharedError
             self.at = match.end()
-            return _complement(_NAMED[match[2]]) if match[1] else list(_NAMED[match[2]])
+            return _invert_ranges(_NAMED[match[2]]) if match[1] else list(_NAMED[match[2]])
         escaped = self.text[self.at + 1 : self.at + 2]
         if self.text.startswith("\\", self.at) and escaped.lower() in _SETS:
             self.at += 2
             ranges = _SETS[escaped.lower()]
-            return _complement(ranges) if escaped.isupper() else list(ranges)
+            return _invert_ranges(ranges) if escaped.isupper() else list(ranges)
         low = self._read_code_point()
         ends = self.text[self.at : self.at + 2]
         if not ends.startswith("-") or ends == "-]":
@@ -170,7 +170,7 @@ class _Reader:
         return ord(char)
 
 
-def _complement(ranges: tuple[tuple[int, int], ...]) -> Ranges:
+def _invert_ranges(ranges: tuple[tuple[int, int], ...]) -> Ranges:
     gaps, start = [], 0
     for low, high in sorted(ranges):
         gaps.append((start, low - 1))

@@ -7,7 +7,7 @@ dates are expressed as patterns. They use only syntax that every engine accepts.
 from collections.abc import Iterator
 from decimal import Decimal
 
-from app.engines.fields.decimals import MAX_DIGITS, digits_of
+from app.engines.fields.decimals import MAX_DIGITS, format_decimal
 
 DECIMAL = rf"^-?(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})(?:\.[0-9]{{1,{MAX_DIGITS}}})?$"
 """A decimal in stored form: fixed notation without leading zeros."""
@@ -16,64 +16,64 @@ _REST = r"(?:\.[0-9]+)?"
 _FRACTION = len(".000000")
 
 
-def decimal_at_least(low: Decimal) -> str:
+def build_decimal_at_least(low: Decimal) -> str:
     """Return a pattern for strings of the form DECIMAL that are at least `low`."""
     if low > 0:
-        return f"^(?:{'|'.join(_patterns_at_least(low))})$"
-    return f"^(?:[0-9]|-(?:{'|'.join(_patterns_at_most(-low))})$)" if low else "^[0-9]"
+        return f"^(?:{'|'.join(_list_patterns_at_least(low))})$"
+    return f"^(?:[0-9]|-(?:{'|'.join(_list_patterns_at_most(-low))})$)" if low else "^[0-9]"
 
 
-def decimal_at_most(high: Decimal) -> str:
+def build_decimal_at_most(high: Decimal) -> str:
     """Return a pattern for strings of the form DECIMAL that are at most `high`."""
     if high < 0:
-        return f"^-(?:{'|'.join(_patterns_at_least(-high))})$"
-    return f"^(?:-|(?:{'|'.join(_patterns_at_most(high))})$)"
+        return f"^-(?:{'|'.join(_list_patterns_at_least(-high))})$"
+    return f"^(?:-|(?:{'|'.join(_list_patterns_at_most(high))})$)"
 
 
-def moment_at_least(low: str) -> str:
+def build_moment_at_least(low: str) -> str:
     """Return a pattern for canonical dates, times or datetimes that are not before `low`."""
     bare = low.rstrip("Z")
-    return f"^(?:{'|'.join([*_greater(bare), _literal(bare)])})"
+    return f"^(?:{'|'.join([*_list_greater(bare), _escape(bare)])})"
 
 
-def moment_at_most(high: str) -> str:
+def build_moment_at_most(high: str) -> str:
     """Return a pattern for canonical dates, times or datetimes that are not after `high`."""
     bare, end = high.rstrip("Z"), "Z$" if high.endswith("Z") else "$"
     same = [bare, bare[:-_FRACTION]] if "." in bare else [bare]
-    return f"^(?:{'|'.join([*_smaller(bare), *(_literal(text) + end for text in same)])})"
+    return f"^(?:{'|'.join([*_list_smaller(bare), *(_escape(text) + end for text in same)])})"
 
 
-def _patterns_at_least(limit: Decimal) -> Iterator[str]:
-    whole, _, fraction = digits_of(limit).partition(".")
+def _list_patterns_at_least(limit: Decimal) -> Iterator[str]:
+    whole, _, fraction = format_decimal(limit).partition(".")
     yield rf"[1-9][0-9]{{{len(whole)},}}{_REST}"
-    for text in _greater(whole):
-        yield f"{text}{_digits(len(whole), text)}{_REST}"
+    for text in _list_greater(whole):
+        yield f"{text}{_build_digits(len(whole), text)}{_REST}"
     if fraction:
-        yield from (rf"{whole}\.{text}[0-9]*" for text in _greater(fraction))
+        yield from (rf"{whole}\.{text}[0-9]*" for text in _list_greater(fraction))
         yield rf"{whole}\.{fraction}[0-9]*"
     else:
         yield f"{whole}{_REST}"
 
 
-def _patterns_at_most(limit: Decimal) -> Iterator[str]:
-    whole, _, fraction = digits_of(limit).partition(".")
+def _list_patterns_at_most(limit: Decimal) -> Iterator[str]:
+    whole, _, fraction = format_decimal(limit).partition(".")
     if len(whole) > 1:
         yield rf"(?:0|[1-9][0-9]{{0,{len(whole) - 2}}}){_REST}"
-    for text in _smaller(whole, first="1" if len(whole) > 1 else "0"):
-        yield f"{text}{_digits(len(whole), text)}{_REST}"
-    yield from (rf"{whole}\.{text}[0-9]*" for text in _smaller(fraction))
+    for text in _list_smaller(whole, first="1" if len(whole) > 1 else "0"):
+        yield f"{text}{_build_digits(len(whole), text)}{_REST}"
+    yield from (rf"{whole}\.{text}[0-9]*" for text in _list_smaller(fraction))
     yield from (rf"{whole}\.{fraction[:end]}" for end in range(1, len(fraction)))
     yield rf"{whole}(?:\.{fraction}0*)?"
 
 
-def _greater(text: str) -> Iterator[str]:
+def _list_greater(text: str) -> Iterator[str]:
     """Yield patterns for the beginnings of texts that sort after `text`, digit by digit."""
     for at, char in enumerate(text):
         if "0" <= char < "9":
-            yield f"{_literal(text[:at])}[{int(char) + 1}-9]"
+            yield f"{_escape(text[:at])}[{int(char) + 1}-9]"
 
 
-def _smaller(text: str, *, first: str = "0") -> Iterator[str]:
+def _list_smaller(text: str, *, first: str = "0") -> Iterator[str]:
     """Yield patterns for the beginnings of texts that sort before `text`, digit by digit.
 
     The first digit is at least `first`.
@@ -81,10 +81,10 @@ def _smaller(text: str, *, first: str = "0") -> Iterator[str]:
     for at, char in enumerate(text):
         least = first if at == 0 else "0"
         if least < char <= "9":
-            yield f"{_literal(text[:at])}[{least}-{int(char) - 1}]"
+            yield f"{_escape(text[:at])}[{least}-{int(char) - 1}]"
 
 
-def _digits(length: int, beginning: str) -> str:
+def _build_digits(length: int, beginning: str) -> str:
     """Return a pattern for the digits that follow `beginning` in a number of `length` digits.
 
     `beginning` is a pattern that ends with a digit class such as `[3-9]`.
@@ -93,5 +93,5 @@ def _digits(length: int, beginning: str) -> str:
     return f"[0-9]{{{missing}}}" if missing else ""
 
 
-def _literal(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace(".", r"\.")

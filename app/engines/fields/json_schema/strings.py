@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from app.engines.fields.json_schema.portable import portable
-from app.engines.fields.json_schema.ranges import moment_at_least, moment_at_most
+from app.engines.fields.json_schema.portable import to_portable
+from app.engines.fields.json_schema.ranges import build_moment_at_least, build_moment_at_most
 from app.engines.fields.model import Field
 from app.engines.fields.values.emails import MAX_EMAIL
 from app.engines.fields.values.texts import MAX_TEXT
@@ -45,66 +45,71 @@ _URL = (
 _HOST = rf"^[a-z]+://(?:[a-z0-9._-]{{1,{MAX_HOST}}}|\[[0-9a-f:]+\])(?:[:/?#]|$)"
 
 
-def _without(pattern: str) -> Schema:
+def _exclude_pattern(pattern: str) -> Schema:
     # The inner type makes a value that is not a string cause one error instead of two.
     return {"type": "string", "not": {"type": "string", "pattern": pattern}}
 
 
-TRIMMED = _without(f"^[{_SPACE}]|[{_SPACE}]$|\\x00")
-VERBATIM = _without("\\x00")
+TRIMMED = _exclude_pattern(f"^[{_SPACE}]|[{_SPACE}]$|\\x00")
+VERBATIM = _exclude_pattern("\\x00")
 
 
-def text(field: Field) -> Schema:
+def build_text(field: Field) -> Schema:
     """Return the schema of trimmed text, or of compact identifiers if the field has `formats`."""
     formats = field["constraints"].get("formats") or []
     named = {"anyOf": [{"const": ""}, *({"format": name} for name in formats)]} if formats else {}
-    return {"$ref": "#/$defs/Trimmed", **_limits(field, MAX_TEXT), **named}
+    return {"$ref": "#/$defs/Trimmed", **_build_limits(field, MAX_TEXT), **named}
 
 
-def span(field: Field) -> Schema:
+def build_span(field: Field) -> Schema:
     """Return the schema of unmodified text."""
-    return {"$ref": "#/$defs/Verbatim", **_limits(field, MAX_TEXT)}
+    return {"$ref": "#/$defs/Verbatim", **_build_limits(field, MAX_TEXT)}
 
 
-def region(_field: Field) -> Schema:
+def build_region(_field: Field) -> Schema:
     """Return the schema of unmodified text or null."""
     return {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Verbatim", "maxLength": MAX_TEXT}]}
 
 
-def email(field: Field) -> Schema:
+def build_email(field: Field) -> Schema:
     """Return the schema of an email address. The pattern is approximate; the format is exact."""
     shape = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
-    limits = _limits(field, MAX_EMAIL)
+    limits = _build_limits(field, MAX_EMAIL)
     return {"type": "string", "format": "idn-email", "allOf": [{"pattern": shape}], **limits}
 
 
-def phone(field: Field) -> Schema:
+def build_phone(field: Field) -> Schema:
     """Return the schema of an E.164 number. Only the format checks the length for the country."""
     shape = r"^\+[1-9][0-9]{3,16}$"
-    return {"type": "string", "format": "phone", "allOf": [{"pattern": shape}], **_limits(field)}
+    return {
+        "type": "string",
+        "format": "phone",
+        "allOf": [{"pattern": shape}],
+        **_build_limits(field),
+    }
 
 
-def url(field: Field) -> Schema:
+def build_url(field: Field) -> Schema:
     """Return the schema of a normalized URL."""
-    return {"$ref": "#/$defs/Url", **_limits(field, MAX_URL)}
+    return {"$ref": "#/$defs/Url", **_build_limits(field, MAX_URL)}
 
 
 URL: Schema = {"type": "string", "allOf": [{"pattern": _URL}, {"pattern": _HOST}]}
 
 
-def moment(field: Field) -> Schema:
+def build_moment(field: Field) -> Schema:
     """Return the schema of a date, time or datetime within the field's limits."""
     kind, limits = field["type"], field["constraints"]
     patterns = [_MOMENTS[kind]]
     if "min" in limits:
-        patterns.append(moment_at_least(limits["min"]))
+        patterns.append(build_moment_at_least(limits["min"]))
     if "max" in limits:
-        patterns.append(moment_at_most(limits["max"]))
+        patterns.append(build_moment_at_most(limits["max"]))
     format_ = {"date": {"format": "date"}, "datetime": {"format": "date-time"}}.get(kind, {})
     return {"type": "string", **format_, "allOf": [{"pattern": pattern} for pattern in patterns]}
 
 
-def _limits(field: Field, most: int | None = None) -> Schema:
+def _build_limits(field: Field, most: int | None = None) -> Schema:
     constraints = field["constraints"]
     limits: Schema = {}
     if constraints.get("min_length"):
@@ -114,7 +119,7 @@ def _limits(field: Field, most: int | None = None) -> Schema:
         limits["maxLength"] = min(longest)
     if "pattern" in constraints:
         limits["x-pattern"] = constraints["pattern"]
-        pattern = portable(constraints["pattern"])
+        pattern = to_portable(constraints["pattern"])
         if pattern is not None:
             limits["pattern"] = pattern
     return limits

@@ -5,9 +5,13 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from app.engines.fields.decimals import decimal_of
+from app.engines.fields.decimals import parse_decimal
 from app.engines.fields.json_schema import strings
-from app.engines.fields.json_schema.ranges import DECIMAL, decimal_at_least, decimal_at_most
+from app.engines.fields.json_schema.ranges import (
+    DECIMAL,
+    build_decimal_at_least,
+    build_decimal_at_most,
+)
 from app.engines.fields.model import Field
 from app.engines.fields.values.addresses import MAX_PART, PARTS
 from app.engines.fields.values.countries import ALPHA_2
@@ -17,74 +21,77 @@ from app.engines.fields.values.quantities import SAFE_INTEGER
 Schema = dict[str, Any]
 
 
-def value_schema(field: Field) -> Schema:
+def build_value_schema(field: Field) -> Schema:
     """Return the schema of a stored value of `field`, which is in normal form and not a table."""
     return _BY_TYPE[field["type"]](field)
 
 
-def _number(field: Field) -> Schema:
-    low, high = _range(field)
+def _build_number(field: Field) -> Schema:
+    low, high = _get_range(field)
     number: Schema = {"type": "number"}
     if low is not None:
-        number["minimum"] = _double(low, up=True)
+        number["minimum"] = _to_double(low, up=True)
     if high is not None:
-        number["maximum"] = _double(high, up=False)
-    return {"anyOf": [number, _decimal(low, high)]}
+        number["maximum"] = _to_double(high, up=False)
+    return {"anyOf": [number, _build_decimal(low, high)]}
 
 
-def _integer(field: Field) -> Schema:
-    low, high = _range(field)
+def _build_integer(field: Field) -> Schema:
+    low, high = _get_range(field)
     least = -SAFE_INTEGER if low is None else max(-SAFE_INTEGER, math.ceil(low))
     most = SAFE_INTEGER if high is None else min(SAFE_INTEGER, math.floor(high))
     return {"type": "integer", "minimum": least, "maximum": most}
 
 
-def _money(field: Field) -> Schema:
+def _build_money(field: Field) -> Schema:
     return {
         "type": "object",
-        "properties": {"amount": _decimal(*_range(field)), "currency": _currency(field)},
+        "properties": {
+            "amount": _build_decimal(*_get_range(field)),
+            "currency": _build_currency(field),
+        },
         "required": ["amount", "currency"],
         "additionalProperties": False,
     }
 
 
-def _currency(field: Field) -> Schema:
+def _build_currency(field: Field) -> Schema:
     allowed = field["constraints"].get("currencies")
     return {"enum": list(allowed)} if allowed else {"$ref": "#/$defs/Currency"}
 
 
-def _boolean(_field: Field) -> Schema:
+def _build_boolean(_field: Field) -> Schema:
     return {"type": "boolean"}
 
 
-def _choice(field: Field) -> Schema:
+def _build_choice(field: Field) -> Schema:
     return {"enum": [option["value"] for option in field["options"]]}
 
 
-def _country(_field: Field) -> Schema:
+def _build_country(_field: Field) -> Schema:
     return {"$ref": "#/$defs/Country"}
 
 
-def _address(_field: Field) -> Schema:
+def _build_address(_field: Field) -> Schema:
     return {"$ref": "#/$defs/Address"}
 
 
-def _decimal(low: Decimal | None, high: Decimal | None) -> Schema:
+def _build_decimal(low: Decimal | None, high: Decimal | None) -> Schema:
     patterns = [DECIMAL]
     if low is not None:
-        patterns.append(decimal_at_least(low))
+        patterns.append(build_decimal_at_least(low))
     if high is not None:
-        patterns.append(decimal_at_most(high))
+        patterns.append(build_decimal_at_most(high))
     return {"type": "string", "allOf": [{"pattern": pattern} for pattern in patterns]}
 
 
-def _range(field: Field) -> tuple[Decimal | None, Decimal | None]:
+def _get_range(field: Field) -> tuple[Decimal | None, Decimal | None]:
     limits = field["constraints"]
-    low, high = (decimal_of(limits[name]) if name in limits else None for name in ("min", "max"))
+    low, high = (parse_decimal(limits[name]) if name in limits else None for name in ("min", "max"))
     return low, high
 
 
-def _double(limit: Decimal, *, up: bool) -> int | float:
+def _to_double(limit: Decimal, *, up: bool) -> int | float:
     """Return the JSON number that limits doubles exactly as `limit` does.
 
     With `up`, `limit` is a minimum, so the result is rounded up; otherwise it is rounded down.
@@ -99,23 +106,23 @@ def _double(limit: Decimal, *, up: bool) -> int | float:
 
 
 _BY_TYPE: dict[str, Callable[[Field], Schema]] = {
-    "text": strings.text,
-    "number": _number,
-    "integer": _integer,
-    "money": _money,
-    "date": strings.moment,
-    "time": strings.moment,
-    "datetime": strings.moment,
-    "boolean": _boolean,
-    "choice": _choice,
-    "email": strings.email,
-    "phone": strings.phone,
-    "url": strings.url,
-    "country": _country,
-    "currency": _currency,
-    "address": _address,
-    "span": strings.span,
-    "region": strings.region,
+    "text": strings.build_text,
+    "number": _build_number,
+    "integer": _build_integer,
+    "money": _build_money,
+    "date": strings.build_moment,
+    "time": strings.build_moment,
+    "datetime": strings.build_moment,
+    "boolean": _build_boolean,
+    "choice": _build_choice,
+    "email": strings.build_email,
+    "phone": strings.build_phone,
+    "url": strings.build_url,
+    "country": _build_country,
+    "currency": _build_currency,
+    "address": _build_address,
+    "span": strings.build_span,
+    "region": strings.build_region,
 }
 
 _PART: Schema = {"$ref": "#/$defs/Trimmed", "minLength": 1, "maxLength": MAX_PART}

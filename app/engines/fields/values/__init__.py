@@ -1,4 +1,4 @@
-"""Normalize values: one module per family of types, each with `make(field)`.
+"""Normalize values: one module per family of types, each with `build_normalizer(field)`.
 
 A module is loaded when a field first needs it, because the libraries for phone numbers, countries
 and email addresses cost memory in every process.
@@ -7,7 +7,7 @@ and email addresses cost memory in every process.
 import importlib
 from typing import cast
 
-from app.engines.fields.model import Field, Normaliser
+from app.engines.fields.model import Field, Normalizer
 
 _MODULES = {
     "text": "texts",
@@ -31,10 +31,10 @@ _MODULES = {
 }
 
 
-def normaliser(field: Field) -> Normaliser:
+def get_normalizer(field: Field) -> Normalizer:
     """Return the function that converts a value of `field` to its canonical form.
 
     The function is idempotent. It raises ValueProblem for an invalid value.
     """
     module = importlib.import_module(f"{__name__}.{_MODULES[field['type']]}")
-    return cast("Normaliser", module.make(field))
+    return cast("Normalizer", module.build_normalizer(field))

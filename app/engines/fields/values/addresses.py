@@ -1,28 +1,28 @@
 """Normalize postal addresses: a string, or an object of strings."""
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normaliser
-from app.engines.fields.plain import text_of
+from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.plain import check_text
 
 PARTS = ("street", "city", "postal_code", "region", "country")
 MAX_PART = 1000
 
 
-def make(field: Field) -> Normaliser:  # noqa: ARG001 - an address takes no constraints
+def build_normalizer(field: Field) -> Normalizer:  # noqa: ARG001 - an address takes no constraints
     """Return the normalizer of an address field. It trims text and removes empty parts."""
-    return _address
+    return _normalize
 
 
-def _address(value: object) -> JsonValue:
+def _normalize(value: object) -> JsonValue:
     if isinstance(value, str):
-        text = text_of(value, MAX_PART).strip()
+        text = check_text(value, MAX_PART).strip()
         if not text:
             raise ValueProblem("is empty")
         return text
     if not isinstance(value, dict) or not value.keys() <= set(PARTS):
         raise ValueProblem(f"must be a string or an object of {', '.join(PARTS)}")
     parts = {
-        name: text_of(value[name], MAX_PART).strip() for name in PARTS if _has_part(value, name)
+        name: check_text(value[name], MAX_PART).strip() for name in PARTS if _has_part(value, name)
     }
     kept = {name: part for name, part in parts.items() if part}
     if not kept:

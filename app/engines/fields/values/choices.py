@@ -1,8 +1,8 @@
 """Normalize choices and booleans."""
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normaliser
-from app.engines.fields.plain import plain, text_of
+from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.plain import check_text, clean_text
 
 _TRUE = (
     *("true", "yes", "y", "on", "1", "x", "checked", "☑", "☒", "✓", "✔"),
@@ -15,42 +15,42 @@ _FALSE = (
 _WORDS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
 
 
-def make(field: Field) -> Normaliser:
+def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of a choice or boolean field; a choice becomes its option's value."""
-    return _boolean if field["type"] == "boolean" else _choice(field)
+    return _normalize_boolean if field["type"] == "boolean" else _build_choice_normalizer(field)
 
 
-def _boolean(value: object) -> JsonValue:
+def _normalize_boolean(value: object) -> JsonValue:
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float) and value in (0, 1):
         return bool(value)
     if isinstance(value, str):
-        flag = _WORDS.get(plain(value).casefold())
+        flag = _WORDS.get(clean_text(value).casefold())
         if flag is not None:
             return flag
     raise ValueProblem("must be true or false")
 
 
-def _choice(field: Field) -> Normaliser:
+def _build_choice_normalizer(field: Field) -> Normalizer:
     options = field.get("options") or []
     values = {option["value"] for option in options}
     labels: dict[str, str | None] = {}
     for option in options:
-        label = _folded(option.get("label") or option["value"])
+        label = _fold_case(option.get("label") or option["value"])
         # A label shared by two options is ambiguous and matches neither.
         labels[label] = None if label in labels else option["value"]
 
-    def normalise(value: object) -> JsonValue:
+    def normalize(value: object) -> JsonValue:
         if isinstance(value, str) and value in values:
             return value
-        option_value = labels.get(_folded(text_of(value, 1000)))
+        option_value = labels.get(_fold_case(check_text(value, 1000)))
         if option_value is None:
             raise ValueProblem("must be the value of one of the options")
         return option_value
 
-    return normalise
+    return normalize
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     return " ".join(text.split()).casefold()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pycountry
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normaliser
-from app.engines.fields.plain import plain
+from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.plain import clean_text
 
 _LANGUAGES = (
     *("ar", "bg", "cs", "da", "de", "el", "es", "et", "fi", "fr", "he", "hr", "hu", "it", "ja"),
@@ -42,20 +42,20 @@ ALPHA_2: frozenset[str] = frozenset(country.alpha_2 for country in pycountry.cou
 """The country codes that may be stored."""
 
 
-def make(field: Field) -> Normaliser:  # noqa: ARG001 - a country takes no constraints
+def build_normalizer(field: Field) -> Normalizer:  # noqa: ARG001 - a country takes no constraints
     """Return the normalizer of a country field: alpha-2, alpha-3, and names in thirty languages."""
-    return _country
+    return _normalize
 
 
-def _country(value: object) -> JsonValue:
-    key = _key(plain(value))
-    code = _codes().get(key) or _names().get(key)
+def _normalize(value: object) -> JsonValue:
+    key = _fold_name(clean_text(value))
+    code = _load_codes().get(key) or _load_names().get(key)
     if code is None:
         raise ValueProblem("is not a country in ISO 3166-1")
     return code
 
 
-def _key(text: str) -> str:
+def _fold_name(text: str) -> str:
     """Return the words of a name without case, accents, points and commas."""
     spread = unicodedata.normalize("NFKD", text.casefold().replace("&", " and "))
     kept = (" " if c in ",-'()" else c for c in spread if c != "." and not unicodedata.combining(c))
@@ -63,19 +63,19 @@ def _key(text: str) -> str:
 
 
 @functools.cache
-def _codes() -> dict[str, str]:
+def _load_codes() -> dict[str, str]:
     codes = dict(_EVERYDAY)
     for country in pycountry.countries:
         names = (country.alpha_2, country.alpha_3, country.name)
         extra = (getattr(country, "common_name", None), getattr(country, "official_name", None))
         for name in (*names, *extra):
             if name:
-                codes[_key(name)] = country.alpha_2
+                codes[_fold_name(name)] = country.alpha_2
     return codes
 
 
 @functools.cache
-def _names() -> dict[str, str]:
+def _load_names() -> dict[str, str]:
     """Return the country names in other languages; loaded if no English name matches."""
     codes: dict[str, str] = {}
     shared: set[str] = set()
@@ -86,7 +86,7 @@ def _names() -> dict[str, str]:
             catalogue = gettext.GNUTranslations(file)
         for country in pycountry.countries:
             for name in (country.name, getattr(country, "common_name", None)):
-                key = _key(catalogue.gettext(name)) if name else ""
+                key = _fold_name(catalogue.gettext(name)) if name else ""
                 if codes.setdefault(key, country.alpha_2) != country.alpha_2:
                     shared.add(key)
     return {key: code for key, code in codes.items() if key and key not in shared}

@@ -6,8 +6,8 @@ from pathlib import Path
 import pycountry
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normaliser
-from app.engines.fields.plain import plain
+from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.plain import clean_text
 
 _DATA = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
@@ -25,22 +25,22 @@ _MINOR: dict[str, int] = {
 }
 
 
-def make(field: Field) -> Normaliser:
+def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of a currency field, which returns an upper-case ISO 4217 code."""
-    allowed = allowed_of(field)
+    allowed = get_allowed(field)
 
-    def normalise(value: object) -> JsonValue:
-        return currency_of(plain(value), allowed)
+    def normalize(value: object) -> JsonValue:
+        return parse_currency(clean_text(value), allowed)
 
-    return normalise
+    return normalize
 
 
-def allowed_of(field: Field) -> tuple[str, ...]:
+def get_allowed(field: Field) -> tuple[str, ...]:
     """Return the currencies that a field allows; an empty tuple means all."""
     return tuple((field.get("constraints") or {}).get("currencies") or ())
 
 
-def currency_of(text: str, allowed: tuple[str, ...]) -> str:
+def parse_currency(text: str, allowed: tuple[str, ...]) -> str:
     """Return the currency code that `text` means: a code, or a sign such as `€` or `kr.`.
 
     A sign that several of the allowed currencies use is rejected. Raises ValueProblem.
@@ -58,7 +58,7 @@ def currency_of(text: str, allowed: tuple[str, ...]) -> str:
     return _check_allowed(meanings[0], allowed)
 
 
-def agreed(tokens: set[str]) -> str:
+def find_single_currency(tokens: set[str]) -> str:
     """Return the single currency token among `tokens`, or an empty string if there are none.
 
     A code may appear together with its sign, as in `$12 USD`. Raises ValueProblem when the
@@ -75,7 +75,7 @@ def agreed(tokens: set[str]) -> str:
     return signs.pop() if signs else ""
 
 
-def minor_digits(code: str) -> int:
+def get_decimals(code: str) -> int:
     """Return the number of decimals of the currency."""
     return _MINOR.get(code, 2)
 

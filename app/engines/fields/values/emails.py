@@ -5,28 +5,28 @@ import functools
 from email_validator import EmailNotValidError, validate_email
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normaliser
-from app.engines.fields.plain import text_of
-from app.engines.fields.values.texts import length_and_pattern
+from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.plain import check_text
+from app.engines.fields.values.texts import build_length_check
 
 MAX_EMAIL = 254
 
 
-def make(field: Field) -> Normaliser:
+def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of an email field: the address with its domain in lower case."""
-    check = length_and_pattern(field)
+    check = build_length_check(field)
 
-    def normalise(value: object) -> JsonValue:
-        address = _address(text_of(value, MAX_EMAIL).strip().removeprefix("mailto:"))
+    def normalize(value: object) -> JsonValue:
+        address = _parse_address(check_text(value, MAX_EMAIL).strip().removeprefix("mailto:"))
         check(address)
         return address
 
-    return normalise
+    return normalize
 
 
 # Autosave sends the same addresses repeatedly; checking one takes 60 µs.
 @functools.lru_cache(maxsize=2048)
-def _address(text: str) -> str:
+def _parse_address(text: str) -> str:
     try:
         return validate_email(text, check_deliverability=False).normalized
     except EmailNotValidError:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from app.engines.fields.dates import read_date, read_time
+from app.engines.fields.dates import parse_date, parse_time
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normaliser
-from app.engines.fields.plain import plain
+from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.plain import clean_text
 
 _WRITTEN = re.compile(
     r"(?P<date>.*[^\s,])[\s,]+(?:at |um )?"
@@ -19,13 +19,13 @@ _WRITTEN = re.compile(
 _WEEK_AND_TIME = re.compile(r"[0-9]{4}-?W[0-9]{2}[^0-9-]")
 
 
-def make(field: Field) -> Normaliser:
+def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of a date, time or datetime field, including its `min` and `max`."""
     read = _READERS[field["type"]]
     limits = field.get("constraints") or {}
     low, high = (None if limits.get(m) is None else read(limits[m]) for m in ("min", "max"))
 
-    def normalise(value: object) -> JsonValue:
+    def normalize(value: object) -> JsonValue:
         text = read(value)
         # Without the Z, canonical forms sort as text in chronological order.
         bare = text.rstrip("Z")
@@ -35,19 +35,19 @@ def make(field: Field) -> Normaliser:
             raise ValueProblem(f"is after {high}")
         return text
 
-    return normalise
+    return normalize
 
 
-def _date(value: object) -> str:
-    return read_date(plain(value, 100)).isoformat()
+def _normalize_date(value: object) -> str:
+    return parse_date(clean_text(value, 100)).isoformat()
 
 
-def _time(value: object) -> str:
-    return read_time(plain(value, 100)).isoformat()
+def _normalize_time(value: object) -> str:
+    return parse_time(clean_text(value, 100)).isoformat()
 
 
-def _datetime(value: object) -> str:
-    text = plain(value, 100)
+def _normalize_datetime(value: object) -> str:
+    text = clean_text(value, 100)
     moment = _parse_iso(text) or _parse_written(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
@@ -72,7 +72,7 @@ def _parse_written(text: str) -> datetime:
     match = _WRITTEN.fullmatch(text)
     if match is None:
         raise ValueProblem("is not a date with a time; write it as YYYY-MM-DDTHH:MM:SSZ")
-    day, moment = read_date(match["date"]), read_time(match["time"])
+    day, moment = parse_date(match["date"]), parse_time(match["time"])
     zone = match["zone"]
     if zone is None or zone[0] not in "+-":
         return datetime.combine(day, moment, tzinfo=UTC)
@@ -83,7 +83,7 @@ def _parse_written(text: str) -> datetime:
 
 
 _READERS: dict[str, Callable[[object], str]] = {
-    "date": _date,
-    "time": _time,
-    "datetime": _datetime,
+    "date": _normalize_date,
+    "time": _normalize_time,
+    "datetime": _normalize_datetime,
 }

@@ -4,11 +4,16 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from app.engines.fields.decimals import bounded, decimal_of, digits_of, read_written
+from app.engines.fields.decimals import check_bounds, format_decimal, parse_decimal, parse_grouped
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normaliser
-from app.engines.fields.plain import plain
-from app.engines.fields.values.currencies import agreed, allowed_of, currency_of, minor_digits
+from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.plain import clean_text
+from app.engines.fields.values.currencies import (
+    find_single_currency,
+    get_allowed,
+    get_decimals,
+    parse_currency,
+)
 from app.engines.fields.values.quantities import check_range
 
 _WRITTEN = re.compile(r"([^0-9]*)([0-9](?:[0-9.,' ]*[0-9])?)([^0-9]*)")
@@ -17,45 +22,47 @@ _NO_CENTS = re.compile(r"([.,]) ?-{1,2}(?!-)")
 _BARE_FRACTION = re.compile(r"(?<![^\W\d_])(?<![.,])[.,]$")
 
 
-def make(field: Field) -> Normaliser:
+def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of a money field.
 
     Accepts the object, or text such as `1.234,56 €`, `EUR 123.45`, `(12.50) USD`. An amount without
     a currency is accepted if the field allows exactly one. The amount keeps its decimals and has at
     least as many as the currency.
     """
-    allowed = allowed_of(field)
+    allowed = get_allowed(field)
     limits = field.get("constraints") or {}
-    low, high = (None if limits.get(m) is None else decimal_of(limits[m]) for m in ("min", "max"))
+    low, high = (
+        None if limits.get(m) is None else parse_decimal(limits[m]) for m in ("min", "max")
+    )
 
-    def normalise(value: object) -> JsonValue:
-        number, token = _parts(value)
-        currency = currency_of(token, allowed) if token else _get_only_currency(allowed)
-        number = bounded(number)
+    def normalize(value: object) -> JsonValue:
+        number, token = _split(value)
+        currency = parse_currency(token, allowed) if token else _get_only_currency(allowed)
+        number = check_bounds(number)
         check_range(number, low, high)
-        return {"amount": digits_of(number, minor_digits(currency)), "currency": currency}
+        return {"amount": format_decimal(number, get_decimals(currency)), "currency": currency}
 
-    return normalise
+    return normalize
 
 
-def _parts(value: object) -> tuple[Decimal, str]:
+def _split(value: object) -> tuple[Decimal, str]:
     if isinstance(value, dict):
-        return _from_object(value)
+        return _parse_object(value)
     if isinstance(value, str):
-        return _from_text(plain(value))
+        return _parse_text(clean_text(value))
     if isinstance(value, int | float):
-        return decimal_of(value), ""
+        return parse_decimal(value), ""
     raise ValueProblem('must be {"amount", "currency"} or text such as "EUR 123.45"')
 
 
-def _from_object(value: dict[Any, Any]) -> tuple[Decimal, str]:
+def _parse_object(value: dict[Any, Any]) -> tuple[Decimal, str]:
     if not value.keys() <= {"amount", "currency"} or "amount" not in value:
         raise ValueProblem('must have the members "amount" and "currency"')
     currency = value.get("currency")
-    return decimal_of(value["amount"]), "" if currency is None else plain(currency)
+    return parse_decimal(value["amount"]), "" if currency is None else clean_text(currency)
 
 
-def _from_text(text: str) -> tuple[Decimal, str]:
+def _parse_text(text: str) -> tuple[Decimal, str]:
     match = _WRITTEN.fullmatch(text)
     if match is None:
         raise ValueProblem("is not an amount of money")
@@ -71,10 +78,10 @@ def _from_text(text: str) -> tuple[Decimal, str]:
     if signs not in ([], ["-"], ["+"], ["(", ")"]):
         raise ValueProblem("is not an amount of money")
     tokens = {_SIGN_OR_BRACKET.sub("", part).strip() for part in (before, after)} - {""}
-    number = read_written(body)
+    number = parse_grouped(body)
     if signs in (["-"], ["(", ")"]):
         number = number.copy_negate()
-    return number, agreed(tokens)
+    return number, find_single_currency(tokens)
 
 
 def _get_only_currency(allowed: tuple[str, ...]) -> str:

@@ -5,33 +5,33 @@ import functools
 import phonenumbers
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normaliser
-from app.engines.fields.plain import plain
-from app.engines.fields.values.texts import length_and_pattern
+from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.plain import clean_text
+from app.engines.fields.values.texts import build_length_check
 
 REGIONS = frozenset(phonenumbers.SUPPORTED_REGIONS)
 
 
-def make(field: Field) -> Normaliser:
+def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of a phone field.
 
     A number without a country code is parsed for the countries in the field's `formats`, and
     rejected if there are none. An extension is rejected, because E.164 does not support it.
     """
     regions = tuple((field.get("constraints") or {}).get("formats") or ())
-    check = length_and_pattern(field)
+    check = build_length_check(field)
 
-    def normalise(value: object) -> JsonValue:
-        number = _number(plain(value, 100).removeprefix("tel:"), regions)
+    def normalize(value: object) -> JsonValue:
+        number = _parse_number(clean_text(value, 100).removeprefix("tel:"), regions)
         check(number)
         return number
 
-    return normalise
+    return normalize
 
 
 # Autosave sends the same numbers repeatedly; parsing one takes 60 µs.
 @functools.lru_cache(maxsize=2048)
-def _number(text: str, regions: tuple[str, ...]) -> str:
+def _parse_number(text: str, regions: tuple[str, ...]) -> str:
     if text.startswith("00"):
         text = "+" + text[2:]
     candidates: set[str] = set()

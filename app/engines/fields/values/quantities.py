@@ -6,43 +6,45 @@ same decimal); otherwise as a decimal string, so that a JSON parser loses no dig
 
 from decimal import Decimal
 
-from app.engines.fields.decimals import decimal_of, digits_of
+from app.engines.fields.decimals import format_decimal, parse_decimal
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normaliser
+from app.engines.fields.model import Field, JsonValue, Normalizer
 
 SAFE_INTEGER = 2**53 - 1
 
 
-def make(field: Field) -> Normaliser:
+def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of a number or integer field, including its `min` and `max`."""
     limits = field.get("constraints") or {}
-    low, high = (None if limits.get(m) is None else decimal_of(limits[m]) for m in ("min", "max"))
-    shape = _integer if field["type"] == "integer" else _number
+    low, high = (
+        None if limits.get(m) is None else parse_decimal(limits[m]) for m in ("min", "max")
+    )
+    shape = _to_integer if field["type"] == "integer" else _to_number
 
-    def normalise(value: object) -> JsonValue:
-        number = decimal_of(value)
+    def normalize(value: object) -> JsonValue:
+        number = parse_decimal(value)
         check_range(number, low, high)
         return shape(number)
 
-    return normalise
+    return normalize
 
 
 def check_range(number: Decimal, low: Decimal | None, high: Decimal | None) -> None:
     """Raise ValueProblem if `number` is outside [low, high]."""
     if low is not None and number < low:
-        raise ValueProblem(f"is less than {digits_of(low)}")
+        raise ValueProblem(f"is less than {format_decimal(low)}")
     if high is not None and number > high:
-        raise ValueProblem(f"is greater than {digits_of(high)}")
+        raise ValueProblem(f"is greater than {format_decimal(high)}")
 
 
-def _number(number: Decimal) -> JsonValue:
+def _to_number(number: Decimal) -> JsonValue:
     if number == number.to_integral_value() and number.copy_abs() <= SAFE_INTEGER:
         return int(number)
     double = float(number)
-    return double if Decimal(repr(double)) == number else digits_of(number)
+    return double if Decimal(repr(double)) == number else format_decimal(number)
 
 
-def _integer(number: Decimal) -> JsonValue:
+def _to_integer(number: Decimal) -> JsonValue:
     if number.copy_abs() > SAFE_INTEGER:
         raise ValueProblem("does not fit a 53-bit integer; use a text field for identifiers")
     if number != number.to_integral_value():

@@ -3,39 +3,39 @@
 from collections.abc import Callable
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.identifiers import identify
-from app.engines.fields.model import Field, JsonValue, Normaliser
+from app.engines.fields.identifiers import parse_identifier
+from app.engines.fields.model import Field, JsonValue, Normalizer
 from app.engines.fields.patterns import compile_pattern
-from app.engines.fields.plain import text_of
+from app.engines.fields.plain import check_text
 
 MAX_TEXT = 100_000
 
 
-def make(field: Field) -> Normaliser:
+def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of a text, span or region field.
 
     Text is trimmed. The text of a span is not modified, because its offsets count the characters. A
     region may have no text (null).
     """
     kind = field["type"]
-    check = length_and_pattern(field)
+    check = build_length_check(field)
     formats = tuple((field.get("constraints") or {}).get("formats") or ())
 
-    def normalise(value: object) -> JsonValue:
+    def normalize(value: object) -> JsonValue:
         if kind == "region":
-            return None if value is None else text_of(value, MAX_TEXT)
-        text = text_of(value, MAX_TEXT)
+            return None if value is None else check_text(value, MAX_TEXT)
+        text = check_text(value, MAX_TEXT)
         if kind == "text":
             text = text.strip()
             if formats:
-                text = identify(text, formats)
+                text = parse_identifier(text, formats)
         check(text)
         return text
 
-    return normalise
+    return normalize
 
 
-def length_and_pattern(field: Field) -> Callable[[str], None]:
+def build_length_check(field: Field) -> Callable[[str], None]:
     """Return a check of `min_length`, `max_length` (code points) and `pattern`.
 
     The check raises ValueProblem.

@@ -7,9 +7,9 @@ from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 import idna
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normaliser
-from app.engines.fields.plain import text_of
-from app.engines.fields.values.texts import length_and_pattern
+from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.plain import check_text
+from app.engines.fields.values.texts import build_length_check
 
 MAX_URL = 2048
 MAX_HOST = 253  # RFC 1035
@@ -20,23 +20,23 @@ KEPT = "/%:@!$&'()*+,;=~-._?#[]"
 _NOT_A_URL = "is not a web address (http, https or ftp)"
 
 
-def make(field: Field) -> Normaliser:
+def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of a URL field.
 
     `www.example.com` becomes `https://www.example.com`. A user name or password in the URL is
     rejected, because it would be copied into every export.
     """
-    check = length_and_pattern(field)
+    check = build_length_check(field)
 
-    def normalise(value: object) -> JsonValue:
-        url = _url(text_of(value, MAX_URL).strip())
+    def normalize(value: object) -> JsonValue:
+        url = _parse_url(check_text(value, MAX_URL).strip())
         check(url)
         return url
 
-    return normalise
+    return normalize
 
 
-def _url(text: str) -> str:
+def _parse_url(text: str) -> str:
     if _UNSAFE.search(text):
         raise ValueProblem(_NOT_A_URL)
     if "://" not in text and _BARE.fullmatch(text):
@@ -50,7 +50,7 @@ def _url(text: str) -> str:
         raise ValueProblem(_NOT_A_URL)
     if "@" in parts.netloc:
         raise ValueProblem("contains a user name or password; leave it out")
-    host = _host(parts.hostname)
+    host = _parse_host(parts.hostname)
     netloc = host if port is None else f"{host}:{port}"
     url = urlunsplit(SplitResult(parts.scheme, netloc, *(quote(p, KEPT) for p in parts[2:])))
     if len(url) > MAX_URL:
@@ -58,7 +58,7 @@ def _url(text: str) -> str:
     return url
 
 
-def _host(host: str) -> str:
+def _parse_host(host: str) -> str:
     try:
         if ":" in host:
             if "%" in host:  # a zone ID, which is only valid on one machine

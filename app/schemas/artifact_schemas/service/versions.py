@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.engines.fields import compare, tags_schema
+from app.engines.fields import build_tags_schema, compare
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.schemas.artifact_schemas.models import SchemaVersion
@@ -63,7 +63,7 @@ def json_schema(version_id: UUID) -> dict[str, Any]:
     """Return the JSON Schema 2020-12 of the tags that a version accepts. Raises 404."""
     version = get_version(version_id)
     schema = drafts.get(version.schema_id)
-    return tags_schema(
+    return build_tags_schema(
         version.fields,
         identifier=version_id.urn,
         title=f"{schema.name}, version {version.number}: tags",
