@@ -39,11 +39,6 @@ def emit_for_billed(event: str, payload: dict[str, str], ended: datetime) -> int
     return events.emit_each(event, payload, organizations=_BILLED, ended=ended)
 
 
-def is_closed(period: str) -> bool:
-    """Return true if `period` is closed."""
-    return db.session().get(BillingPeriod, period) is not None
-
-
-def get(period: str) -> BillingPeriod:
-    """Return a closed period."""
-    return db.session().scalars(select(BillingPeriod).filter_by(period=period)).one()
+def find(period: str) -> BillingPeriod | None:
+    """Return a closed period, or None if `period` is not closed."""
+    return db.session().get(BillingPeriod, period)

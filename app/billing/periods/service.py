@@ -1,7 +1,7 @@
 """Service that closes billing periods; the handlers of the event `CLOSED` issue the invoices."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from app.billing.periods import queries
@@ -20,9 +20,7 @@ def get_bounds(period: str) -> tuple[datetime, datetime]:
     if not re.fullmatch(MONTH, period):
         raise ValueError(f"{period!r} is not a month such as 2026-10")
     first = datetime.strptime(period, "%Y-%m").replace(tzinfo=UTC)
-    if first.month < 12:  # noqa: PLR2004 - December
-        return first, first.replace(month=first.month + 1)
-    return first, first.replace(year=first.year + 1, month=1)
+    return first, (first + timedelta(days=31)).replace(day=1)
 
 
 def close(*, period: str) -> dict[str, Any]:
@@ -36,7 +34,7 @@ def close(*, period: str) -> dict[str, Any]:
         if queries.now() < end:
             message = "This month has not ended yet in UTC."
             raise errors.invalid(message, "period", ends_at=_format_utc(end))
-        if not events.list_handlers(CLOSED) and not queries.is_closed(period):
+        if not events.list_handlers(CLOSED) and queries.find(period) is None:
             raise errors.conflict(
                 "Billing periods cannot be closed yet: this release issues no invoices, and a"
                 " closed month stays closed. Close it when invoices are available.",
@@ -45,7 +43,8 @@ def close(*, period: str) -> dict[str, Any]:
         if queries.close(period, end):
             payload = {"period": period, "from": _format_utc(start), "to": _format_utc(end)}
             queries.emit_for_billed(CLOSED, payload, end)
-        record = queries.get(period)
+        record = queries.find(period)
+        assert record is not None
     return {
         "period": period,
         "from": start,

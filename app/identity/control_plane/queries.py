@@ -20,20 +20,12 @@ _ORGANIZATIONS_OF_USER = (
 )
 
 
-def lock(slug: str) -> Organization | None:
-    """Return an organization with current values, locked against other writers, or None."""
-    statement = (
-        select(Organization)
-        .where(Organization.slug == slug)
-        .with_for_update(key_share=True)
-        .execution_options(populate_existing=True)
-    )
-    return db.session().scalars(statement).one_or_none()
-
-
-def find_by_slug(slug: str) -> Organization | None:
-    """Return the organization with a slug, or None."""
-    return db.session().scalars(select(Organization).filter_by(slug=slug)).one_or_none()
+def find_by_slug(slug: str, *, lock: bool = False) -> Organization | None:
+    """Return the organization with a slug, or None. `lock` locks it against other writers."""
+    statement = select(Organization).where(Organization.slug == slug)
+    if lock:
+        statement = statement.with_for_update(key_share=True)
+    return db.session().scalars(statement.execution_options(populate_existing=True)).one_or_none()
 
 
 def list_enabled_owners(organization_id: UUID) -> list[User]:

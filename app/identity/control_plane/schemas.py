@@ -3,6 +3,7 @@
 from typing import Any
 
 from app.identity.control_plane.service import LIMITS
+from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import (
     Bool,
     Int,
@@ -63,12 +64,9 @@ class SuspendOrganization(Schema):
     reason = Name(required=True, max_length=500)
 
 
-class Owner(Schema):
+class Owner(UserSummary):
     """The owner of a provisioned organization."""
 
-    id = Uuid(required=True)
-    email = Str(required=True)
-    name = Str(required=True)
     created = Bool(required=True, metadata={"description": "Whether the account is new."})
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from app.identity.organizations.models import Organization
 from app.identity.sso import codes, flows, links, queries, sign_in
-from app.identity.sso.external import ExternalIdentity
 from app.identity.sso.models import Configuration, Flow
+from app.identity.sso.providers import ExternalIdentity
 from app.kit import db, errors, tenancy
 from app.kit.api.responses import Redirect
 from app.kit.errors import ApiError
@@ -52,7 +52,7 @@ def complete_sign_in(
             return Redirect(return_url)
 
 
-def _sign_in(flow: Flow, slug: str | None, read: IdentityReader) -> sign_in.Outcome:
+def _sign_in(flow: Flow, slug: str | None, read: IdentityReader) -> str | None:
     organization, configuration = _current_configuration(flow)
     if slug not in (None, organization.slug):
         raise errors.denied("The response belongs to another organization.")
@@ -77,14 +77,14 @@ def _current_configuration(flow: Flow, *, lock: bool = False) -> tuple[Organizat
     return current
 
 
-def _build_response(flow: Flow, outcome: sign_in.Outcome) -> dict[str, Any] | Redirect:
-    parameters = {"code": outcome.code} if outcome.code else {"error": "confirmation_required"}
+def _build_response(flow: Flow, code: str | None) -> dict[str, Any] | Redirect:
+    parameters = {"code": code} if code else {"error": "confirmation_required"}
     return_url = links.build_return_url(flow, **parameters)
     if return_url is not None:
         return Redirect(return_url)
     return {
-        "code": outcome.code,
-        "expires_in": int(codes.LIFETIME.total_seconds()) if outcome.code else None,
-        "confirmation": None if outcome.code else "email",
+        "code": code,
+        "expires_in": int(codes.LIFETIME.total_seconds()) if code else None,
+        "confirmation": None if code else "email",
         "next": flow.next,
     }

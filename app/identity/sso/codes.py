@@ -4,11 +4,9 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, update
-
-from app.identity.sso import flows
+from app.identity.sso import flows, queries
 from app.identity.sso.models import Code, Flow
-from app.kit import db, secrets, tenancy
+from app.kit import db, errors, secrets, tenancy
 
 LIFETIME = timedelta(minutes=1)
 CONFIRMATION_LIFETIME = timedelta(hours=1)
@@ -50,19 +48,7 @@ def redeem(code: str, *, browser: str | None, verifier: str | None) -> Code | No
     challenge, otherwise with the browser's cookie. A wrong proof also uses the code up: whoever
     sends it is not entitled to the code, and a person who lost the proof should begin again.
     """
-    statement = (
-        update(Code)
-        .where(
-            Code.code_hash == flows.fingerprint("code", code),
-            Code.used_at.is_(None),
-            Code.expires_at > func.now(),
-        )
-        .values(used_at=func.now())
-        .returning(Code)
-        .execution_options(synchronize_session=False)
-    )
-    with tenancy.across_organizations(reason="the code determines the organization"):
-        row = db.session().scalars(statement).one_or_none()
+    row = flows.mark_used(Code, Code.code_hash == flows.fingerprint("code", code))
     if row is None:
         return None
     if row.challenge is not None:
@@ -70,3 +56,23 @@ def redeem(code: str, *, browser: str | None, verifier: str | None) -> Code | No
     else:
         is_proven = row.browser_hash == flows.fingerprint("browser", browser)
     return row if is_proven else None
+
+
+def get_confirmation(code: str, *, browser: str | None) -> dict[str, str]:
+    """Return {email, organization} of an emailed code; the code stays valid.
+
+    `browser` is the secret of the browser's cookie. Raises 400 `validation_error` on `token`.
+    `details.reason` is `other_browser` if the sign-in began in another browser, and `application`
+    if an application holds the proof that the exchange requires.
+    """
+    with tenancy.across_organizations(reason="the code determines the organization"):
+        confirmation = queries.find_confirmation(flows.fingerprint("code", code))
+    if confirmation is None:
+        raise errors.invalid("The code is unknown, used or expired.", "token")
+    if confirmation.challenge is not None:
+        message = "Return to the application that began this sign-in."
+        raise errors.invalid(message, "token", reason="application")
+    if confirmation.browser_hash != flows.fingerprint("browser", browser):
+        message = "Open the link in the browser that began the sign-in."
+        raise errors.invalid(message, "token", reason="other_browser")
+    return {"email": confirmation.email, "organization": confirmation.organization}

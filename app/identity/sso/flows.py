@@ -8,14 +8,16 @@ import hashlib
 import hmac
 import re
 from datetime import timedelta
+from typing import TypeVar
 from uuid import uuid4
 
-from sqlalchemy import func, or_, update
+from sqlalchemy import ColumnElement, func, or_, update
 
-from app.identity.sso.models import Configuration, Flow
+from app.identity.sso.models import Code, Configuration, Flow
 from app.identity.sso.providers import NewFlow
 from app.kit import container, db, errors, secrets, tenancy
 
+SingleUseT = TypeVar("SingleUseT", Flow, Code)
 LIFETIME = timedelta(minutes=10)
 _S256 = re.compile(r"[A-Za-z0-9_-]{43}")
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
@@ -88,27 +90,34 @@ def finish(kind: str, *, state: str, browser: str | None) -> Flow:
     Raises the same 400 `validation_error` on `state` if the flow is unknown, used, expired or bound
     to another browser.
     """
-    statement = (
-        update(Flow)
-        .where(
-            Flow.state_hash == fingerprint("state", state),
-            Flow.kind == kind,
-            Flow.used_at.is_(None),
-            Flow.expires_at > func.now(),
-            or_(Flow.browser_hash == fingerprint("browser", browser), Flow.challenge.is_not(None)),
-        )
-        .values(used_at=func.now())
-        .returning(Flow)
-        .execution_options(synchronize_session=False)
+    flow = mark_used(
+        Flow,
+        Flow.state_hash == fingerprint("state", state),
+        Flow.kind == kind,
+        or_(Flow.browser_hash == fingerprint("browser", browser), Flow.challenge.is_not(None)),
     )
-    with tenancy.across_organizations(reason="the state determines the organization"):
-        flow = db.session().scalars(statement).one_or_none()
     if flow is None:
         raise errors.invalid(
             "This sign-in is used, has expired or began in another browser. Begin again.",
             "state",
         )
     return flow
+
+
+def mark_used(model: type[SingleUseT], *conditions: ColumnElement[bool]) -> SingleUseT | None:
+    """Mark the unused, unexpired row of a secret as used and return it, or None if there is none.
+
+    Only one of two concurrent calls succeeds.
+    """
+    statement = (
+        update(model)
+        .where(*conditions, model.used_at.is_(None), model.expires_at > func.now())
+        .values(used_at=func.now())
+        .returning(model)
+        .execution_options(synchronize_session=False)
+    )
+    with tenancy.across_organizations(reason="the secret determines the organization"):
+        return db.session().scalars(statement).one_or_none()
 
 
 def decrypt_code_verifier(flow: Flow) -> str:

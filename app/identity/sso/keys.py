@@ -8,7 +8,7 @@ from typing import Any
 
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, Key, OKPKey, RSAKey
-from sqlalchemy import and_, case, func, or_, update
+from sqlalchemy import case, func, or_, update
 
 from app.identity.sso import queries
 from app.identity.sso.fetching import UnusableResponse, fetch_object
@@ -129,7 +129,7 @@ def _claim_fetch(configuration: Configuration) -> bool:
         update(ProviderState)
         .where(
             ProviderState.configuration_id == configuration.id,
-            or_(window_is_over, and_(~window_is_over, ProviderState.fetches < _FETCHES_PER_MINUTE)),
+            or_(window_is_over, ProviderState.fetches < _FETCHES_PER_MINUTE),
         )
         .values(
             window_at=case((window_is_over, func.now()), else_=ProviderState.window_at),

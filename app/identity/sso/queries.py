@@ -161,14 +161,12 @@ def lock_membership(user_id: UUID) -> Membership | None:
 
 
 def find_enforcing(domain: str) -> Organization | None:
-    """Return the organization that has proven `domain` and enforces single sign-on."""
-    belongs = Domain.organization_id == Organization.id
-    pair = _pair(
-        _AVAILABLE.join(Domain, belongs).where(
-            Domain.domain == domain, Domain.verified_at.is_not(None), Configuration.enforced
-        )
-    )
-    return pair[0] if pair is not None else None
+    """Return the organization that has proven `domain` and enforces single sign-on.
+
+    Requires access across organizations.
+    """
+    pair = find_by_domain(domain)
+    return pair[0] if pair is not None and pair[1].enforced else None
 
 
 def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -> int:
@@ -196,13 +194,6 @@ def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -
         .execution_options(synchronize_session=False)
     )
     return db.session().execute(statement).rowcount  # type: ignore[attr-defined, no-any-return]
-
-
-def end_sessions(user_id: UUID) -> None:
-    """End every session of a user."""
-    db.session().execute(
-        update(User).where(User.id == user_id).values(token_version=User.token_version + 1)
-    )
 
 
 def record_assertion(assertion_hash: str, expires_at: datetime) -> bool:

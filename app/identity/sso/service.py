@@ -5,10 +5,10 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.auth import service as auth
+from app.identity.auth.service import Client
 from app.identity.sso import (
     accounts,
     codes,
-    dns_proof,
     domains,
     enforcement,
     fetching,
@@ -100,7 +100,7 @@ def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None
     tokens = {row.domain: row.token for row in rows}
     try:
         with fetching.hold_slot():
-            proofs = dns_proof.check_domains(tokens, timeout=dns_proof.REQUEST_TIMEOUT)
+            proofs = domains.check_domains(tokens, timeout=domains.REQUEST_TIMEOUT)
     except ApiError:
         return
     proven = domains.record_proofs(queries.list_domains(), proofs)
@@ -217,12 +217,7 @@ def start(
 
 
 def exchange(
-    *,
-    code: str,
-    code_verifier: str | None,
-    browser: str | None,
-    ip_address: str | None,
-    user_agent: str | None,
+    *, code: str, code_verifier: str | None, browser: str | None, client: Client
 ) -> dict[str, Any]:
     """Exchange a one-time code for the login response; only one of two concurrent calls succeeds.
 
@@ -239,13 +234,7 @@ def exchange(
         )
     with tenancy.organization(row.organization_id):
         configuration, user, scope = _check_access(row)
-        return auth.open_session(
-            user,
-            ip_address=ip_address,
-            user_agent=user_agent,
-            organization_id=scope,
-            method=configuration.kind,
-        )
+        return auth.open_session(user, client, organization_id=scope, method=configuration.kind)
 
 
 def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
@@ -281,7 +270,7 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
         row.vouched = domains.mark_proven(row)
     else:
         db.checkpoint()
-        domains.record_proofs([row], dns_proof.check_domains({row.domain: row.token}))
+        domains.record_proofs([row], domains.check_domains({row.domain: row.token}))
     # Flush while the organization is bound: the caller commits when it no longer is.
     db.session().flush()
     if row.verified_at is not None and not was_proven:

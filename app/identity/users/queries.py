@@ -49,7 +49,12 @@ def _email_parameters(email: str) -> dict[str, str]:
 
 
 def find_by_email(email: str) -> User | None:
-    """Return the account of an address in any of its spellings, or None."""
+    """Return the account of an address, found under any spelling that looks the same, or None.
+
+    Send email to the stored `user.email` only. A proof of an address (by an identity provider or an
+    invitation) is a proof of the account's address only if `addresses.parse` of the proven address
+    equals `user.email`: a look-alike address finds the account, but is a different mailbox.
+    """
     return db.session().execute(_BY_EMAIL, _email_parameters(email)).scalar_one_or_none()
 
 

@@ -15,16 +15,6 @@ db_errors.register("uq_users_email", _TAKEN, "email")
 db_errors.register("uq_users_email_key", _TAKEN, "email")
 
 
-def find_by_email(email: str) -> User | None:
-    """Return the account of an address, found under any spelling that looks the same, or None.
-
-    Send email to the stored `user.email` only. A proof of an address (by an identity provider or an
-    invitation) is a proof of the account's address only if `addresses.parse` of the proven address
-    equals `user.email`: a look-alike address finds the account, but is a different mailbox.
-    """
-    return queries.find_by_email(email)
-
-
 def create(
     *,
     email: str,

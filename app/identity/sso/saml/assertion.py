@@ -12,7 +12,14 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from app.identity.sso.saml import names
 from app.identity.sso.saml.names import ASSERTION
-from app.identity.sso.saml.xml import children, read_text, read_time, tag
+from app.identity.sso.saml.xml import (
+    ResponseRefused,
+    children,
+    only_child,
+    read_text,
+    read_time,
+    tag,
+)
 
 SKEW = timedelta(seconds=60)
 """Tolerated difference between the provider's clock and ours."""
@@ -23,14 +30,6 @@ _MAX_LENGTH = 300
 _CONDITIONS = frozenset(
     tag(ASSERTION, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")
 )
-
-
-class ResponseRefused(Exception):  # noqa: N818 - names what happened
-    """The response is not accepted; `reason` may be shown, as it quotes nothing of the response."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class SignInDeclined(ResponseRefused):
@@ -72,16 +71,9 @@ class AssertedIdentity:
 
 
 def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
-    """Check and read a signed assertion. Raises `ResponseRefused` if it breaks any rule."""
-    try:
-        return _read(assertion, expected)
-    except ValueError as failure:
-        raise ResponseRefused(str(failure)) from None
-
-
-def _read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
+    """Check and read a signed assertion. Raises `ResponseRefused` or `ValueError`."""
     _check_head(assertion, expected)
-    subject = _only_child(assertion, "Subject")
+    subject = only_child(assertion, ASSERTION, "Subject")
     name_id, kind = _read_name_id(subject, expected)
     expiries = [_confirmation_expiry(subject, expected), _conditions_expiry(assertion, expected)]
     _check_statements(assertion, expected)
@@ -126,16 +118,9 @@ def _check_head(assertion: etree._Element, expected: ExpectedValues) -> None:
     check_issued(assertion, expected)
 
 
-def _only_child(parent: etree._Element, name: str) -> etree._Element:
-    matches = children(parent, ASSERTION, name)
-    if len(matches) != 1:
-        raise ResponseRefused(f"it has {len(matches)} {name} elements instead of one")
-    return matches[0]
-
-
 def _read_name_id(subject: etree._Element, expected: ExpectedValues) -> tuple[str, str]:
     """Return the subject's name and its format."""
-    element = _only_child(subject, "NameID")
+    element = only_child(subject, ASSERTION, "NameID")
     name = read_text(element, _MAX_LENGTH)
     if not name:
         raise ResponseRefused("the subject's name is missing or invalid")
@@ -181,7 +166,7 @@ def _is_within(start: datetime | None, end: datetime | None, now: datetime) -> b
 
 def _conditions_expiry(assertion: etree._Element, expected: ExpectedValues) -> datetime | None:
     """Return when the conditions expire, or None. All of them must be met."""
-    conditions = _only_child(assertion, "Conditions")
+    conditions = only_child(assertion, ASSERTION, "Conditions")
     end = read_time(conditions, "NotOnOrAfter")
     if not _is_within(read_time(conditions, "NotBefore"), end, expected.now):
         raise ResponseRefused("the assertion is not valid at this time")

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from app.identity.api_keys import service as api_keys
-from app.identity.auth import links, recovery
+from app.identity.api_keys import queries as api_keys
+from app.identity.auth import credentials, links
 from app.identity.auth import queries as auth_queries
-from app.identity.auth import sessions as user_sessions
+from app.identity.auth import service as auth
 from app.identity.control_plane import queries
-from app.identity.control_plane.service.changing import emails
-from app.identity.control_plane.service.provisioning import LINK_LIFETIME
+from app.identity.control_plane.service import LINK_LIFETIME, emails
 from app.identity.invitations import service as invitations
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
@@ -83,10 +82,10 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
         queries.emit_member_disabled(user.id)
         invitations.revoke_by_inviter(user.id, role=None)
         if revoke_keys:
-            api_keys.revoke_by_creator(user.id)
+            api_keys.delete_by_creator(user.id)
         key_count = api_keys.count_live_by_creator(user.id)
     links.invalidate_all(user.id)
-    revoked = user_sessions.end_all(user)
+    revoked = auth.end_all_sessions(user)
     return {
         **_render(user),
         "revoked": revoked,
@@ -110,7 +109,7 @@ def enable_user(email: str) -> dict[str, Any]:
 def set_password(email: str, password: str) -> dict[str, Any]:
     """Set the password of an account and end its sessions. Raises 404 and 400."""
     user = _lock(email)
-    recovery.set_password(user, password)
+    credentials.set_password(user, password)
     return _render(user)
 
 
@@ -121,11 +120,11 @@ def list_sessions(email: str) -> list[dict[str, Any]]:
 
 def revoke_sessions(email: str) -> int:
     """Revoke all sessions of an account, and return how many there were. Raises 404."""
-    return user_sessions.end_all(_lock(email))
+    return auth.end_all_sessions(_lock(email))
 
 
 def _find(email: str) -> User:
-    user = users.find_by_email(email)
+    user = user_queries.find_by_email(email)
     if user is None:
         raise ApiError("not_found", "No account has this email address.", field="email")
     return user

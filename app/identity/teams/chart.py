@@ -4,7 +4,7 @@ from collections import defaultdict
 from typing import Any
 from uuid import UUID
 
-from app.identity.teams.queries import tree
+from app.identity.teams import tree
 from app.kit import errors
 
 BOUNDS = tree.Bounds(teams=20_000, members=200_000)
@@ -40,23 +40,8 @@ def _build_nodes(rows: list[tree.ChartRow], team_id: UUID | None) -> list[dict[s
     children: dict[UUID | None, list[dict[str, Any]]] = defaultdict(list)
     nodes = {}
     for row in rows:
-        nodes[row.id] = _build_node(row)
+        nodes[row.id] = {**row._asdict(), "members": row.members or []}
         children[None if row.id == team_id else row.parent_id].append(nodes[row.id])
     for node in nodes.values():
         node["children"] = children.get(node["id"], [])
     return children[None]
-
-
-def _build_node(row: tree.ChartRow) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "parent_id": row.parent_id,
-        "name": row.name,
-        "description": row.description,
-        "skills": row.skills,
-        "lead_id": row.lead_id,
-        "lead": row.lead,
-        "member_count": row.member_count,
-        "child_count": row.child_count,
-        "members": row.members or [],
-    }

@@ -25,21 +25,6 @@ def render(stored: Mapping[str, Any], provider_key: str | None) -> dict[str, Any
     return {**DEFAULTS, **stored, "ai_provider": provider}
 
 
-def get_claim_minutes(stored: Mapping[str, Any]) -> int:
-    """Return after how many minutes a claim expires unless it is renewed."""
-    return int(stored.get("claim_minutes") or DEFAULTS["claim_minutes"])
-
-
-def allows_self_review(stored: Mapping[str, Any]) -> bool:
-    """Return True if reviewers may decide on tag sets that they labeled."""
-    return stored.get("allow_self_review") is True
-
-
-def get_draft_hours(stored: Mapping[str, Any]) -> int:
-    """Return after how many hours a draft that is not saved releases its document."""
-    return int(stored.get("draft_hours") or DEFAULTS["draft_hours"])
-
-
 def merge(
     stored: Mapping[str, Any], provider_key: str | None, changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str | None]:

@@ -3,11 +3,13 @@
 from typing import Any
 from uuid import UUID
 
-from app.identity.auth import password_policy, sessions
+from app.identity.auth import password_policy
+from app.identity.auth import queries as session_queries
 from app.identity.auth import service as auth
+from app.identity.auth.service import Client
 from app.identity.invitations import queries
 from app.identity.invitations.queries import TokenInvitation
-from app.identity.invitations.service import tokens
+from app.identity.invitations.service import hash_token
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import CLOSED_STATUSES
 from app.identity.teams import service as teams
@@ -48,8 +50,7 @@ def accept(
     token: str,
     *,
     authorization: str | None,
-    ip_address: str | None,
-    user_agent: str | None,
+    client: Client,
     name: str | None = None,
     password: str | None = None,
 ) -> dict[str, Any]:
@@ -63,10 +64,9 @@ def accept(
     invitation = _find_open(token)
     if invitation.organization_status == "suspended":
         raise errors.denied("The organization is suspended: nobody can join it now.")
-    client = {"ip_address": ip_address, "user_agent": user_agent}
     with tenancy.organization(invitation.organization_id):
         # Lock before any slow step: a concurrent request waits here, and then fails.
-        if not queries.lock_open(tokens.hash_token(token)):
+        if not queries.lock_open(hash_token(token)):
             raise _not_open(_find_open(token).status)
         account = _find_account(invitation.email)
         if account is None:
@@ -75,23 +75,13 @@ def accept(
             user, response = _authenticate(account, password, client, authorization)
         # Accept after authentication, so that the audit log names the user. The invitation may have
         # expired meanwhile.
-        if not queries.mark_accepted(tokens.hash_token(token)):
+        if not queries.mark_accepted(hash_token(token)):
             raise _not_open("expired")
         _join(invitation, user, keep=response.pop("session_id", None))
     if user.email_verified_at is None:
         user_queries.set_security(user, email_verified_at=db.utc_now())
     only = response.pop("only", None)
     return {**response, "organizations": organizations.list_for_user(user.id, only=only)}
-
-
-def accept_by_address(email: str) -> queries.AcceptedInvitation | None:
-    """Accept the open invitation of an address into the bound organization, if there is one.
-
-    For single sign-on, where the identity
-    provider confirms that the user has the address. An invitation with the role owner is not
-    accepted in this way: it requires the token.
-    """
-    return queries.accept_by_address(email)
 
 
 def _join(invitation: TokenInvitation, user: User, *, keep: UUID | None) -> None:
@@ -103,7 +93,7 @@ def _join(invitation: TokenInvitation, user: User, *, keep: UUID | None) -> None
     joined = organizations.join(user.id, role=invitation.role)
     teams.join(user.id, map(UUID, invitation.team_ids))
     if joined and invitation.role == Role.owner.name:
-        sessions.end_single_sign_on_sessions(user.id, invitation.organization_id, keep=keep)
+        session_queries.revoke_single_sign_on(user.id, invitation.organization_id, keep=keep)
     if joined:
         data = {"user_id": user.id, "role": invitation.role, "invitation_id": invitation.id}
         events.emit("member.joined", data)
@@ -111,7 +101,7 @@ def _join(invitation: TokenInvitation, user: User, *, keep: UUID | None) -> None
 
 def _find_open(token: str) -> TokenInvitation:
     with tenancy.across_organizations(reason=_REASON):
-        invitation = queries.find_by_token(tokens.hash_token(token))
+        invitation = queries.find_by_token(hash_token(token))
     if invitation is None:
         raise errors.not_found()
     if invitation.organization_status in CLOSED_STATUSES:
@@ -130,7 +120,7 @@ def _find_account(email: str) -> User | None:
 
     The account of a look-alike address belongs to somebody else.
     """
-    account = users.find_by_email(email)
+    account = user_queries.find_by_email(email)
     return account if account is not None and account.email == email else None
 
 
@@ -138,7 +128,7 @@ def _create_account(
     invitation: TokenInvitation,
     name: str | None,
     password: str | None,
-    client: dict[str, Any],
+    client: Client,
     authorization: str | None,
 ) -> tuple[User, dict[str, Any]]:
     if authorization is not None:
@@ -154,18 +144,18 @@ def _create_account(
         user = users.create(
             email=invitation.email, name=name or "", password=password, verified=True, **chosen
         )
-    return user, auth.open_session(user, **client)
+    return user, auth.open_session(user, client)
 
 
 def _authenticate(
-    account: User, password: str | None, client: dict[str, Any], authorization: str | None
+    account: User, password: str | None, client: Client, authorization: str | None
 ) -> tuple[User, dict[str, Any]]:
     if authorization is not None:
         return account, _authenticate_token(account, authorization)
     if password is None:
         message = "This address has an account. Send its password or its bearer token."
         raise errors.invalid(message, "password")
-    return account, auth.login(email=account.email, password=password, **client)
+    return account, auth.login(email=account.email, password=password, client=client)
 
 
 def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
