@@ -20,7 +20,7 @@ _CLOSE = text(
 )
 
 
-def now() -> datetime:
+def get_database_time() -> datetime:
     """Return the time of the database's clock, which decides whether a month has ended."""
     return db.session().scalars(select(func.now())).one()
 
@@ -34,7 +34,7 @@ def close(period: str, ended: datetime) -> bool:
     return db.session().execute(_CLOSE, values).first() is not None
 
 
-def emit_for_billed(event: str, payload: dict[str, str], ended: datetime) -> int:
+def emit_for_billed_organizations(event: str, payload: dict[str, str], ended: datetime) -> int:
     """Emit an event for each organization that is billed, and return how many there are."""
     return events.emit_each(event, payload, organizations=_BILLED, ended=ended)
 

@@ -1,7 +1,7 @@
 """Service that closes billing periods; the handlers of the event `CLOSED` issue the invoices."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from app.billing.periods import queries
@@ -20,7 +20,9 @@ def get_bounds(period: str) -> tuple[datetime, datetime]:
     if not re.fullmatch(MONTH, period):
         raise ValueError(f"{period!r} is not a month such as 2026-10")
     first = datetime.strptime(period, "%Y-%m").replace(tzinfo=UTC)
-    return first, (first + timedelta(days=31)).replace(day=1)
+    if first.month < 12:  # noqa: PLR2004 - December
+        return first, first.replace(month=first.month + 1)
+    return first, first.replace(year=first.year + 1, month=1)
 
 
 def close(*, period: str) -> dict[str, Any]:
@@ -31,7 +33,7 @@ def close(*, period: str) -> dict[str, Any]:
     """
     start, end = get_bounds(period)
     with tenancy.across_organizations(reason="a period is closed for every organization"):
-        if queries.now() < end:
+        if queries.get_database_time() < end:
             message = "This month has not ended yet in UTC."
             raise errors.invalid(message, "period", ends_at=_format_utc(end))
         if not events.list_handlers(CLOSED) and queries.find(period) is None:
@@ -42,7 +44,7 @@ def close(*, period: str) -> dict[str, Any]:
             )
         if queries.close(period, end):
             payload = {"period": period, "from": _format_utc(start), "to": _format_utc(end)}
-            queries.emit_for_billed(CLOSED, payload, end)
+            queries.emit_for_billed_organizations(CLOSED, payload, end)
         record = queries.find(period)
         assert record is not None
     return {

@@ -116,12 +116,12 @@ def verify(organization_slug: str | None = None, progress: Progress | None = Non
                 progress(report.entries, max(total, report.entries))
 
         for organization_id, slug in chains:
-            _verify_one(organization_id, slug, report, on_block)
+            _verify_chain(organization_id, slug, report, on_block)
             report.chains += 1
     return report
 
 
-def _verify_one(
+def _verify_chain(
     organization_id: UUID, slug: str | None, report: Report, on_block: Callable[[], None]
 ) -> None:
     before = replace(report, findings=[*report.findings])
@@ -130,7 +130,7 @@ def _verify_one(
     if report.faults > before.faults and queries.get_first_hash(organization_id) != first_hash:
         # The chain was erased during the verification, and another one has replaced it.
         vars(report).update(vars(before))
-        _verify_one(organization_id, slug, report, on_block)
+        _verify_chain(organization_id, slug, report, on_block)
 
 
 def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:

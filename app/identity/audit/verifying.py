@@ -23,6 +23,13 @@ from app.identity.audit.chain import (
 from app.identity.audit.models import NO_ORGANIZATION
 
 Fault = Literal["edited", "removed", "inserted", "truncated", "broken", "backdated", "missing"]
+MAX_DELAY = timedelta(hours=1)
+"""Maximum by which an entry may be older than entries appended before it.
+
+No transaction of this service lasts so long, so an older entry was written with a false time.
+"""
+OnBlock = Callable[[], None]
+"""Called after every block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +73,6 @@ class Report:
         self.faults += 1
         if len(self.findings) < self.MAX_FINDINGS:
             self.findings.append(finding)
-
-
-MAX_DELAY = timedelta(hours=1)
-"""Maximum by which an entry may be older than entries appended before it.
-
-No transaction of this service lasts so long, so an older entry was written with a false time.
-"""
-
-OnBlock = Callable[[], None]
-"""Called after every block."""
 
 
 class ChainVerifier:
@@ -126,7 +123,7 @@ class ChainVerifier:
     def _verify_entries(self, block: Block) -> None:
         current_digests = queries.get_digests(block.entries)
         missing = [entry for entry in block.entries if entry not in current_digests]
-        forgotten = queries.find_forgotten(missing) if missing else set()
+        forgotten = queries.find_forgotten_entries(missing) if missing else set()
         for offset, entry in enumerate(block.entries):
             position = block.position + offset
             recorded_digest = block.digests[offset * DIGEST_BYTES : (offset + 1) * DIGEST_BYTES]
@@ -175,7 +172,7 @@ class ChainVerifier:
             message = "the organization has no entries, not even for its creation"
             self._report("missing", message, None, None)
         if counts.entries + self.removed != counts.sealed + counts.unsealed:
-            for entry in queries.list_unchained(self.id, Report.MAX_FINDINGS):
+            for entry in queries.list_unchained_entries(self.id, Report.MAX_FINDINGS):
                 self._report("inserted", "the entry is not in any chain", entry, None)
 
     def _check_forgotten(self) -> None:

@@ -40,7 +40,7 @@ def send_reset_link(email: str) -> None:
     user = user_queries.lock(account.id) if account is not None else None
     if user is None or user.disabled_at is not None or links.must_wait(user.id, links.RESET):
         return
-    if not password_policy.allows(user):
+    if not password_policy.allows_password(user):
         return
     links.send_link(user, links.RESET, user.email)
 
@@ -61,7 +61,7 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
         _replace_password(user, password, field="password")
     attempts.clear(attempts.get_address_subject(user.email))
     if user.email_verified_at is None:
-        user_queries.set_security(user, email_verified_at=db.utc_now())
+        user_queries.update_account(user, email_verified_at=db.utc_now())
     return service.open_session(user, client)
 
 
@@ -125,7 +125,7 @@ def remove_credentials(user: User) -> None:
     somebody else may have created the account and may know the password.
     """
     user_queries.lock(user.id)
-    user_queries.set_security(user, password_hash=None, email_verified_at=db.utc_now())
+    user_queries.update_account(user, password_hash=None, email_verified_at=db.utc_now())
     service.end_all_sessions(user)
     links.invalidate_all(user.id)
 
@@ -133,7 +133,7 @@ def remove_credentials(user: User) -> None:
 def _replace_password(user: User, password: str, *, field: str) -> None:
     password_policy.check(user)
     passwords.check(password, email=user.email, name=user.name, field=field)
-    user_queries.set_security(user, password_hash=secrets.hash_password(password))
+    user_queries.update_account(user, password_hash=secrets.hash_password(password))
     service.end_all_sessions(user)
     links.invalidate_all(user.id)
     links.send_notice(user, "password_changed", to=user.email)
@@ -204,9 +204,9 @@ def confirm_email_change(token: str) -> dict[str, Any]:
         service.end_all_sessions(user)
         links.invalidate_all(user.id)
         links.send_notice(user, "email_changed", to=old_email)
-        user_queries.set_security(user, email_verified_at=db.utc_now())
+        user_queries.update_account(user, email_verified_at=db.utc_now())
     elif user.email_verified_at is None:
-        user_queries.set_security(user, email_verified_at=db.utc_now())
+        user_queries.update_account(user, email_verified_at=db.utc_now())
     return {"email": user.email, "email_verified": True}
 
 

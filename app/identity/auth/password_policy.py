@@ -54,6 +54,6 @@ def check(user: User) -> None:
             raise error
 
 
-def allows(user: User) -> bool:
+def allows_password(user: User) -> bool:
     """Return true if this account may use a password."""
     return all(policy.find_account_error(user) is None for policy in _policies)

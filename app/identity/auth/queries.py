@@ -97,7 +97,7 @@ _HAS_CURRENT_VERSION = (
 )
 
 
-def _active_of_user(user_id: UUID, only: UUID | None) -> list[ColumnElement[bool]]:
+def _build_active_conditions(user_id: UUID, only: UUID | None) -> list[ColumnElement[bool]]:
     scope = [Session.organization_id == only] if only is not None else []
     return [Session.user_id == user_id, *_ACTIVE, *scope]
 
@@ -118,7 +118,7 @@ def _select_sessions(user_id: UUID, current: UUID | None, only: UUID | None) -> 
     return (
         select(*columns)
         .join(User, User.id == Session.user_id)
-        .where(*_active_of_user(user_id, only), _HAS_CURRENT_VERSION)
+        .where(*_build_active_conditions(user_id, only), _HAS_CURRENT_VERSION)
     )
 
 
@@ -158,7 +158,9 @@ def revoke_own(session_id: UUID, user_id: UUID, *, only: UUID | None) -> bool:
     A session of an outdated token version has ended, as it has for `list_active_sessions`.
     """
     is_current = (User.id == Session.user_id, _HAS_CURRENT_VERSION)
-    return bool(_revoke(Session.id == session_id, *_active_of_user(user_id, only), *is_current))
+    return bool(
+        _revoke(Session.id == session_id, *_build_active_conditions(user_id, only), *is_current)
+    )
 
 
 def revoke_all(user_id: UUID, *, token_version: int) -> int:
@@ -166,7 +168,7 @@ def revoke_all(user_id: UUID, *, token_version: int) -> int:
 
     Sessions of another version than `token_version` had ended before, so they do not count.
     """
-    versions = _revoke(*_active_of_user(user_id, None))
+    versions = _revoke(*_build_active_conditions(user_id, None))
     return sum(version in (None, token_version) for version in versions)
 
 
@@ -179,7 +181,9 @@ def revoke_single_sign_on(
     """
     has_access = or_(Session.organization_id == organization_id, Session.organization_id.is_(None))
     others = [Session.id != keep] if keep is not None else []
-    _revoke(*_active_of_user(user_id, None), Session.method != "password", has_access, *others)
+    _revoke(
+        *_build_active_conditions(user_id, None), Session.method != "password", has_access, *others
+    )
 
 
 def _revoke(*conditions: ColumnElement[bool]) -> list[int | None]:

@@ -197,13 +197,13 @@ def authenticate_token(token: str, slug: str | None) -> Caller:
         session_id=claims.session_id,
         token_id=claims.token_id,
         expires_at=datetime.fromtimestamp(claims.expires_at, UTC),
-        organization=_organization(state) if slug is not None else None,
+        organization=_get_organization(state) if slug is not None else None,
         role=Role[state.role] if state.role else None,
         only_organization=UUID(state.only_organization) if state.only_organization else None,
     )
 
 
-def _organization(state: queries.SessionState) -> Organization:
+def _get_organization(state: queries.SessionState) -> Organization:
     """Return the organization of the request.
 
     Raises the same 403 for an unknown slug as for an organization of which the user is no member.
@@ -249,7 +249,7 @@ def end_all_sessions(user: User) -> int:
     can be opened at once.
     """
     old_version = user.token_version
-    user_queries.set_security(user, token_version=User.token_version + 1)
+    user_queries.update_account(user, token_version=User.token_version + 1)
     return queries.revoke_all(user.id, token_version=old_version)
 
 

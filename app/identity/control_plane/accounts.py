@@ -33,14 +33,13 @@ def create_user(
         verified=verified,
     )
     if password is None:
-        link = links.issue(user, links.RESET, user.email, LINK_LIFETIME)
         values: dict[str, str | int | None] = {
+            **links.issue(user, links.RESET, user.email, LINK_LIFETIME),
             "name": user.name,
             "email": user.email,
             "days": LINK_LIFETIME.days,
             "address": container.settings().public_url,
         }
-        values |= link
         emails.enqueue("account", to=user.email, locale=user.locale, values=values)
     return _render(user)
 
@@ -75,7 +74,7 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
         reason="finds the organizations that would be left without an owner"
     ):
         sole_owner_of = queries.list_solely_owned_slugs(user.id)
-    user_queries.set_security(user, disabled_at=db.utc_now())
+    user_queries.update_account(user, disabled_at=db.utc_now())
     with tenancy.across_organizations(
         reason="releases the user's work in each of their organizations"
     ):
@@ -102,7 +101,7 @@ def enable_user(email: str) -> dict[str, Any]:
     user = _lock(email)
     if user.disabled_at is None:
         raise errors.conflict("The account is not disabled.")
-    user_queries.set_security(user, disabled_at=None)
+    user_queries.update_account(user, disabled_at=None)
     return _render(user)
 
 

@@ -5,7 +5,7 @@ from app.kit import container, jobs, tenancy
 from app.kit.emails import Email
 from app.kit.jobs import Job, failures
 
-_LISTED = 20
+_MAX_LISTED = 20
 
 
 def report_failures() -> int:
@@ -18,7 +18,9 @@ def report_failures() -> int:
     total = sum(group.number for group in failed)
     addresses = container.settings().operator_email
     if total and addresses:
-        functions = ", ".join(f"{group.function} ({group.number})" for group in failed[:_LISTED])
+        functions = ", ".join(
+            f"{group.function} ({group.number})" for group in failed[:_MAX_LISTED]
+        )
         public_url = container.settings().public_url
         values: dict[str, str | int | None] = {
             "number": total,

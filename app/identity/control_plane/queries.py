@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import InstrumentedAttribute
 
+from app.identity.organizations import emitted_events
 from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
 from app.kit import db, events
@@ -142,7 +143,9 @@ def emit_member_disabled(user_id: UUID) -> None:
 
     The caller must have bound all organizations.
     """
-    payload = {"user_id": user_id}
     events.emit_each(
-        "member.disabled", payload, organizations=_ORGANIZATIONS_OF_USER, user_id=user_id
+        emitted_events.MEMBER_DISABLED,
+        {"user_id": user_id},
+        organizations=_ORGANIZATIONS_OF_USER,
+        user_id=user_id,
     )

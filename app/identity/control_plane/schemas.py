@@ -18,9 +18,9 @@ from app.kit.api.fields import (
 )
 from app.kit.settings import PLANS
 
-_MOST = 2**53 - 1  # the largest integer that every JSON parser represents exactly
+_MAX_INTEGER = 2**53 - 1  # the largest integer that every JSON parser represents exactly
 _limits: dict[str, Any] = {
-    name: Int(allow_none=True, maximum=_MOST, metadata={"description": meaning})
+    name: Int(allow_none=True, maximum=_MAX_INTEGER, metadata={"description": meaning})
     for name, meaning in LIMITS.items()
 }
 PlanLimits = type(

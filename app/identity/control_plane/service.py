@@ -1,6 +1,6 @@
 """Service with which the operator provisions, lists and changes organizations."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.identity.auth import links
 from app.identity.control_plane import queries
+from app.identity.organizations import emitted_events
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Organization
 from app.identity.users import addresses
@@ -32,6 +33,8 @@ LIMITS = {
     "ai_pages_per_month": "Pages processed with AI assistance per month.",
 }
 """Maps each limit of a plan to a description of what it limits."""
+LINK_LIFETIME = timedelta(days=7)
+"""Lifetime of the first link, which is an invitation and is valid for as long as one."""
 
 
 def set_plan(
@@ -48,8 +51,12 @@ def set_plan(
     if (organization.plan, organization.plan_limits) != (plan, limits):
         plan_before = organization.plan
         organization.plan, organization.plan_limits = plan, limits
-        payload = {"plan": plan, "limits": limits, "plan_before": plan_before}
-        _emit(organization, "organization.plan_changed", payload)
+        payload: emitted_events.PlanChangedPayload = {
+            "plan": plan,
+            "limits": limits,
+            "plan_before": plan_before,
+        }
+        _emit(organization, emitted_events.PLAN_CHANGED, payload)
     return render(organization)
 
 
@@ -66,7 +73,7 @@ def suspend(slug: str, *, reason: str) -> dict[str, Any]:
     organization.status, organization.suspension_reason = "suspended", reason
     if not was_suspended:
         organization.suspended_at = db.utc_now()
-    _emit(organization, "organization.suspended", {"reason": reason})
+    _emit(organization, emitted_events.SUSPENDED, {"reason": reason})
     _email_owners(organization, "suspended", reason=reason)
     return render(organization)
 
@@ -104,7 +111,7 @@ def reinstate(slug: str) -> dict[str, Any]:
     if organization.status == "suspended":
         organization.status = "active"
         organization.suspended_at = organization.suspension_reason = None
-        _emit(organization, "organization.reinstated", {})
+        _emit(organization, emitted_events.REINSTATED, {})
         _email_owners(organization, "reinstated")
     return render(organization)
 
@@ -136,7 +143,7 @@ def _lock_not_closed(slug: str) -> Organization:
     return organization
 
 
-def _emit(organization: Organization, event: str, payload: dict[str, Any]) -> None:
+def _emit(organization: Organization, event: str, payload: Mapping[str, object]) -> None:
     with tenancy.organization(organization.id):
         events.emit(event, payload)
 
@@ -180,10 +187,6 @@ def show(slug: str) -> dict[str, Any]:
     }
 
 
-LINK_LIFETIME = timedelta(days=7)
-"""Lifetime of the first link, which is an invitation and is valid for as long as one."""
-
-
 def provision(
     *, organization: dict[str, Any], owner: dict[str, str], plan: str | None = None
 ) -> dict[str, Any]:
@@ -199,7 +202,7 @@ def provision(
     with _prefix_error_field("organization"):
         record = organizations.create(**organization, owner_id=user.id, plan=plan)
     with tenancy.organization(record.id):
-        events.emit("organization.provisioned", {"owner_id": user.id, "plan": record.plan})
+        events.emit(emitted_events.PROVISIONED, {"owner_id": user.id, "plan": record.plan})
     _email_owner(record, user, created=created)
     person = {"id": user.id, "email": user.email, "name": user.name, "created": created}
     return {**render(record), "owner": person}

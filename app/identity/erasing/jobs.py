@@ -27,13 +27,13 @@ def enqueue_due() -> list[UUID]:
 
 
 @jobs.handler("erasing.start")
-def start(_job: Job) -> None:
+def start_erasing(_job: Job) -> None:
     """Enqueue the jobs for all organizations that are due."""
     enqueue_due()
 
 
 @jobs.handler("erasing.run", queue="erasing", resumable=True)
-def run(job: Job) -> None:
+def erase_organization(job: Job) -> None:
     """Erase an organization."""
     service.erase(UUID(job.args["organization_id"]), job.checkpoint)
 

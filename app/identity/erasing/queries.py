@@ -82,13 +82,13 @@ def erase_batch(table: Table, organization_id: UUID) -> int:
     """Delete up to `BATCH` of an organization's rows and return their number, 0 if none is left."""
     keys = list(table.primary_key.columns)
     belongs = table.columns.organization_id == organization_id
-    batch = select(*keys).where(belongs, *_leaf_conditions(table)).limit(BATCH)
+    batch = select(*keys).where(belongs, *_build_leaf_conditions(table)).limit(BATCH)
     statement = delete(table).where(belongs, tuple_(*keys).in_(batch))
     with tenancy.organization(organization_id):
         return int(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
 
 
-def _leaf_conditions(table: Table) -> list[ColumnElement[bool]]:
+def _build_leaf_conditions(table: Table) -> list[ColumnElement[bool]]:
     """Return the conditions for rows that no row of the same table references.
 
     Rows of a tree, such as teams, are deleted from the leaves up.

@@ -132,20 +132,12 @@ def revoke(invitation_id: UUID) -> bool:
 
 
 class TokenInvitation(NamedTuple):
-    """The invitation of a token with its organization."""
+    """The invitation of a token, with its current status and the inviter's name."""
 
-    id: UUID
-    email: str
-    role: str
-    team_ids: list[str]
+    invitation: Invitation
+    organization: Organization
     status: str
-    expires_at: datetime
     inviter_name: str | None
-    organization_id: UUID
-    slug: str
-    name: str
-    settings: dict[str, Any]
-    organization_status: str
 
 
 def find_by_token(token_hash: str) -> TokenInvitation | None:
@@ -154,20 +146,7 @@ def find_by_token(token_hash: str) -> TokenInvitation | None:
     The caller must have bound all organizations.
     """
     statement = (
-        select(
-            Invitation.id,
-            Invitation.email,
-            Invitation.role,
-            Invitation.team_ids,
-            _STATUS,
-            Invitation.expires_at,
-            User.name,
-            Invitation.organization_id,
-            Organization.slug,
-            Organization.name,
-            Organization.settings,
-            Organization.status,
-        )
+        select(Invitation, Organization, _STATUS, User.name)
         .join(Organization, Organization.id == Invitation.organization_id)
         .outerjoin(User, User.id == Invitation.invited_by)
         .where(Invitation.token_hash == token_hash)

@@ -35,7 +35,7 @@ def get_invitation(invitation_token: str) -> dict[str, Any]:
     Returns the organization, the address and the role of an invitation. The emailed token is the
     only credential.
     """
-    return accepting.get_offer(invitation_token)
+    return accepting.get_preview(invitation_token)
 
 
 @public.post(

@@ -49,7 +49,7 @@ def invite(
     values = {
         "organization_id": caller.org.id,
         "email": address,
-        "email_key": addresses.canonical(address),
+        "email_key": addresses.get_mailbox_key(address),
         "role": role,
         "team_ids": [str(team_id) for team_id in unique_team_ids],
         "token_hash": hash_token(token),
@@ -121,7 +121,9 @@ def count_invitation(email: str) -> None:
     Raises 429 `rate_limited`.
     """
     organization = str(tenancy.current_organization_id())
-    mailbox = container.keyring().fingerprint("invited", organization + addresses.canonical(email))
+    mailbox = container.keyring().fingerprint(
+        "invited", organization + addresses.get_mailbox_key(email)
+    )
     for item in PER_ADDRESS:
         ratelimit.count(item, "invited_address", mailbox, what="Invitations to one address")
     daily = RateLimitItemPerDay(container.settings().invitations_per_day)

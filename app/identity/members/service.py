@@ -7,6 +7,7 @@ from app.identity.invitations import queries as invitation_queries
 from app.identity.invitations import service as invitations
 from app.identity.members import queries
 from app.identity.members.queries import MemberDetails
+from app.identity.organizations import emitted_events
 from app.identity.organizations import queries as organization_queries
 from app.identity.organizations import service as organizations
 from app.kit import errors, events, tenancy
@@ -109,8 +110,13 @@ def change_role(user_id: UUID, *, old_role: Role, role: Role, changed_by: UUID |
         invitations.revoke_by_inviter(user_id, role=role)
     if role is Role.owner:
         session_queries.revoke_single_sign_on(user_id, tenancy.current_organization_id())
-    payload = {"from": old_role.name, "to": role.name, "changed_by": changed_by}
-    events.emit("member.role_changed", {"user_id": user_id, **payload})
+    payload: emitted_events.MemberRoleChangedPayload = {
+        "user_id": user_id,
+        "from": old_role.name,
+        "to": role.name,
+        "changed_by": changed_by,
+    }
+    events.emit(emitted_events.MEMBER_ROLE_CHANGED, payload)
 
 
 def end_membership(user_id: UUID, *, role: Role, removed_by: UUID | None) -> None:
@@ -128,5 +134,10 @@ def end_membership(user_id: UUID, *, role: Role, removed_by: UUID | None) -> Non
         organization_queries.insert_removal(user_id)
     team_ids = queries.remove(user_id)
     invitations.revoke_by_inviter(user_id, role=None)
-    payload = {"role": role.name, "removed_by": removed_by}
-    events.emit("member.removed", {"user_id": user_id, **payload, "team_ids": team_ids})
+    payload: emitted_events.MemberRemovedPayload = {
+        "user_id": user_id,
+        "role": role.name,
+        "removed_by": removed_by,
+        "team_ids": team_ids,
+    }
+    events.emit(emitted_events.MEMBER_REMOVED, payload)

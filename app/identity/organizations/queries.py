@@ -17,23 +17,7 @@ from app.identity.organizations.models import (
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 
-_COLUMNS = (
-    Organization.id,
-    Organization.slug,
-    Organization.name,
-    Organization.settings,
-    Organization.ai_provider_key,
-    Organization.status,
-    Organization.plan,
-    Organization.closed_at,
-    Organization.erase_after,
-    Organization.created_at,
-    Organization.updated_at,
-    Organization.revision,
-    Membership.role,
-)
-
-
+_COLUMNS = (*Organization.__table__.columns, Membership.role)
 _SELECT_OF_USER = (
     select(*_COLUMNS)
     .join(Membership, Membership.organization_id == Organization.id)

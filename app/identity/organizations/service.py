@@ -6,13 +6,17 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from app.identity.organizations import queries, slugs
+from app.identity.organizations import emitted_events, queries, slugs
 from app.identity.organizations import settings as rules
 from app.identity.organizations.models import Membership, Organization
 from app.kit import container, db, errors, events, tenancy
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.kit.principal import Caller
+
+_MAX_ATTEMPTS = 8
+MIN_GRACE_PERIOD = timedelta(hours=1)
+"""Minimum grace period: requests and jobs that run at the closing end before erasing begins."""
 
 
 def list_for_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
@@ -37,7 +41,7 @@ def list_for_caller(caller: Caller, page: PageRequest, **period: datetime | None
         with tenancy.across_organizations(reason="a user's memberships span organizations"):
             only = caller.only_organization
             result = queries.get_page_for_user(caller.user_id, page, only=only, **period)
-    return replace(result, items=[_with_settings(row._asdict()) for row in result.items])
+    return replace(result, items=[_add_settings(row._asdict()) for row in result.items])
 
 
 def list_for_key(caller: Caller) -> list[dict[str, str]]:
@@ -56,10 +60,10 @@ def get(caller: Caller) -> dict[str, Any]:
 def render(organization: Organization, *, role: Role) -> dict[str, Any]:
     """Return an organization as a member with `role` sees it."""
     names = [column.key for column in Organization.__table__.columns]
-    return _with_settings({**{n: getattr(organization, n) for n in names}, "role": role.name})
+    return _add_settings({**{n: getattr(organization, n) for n in names}, "role": role.name})
 
 
-def _with_settings(row: Mapping[str, Any]) -> dict[str, Any]:
+def _add_settings(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "settings": rules.render(row["settings"], row["ai_provider_key"])}
 
 
@@ -75,9 +79,6 @@ def get_retention_days(organization_id: UUID) -> int | None:
     """
     rows = queries.list_retention_days(organization_id)
     return rows[0][1] if rows else None
-
-
-_MAX_ATTEMPTS = 8
 
 
 def create(
@@ -112,15 +113,21 @@ def create(
     return organization
 
 
-def join(user_id: UUID, *, role: str) -> bool:
-    """Make a user a member of the bound organization, and delete the record of an earlier removal.
+def join(user_id: UUID, *, role: str, invitation_id: UUID | None) -> bool:
+    """Make a user a member of the bound organization, and emit `member.joined`.
 
-    Returns false if the user is already a member, also if a concurrent transaction has created the
-    membership; the role is then not changed.
+    Also deletes the record of an earlier removal. Returns false and changes nothing if the user is
+    already a member, also if a concurrent transaction has created the membership.
     """
     joined = queries.insert_membership(user_id, role)
     if joined:
         queries.delete_removal(user_id)
+        payload: emitted_events.MemberJoinedPayload = {
+            "user_id": user_id,
+            "role": role,
+            "invitation_id": invitation_id,
+        }
+        events.emit(emitted_events.MEMBER_JOINED, payload)
     return joined
 
 
@@ -137,18 +144,14 @@ def _insert_with_slug(slug: str, values: dict[str, Any]) -> Organization:
 
 
 def _insert_with_generated_slug(name: str, values: dict[str, Any]) -> Organization:
-    slug = slugs.from_name(name)
+    slug = slugs.build_slug(name)
     organization = queries.insert_organization(slug, values) if slug else None
     attempts = 0
     while organization is None:
         assert attempts < _MAX_ATTEMPTS, "every random suffix was taken, out of 700 million"
         attempts += 1
-        organization = queries.insert_organization(slugs.from_name_with_suffix(name), values)
+        organization = queries.insert_organization(slugs.build_slug_with_suffix(name), values)
     return organization
-
-
-MIN_GRACE_PERIOD = timedelta(hours=1)
-"""Minimum grace period: requests and jobs that run at the closing end before erasing begins."""
 
 
 def update(
@@ -203,10 +206,11 @@ def close_record(record: Organization) -> None:
     record.closed_at = db.utc_now()
     grace = timedelta(days=container.settings().erase_after_days)
     record.erase_after = record.closed_at + max(grace, MIN_GRACE_PERIOD)
-    events.emit(
-        "organization.closed",
-        {"organization_id": record.id, "erase_after": record.erase_after},
-    )
+    payload: emitted_events.ClosedPayload = {
+        "organization_id": record.id,
+        "erase_after": record.erase_after,
+    }
+    events.emit(emitted_events.CLOSED, payload)
 
 
 def reopen_record(record: Organization) -> None:
@@ -219,7 +223,7 @@ def reopen_record(record: Organization) -> None:
         raise errors.conflict("Only a closed organization can be reopened.", state=state)
     record.status = "active" if record.suspended_at is None else "suspended"
     record.closed_at = record.erase_after = None
-    events.emit("organization.reopened", {"organization_id": record.id})
+    events.emit(emitted_events.REOPENED, {"organization_id": record.id})
 
 
 def lock_role(caller: Caller) -> Role:

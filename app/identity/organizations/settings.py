@@ -61,7 +61,7 @@ def _merge_provider(
 ) -> tuple[dict[str, Any], str | None]:
     provider = {**_BUILTIN, **stored, **{k: v for k, v in changes.items() if k != "api_key"}}
     _check_provider(provider)
-    if _origin(provider["base_url"]) != _origin(stored.get("base_url")):
+    if _get_origin(provider["base_url"]) != _get_origin(stored.get("base_url")):
         # Otherwise somebody who cannot read the key could have it sent to their own server.
         key = None
     if "api_key" in changes:
@@ -91,6 +91,6 @@ def check_address(changes: Mapping[str, Any]) -> None:
             raise errors.invalid(refusal.reason, "settings.ai_provider.base_url") from None
 
 
-def _origin(url: str | None) -> tuple[str, str] | None:
+def _get_origin(url: str | None) -> tuple[str, str] | None:
     parts = urlsplit(url) if url else None
     return (parts.scheme, parts.netloc) if parts else None

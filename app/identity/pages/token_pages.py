@@ -14,7 +14,7 @@ from app.identity.invitations import accepting as invitations
 from app.identity.invitations.schemas import AcceptInvitation
 from app.identity.pages.problems import Problem
 from app.identity.pages.rendering import Input
-from app.identity.sso import codes, cookies
+from app.identity.sso import cookies, flows
 from app.identity.sso import service as sso
 from app.identity.users import passwords
 from app.kit import locales
@@ -101,12 +101,12 @@ def _check_new_password(form: Form) -> list[Problem]:
     return []
 
 
-def _account_input(email: str) -> Input:
+def _build_account_input(email: str) -> Input:
     """Return the field that tells password managers which account the password belongs to."""
     return Input("email", "email", "username", value=email)
 
 
-def _new_password_inputs() -> list[Input]:
+def _build_new_password_inputs() -> list[Input]:
     return [
         Input("new_password", "password", "new-password", "password", hint="password_hint"),
         Input("repeat", "password", "new-password", "repeat"),
@@ -130,7 +130,10 @@ RESET_PASSWORD = FormPage(
     perform=_reset_password,
     form=NewPasswordForm,
     check=lambda form, _context: _check_new_password(form),
-    inputs=lambda _form, context: [_account_input(context["email"]), *_new_password_inputs()],
+    inputs=lambda _form, context: [
+        _build_account_input(context["email"]),
+        *_build_new_password_inputs(),
+    ],
     again_page=WebPage.FORGOT_PASSWORD,
 )
 
@@ -188,16 +191,16 @@ CONFIRM_EMAIL = FormPage(
 
 
 def _read_invitation(token: str, language: str) -> Context:
-    offer = invitations.get_offer(token)
-    if not offer["has_account"]:
-        password_policy.check_address(offer["email"])
+    preview = invitations.get_preview(token)
+    if not preview["has_account"]:
+        password_policy.check_address(preview["email"])
     return {
-        "email": offer["email"],
-        "organization": offer["organization"]["name"],
-        "inviter": offer["inviter_name"] or offer["organization"]["name"],
-        "role": offer["role"],
-        "expires": locales.format_timestamp(offer["expires_at"], language, "UTC"),
-        "has_account": offer["has_account"],
+        "email": preview["email"],
+        "organization": preview["organization"]["name"],
+        "inviter": preview["inviter_name"] or preview["organization"]["name"],
+        "role": preview["role"],
+        "expires": locales.format_timestamp(preview["expires_at"], language, "UTC"),
+        "has_account": preview["has_account"],
     }
 
 
@@ -215,12 +218,12 @@ def _check_invitation(form: Form, context: Context) -> list[Problem]:
     return problems
 
 
-def _invitation_inputs(form: Form, context: Context) -> list[Input]:
-    account = _account_input(context["email"])
+def _build_invitation_inputs(form: Form, context: Context) -> list[Input]:
+    account = _build_account_input(context["email"])
     if context["has_account"]:
         return [account, Input("password", "password", "current-password", "password")]
     name = Input("name", "text", "name", "name", value=form.get("name", ""))
-    return [account, name, *_new_password_inputs()]
+    return [account, name, *_build_new_password_inputs()]
 
 
 def _accept_invitation(form: Form, context: Context) -> None:
@@ -245,7 +248,7 @@ ACCEPT_INVITATION = FormPage(
     perform=_accept_invitation,
     form=InvitationForm,
     check=_check_invitation,
-    inputs=_invitation_inputs,
+    inputs=_build_invitation_inputs,
 )
 
 
@@ -262,7 +265,7 @@ CONFIRM_SIGN_ON = FormPage(
     operation="exchange_sso_code",
     records="sessions",
     limit="sso",
-    read=lambda token, _language: codes.get_confirmation(token, browser=cookies.read()),
+    read=lambda token, _language: flows.get_confirmation(token, browser=cookies.read()),
     perform=_confirm_sign_on,
     phrases={"invalid_credentials": Problem("link_invalid")},
 )

@@ -43,15 +43,15 @@ _PROBLEMS = {
     Proof.ABSENT: "The DNS record was not found.",
     Proof.UNKNOWN: "The DNS did not respond.",
 }
-_TAKEN = "Another organization has proven this domain."
+_TAKEN_MESSAGE = "Another organization has proven this domain."
 
 
-def system_resolver() -> dns.resolver.Resolver:
+def create_system_resolver() -> dns.resolver.Resolver:
     """Return a resolver with the machine's current configuration."""
     return dns.resolver.Resolver()
 
 
-make_resolver: Callable[[], dns.resolver.Resolver] = system_resolver
+make_resolver: Callable[[], dns.resolver.Resolver] = create_system_resolver
 """Factory of the resolver. Tests replace it with one for their own DNS server."""
 
 
@@ -145,7 +145,7 @@ def mark_proven(row: Domain) -> bool:
     """
     with tenancy.across_organizations(reason="only one organization can have proven a domain"):
         taken = queries.is_proven_by_another(row.domain, row.organization_id)
-    row.problem = _TAKEN if taken else None
+    row.problem = _TAKEN_MESSAGE if taken else None
     if not taken:
         row.verified_at = db.utc_now()
         row.missing_since = None

@@ -16,17 +16,9 @@ from app.identity.sso.models import Configuration, ProviderState
 from app.kit import db
 
 ALGORITHMS = {
-    "RS256": "RSA",
-    "RS384": "RSA",
-    "RS512": "RSA",
-    "PS256": "RSA",
-    "PS384": "RSA",
-    "PS512": "RSA",
-    "ES256": "EC",
-    "ES384": "EC",
-    "ES512": "EC",
-    "EdDSA": "OKP",
-    "Ed25519": "OKP",
+    **dict.fromkeys(("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"), "RSA"),
+    **dict.fromkeys(("ES256", "ES384", "ES512"), "EC"),
+    **dict.fromkeys(("EdDSA", "Ed25519"), "OKP"),
 }
 """Accepted signature algorithms of ID tokens, and their key types.
 

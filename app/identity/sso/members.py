@@ -14,7 +14,7 @@ from app.identity.sso.models import Configuration, Identity
 from app.identity.teams import service as teams
 from app.identity.users import queries as user_queries
 from app.identity.users.models import User
-from app.kit import db, errors, events
+from app.kit import db, errors
 from app.kit.permissions import Role
 
 
@@ -77,11 +77,9 @@ def _join(configuration: Configuration, user: User, role: str, linked: Identity)
     linked.dropped_at = None
     if invited is not None and not _maps_roles(configuration):
         role = invited.role
-    organizations.join(user.id, role=role)
+    organizations.join(user.id, role=role, invitation_id=invited.id if invited else None)
     if invited is not None:
         teams.join(user.id, map(UUID, invited.team_ids))
-    payload = {"role": role, "invitation_id": invited.id if invited is not None else None}
-    events.emit("member.joined", {"user_id": user.id, **payload})
 
 
 def _maps_roles(configuration: Configuration) -> bool:
@@ -92,7 +90,7 @@ def _end_membership(membership: Membership | None, user: User, linked: Identity)
     linked.dropped_at = db.utc_now()
     if membership is not None:
         members.end_membership(user.id, role=Role[membership.role], removed_by=None)
-        user_queries.set_security(user, token_version=User.token_version + 1)
+        user_queries.update_account(user, token_version=User.token_version + 1)
     db.session().flush()
 
 

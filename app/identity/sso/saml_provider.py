@@ -169,7 +169,7 @@ class PostedResponse:
             audience=get_entity_id(slug),
             acs_url=get_acs_url(slug),
             request_id=flow.request_id,
-            asked_at=flow.created_at,
+            requested_at=flow.created_at,
             now=db.utc_now(),
             name_id_format=configuration.settings["name_id_format"],
         )

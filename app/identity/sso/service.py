@@ -8,7 +8,6 @@ from app.identity.auth import service as auth
 from app.identity.auth.service import Client
 from app.identity.sso import (
     accounts,
-    codes,
     domains,
     enforcement,
     fetching,
@@ -72,7 +71,7 @@ def configure(
     checked = PROVIDERS[kind].check(settings)
     configuration = _lock_configuration(revision)
     was_enforced = configuration and configuration.enforced and configuration.enabled
-    client_secret = _take_client_secret(configuration, kind, settings)
+    client_secret = _pop_client_secret(configuration, kind, settings)
     values: dict[str, Any] = {
         **options,
         "kind": kind,
@@ -144,7 +143,7 @@ def _lock_configuration(revision: int | None) -> Configuration | None:
     return configuration
 
 
-def _take_client_secret(
+def _pop_client_secret(
     configuration: Configuration | None, kind: str, settings: dict[str, Any]
 ) -> str | None:
     """Remove the client secret from `settings`, and return the one to store, encrypted.
@@ -224,7 +223,7 @@ def exchange(
     Raises 401 `invalid_credentials` if the code is not valid or was issued to another browser or
     application, and 403 `permission_denied` if the person may no longer sign in.
     """
-    row = codes.redeem(code, browser=browser, verifier=code_verifier)
+    row = flows.redeem_code(code, browser=browser, verifier=code_verifier)
     # The code stays used even if the exchange fails.
     db.checkpoint()
     if row is None:
@@ -238,7 +237,7 @@ def exchange(
 
 
 def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
-    available = queries.get_available(row.organization_id, lock=True)
+    available = queries.get_available_configuration(row.organization_id, lock=True)
     user = accounts.get(row.user_id)
     if available is None or user.disabled_at is not None:
         raise errors.denied("Single sign-on is no longer available to you.")

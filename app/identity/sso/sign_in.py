@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from app.identity.auth import credentials
 from app.identity.organizations.models import Membership, Organization
-from app.identity.sso import accounts, codes, members, queries
+from app.identity.sso import accounts, flows, members, queries
 from app.identity.sso.models import Configuration, Flow, Identity
 from app.identity.sso.providers import ExternalIdentity
 from app.identity.users.models import User
@@ -40,13 +40,13 @@ def sign_in(
     ownership_id = membership.ownership_id if membership is not None else None
     if account.needs_confirmation or _must_confirm(membership, configuration, known):
         pending = {**asdict(identity), "anchor": configuration.provider["anchor"]}
-        code = codes.issue(flow, user.id, ownership_id=ownership_id, pending=pending)
+        code = flows.issue_code(flow, user.id, ownership_id=ownership_id, pending=pending)
         accounts.send_confirmation(organization, user, flow, code)
         return None
     if account.was_unverified:
         _remove_previous_access(user, known)
     _link_and_sync(organization, configuration, user, identity, known)
-    return codes.issue(flow, user.id, ownership_id=ownership_id)
+    return flows.issue_code(flow, user.id, ownership_id=ownership_id)
 
 
 def _must_confirm(

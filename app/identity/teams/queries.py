@@ -100,6 +100,16 @@ _BY_NAME = PreparedList(
     "text",
 )
 
+# Written as plain SQL so that this module need not import the organizations feature, which depends
+# on teams.
+_LOCK_MEMBERSHIPS = text(
+    """
+    SELECT user_id FROM memberships
+    WHERE organization_id = :org AND user_id = ANY(CAST(:user_ids AS uuid[]))
+    ORDER BY user_id FOR KEY SHARE
+    """
+)
+
 
 class TeamDetails(NamedTuple):
     """A team with its members; the lead is first, the others are sorted by name."""
@@ -206,17 +216,6 @@ def list_by_user(user_ids: list[UUID]) -> Sequence[Row[UUID, UUID, str]]:
         .order_by(Team.name, Team.id)
     )
     return db.session().execute(statement).all()
-
-
-# Written as plain SQL so that this module need not import the organizations feature, which depends
-# on teams.
-_LOCK_MEMBERSHIPS = text(
-    """
-    SELECT user_id FROM memberships
-    WHERE organization_id = :org AND user_id = ANY(CAST(:user_ids AS uuid[]))
-    ORDER BY user_id FOR KEY SHARE
-    """
-)
 
 
 def lock_memberships(user_ids: Iterable[UUID]) -> set[UUID]:

@@ -12,6 +12,10 @@ from app.identity.teams.queries import TeamDetails
 from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
 
+MAX_ADDED = 1000
+RequestedMembers = list[tuple[str, UUID, str | None]]
+"""For each requested user: the path in the request body, the id, and the role or None."""
+
 
 def list_teams(page: PageRequest, filters: dict[str, Any]) -> Page:
     """Return a page of teams without their members.
@@ -144,9 +148,6 @@ def _set_skills(team: Team, skills: list[str]) -> None:
         team.skills, team.skill_keys = list(skills_by_key.values()), list(skills_by_key)
 
 
-MAX_ADDED = 1000
-
-
 def add_members(
     team_id: UUID,
     *,
@@ -215,10 +216,6 @@ def list_by_user(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
     for user_id, team_id, name in queries.list_by_user(list(user_ids)):
         teams[user_id].append({"id": team_id, "name": name})
     return dict(teams)
-
-
-RequestedMembers = list[tuple[str, UUID, str | None]]
-"""For each requested user: the path in the request body, the id, and the role or None."""
 
 
 def _parse_requested(members: list[dict[str, Any]], user_ids: list[UUID]) -> RequestedMembers:

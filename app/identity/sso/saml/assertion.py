@@ -42,7 +42,7 @@ class ExpectedValues:
 
     `issuer` and `certificates` are those of the provider's configured metadata. `audience` is this
     service's entity id, and `acs_url` the URL that receives the response. `request_id` is that of
-    the request, which was created at `asked_at`. If `name_id_format` is None, every permanent
+    the request, which was created at `requested_at`. If `name_id_format` is None, every permanent
     format is accepted.
     """
 
@@ -51,7 +51,7 @@ class ExpectedValues:
     audience: str
     acs_url: str
     request_id: str
-    asked_at: datetime
+    requested_at: datetime
     now: datetime
     name_id_format: str | None = None
 
@@ -75,10 +75,13 @@ def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentit
     _check_head(assertion, expected)
     subject = only_child(assertion, ASSERTION, "Subject")
     name_id, kind = _read_name_id(subject, expected)
-    expiries = [_confirmation_expiry(subject, expected), _conditions_expiry(assertion, expected)]
+    expiries = [
+        _get_confirmation_expiry(subject, expected),
+        _get_conditions_expiry(assertion, expected),
+    ]
     _check_statements(assertion, expected)
     attributes = _read_attributes(assertion)
-    email = _first_value(attributes, names.EMAIL_ATTRIBUTES)
+    email = _get_first_value(attributes, names.EMAIL_ATTRIBUTES)
     return AssertedIdentity(
         assertion_id=assertion.get("ID") or "",
         issuer=expected.issuer,
@@ -105,7 +108,7 @@ def check_issuer(element: etree._Element, expected: ExpectedValues, *, required:
 def check_issued(element: etree._Element, expected: ExpectedValues) -> None:
     """Refuse an element issued before the request or in the future."""
     issued = read_time(element, "IssueInstant")
-    if issued is None or not expected.asked_at - SKEW <= issued <= expected.now + SKEW:
+    if issued is None or not expected.requested_at - SKEW <= issued <= expected.now + SKEW:
         raise ResponseRefused("it was not issued during this sign-in")
 
 
@@ -139,7 +142,7 @@ def _read_name_id(subject: etree._Element, expected: ExpectedValues) -> tuple[st
     return name, kind
 
 
-def _confirmation_expiry(subject: etree._Element, expected: ExpectedValues) -> datetime:
+def _get_confirmation_expiry(subject: etree._Element, expected: ExpectedValues) -> datetime:
     """Return when the valid subject confirmation expires. At least one must be valid."""
     for confirmation in children(subject, ASSERTION, "SubjectConfirmation"):
         data = children(confirmation, ASSERTION, "SubjectConfirmationData")
@@ -164,7 +167,7 @@ def _is_within(start: datetime | None, end: datetime | None, now: datetime) -> b
     return (start is None or start - now <= SKEW) and (end is None or now - end < SKEW)
 
 
-def _conditions_expiry(assertion: etree._Element, expected: ExpectedValues) -> datetime | None:
+def _get_conditions_expiry(assertion: etree._Element, expected: ExpectedValues) -> datetime | None:
     """Return when the conditions expire, or None. All of them must be met."""
     conditions = only_child(assertion, ASSERTION, "Conditions")
     end = read_time(conditions, "NotOnOrAfter")
@@ -212,17 +215,17 @@ def _read_attributes(assertion: etree._Element) -> Attributes:
     return values_by_name
 
 
-def _first_value(attributes: Attributes, wanted: Iterable[str]) -> str | None:
+def _get_first_value(attributes: Attributes, wanted: Iterable[str]) -> str | None:
     return next((value for name in wanted for value in attributes.get(name, ())), None)
 
 
 def _read_full_name(attributes: Attributes) -> str | None:
-    full_name = _first_value(attributes, names.NAME_ATTRIBUTES)
+    full_name = _get_first_value(attributes, names.NAME_ATTRIBUTES)
     if full_name is not None:
         return full_name
     parts = [names.GIVEN_NAME_ATTRIBUTES, names.SURNAME_ATTRIBUTES]
-    words = [part for part in (_first_value(attributes, wanted) for wanted in parts) if part]
-    return " ".join(words) or _first_value(attributes, names.LAST_NAME_ATTRIBUTES)
+    words = [part for part in (_get_first_value(attributes, wanted) for wanted in parts) if part]
+    return " ".join(words) or _get_first_value(attributes, names.LAST_NAME_ATTRIBUTES)
 
 
 def _read_groups(attributes: Attributes) -> tuple[str, ...]:

@@ -257,7 +257,7 @@ def test_a_small_clock_difference_is_tolerated(forge: Forge) -> None:
     for now in (forge.now - SKEW - second, end + SKEW + second):
         assert refused(root, forge.expected(now=now))
     # It was issued before the request, so it belongs to another sign-in.
-    late = forge.expected(asked_at=forge.now + SKEW + second)
+    late = forge.expected(requested_at=forge.now + SKEW + second)
     assert "issued" in refused(root, late)
 
 
