@@ -19,6 +19,7 @@ from app.commands.running import (
     show_list,
 )
 from app.identity.audit import service
+from app.identity.audit.verifying import Report
 
 group = AppGroup("audit", help="Audit log: verify, tail.")
 _organization = click.argument("organization", required=False)
@@ -45,7 +46,7 @@ def verify(organization: str | None, *, as_json: bool) -> None:
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
-def _print_report(report: service.Report) -> None:
+def _print_report(report: Report) -> None:
     if report.findings:
         columns = ("organization", "kind", "position", "entry_id", "message")
         show_list([asdict(finding) for finding in report.findings], columns, as_json=False)

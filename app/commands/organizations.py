@@ -9,7 +9,7 @@ import click
 from flask.cli import AppGroup
 
 from app.commands.running import as_json, load_body, progress, running, show_list, show_record
-from app.identity.control_plane import service
+from app.identity.control_plane import queries, service
 from app.identity.control_plane.schemas import ProvisionOrganization, SetPlan, SuspendOrganization
 from app.identity.erasing.jobs import enqueue_due
 from app.kit.settings import PLANS
@@ -168,7 +168,7 @@ def erase_due(*, wait: bool, as_json: bool) -> None:
     """
     with running("start_erasing"):
         due = enqueue_due()
-        rows = service.list_by_ids(due)
+        rows = queries.list_by_ids(due)
     if wait and due:
         rows = _wait_until_erased(due)
     show_list(rows, ("slug", "name", "status", "erase_after"), as_json=as_json)
@@ -178,7 +178,7 @@ def _wait_until_erased(due: list[UUID]) -> list[dict[str, Any]]:
     with progress("Erasing") as report:
         while True:
             with running("show_organization"):
-                rows = service.list_by_ids(due)
+                rows = queries.list_by_ids(due)
             done = sum(row["status"] != "closed" for row in rows)
             report(done, len(rows))
             if done == len(rows):

@@ -4,7 +4,7 @@ import click
 from flask.cli import AppGroup
 
 from app.commands.running import as_json, running, show_list, show_record
-from app.identity.control_plane import service
+from app.identity.control_plane import accounts
 
 group = AppGroup("sessions", help="Sessions of an account: list, revoke.")
 _email = click.argument("email")
@@ -16,7 +16,7 @@ _email = click.argument("email")
 def list_sessions(email: str, *, as_json: bool) -> None:
     """List the active sessions of EMAIL."""
     with running("list_sessions"):
-        rows = service.list_sessions(email)
+        rows = accounts.list_sessions(email)
     columns = ("id", "method", "issued_at", "last_seen_at", "ip_address", "user_agent")
     show_list(rows, columns, as_json=as_json)
 
@@ -27,5 +27,5 @@ def list_sessions(email: str, *, as_json: bool) -> None:
 def revoke(email: str, *, as_json: bool) -> None:
     """Revoke all sessions of EMAIL."""
     with running("revoke_all_sessions"):
-        revoked = service.revoke_sessions(email)
+        revoked = accounts.revoke_sessions(email)
     show_record({"revoked": revoked}, as_json=as_json)

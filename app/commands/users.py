@@ -6,7 +6,7 @@ import click
 from flask.cli import AppGroup
 
 from app.commands.running import as_json, load_body, read_password, running, show_list, show_record
-from app.identity.control_plane import service
+from app.identity.control_plane import accounts
 from app.identity.control_plane.schemas import NewOwner
 
 group = AppGroup("user", help="Accounts: create, list, disable, enable, passwords, sessions.")
@@ -42,7 +42,7 @@ def create(
     password = None if invite else read_password(from_stdin=password_stdin)
     with running("create_user"):
         person = load_body(NewOwner, {"email": email, "name": name})
-        user = service.create_user(**person, password=password, locale=locale, verified=verified)
+        user = accounts.create_user(**person, password=password, locale=locale, verified=verified)
     show_record(user, as_json=as_json)
 
 
@@ -53,7 +53,7 @@ def create(
 def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> None:
     """List accounts, sorted by address."""
     with running("list_users"):
-        rows = list(service.list_users(slug=slug, disabled=disabled))
+        rows = list(accounts.list_users(slug=slug, disabled=disabled))
     columns = ("email", "name", "email_verified", "disabled", "created_at")
     show_list(rows, columns, as_json=as_json)
 
@@ -69,7 +69,7 @@ def disable(email: str, *, revoke_keys: bool, as_json: bool) -> None:
     --revoke-keys is given.
     """
     with running("disable_user"):
-        changed = service.disable_user(email, revoke_keys=revoke_keys)
+        changed = accounts.disable_user(email, revoke_keys=revoke_keys)
     _print_warnings(changed)
     show_record(changed, as_json=as_json)
 
@@ -88,7 +88,7 @@ def _print_warnings(changed: dict[str, Any]) -> None:
 def enable(email: str, *, as_json: bool) -> None:
     """Enable the disabled account of EMAIL."""
     with running("enable_user"):
-        changed = service.enable_user(email)
+        changed = accounts.enable_user(email)
     show_record(changed, as_json=as_json)
 
 
@@ -100,5 +100,5 @@ def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
     """Set the password of EMAIL and end all sessions; prompts for the password."""
     password = read_password(from_stdin=password_stdin)
     with running("set_user_password"):
-        changed = service.set_password(email, password)
+        changed = accounts.set_password(email, password)
     show_record(changed, as_json=as_json)

@@ -78,13 +78,13 @@ def _fill_keys() -> None:
     """The key of every address. Of two accounts that share one, the older has it; the other is
     found by its exact address, as before."""
     # The key is the application's own, so that the two never differ.
-    from app.identity.users.addresses import canonical  # noqa: PLC0415
+    from app.identity.users.addresses import get_mailbox_key  # noqa: PLC0415
 
     connection = op.get_bind()
     rows = connection.execute(sa.text("SELECT id, email FROM users ORDER BY created_at, id"))
     keys: dict[str, str] = {}
     for identifier, email in rows:
-        keys.setdefault(canonical(email), str(identifier))
+        keys.setdefault(get_mailbox_key(email), str(identifier))
     values = [{"id": identifier, "key": key} for key, identifier in keys.items()]
     update = sa.text("UPDATE users SET email_key = :key WHERE id = CAST(:id AS uuid)")
     for start in range(0, len(values), _BATCH):

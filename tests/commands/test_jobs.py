@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from flask import Flask
 
-from app.identity.control_plane import service as control_plane
+from app.identity.control_plane import jobs as control_plane
 from app.kit import container, db, tenancy
 from app.kit.jobs import failures
 from app.kit.jobs.handlers import Job

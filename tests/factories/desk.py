@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from app.documents.artifacts.models import Artifact, ArtifactText
-from app.identity.control_plane import service as control_plane
+from app.identity.control_plane import accounts
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
@@ -170,7 +170,7 @@ class Desk:
     def disable(self, name: str) -> None:
         """Disable an account, as the operator does."""
         with self.org.app.app_context(), db.transaction():
-            control_plane.disable_user(self.org.email(name))
+            accounts.disable_user(self.org.email(name))
 
     def settings(self, **settings: Any) -> None:
         """Set the organization's settings."""

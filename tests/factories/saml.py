@@ -172,7 +172,7 @@ class Forge:
             audience=AUDIENCE,
             acs_url=ACS,
             request_id=REQUEST,
-            asked_at=self.now - timedelta(seconds=5),
+            requested_at=self.now - timedelta(seconds=5),
             now=self.now,
         )
         return replace(expected, **members)

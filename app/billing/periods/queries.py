@@ -20,7 +20,7 @@ _CLOSE = text(
 )
 
 
-def now() -> datetime:
+def get_database_time() -> datetime:
     """Return the time of the database's clock, which decides whether a month has ended."""
     return db.session().scalars(select(func.now())).one()
 
@@ -34,16 +34,11 @@ def close(period: str, ended: datetime) -> bool:
     return db.session().execute(_CLOSE, values).first() is not None
 
 
-def emit_for_billed(event: str, payload: dict[str, str], ended: datetime) -> int:
+def emit_for_billed_organizations(event: str, payload: dict[str, str], ended: datetime) -> int:
     """Emit an event for each organization that is billed, and return how many there are."""
     return events.emit_each(event, payload, organizations=_BILLED, ended=ended)
 
 
-def is_closed(period: str) -> bool:
-    """Return true if `period` is closed."""
-    return db.session().get(BillingPeriod, period) is not None
-
-
-def get(period: str) -> BillingPeriod:
-    """Return a closed period."""
-    return db.session().scalars(select(BillingPeriod).filter_by(period=period)).one()
+def find(period: str) -> BillingPeriod | None:
+    """Return a closed period, or None if `period` is not closed."""
+    return db.session().get(BillingPeriod, period)

@@ -33,10 +33,10 @@ def close(*, period: str) -> dict[str, Any]:
     """
     start, end = get_bounds(period)
     with tenancy.across_organizations(reason="a period is closed for every organization"):
-        if queries.now() < end:
+        if queries.get_database_time() < end:
             message = "This month has not ended yet in UTC."
             raise errors.invalid(message, "period", ends_at=_format_utc(end))
-        if not events.list_handlers(CLOSED) and not queries.is_closed(period):
+        if not events.list_handlers(CLOSED) and queries.find(period) is None:
             raise errors.conflict(
                 "Billing periods cannot be closed yet: this release issues no invoices, and a"
                 " closed month stays closed. Close it when invoices are available.",
@@ -44,8 +44,9 @@ def close(*, period: str) -> dict[str, Any]:
             )
         if queries.close(period, end):
             payload = {"period": period, "from": _format_utc(start), "to": _format_utc(end)}
-            queries.emit_for_billed(CLOSED, payload, end)
-        record = queries.get(period)
+            queries.emit_for_billed_organizations(CLOSED, payload, end)
+        record = queries.find(period)
+        assert record is not None
     return {
         "period": period,
         "from": start,

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, delete, exists, func, or_, select
+from sqlalchemy import delete, exists, func, or_, select
 
 from app.identity.api_keys.models import ApiKey
 from app.identity.organizations.models import Membership
@@ -83,11 +83,12 @@ def touch(organization_id: UUID, key_id: UUID) -> None:
 
 
 def get_page(
-    request: PageRequest, *, created_after: datetime | None, created_before: datetime | None
+    page: PageRequest,
+    *,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of the organization's keys."""
-    conditions: list[ColumnElement[bool]] = []
-    conditions += within(ApiKey.created_at, created_after, created_before)
+    """Return a page of the organization's keys, including expired ones."""
     is_member = exists().where(
         Membership.organization_id == ApiKey.organization_id,
         Membership.user_id == ApiKey.created_by,
@@ -109,10 +110,10 @@ def get_page(
             ApiKey.updated_at,
         )
         .join(User, User.id == ApiKey.created_by)
-        .where(*conditions)
+        .where(*within(ApiKey.created_at, created_after, created_before))
     )
     sorts = {"created_at": ApiKey.created_at, "name": ApiKey.name}
-    return paginate(statement, request, sorts=sorts, unique=ApiKey.id)
+    return paginate(statement, page, sorts=sorts, unique=ApiKey.id)
 
 
 def lock(key_id: UUID) -> ApiKey | None:
@@ -137,7 +138,7 @@ def count_live_by_creator(user_id: UUID) -> int:
 
 
 def delete_by_creator(user_id: UUID) -> None:
-    """Delete the keys that a user created in all bound organizations."""
+    """Delete the keys that a user created in all bound organizations; for the operator."""
     db.session().execute(
         delete(ApiKey)
         .where(ApiKey.created_by == user_id)

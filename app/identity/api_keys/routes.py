@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from app.identity.api_keys import service
+from app.identity.api_keys import queries, service
 from app.identity.api_keys.schemas import ApiKey, ApiKeyFilters, ApiKeyWithSecret, CreateApiKey
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
@@ -25,7 +25,7 @@ def list_api_keys(caller: Caller, query: dict[str, Any]) -> Page:
     Returns the organization's keys, including expired ones, each with its creator. The key itself
     is never returned, only its prefix.
     """
-    return service.list_keys(**query)
+    return queries.get_page(**query)
 
 
 @blueprint.post(

@@ -1,15 +1,13 @@
 """Request and response schemas of API keys."""
 
+from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import Bool, Name, Nested, OneOf, Schema, ShownOnce, Str, UtcDateTime, Uuid
 from app.kit.permissions import Role
 
 
-class ApiKeyCreator(Schema):
+class ApiKeyCreator(UserSummary):
     """The user who created a key, and on whose behalf it acts."""
 
-    id = Uuid(required=True)
-    email = Str(required=True)
-    name = Str(required=True)
     is_member = Bool(
         required=True,
         metadata={

@@ -16,7 +16,6 @@ from app.identity.api_keys.models import ApiKey
 from app.identity.organizations import service as organizations
 from app.kit import container, db, errors
 from app.kit.errors import ApiError
-from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import PERMISSIONS, Role, require_role
 from app.kit.principal import Caller, Organization
 
@@ -27,16 +26,6 @@ _ALPHABET = string.ascii_letters + string.digits
 _PATTERN = re.compile(rf"{MARKER}[A-Za-z0-9]{{{PREFIX_LENGTH - len(MARKER) + SECRET_LENGTH}}}")
 _DUMMY_KEY = MARKER + "-" * (PREFIX_LENGTH - len(MARKER) + SECRET_LENGTH)
 _DUMMY_HASH = "-" * 64
-
-
-def list_keys(
-    *,
-    page: PageRequest,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Page:
-    """Return a page of the organization's keys, including expired ones."""
-    return queries.get_page(page, created_after=created_after, created_before=created_before)
 
 
 def create(
@@ -70,15 +59,9 @@ def create(
     )
     db.session().add(record)
     db.session().flush()
-    members = ("id", "name", "role", "read_only", "prefix", "expires_at", "last_used_at")
+    columns = {column.key: getattr(record, column.key) for column in ApiKey.__table__.columns}
     creator = {"id": caller.user_id, "email": caller.email, "name": caller.name, "is_member": True}
-    return {
-        **{member: getattr(record, member) for member in members},
-        "created_by": creator,
-        "created_at": record.created_at,
-        "updated_at": record.updated_at,
-        "key": key,
-    }
+    return {**columns, "created_by": creator, "key": key}
 
 
 def revoke(key_id: UUID) -> None:
@@ -93,16 +76,6 @@ def revoke(key_id: UUID) -> None:
 def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
     """Return the unexpired keys that a user created in the bound organization, sorted by name."""
     return queries.list_live_by_creator(user_id)
-
-
-def count_live_by_creator(user_id: UUID) -> int:
-    """Count the unexpired keys that a user created in all bound organizations."""
-    return queries.count_live_by_creator(user_id)
-
-
-def revoke_by_creator(user_id: UUID) -> None:
-    """Revoke all keys that a user created in all bound organizations; for the operator."""
-    queries.delete_by_creator(user_id)
 
 
 def _fingerprint(key: str) -> str:

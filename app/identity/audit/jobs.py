@@ -1,13 +1,11 @@
 """The periodic job that appends new entries to the hash chains, every 30 seconds."""
 
-from app.identity.audit import appending, queries
+from app.identity.audit import queries, service
 from app.kit import jobs
 from app.kit.jobs import Job
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
-
-_SECONDS = 30
 
 
 @jobs.handler("audit.seal", queue="maintenance", resumable=True)
@@ -15,10 +13,10 @@ def append_entries(job: Job) -> None:
     """Append all pending entries to their chains, one chain after the other."""
     for organization_id in queries.list_chains_with_pending():
         try:
-            while appending.append_pending_entries(organization_id):
+            while service.append_pending_entries(organization_id):
                 job.checkpoint()
-        except appending.InvalidHead:
+        except service.InvalidHead:
             log.error("audit.head_not_ours", organization=str(organization_id))  # noqa: TRY400
 
 
-jobs.periodic("audit.seal", every=_SECONDS)
+jobs.periodic("audit.seal", every=30)

@@ -36,13 +36,13 @@ _PENDING = text(
         SELECT id, entries,
                sum(cardinality(entries)) OVER (ORDER BY id) - cardinality(entries) AS before
         FROM (SELECT id, entries FROM audit_unsealed WHERE organization_id = :organization_id
-              ORDER BY id LIMIT :most) AS first
-    ) AS counted WHERE before < :most ORDER BY id
+              ORDER BY id LIMIT :max_rows) AS first
+    ) AS counted WHERE before < :max_rows ORDER BY id
     """
 )
 _APPEND = text(
     "SELECT audit_seal(:organization_id, :number, :position, CAST(:entries AS uuid[]), :digests,"
-    " :hash, CAST(:waiting AS bigint[]), :mac)"
+    " :hash, CAST(:pending_ids AS bigint[]), :mac)"
 )
 _ERASE = text("SELECT audit_erase(:organization_id, CAST(:proof AS jsonb))")
 _FORGET = text("SELECT audit_forget(:people)")
@@ -55,13 +55,13 @@ _INVALID_FORGETS = text(
             string_agg(CAST(entry_id AS text), ',' ORDER BY entry_id), 'UTF8')), 'hex') AS sum
         FROM audit_forgotten GROUP BY forgotten_by
     ) AS f LEFT JOIN audit_entries e ON e.id = f.forgotten_by AND e.action = 'users.forget'
-    WHERE e.changes -> 'sha256' ->> 1 IS DISTINCT FROM f.sum LIMIT :most
+    WHERE e.changes -> 'sha256' ->> 1 IS DISTINCT FROM f.sum LIMIT :max_rows
     """
 )
 _BLOCKS = text(
     "SELECT number, position, entries, digests, hash FROM audit_blocks"
     " WHERE organization_id = :organization_id AND number > :after"
-    " AND number <= coalesce(:upto, number) ORDER BY number LIMIT :most"
+    " AND number <= coalesce(:upto, number) ORDER BY number LIMIT :max_rows"
 )
 _AFTER_HEAD = text(
     """
@@ -94,7 +94,7 @@ _UNCHAINED = text(
     SELECT id FROM audit_entries WHERE organization_id = :organization_id
     EXCEPT SELECT unnest(entries) FROM audit_blocks WHERE organization_id = :organization_id
     EXCEPT SELECT unnest(entries) FROM audit_unsealed WHERE organization_id = :organization_id
-    ORDER BY id LIMIT :most
+    ORDER BY id LIMIT :max_rows
     """
 )
 _FIRST = text(
@@ -169,7 +169,7 @@ def get_head(organization_id: UUID) -> Head:
 
 def list_pending(organization_id: UUID) -> list[PendingEntries]:
     """Return the oldest pending rows, with BLOCK_ENTRIES entries in total or slightly more."""
-    values = {"organization_id": organization_id, "most": BLOCK_ENTRIES}
+    values = {"organization_id": organization_id, "max_rows": BLOCK_ENTRIES}
     return [PendingEntries(row[0], row[1]) for row in db.session().execute(_PENDING, values)]
 
 
@@ -184,7 +184,7 @@ def append_block(
         "entries": list(block.entries),
         "digests": block.digests,
         "hash": block.hash,
-        "waiting": list(pending_ids),
+        "pending_ids": list(pending_ids),
         "mac": mac,
     }
     db.session().execute(_APPEND, values)
@@ -209,7 +209,7 @@ def forget_users(user_ids: Sequence[UUID]) -> int:
     return int(db.session().execute(_FORGET, {"people": list(user_ids)}).scalar_one())
 
 
-def find_forgotten(ids: Sequence[UUID]) -> set[UUID]:
+def find_forgotten_entries(ids: Sequence[UUID]) -> set[UUID]:
     """Return those `ids` that were removed together with an account."""
     return set(db.session().scalars(_FORGOTTEN, {"ids": list(ids)}))
 
@@ -219,12 +219,12 @@ def list_invalid_forget_entries(limit: int) -> list[UUID]:
 
     A match means that the hash in the entry is that of the removed entries.
     """
-    return list(db.session().scalars(_INVALID_FORGETS, {"most": limit}))
+    return list(db.session().scalars(_INVALID_FORGETS, {"max_rows": limit}))
 
 
 def iterate_blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
     """Yield a chain's blocks in order, up to the number `upto`, reading a few at a time."""
-    values = {"organization_id": organization_id, "upto": upto, "most": _READ_BLOCKS}
+    values = {"organization_id": organization_id, "upto": upto, "max_rows": _READ_BLOCKS}
     after = 0
     while True:
         values["after"] = after
@@ -259,9 +259,9 @@ def count_entries(organization_id: UUID) -> Counts:
     return Counts(int(row[0]), int(row[1]), int(row[2]))
 
 
-def list_unchained(organization_id: UUID, limit: int) -> list[UUID]:
+def list_unchained_entries(organization_id: UUID, limit: int) -> list[UUID]:
     """Return entries that are neither in the chain nor pending: no trigger wrote them."""
-    values = {"organization_id": organization_id, "most": limit}
+    values = {"organization_id": organization_id, "max_rows": limit}
     return list(db.session().scalars(_UNCHAINED, values))
 
 

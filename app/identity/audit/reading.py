@@ -5,12 +5,24 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, bindparam, func, select
 
-from app.identity.audit.counters import AUDIT
 from app.identity.audit.models import AuditEntry
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between
+from app.kit.counters import Between, Cube, Source
+from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Keys, Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
+
+_ENTRY = ("actor_kind", "action", "target_type")
+AUDIT = Source(
+    "audit",
+    (*_ENTRY, "actor_id", "at"),
+    (
+        Cube("audit", _ENTRY),
+        Cube("audit.actor", _ENTRY, key="actor_id"),
+        Cube("audit.at.month", _ENTRY, bucket="at", length=MONTH),
+        Cube("audit.at.day", _ENTRY, bucket="at", length=DAY),
+    ),
+)
 
 _SORTS = {"at": AuditEntry.at}
 _PERIOD = ("created_after", "created_before")

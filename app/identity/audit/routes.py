@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.identity.audit import service
+from app.identity.audit import reading
 from app.identity.audit.schemas import AuditEntry, AuditFilters
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
@@ -22,4 +22,4 @@ def list_audit_log(caller: Caller, query: dict[str, Any]) -> Page:
 
     Returns who changed which record, when and from where; newest first.
     """
-    return service.list_entries(caller.org.id, query.pop("page"), query)
+    return reading.get_page(caller.org.id, query.pop("page"), query)

@@ -1,4 +1,4 @@
-"""Service of the audit log: list entries, verify the chains, and erase entries."""
+"""Service of the audit log: list entries, append them to hash chains, verify and erase them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -8,32 +8,65 @@ from uuid import UUID
 import orjson
 from sqlalchemy import Select
 
-from app.identity.audit import appending, queries, reading
+from app.identity.audit import queries, reading
+from app.identity.audit.chain import (
+    ABSENT_DIGEST,
+    EMPTY_HEAD,
+    Block,
+    Head,
+    compute_block_hash,
+    compute_head_mac,
+    is_signed,
+)
 from app.identity.audit.models import NO_ORGANIZATION
-from app.identity.audit.report import Fault, Finding, Report
-from app.identity.audit.verifying import ChainVerifier
+from app.identity.audit.verifying import ChainVerifier, Report
 from app.kit import errors, tenancy
-from app.kit.pagination import Page, PageRequest
+from app.kit.logging import get_logger
 
 Progress = Callable[[int, int], None]
 """Called with the number of verified entries and the total number."""
 
-__all__ = [
-    "Fault",
-    "Finding",
-    "Progress",
-    "Report",
-    "erase",
-    "list_entries",
-    "list_latest",
-    "select_entries",
-    "verify",
-]
+log = get_logger(__name__)
 
 
-def list_entries(organization_id: UUID, page: PageRequest, filters: dict[str, Any]) -> Page:
-    """List an organization's entries, newest first by default."""
-    return reading.get_page(organization_id, page, filters)
+class InvalidHead(Exception):  # noqa: N818 - names what was found
+    """This service did not sign the chain's head.
+
+    Appending to it would hide the manipulation.
+    """
+
+
+def append_pending_entries(organization_id: UUID) -> int:
+    """Append the oldest pending entries to the hash chain, and return their number.
+
+    Appends about `queries.BLOCK_ENTRIES` entries in the caller's transaction. Concurrent calls for
+    one chain wait for each other. Raises `InvalidHead`.
+    """
+    queries.lock_chain(organization_id)
+    head = queries.get_head(organization_id)
+    if head != EMPTY_HEAD and not is_signed(organization_id, head):
+        raise InvalidHead
+    pending = queries.list_pending(organization_id)
+    if not pending:
+        return 0
+    ids = [entry for row in pending for entry in row.entries]
+    entry_digests = queries.get_digests(ids)
+    digests = b"".join(
+        entry_digests[entry].digest if entry in entry_digests else ABSENT_DIGEST for entry in ids
+    )
+    block = Block(head.blocks + 1, head.entries, ids, digests, b"")
+    block = replace(block, hash=compute_block_hash(organization_id, head.hash, block))
+    new_head = Head(block.number, block.position + len(ids), block.hash, b"")
+    mac = compute_head_mac(organization_id, new_head)
+    queries.append_block(organization_id, block, [row.id for row in pending], mac)
+    # The service log is outside the database, so it reveals a database restored to an older state.
+    log.info(
+        "audit.sealed",
+        organization=str(organization_id),
+        entries=new_head.entries,
+        head=new_head.hash.hex(),
+    )
+    return len(ids)
 
 
 def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Select[*tuple[Any, ...]]:
@@ -83,12 +116,12 @@ def verify(organization_slug: str | None = None, progress: Progress | None = Non
                 progress(report.entries, max(total, report.entries))
 
         for organization_id, slug in chains:
-            _verify_one(organization_id, slug, report, on_block)
+            _verify_chain(organization_id, slug, report, on_block)
             report.chains += 1
     return report
 
 
-def _verify_one(
+def _verify_chain(
     organization_id: UUID, slug: str | None, report: Report, on_block: Callable[[], None]
 ) -> None:
     before = replace(report, findings=[*report.findings])
@@ -97,7 +130,7 @@ def _verify_one(
     if report.faults > before.faults and queries.get_first_hash(organization_id) != first_hash:
         # The chain was erased during the verification, and another one has replaced it.
         vars(report).update(vars(before))
-        _verify_one(organization_id, slug, report, on_block)
+        _verify_chain(organization_id, slug, report, on_block)
 
 
 def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
@@ -113,7 +146,7 @@ def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
         head = queries.get_head(organization_id)
         details = {**proof, "audit_log": {"entries": head.entries, "head": head.hash.hex()}}
         entry_id = queries.erase_chain(organization_id, orjson.dumps(details, default=str).decode())
-        appending.append_pending_entries(organization_id)
+        append_pending_entries(organization_id)
     return entry_id
 
 

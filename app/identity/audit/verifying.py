@@ -1,10 +1,12 @@
-"""Verify a chain: every block and every entry, in order.
+"""Verify a chain: every block and every entry, in order, and report what was found.
 
 A few thousand entries are in memory at a time.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import ClassVar, Literal
 from uuid import UUID
 
 from app.identity.audit import queries
@@ -19,16 +21,58 @@ from app.identity.audit.chain import (
     is_signed,
 )
 from app.identity.audit.models import NO_ORGANIZATION
-from app.identity.audit.report import Fault, Finding, Report
 
+Fault = Literal["edited", "removed", "inserted", "truncated", "broken", "backdated", "missing"]
 MAX_DELAY = timedelta(hours=1)
 """Maximum by which an entry may be older than entries appended before it.
 
 No transaction of this service lasts so long, so an older entry was written with a false time.
 """
-
 OnBlock = Callable[[], None]
 """Called after every block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A deviation from what was appended to the chain.
+
+    `organization` is a slug, or an id if the slug no longer exists. None means the chain of records
+    that belong to no organization. `position` counts the chain's entries from 0.
+    """
+
+    organization: str | None
+    kind: Fault
+    position: int | None
+    entry_id: UUID | None
+    message: str
+
+
+@dataclass
+class Report:
+    """The result of a verification.
+
+    `unsealed` counts entries that are too new to be in a chain. `faults` counts all findings;
+    `findings` contains the first thousand.
+    """
+
+    MAX_FINDINGS: ClassVar[int] = 1000
+
+    chains: int = 0
+    entries: int = 0
+    unsealed: int = 0
+    faults: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Return whether no fault was found."""
+        return self.faults == 0
+
+    def add(self, finding: Finding) -> None:
+        """Add a finding."""
+        self.faults += 1
+        if len(self.findings) < self.MAX_FINDINGS:
+            self.findings.append(finding)
 
 
 class ChainVerifier:
@@ -79,7 +123,7 @@ class ChainVerifier:
     def _verify_entries(self, block: Block) -> None:
         current_digests = queries.get_digests(block.entries)
         missing = [entry for entry in block.entries if entry not in current_digests]
-        forgotten = queries.find_forgotten(missing) if missing else set()
+        forgotten = queries.find_forgotten_entries(missing) if missing else set()
         for offset, entry in enumerate(block.entries):
             position = block.position + offset
             recorded_digest = block.digests[offset * DIGEST_BYTES : (offset + 1) * DIGEST_BYTES]
@@ -128,7 +172,7 @@ class ChainVerifier:
             message = "the organization has no entries, not even for its creation"
             self._report("missing", message, None, None)
         if counts.entries + self.removed != counts.sealed + counts.unsealed:
-            for entry in queries.list_unchained(self.id, Report.MAX_FINDINGS):
+            for entry in queries.list_unchained_entries(self.id, Report.MAX_FINDINGS):
                 self._report("inserted", "the entry is not in any chain", entry, None)
 
     def _check_forgotten(self) -> None:

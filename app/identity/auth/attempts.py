@@ -51,7 +51,7 @@ def get_address_subject(email: str, session_id: UUID | None = None) -> str:
 
     A client that has proven a session of the account has a subject of its own.
     """
-    identity = f"{addresses.canonical(email)}\n{session_id or ''}"
+    identity = f"{addresses.get_mailbox_key(email)}\n{session_id or ''}"
     return container.keyring().fingerprint("login", identity)
 
 

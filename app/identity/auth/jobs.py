@@ -2,21 +2,21 @@
 
 from uuid import UUID
 
-from app.identity.auth import attempts, email_change, encrypted_jobs, links, queries, recovery
+from app.identity.auth import attempts, credentials, links, queries
 from app.kit.jobs import Job, handler, periodic
 
 
-@handler(recovery.REQUESTED, queue="mail")
+@handler(credentials.RESET_JOB, queue="mail")
 def send_password_reset(job: Job) -> None:
     """Send a password reset link, if the address has an account."""
-    recovery.send_reset_link(**encrypted_jobs.read_args(job))
+    credentials.send_reset_link(**credentials.read_encrypted_args(job))
 
 
-@handler(email_change.REQUESTED, queue="mail")
+@handler(credentials.CONFIRMATION_JOB, queue="mail")
 def send_email_confirmation(job: Job) -> None:
     """Send a link that confirms an email address."""
-    args = encrypted_jobs.read_args(job)
-    email_change.send_confirmation(UUID(args["user_id"]), args["email"], int(args["version"]))
+    args = credentials.read_encrypted_args(job)
+    credentials.send_email_confirmation(UUID(args["user_id"]), args["email"], int(args["version"]))
 
 
 @handler("auth.purge", queue="maintenance", resumable=True)

@@ -49,13 +49,11 @@ def check_address(email: str) -> None:
 
 def check(user: User) -> None:
     """Raise an error if this account may not use a password."""
-    error = next(
-        (error for policy in _policies if (error := policy.find_account_error(user))), None
-    )
-    if error is not None:
-        raise error
+    for policy in _policies:
+        if (error := policy.find_account_error(user)) is not None:
+            raise error
 
 
-def allows(user: User) -> bool:
+def allows_password(user: User) -> bool:
     """Return true if this account may use a password."""
     return all(policy.find_account_error(user) is None for policy in _policies)

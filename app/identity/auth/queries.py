@@ -91,22 +91,13 @@ def get_user_name(user_id: UUID) -> str:
     return db.session().execute(select(User.name).where(User.id == user_id)).scalar_one()
 
 
-def revoke(session_id: UUID, at: datetime) -> None:
-    """Revoke a session."""
-    db.session().execute(
-        update(Session)
-        .where(Session.id == session_id, Session.revoked_at.is_(None))
-        .values(revoked_at=at)
-    )
-
-
 _ACTIVE = (Session.revoked_at.is_(None), Session.expires_at > func.now())
 _HAS_CURRENT_VERSION = (
     func.coalesce(Session.token_version, User.token_version) == User.token_version
 )
 
 
-def _active_of_user(user_id: UUID, only: UUID | None) -> list[ColumnElement[bool]]:
+def _build_active_conditions(user_id: UUID, only: UUID | None) -> list[ColumnElement[bool]]:
     scope = [Session.organization_id == only] if only is not None else []
     return [Session.user_id == user_id, *_ACTIVE, *scope]
 
@@ -127,7 +118,7 @@ def _select_sessions(user_id: UUID, current: UUID | None, only: UUID | None) -> 
     return (
         select(*columns)
         .join(User, User.id == Session.user_id)
-        .where(*_active_of_user(user_id, only), _HAS_CURRENT_VERSION)
+        .where(*_build_active_conditions(user_id, only), _HAS_CURRENT_VERSION)
     )
 
 
@@ -137,8 +128,8 @@ def list_active_sessions(
     page: PageRequest,
     *,
     only: UUID | None,
-    created_after: datetime | None,
-    created_before: datetime | None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
 ) -> Page:
     """Return a page of a user's active sessions.
 
@@ -156,46 +147,55 @@ def list_all_active_sessions(user_id: UUID) -> list[dict[str, Any]]:
     return [dict(row) for row in db.session().execute(statement).mappings()]
 
 
+def revoke(session_id: UUID) -> None:
+    """Revoke a session."""
+    _revoke(Session.id == session_id, Session.revoked_at.is_(None))
+
+
 def revoke_own(session_id: UUID, user_id: UUID, *, only: UUID | None) -> bool:
     """Revoke an active session of a user, and return false if there is no such session.
 
     A session of an outdated token version has ended, as it has for `list_active_sessions`.
     """
-    statement = (
-        update(Session)
-        .where(
-            Session.id == session_id,
-            *_active_of_user(user_id, only),
-            User.id == Session.user_id,
-            _HAS_CURRENT_VERSION,
-        )
-        .values(revoked_at=func.now())
-        .returning(Session.id)
+    is_current = (User.id == Session.user_id, _HAS_CURRENT_VERSION)
+    return bool(
+        _revoke(Session.id == session_id, *_build_active_conditions(user_id, only), *is_current)
     )
-    return db.session().execute(statement).first() is not None
 
 
-def revoke_all(user_id: UUID) -> int:
-    """Revoke all active sessions of a user, and return how many there were."""
-    statement = (
-        update(Session)
-        .where(*_active_of_user(user_id, None))
-        .values(revoked_at=func.now())
-        .returning(Session.id)
-    )
-    return len(db.session().execute(statement).all())
+def revoke_all(user_id: UUID, *, token_version: int) -> int:
+    """Revoke all sessions of a user, and return how many were active.
+
+    Sessions of another version than `token_version` had ended before, so they do not count.
+    """
+    versions = _revoke(*_build_active_conditions(user_id, None))
+    return sum(version in (None, token_version) for version in versions)
 
 
-def revoke_single_sign_on(user_id: UUID, organization_id: UUID, *, keep: UUID | None) -> None:
-    """Revoke a user's single sign-on sessions with access to an organization, except `keep`."""
+def revoke_single_sign_on(
+    user_id: UUID, organization_id: UUID, *, keep: UUID | None = None
+) -> None:
+    """Revoke a user's single sign-on sessions that give access to an organization, except `keep`.
+
+    This includes sessions that give access to all of the user's organizations.
+    """
     has_access = or_(Session.organization_id == organization_id, Session.organization_id.is_(None))
     others = [Session.id != keep] if keep is not None else []
-    db.session().execute(
+    _revoke(
+        *_build_active_conditions(user_id, None), Session.method != "password", has_access, *others
+    )
+
+
+def _revoke(*conditions: ColumnElement[bool]) -> list[int | None]:
+    """Revoke the sessions that meet the conditions, and return their token versions."""
+    statement = (
         update(Session)
-        .where(*_active_of_user(user_id, None), Session.method != "password", has_access, *others)
-        .values(revoked_at=func.now())
+        .where(*conditions)
+        .values(revoked_at=db.utc_now())
+        .returning(Session.token_version)
         .execution_options(synchronize_session=False)
     )
+    return list(db.session().scalars(statement))
 
 
 def is_session_of(session_id: UUID, user_id: UUID) -> bool:

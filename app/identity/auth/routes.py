@@ -5,7 +5,8 @@ from uuid import UUID
 
 from flask import request
 
-from app.identity.auth import email_change, recovery, registration, schemas, service, sessions
+from app.identity.auth import credentials, schemas, service
+from app.identity.auth.service import Client
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
@@ -13,11 +14,9 @@ from app.kit.principal import Caller
 blueprint = Blueprint("auth", description="Sessions and credentials.", records="sessions")
 
 
-def _client() -> dict[str, Any]:
-    return {
-        "ip_address": request.remote_addr,
-        "user_agent": request.headers.get("User-Agent"),
-    }
+def read_client() -> Client:
+    """Return the client of the request."""
+    return Client(request.remote_addr, request.headers.get("User-Agent"))
 
 
 @blueprint.post(
@@ -35,7 +34,7 @@ def register(body: dict[str, Any]) -> dict[str, Any]:
     link that confirms the address. If registration requires an invitation, only the first account
     of the installation can be registered.
     """
-    return registration.register(**body, **_client())
+    return service.register(**body, client=read_client())
 
 
 @blueprint.post(
@@ -52,7 +51,7 @@ def login(body: dict[str, Any]) -> dict[str, Any]:
     the next attempt has to wait.
     """
     authorization = request.headers.get("Authorization")
-    return service.login(**body, **_client(), authorization=authorization)
+    return service.login(**body, client=read_client(), authorization=authorization)
 
 
 @blueprint.post("/auth/logout", access="user", status=204)
@@ -84,7 +83,7 @@ def list_sessions(caller: Caller, query: dict[str, Any]) -> Page:
 
     Returns the caller's active sessions, each with the time and client address of its login.
     """
-    return sessions.list_sessions(caller, **query)
+    return service.list_sessions(caller, **query)
 
 
 @blueprint.delete("/auth/sessions/{session_id}", access="user")
@@ -93,7 +92,7 @@ def revoke_session(caller: Caller, session_id: UUID) -> None:
 
     Revokes one of the caller's sessions.
     """
-    sessions.revoke(caller, session_id)
+    service.revoke_session(caller, session_id)
 
 
 @blueprint.post("/auth/sessions/revoke-all", access="user", returns=schemas.SessionsRevoked)
@@ -102,7 +101,7 @@ def revoke_all_sessions(caller: Caller) -> dict[str, int]:
 
     Revokes all of the caller's tokens, including the current one.
     """
-    return sessions.revoke_all(caller)
+    return service.revoke_all_sessions(caller)
 
 
 @blueprint.post(
@@ -118,7 +117,7 @@ def request_password_reset(body: dict[str, Any]) -> dict[str, int]:
 
     Emails a single-use link. The response is the same whether or not the address has an account.
     """
-    return recovery.request_reset(**body)
+    return credentials.request_reset(**body)
 
 
 @blueprint.post(
@@ -133,7 +132,7 @@ def confirm_password_reset(body: dict[str, Any]) -> dict[str, Any]:
 
     Sets a new password with an emailed token, ends all other sessions and opens a new one.
     """
-    return recovery.confirm_reset(**body, **_client())
+    return credentials.confirm_reset(**body, client=read_client())
 
 
 @blueprint.post(
@@ -148,7 +147,7 @@ def change_password(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
 
     Ends all sessions, including the current one, and returns a new token.
     """
-    return recovery.change_password(caller, **body, **_client())
+    return credentials.change_password(caller, **body, client=read_client())
 
 
 @blueprint.post(
@@ -163,7 +162,7 @@ def request_email_change(caller: Caller, body: dict[str, Any]) -> dict[str, int]
 
     Emails a confirmation link to a new address, or to the current one if it is not verified yet.
     """
-    return email_change.request(caller, **body)
+    return credentials.request_email_change(caller, **body)
 
 
 @blueprint.post(
@@ -177,4 +176,4 @@ def confirm_email_change(body: dict[str, Any]) -> dict[str, Any]:
 
     Confirms an address with the emailed token. A new address ends all sessions.
     """
-    return email_change.confirm(**body)
+    return credentials.confirm_email_change(**body)

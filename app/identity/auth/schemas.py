@@ -1,6 +1,7 @@
 """Request and response schemas of authentication."""
 
 from app.identity.organizations.schemas import OrganizationSummary
+from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import (
     Bool,
     Int,
@@ -22,11 +23,9 @@ class Login(Schema):
     password = Str(required=True, max_length=1024)
 
 
-class Register(Schema):
+class Register(Login):
     """Request body to register an account and, optionally, its first organization."""
 
-    email = Str(required=True, max_length=320)
-    password = Str(required=True, max_length=1024)
     name = Name(required=True)
     organization_name = Name()
 
@@ -103,14 +102,6 @@ class SessionsRevoked(Schema):
     """The number of revoked sessions."""
 
     revoked = Int(required=True)
-
-
-class UserSummary(Schema):
-    """The id, email address and name of a user."""
-
-    id = Uuid(required=True)
-    email = Str(required=True)
-    name = Str(required=True)
 
 
 class LoginResult(Schema):

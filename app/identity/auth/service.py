@@ -1,31 +1,63 @@
-"""Login, logout and authentication of callers (implements the kit's Authenticator port)."""
+"""Registration, login, sessions, and authentication of callers.
+
+Implements the kit's Authenticator port.
+"""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from app.identity.auth import attempts, password_policy, queries
+from app.identity.auth import attempts, links, password_policy, queries
 from app.identity.auth.models import Session
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import CLOSED_STATUSES
 from app.identity.users import queries as user_queries
+from app.identity.users import service as users
 from app.identity.users.models import User
 from app.identity.users.queries import Credentials
 from app.kit import audit, container, db, errors, secrets, tokens
 from app.kit.errors import ApiError
+from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.kit.principal import Caller, Organization
 
 _USER_AGENT_LENGTH = 300
 
 
-def login(
+class Client(NamedTuple):
+    """The address and the User-Agent header of a client, which are stored with its session."""
+
+    ip_address: str | None
+    user_agent: str | None
+
+
+def register(
     *,
     email: str,
     password: str,
-    ip_address: str | None,
-    user_agent: str | None,
-    authorization: str | None = None,
+    name: str,
+    organization_name: str | None = None,
+    client: Client,
+) -> dict[str, Any]:
+    """Create an account and, if a name is given, its first organization; return the login response.
+
+    Raises 403 `permission_denied` if registration requires an invitation, 400 `validation_error`,
+    and 409 `conflict` if the mailbox already has an account.
+    """
+    # The first account of an installation needs no invitation, because nobody could send one.
+    if container.settings().registration != "open" and not user_queries.has_no_users():
+        raise errors.denied("Registration requires an invitation. Ask a member to invite you.")
+    password_policy.check_address(email)
+    with secrets.hashing_slots.reserve():
+        user = users.create(email=email, name=name, password=password)
+    if organization_name is not None:
+        organizations.create(name=organization_name, owner_id=user.id)
+    links.send_link(user, links.EMAIL, user.email)
+    return open_session(user, client)
+
+
+def login(
+    *, email: str, password: str, client: Client, authorization: str | None = None
 ) -> dict[str, Any]:
     """Check a password, open a session and return the login response.
 
@@ -52,7 +84,7 @@ def login(
     if user is None or user.disabled_at or user.token_version != account.token_version:
         raise _invalid_credentials()
     password_policy.check(user)
-    return open_session(user, ip_address=ip_address, user_agent=user_agent)
+    return open_session(user, client)
 
 
 def _find_proven_session(account: Credentials, authorization: str | None) -> UUID | None:
@@ -73,12 +105,7 @@ def _find_proven_session(account: Credentials, authorization: str | None) -> UUI
 
 
 def open_session(
-    user: User,
-    *,
-    ip_address: str | None,
-    user_agent: str | None,
-    organization_id: UUID | None = None,
-    method: str = "password",
+    user: User, client: Client, *, organization_id: UUID | None = None, method: str = "password"
 ) -> dict[str, Any]:
     """Open a session for an authenticated user, and return the login response.
 
@@ -94,8 +121,8 @@ def open_session(
         issued_at=now,
         last_seen_at=now,
         expires_at=now + timedelta(hours=hours),
-        ip_address=ip_address,
-        user_agent=_clean_user_agent(user_agent),
+        ip_address=client.ip_address,
+        user_agent=_clean_user_agent(client.user_agent),
         method=method,
         token_version=user.token_version,
         organization_id=organization_id,
@@ -127,7 +154,7 @@ def _invalid_credentials() -> ApiError:
 def logout(caller: Caller) -> None:
     """Revoke the caller's session; the next request with its token is refused."""
     if caller.session_id is not None:
-        queries.revoke(caller.session_id, db.utc_now())
+        queries.revoke(caller.session_id)
 
 
 def get_session(caller: Caller) -> dict[str, Any]:
@@ -170,13 +197,13 @@ def authenticate_token(token: str, slug: str | None) -> Caller:
         session_id=claims.session_id,
         token_id=claims.token_id,
         expires_at=datetime.fromtimestamp(claims.expires_at, UTC),
-        organization=_organization(state) if slug is not None else None,
+        organization=_get_organization(state) if slug is not None else None,
         role=Role[state.role] if state.role else None,
         only_organization=UUID(state.only_organization) if state.only_organization else None,
     )
 
 
-def _organization(state: queries.SessionState) -> Organization:
+def _get_organization(state: queries.SessionState) -> Organization:
     """Return the organization of the request.
 
     Raises the same 403 for an unknown slug as for an organization of which the user is no member.
@@ -188,3 +215,44 @@ def _organization(state: queries.SessionState) -> Organization:
     return Organization(
         UUID(str(state.organization_id)), state.slug, state.status, state.settings or {}
     )
+
+
+def list_sessions(caller: Caller, page: PageRequest, **period: datetime | None) -> Page:
+    """Return a page of the caller's active sessions, filtered by the time of issue.
+
+    A session that is limited to one organization sees only the sessions limited to the same one:
+    that organization's identity provider must not learn where else the user is signed in.
+    """
+    return queries.list_active_sessions(
+        caller.user_id, caller.session_id, page, only=caller.only_organization, **period
+    )
+
+
+def revoke_session(caller: Caller, session_id: UUID) -> None:
+    """Revoke one of the sessions that `list_sessions` lists. Raises 404 for any other."""
+    if not queries.revoke_own(session_id, caller.user_id, only=caller.only_organization):
+        raise errors.not_found()
+
+
+def revoke_all_sessions(caller: Caller) -> dict[str, int]:
+    """Revoke all sessions of the caller, including the current one, and return {revoked}."""
+    user = user_queries.lock(caller.user_id)
+    if user is None:
+        raise errors.not_found()
+    return {"revoked": end_all_sessions(user)}
+
+
+def end_all_sessions(user: User) -> int:
+    """End all sessions of a user by a new token version, and return how many have ended.
+
+    The user must be locked or new. Afterwards, `user` has the new version, so that a new session
+    can be opened at once.
+    """
+    old_version = user.token_version
+    user_queries.update_account(user, token_version=User.token_version + 1)
+    return queries.revoke_all(user.id, token_version=old_version)
+
+
+def discard_login(login: dict[str, Any]) -> None:
+    """Revoke the session of a login response that will not be sent to the client."""
+    queries.revoke(tokens.read(login["access_token"]).session_id)

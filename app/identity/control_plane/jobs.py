@@ -1,15 +1,43 @@
 """Job that reports failed jobs to the operators."""
 
-from app.identity.control_plane import service
-from app.kit import jobs, tenancy
-from app.kit.jobs import Job
+from app.identity.control_plane.service import emails
+from app.kit import container, jobs, tenancy
+from app.kit.emails import Email
+from app.kit.jobs import Job, failures
+
+_MAX_LISTED = 20
+
+
+def report_failures() -> int:
+    """Email the operators the jobs that failed permanently, and return how many there are.
+
+    The email is sent to each address of OPERATOR_EMAIL. Without an address, the operator has only
+    the error in the log and the metric.
+    """
+    failed = failures.mark_reported()
+    total = sum(group.number for group in failed)
+    addresses = container.settings().operator_email
+    if total and addresses:
+        functions = ", ".join(
+            f"{group.function} ({group.number})" for group in failed[:_MAX_LISTED]
+        )
+        public_url = container.settings().public_url
+        values: dict[str, str | int | None] = {
+            "number": total,
+            "functions": functions,
+            "address": public_url,
+        }
+        emails.enqueue_many(
+            [Email(name="given_up", to=to, locale="en", values=values) for to in addresses]
+        )
+    return total
 
 
 @jobs.handler("control_plane.report_failures")
-def report_failures(_job: Job) -> None:
-    """Send the operators an email about the jobs that failed permanently since the last report."""
+def run_report(_job: Job) -> None:
+    """Report the jobs that failed permanently since the last report."""
     with tenancy.across_organizations(reason="the report covers the jobs of every organization"):
-        service.report_failures()
+        report_failures()
 
 
 jobs.periodic("control_plane.report_failures", every=300)

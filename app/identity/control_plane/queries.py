@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import InstrumentedAttribute
 
+from app.identity.organizations import emitted_events
 from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
 from app.kit import db, events
@@ -20,20 +21,12 @@ _ORGANIZATIONS_OF_USER = (
 )
 
 
-def lock(slug: str) -> Organization | None:
-    """Return an organization with current values, locked against other writers, or None."""
-    statement = (
-        select(Organization)
-        .where(Organization.slug == slug)
-        .with_for_update(key_share=True)
-        .execution_options(populate_existing=True)
-    )
-    return db.session().scalars(statement).one_or_none()
-
-
-def find_by_slug(slug: str) -> Organization | None:
-    """Return the organization with a slug, or None."""
-    return db.session().scalars(select(Organization).filter_by(slug=slug)).one_or_none()
+def find_by_slug(slug: str, *, lock: bool = False) -> Organization | None:
+    """Return the organization with a slug, or None. `lock` locks it against other writers."""
+    statement = select(Organization).where(Organization.slug == slug)
+    if lock:
+        statement = statement.with_for_update(key_share=True)
+    return db.session().scalars(statement.execution_options(populate_existing=True)).one_or_none()
 
 
 def list_enabled_owners(organization_id: UUID) -> list[User]:
@@ -150,7 +143,9 @@ def emit_member_disabled(user_id: UUID) -> None:
 
     The caller must have bound all organizations.
     """
-    payload = {"user_id": user_id}
     events.emit_each(
-        "member.disabled", payload, organizations=_ORGANIZATIONS_OF_USER, user_id=user_id
+        emitted_events.MEMBER_DISABLED,
+        {"user_id": user_id},
+        organizations=_ORGANIZATIONS_OF_USER,
+        user_id=user_id,
     )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from app.identity.control_plane.service import LIMITS
+from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import (
     Bool,
     Int,
@@ -17,9 +18,9 @@ from app.kit.api.fields import (
 )
 from app.kit.settings import PLANS
 
-_MOST = 2**53 - 1  # the largest integer that every JSON parser represents exactly
+_MAX_INTEGER = 2**53 - 1  # the largest integer that every JSON parser represents exactly
 _limits: dict[str, Any] = {
-    name: Int(allow_none=True, maximum=_MOST, metadata={"description": meaning})
+    name: Int(allow_none=True, maximum=_MAX_INTEGER, metadata={"description": meaning})
     for name, meaning in LIMITS.items()
 }
 PlanLimits = type(
@@ -63,12 +64,9 @@ class SuspendOrganization(Schema):
     reason = Name(required=True, max_length=500)
 
 
-class Owner(Schema):
+class Owner(UserSummary):
     """The owner of a provisioned organization."""
 
-    id = Uuid(required=True)
-    email = Str(required=True)
-    name = Str(required=True)
     created = Bool(required=True, metadata={"description": "Whether the account is new."})
 
 

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from app.identity.erasing import service
+from app.identity.erasing import queries, service
 from app.kit import jobs, tenancy
 from app.kit.jobs import Job
 
@@ -13,7 +13,7 @@ def enqueue_due() -> list[UUID]:
     An organization whose job failed gets another one. The result includes organizations that
     already had a job.
     """
-    organization_ids = service.list_due()
+    organization_ids = queries.list_due()
     with tenancy.across_organizations(reason="the jobs belong to no organization"):
         for organization_id in organization_ids:
             jobs.enqueue(
@@ -27,13 +27,13 @@ def enqueue_due() -> list[UUID]:
 
 
 @jobs.handler("erasing.start")
-def start(_job: Job) -> None:
+def start_erasing(_job: Job) -> None:
     """Enqueue the jobs for all organizations that are due."""
     enqueue_due()
 
 
 @jobs.handler("erasing.run", queue="erasing", resumable=True)
-def run(job: Job) -> None:
+def erase_organization(job: Job) -> None:
     """Erase an organization."""
     service.erase(UUID(job.args["organization_id"]), job.checkpoint)
 

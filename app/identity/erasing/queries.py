@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from app.identity.auth.models import Session
 from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
-from app.kit import db
+from app.kit import db, tenancy
 
 BATCH = 1000
 _FIRST = ("jobs", "outbox_events")
@@ -82,12 +82,13 @@ def erase_batch(table: Table, organization_id: UUID) -> int:
     """Delete up to `BATCH` of an organization's rows and return their number, 0 if none is left."""
     keys = list(table.primary_key.columns)
     belongs = table.columns.organization_id == organization_id
-    batch = select(*keys).where(belongs, *_leaf_conditions(table)).limit(BATCH)
+    batch = select(*keys).where(belongs, *_build_leaf_conditions(table)).limit(BATCH)
     statement = delete(table).where(belongs, tuple_(*keys).in_(batch))
-    return int(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
+    with tenancy.organization(organization_id):
+        return int(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
 
 
-def _leaf_conditions(table: Table) -> list[ColumnElement[bool]]:
+def _build_leaf_conditions(table: Table) -> list[ColumnElement[bool]]:
     """Return the conditions for rows that no row of the same table references.
 
     Rows of a tree, such as teams, are deleted from the leaves up.
@@ -104,7 +105,8 @@ def _leaf_conditions(table: Table) -> list[ColumnElement[bool]]:
 def erase_memberships(organization_id: UUID) -> list[UUID]:
     """Delete up to `BATCH` memberships, and return the ids of their users."""
     values = {"organization_id": organization_id, "batch": BATCH}
-    return list(db.session().execute(_DELETE_MEMBERSHIPS, values).scalars())
+    with tenancy.organization(organization_id):
+        return list(db.session().scalars(_DELETE_MEMBERSHIPS, values))
 
 
 def erase_users(user_ids: Sequence[UUID], *, closed_at: datetime) -> int:

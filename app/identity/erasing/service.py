@@ -19,11 +19,6 @@ Checkpoint = Callable[[], None]
 _REASON = "erases accounts that belong to no organization any more"
 
 
-def list_due() -> list[UUID]:
-    """Return the organizations that are due to be erased."""
-    return queries.list_due()
-
-
 def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
     """Erase a closed organization; `checkpoint` commits.
 
@@ -35,13 +30,9 @@ def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
         return
     checkpoint()
     for table in queries.list_tables():
-        with tenancy.organization(organization_id):
-            number = queries.erase_batch(table, organization_id)
-        while number:
+        while number := queries.erase_batch(table, organization_id):
             queries.add_to_erasure(organization_id, "rows", table.name, number=number)
             checkpoint()
-            with tenancy.organization(organization_id):
-                number = queries.erase_batch(table, organization_id)
     _erase_members(organization_id, checkpoint)
     _erase_files(organization_id, checkpoint)
     _finish(organization_id)
@@ -63,11 +54,7 @@ def _begin(organization_id: UUID) -> bool:
 def _erase_members(organization_id: UUID, checkpoint: Checkpoint) -> None:
     closed_at = queries.lock_organization(organization_id).closed_at
     assert closed_at is not None
-    while True:
-        with tenancy.organization(organization_id):
-            user_ids = queries.erase_memberships(organization_id)
-        if not user_ids:
-            return
+    while user_ids := queries.erase_memberships(organization_id):
         with tenancy.across_organizations(reason=_REASON):
             users = queries.erase_users(user_ids, closed_at=closed_at)
             audit.forget_users(user_ids)

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, case, func, select, update
+from sqlalchemy import ColumnElement, and_, case, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.invitations.models import Invitation
-from app.identity.organizations.models import Membership, Organization
+from app.identity.organizations.models import Organization
 from app.identity.users.models import User
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
@@ -39,7 +39,6 @@ _INVITATIONS = select(
     Invitation.updated_at,
 ).outerjoin(User, User.id == Invitation.invited_by)
 _SORTS = {"created_at": Invitation.created_at, "email": Invitation.email}
-_NO_SYNC = {"synchronize_session": False}
 
 
 def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
@@ -85,66 +84,60 @@ def upsert(values: dict[str, Any]) -> UUID:
     insertion = insert(Invitation).values(**values)
     statement = insertion.on_conflict_do_update(
         index_elements=[Invitation.organization_id, Invitation.email_key],
-        index_where=Invitation.accepted_at.is_(None) & Invitation.revoked_at.is_(None),
+        index_where=and_(*_PENDING),
         set_={name: insertion.excluded[name] for name in changed},
     ).returning(Invitation.id)
     return db.session().execute(statement).scalar_one()
 
 
-def is_member(user_id: UUID) -> bool:
-    """Return true if a user is a member of the organization."""
-    statement = select(Membership.user_id).where(Membership.user_id == user_id)
-    return db.session().execute(statement).first() is not None
+class EndedInvitation(NamedTuple):
+    """An invitation that was accepted or revoked."""
+
+    id: UUID
+    role: str
+    team_ids: list[str]
+
+
+def _end_pending(
+    column: Literal["accepted_at", "revoked_at"], *conditions: ColumnElement[bool]
+) -> list[EndedInvitation]:
+    """Accept or revoke the pending invitations that meet the conditions, and return them."""
+    statement = (
+        update(Invitation)
+        .where(*conditions, *_PENDING)
+        .values({column: func.now(), "updated_at": func.now()})
+        .returning(Invitation.id, Invitation.role, Invitation.team_ids)
+        .execution_options(synchronize_session=False)
+    )
+    return [EndedInvitation(*row) for row in db.session().execute(statement)]
 
 
 def revoke_by_inviter(user_id: UUID, roles: Sequence[str]) -> None:
     """Revoke the pending invitations to `roles` that a user sent, in all bound organizations."""
-    _revoke_where(Invitation.invited_by == user_id, Invitation.role.in_(roles))
+    _end_pending("revoked_at", Invitation.invited_by == user_id, Invitation.role.in_(roles))
 
 
 def revoke_by_address(user_id: UUID) -> None:
-    """Revoke the pending invitation of a user's address."""
-    _revoke_where(
-        Invitation.email == select(User.email).where(User.id == user_id).scalar_subquery()
-    )
+    """Revoke the pending invitation of a user's address.
 
-
-def _revoke_where(*conditions: ColumnElement[bool]) -> None:
-    db.session().execute(
-        update(Invitation)
-        .where(*conditions, *_PENDING)
-        .values(revoked_at=func.now(), updated_at=func.now())
-        .execution_options(**_NO_SYNC)
-    )
+    An invitation that was sent before the user's removal must not admit them again.
+    """
+    email = select(User.email).where(User.id == user_id).scalar_subquery()
+    _end_pending("revoked_at", Invitation.email == email)
 
 
 def revoke(invitation_id: UUID) -> bool:
     """Revoke a pending invitation, and return false if there is no such invitation."""
-    statement = (
-        update(Invitation)
-        .where(Invitation.id == invitation_id, *_PENDING)
-        .values(revoked_at=func.now(), updated_at=func.now())
-        .returning(Invitation.id)
-        .execution_options(**_NO_SYNC)
-    )
-    return db.session().execute(statement).first() is not None
+    return bool(_end_pending("revoked_at", Invitation.id == invitation_id))
 
 
 class TokenInvitation(NamedTuple):
-    """The invitation of a token with its organization."""
+    """The invitation of a token, with its current status and the inviter's name."""
 
-    id: UUID
-    email: str
-    role: str
-    team_ids: list[str]
+    invitation: Invitation
+    organization: Organization
     status: str
-    expires_at: datetime
     inviter_name: str | None
-    organization_id: UUID
-    slug: str
-    name: str
-    settings: dict[str, Any]
-    organization_status: str
 
 
 def find_by_token(token_hash: str) -> TokenInvitation | None:
@@ -153,20 +146,7 @@ def find_by_token(token_hash: str) -> TokenInvitation | None:
     The caller must have bound all organizations.
     """
     statement = (
-        select(
-            Invitation.id,
-            Invitation.email,
-            Invitation.role,
-            Invitation.team_ids,
-            _STATUS,
-            Invitation.expires_at,
-            User.name,
-            Invitation.organization_id,
-            Organization.slug,
-            Organization.name,
-            Organization.settings,
-            Organization.status,
-        )
+        select(Invitation, Organization, _STATUS, User.name)
         .join(Organization, Organization.id == Invitation.organization_id)
         .outerjoin(User, User.id == Invitation.invited_by)
         .where(Invitation.token_hash == token_hash)
@@ -175,33 +155,17 @@ def find_by_token(token_hash: str) -> TokenInvitation | None:
     return None if row is None else TokenInvitation(*row)
 
 
-class AcceptedInvitation(NamedTuple):
-    """An invitation that was accepted by its address."""
+def accept_by_address(email: str) -> EndedInvitation | None:
+    """Accept the open invitation of an address into the bound organization, if there is one.
 
-    id: UUID
-    role: str
-    team_ids: list[str]
-
-
-def accept_by_address(email: str) -> AcceptedInvitation | None:
-    """Accept the open invitation of an address, unless its role is owner.
-
-    Returns None if there is no such invitation.
+    For single sign-on, where the identity provider confirms that the user has the address. An
+    invitation with the role owner is not accepted in this way: it requires the token.
     """
-    statement = (
-        update(Invitation)
-        .where(
-            Invitation.email == email,
-            Invitation.role != "owner",
-            Invitation.expires_at > func.now(),
-            *_PENDING,
-        )
-        .values(accepted_at=func.now(), updated_at=func.now())
-        .returning(Invitation.id, Invitation.role, Invitation.team_ids)
-        .execution_options(**_NO_SYNC)
+    is_open = Invitation.expires_at > func.now()
+    accepted = _end_pending(
+        "accepted_at", Invitation.email == email, Invitation.role != "owner", is_open
     )
-    row = db.session().execute(statement).one_or_none()
-    return None if row is None else AcceptedInvitation(*row)
+    return accepted[0] if accepted else None
 
 
 def lock_open(token_hash: str) -> bool:
@@ -209,21 +173,12 @@ def lock_open(token_hash: str) -> bool:
 
     A concurrent request waits, and then finds the invitation accepted.
     """
-    statement = (
-        select(Invitation.id)
-        .where(Invitation.token_hash == token_hash, Invitation.expires_at > func.now(), *_PENDING)
-        .with_for_update()
-    )
+    conditions = (Invitation.token_hash == token_hash, Invitation.expires_at > func.now())
+    statement = select(Invitation.id).where(*conditions, *_PENDING).with_for_update()
     return db.session().execute(statement).first() is not None
 
 
 def mark_accepted(token_hash: str) -> bool:
     """Mark an open invitation as accepted, and return false if it is not open any more."""
-    statement = (
-        update(Invitation)
-        .where(Invitation.token_hash == token_hash, Invitation.expires_at > func.now(), *_PENDING)
-        .values(accepted_at=func.now(), updated_at=func.now())
-        .returning(Invitation.id)
-        .execution_options(**_NO_SYNC)
-    )
-    return db.session().execute(statement).first() is not None
+    conditions = (Invitation.token_hash == token_hash, Invitation.expires_at > func.now())
+    return bool(_end_pending("accepted_at", *conditions))

@@ -5,8 +5,9 @@ from uuid import UUID
 
 from flask import request
 
+from app.identity.auth.routes import read_client
 from app.identity.auth.schemas import LoginResult
-from app.identity.invitations import service
+from app.identity.invitations import accepting, queries, service
 from app.identity.invitations.schemas import (
     AcceptInvitation,
     CreateInvitation,
@@ -34,7 +35,7 @@ def get_invitation(invitation_token: str) -> dict[str, Any]:
     Returns the organization, the address and the role of an invitation. The emailed token is the
     only credential.
     """
-    return service.get_offer(invitation_token)
+    return accepting.get_preview(invitation_token)
 
 
 @public.post(
@@ -52,11 +53,10 @@ def accept_invitation(invitation_token: str, body: dict[str, Any]) -> dict[str, 
     Joins the organization with the account of the invited address. If there is none, it is created
     with `name` and `password`. An existing account requires its password or its bearer token.
     """
-    return service.accept(
+    return accepting.accept(
         invitation_token,
         authorization=request.headers.get("Authorization"),
-        ip_address=request.remote_addr,
-        user_agent=request.headers.get("User-Agent"),
+        client=read_client(),
         **body,
     )
 
@@ -72,7 +72,7 @@ def list_invitations(caller: Caller, query: dict[str, Any]) -> Page:
 
     Returns open invitations unless the filter names another status.
     """
-    return service.list_invitations(query.pop("page"), query)
+    return queries.get_page(query.pop("page"), query)
 
 
 @blueprint.post(
@@ -84,7 +84,7 @@ def list_invitations(caller: Caller, query: dict[str, Any]) -> Page:
     # A leaked key must not be able to invite anybody.
     keys=False,
 )
-def create_invitation(caller: Caller, body: dict[str, Any]) -> service.InvitationDetails:
+def create_invitation(caller: Caller, body: dict[str, Any]) -> queries.InvitationDetails:
     """Create an invitation.
 
     Emails an invitation with a role and teams. If the address already has a pending invitation,

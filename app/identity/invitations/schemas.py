@@ -1,5 +1,6 @@
 """Request and response schemas of invitations."""
 
+from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import Bool, List, Name, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
 from app.kit.permissions import Role
 
@@ -8,12 +9,8 @@ STATES = ("open", "expired", "accepted", "revoked")
 MAX_TEAMS = 100
 
 
-class Inviter(Schema):
+class Inviter(UserSummary):
     """The user who sent an invitation."""
-
-    id = Uuid(required=True)
-    email = Str(required=True)
-    name = Str(required=True)
 
 
 class Invitation(Schema):

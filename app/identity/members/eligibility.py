@@ -23,22 +23,10 @@ def eligible_members(role: Role, alias: str = "member") -> str:
     )
 
 
-_LOCK = {
-    role: text(
-        f"""
-        SELECT member.user_id FROM {eligible_members(role)}
-        WHERE member.organization_id = :org AND member.user_id = ANY (CAST(:ids AS uuid[]))
-        ORDER BY member.user_id FOR SHARE OF member
-        """  # noqa: S608 - made of constants
-    )
-    for role in Role
-}
 _FIND = {
-    role: text(
-        f"""
-        SELECT member.user_id FROM {eligible_members(role)}
-        WHERE member.organization_id = :org AND member.user_id = ANY (CAST(:ids AS uuid[]))
-        """  # noqa: S608 - made of constants
+    role: (
+        f"SELECT member.user_id FROM {eligible_members(role)}"  # noqa: S608 - made of constants
+        " WHERE member.organization_id = :org AND member.user_id = ANY (CAST(:ids AS uuid[]))"
     )
     for role in Role
 }
@@ -46,7 +34,7 @@ _FIND = {
 
 def find_eligible(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
     """Return the ids of the users who have an enabled account and at least `role`."""
-    return set(db.session().scalars(_FIND[role], _values(user_ids)))
+    return set(db.session().scalars(text(_FIND[role]), _bind_values(user_ids)))
 
 
 def lock_eligible(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
@@ -55,7 +43,8 @@ def lock_eligible(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
     A change of role or a removal waits for the lock, so a user who leaves is assigned no work after
     their work was released.
     """
-    return set(db.session().scalars(_LOCK[role], _values(user_ids)))
+    statement = text(f"{_FIND[role]} ORDER BY member.user_id FOR SHARE OF member")
+    return set(db.session().scalars(statement, _bind_values(user_ids)))
 
 
 _LIST_OF_TEAM = text(
@@ -77,20 +66,20 @@ def lock_eligible_of_team(team_id: UUID, role: Role) -> list[UUID]:
     unassigns what the team can no longer do.
     """
     # Memberships are locked before team members, as in the removal of a member.
-    eligible = lock_eligible(_list_of_team(team_id), role)
-    return list(db.session().scalars(_LOCK_OF_TEAM, {**_values(eligible), "team_id": team_id}))
+    eligible = lock_eligible(_list_team_members(team_id), role)
+    return list(db.session().scalars(_LOCK_OF_TEAM, {**_bind_values(eligible), "team_id": team_id}))
 
 
 def has_eligible(team_id: UUID, role: Role) -> bool:
     """Return True if a member of the team is eligible."""
-    return bool(find_eligible(_list_of_team(team_id), role))
+    return bool(find_eligible(_list_team_members(team_id), role))
 
 
-def _list_of_team(team_id: UUID) -> Iterable[UUID]:
+def _list_team_members(team_id: UUID) -> Iterable[UUID]:
     values = {"org": tenancy.current_organization_id(), "team_id": team_id}
     return db.session().scalars(_LIST_OF_TEAM, values)
 
 
-def _values(user_ids: Iterable[UUID]) -> dict[str, object]:
+def _bind_values(user_ids: Iterable[UUID]) -> dict[str, object]:
     ids = [str(user_id) for user_id in user_ids]
     return {"org": tenancy.current_organization_id(), "ids": ids}

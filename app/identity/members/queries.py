@@ -22,14 +22,24 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
-from app.identity.members.counters import MEMBERS
 from app.identity.organizations.models import Membership
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between
+from app.kit.counters import Between, Cube, Source
+from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
+
+MEMBERS = Source(
+    "members",
+    ("role", "joined"),
+    (
+        Cube("members", ("role",)),
+        Cube("members.joined.month", ("role",), bucket="joined", length=MONTH),
+        Cube("members.joined.day", ("role",), bucket="joined", length=DAY),
+    ),
+)
 
 _TEAMS = (
     select(
@@ -151,12 +161,6 @@ def get(user_id: UUID) -> MemberDetails | None:
     """Return a member, or None."""
     row = db.session().execute(_MEMBERS.where(Membership.user_id == user_id)).one_or_none()
     return None if row is None else MemberDetails(*row)
-
-
-def get_role(user_id: UUID) -> str | None:
-    """Return the current role of a member, or None if the user is not a member."""
-    statement = select(Membership.role).where(Membership.user_id == user_id)
-    return db.session().execute(statement).scalar_one_or_none()
 
 
 def is_disabled(user_id: UUID) -> bool:

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from app.identity.members import service
+from app.identity.members import queries, service
 from app.identity.members.queries import MemberDetails
 from app.identity.members.schemas import Member, MemberFilters, TransferOwnership, UpdateMember
 from app.kit.api.blueprint import Blueprint, Listing
@@ -24,7 +24,7 @@ def list_members(caller: Caller, query: dict[str, Any]) -> Page:
 
     Returns the members of the organization with their roles and teams.
     """
-    return service.list_members(query.pop("page"), query)
+    return queries.get_page(query.pop("page"), query)
 
 
 @blueprint.patch(

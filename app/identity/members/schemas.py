@@ -1,17 +1,14 @@
 """Schemas of requests and responses about members."""
 
+from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import Int, List, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
 from app.kit.permissions import Role
 
 ROLES = [role.name for role in Role]
 
 
-class MemberUser(Schema):
+class MemberUser(UserSummary):
     """The user account of a member."""
-
-    id = Uuid(required=True)
-    email = Str(required=True)
-    name = Str(required=True)
 
 
 class MemberTeam(Schema):

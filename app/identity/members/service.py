@@ -1,21 +1,18 @@
-"""Service that lists, updates and removes members; an organization always keeps an owner."""
+"""Service that updates and removes members; an organization always keeps an owner."""
 
-from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
-from app.identity.members import changes, queries
+from app.identity.auth import queries as session_queries
+from app.identity.invitations import queries as invitation_queries
+from app.identity.invitations import service as invitations
+from app.identity.members import queries
 from app.identity.members.queries import MemberDetails
+from app.identity.organizations import emitted_events
+from app.identity.organizations import queries as organization_queries
 from app.identity.organizations import service as organizations
-from app.kit import errors
-from app.kit.pagination import Page, PageRequest
+from app.kit import errors, events, tenancy
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
-
-
-def list_members(page: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """Return a page of members with their teams."""
-    return queries.get_page(page, filters)
 
 
 def get(user_id: UUID) -> MemberDetails:
@@ -32,7 +29,7 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
     Raises 404; 403 if members raise their own role or if only an owner may make the change; 409
     `stale_precondition`, or `conflict` if no owner would be left.
     """
-    organizations.lock(caller.org.id)
+    organization_queries.lock(caller.org.id)
     member = get(user_id)
     old_role, new_role = Role[member.role], Role[role]
     assert caller.role is not None
@@ -47,7 +44,7 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
     if old_role is Role.owner:
         _check_other_owner(user_id)
     require_role(organizations.lock_role(caller), max(old_role, new_role, Role.admin))
-    changes.change_role(user_id, old_role=old_role, role=new_role, changed_by=caller.user_id)
+    change_role(user_id, old_role=old_role, role=new_role, changed_by=caller.user_id)
     return get(user_id)
 
 
@@ -57,7 +54,7 @@ def remove(caller: Caller, user_id: UUID) -> None:
     Emits `member.removed`, whose subscribers release the member's work. Raises 404; 403 if the
     caller lacks the permission; 409 `conflict` if no owner would be left.
     """
-    organizations.lock(caller.org.id)
+    organization_queries.lock(caller.org.id)
     role = Role[get(user_id).role]
     assert caller.role is not None
     is_leaving = user_id == caller.user_id and caller.api_key_id is None
@@ -68,7 +65,7 @@ def remove(caller: Caller, user_id: UUID) -> None:
         _check_other_owner(user_id)
     if not is_leaving:
         require_role(organizations.lock_role(caller), max(role, Role.admin))
-    changes.end_membership(user_id, role=role, removed_by=caller.user_id)
+    end_membership(user_id, role=role, removed_by=caller.user_id)
 
 
 def transfer_ownership(caller: Caller, *, user_id: UUID) -> MemberDetails:
@@ -77,20 +74,16 @@ def transfer_ownership(caller: Caller, *, user_id: UUID) -> MemberDetails:
     Emits `member.role_changed` for both. Raises 400 if the user is not another member, or if their
     account is disabled, because the organization would have no owner who can sign in.
     """
-    organizations.lock(caller.org.id)
-    role = queries.get_role(user_id)
+    organization_queries.lock(caller.org.id)
+    role = organization_queries.get_role(user_id)
     if role is None or user_id == caller.user_id:
         raise errors.invalid("Must be another member of the organization.", "user_id")
     require_role(organizations.lock_role(caller), Role.owner)
     if queries.is_disabled(user_id):
         raise errors.invalid("The account of this member is disabled.", "user_id")
     if Role[role] is not Role.owner:
-        changes.change_role(
-            user_id, old_role=Role[role], role=Role.owner, changed_by=caller.user_id
-        )
-    changes.change_role(
-        caller.user_id, old_role=Role.owner, role=Role.admin, changed_by=caller.user_id
-    )
+        change_role(user_id, old_role=Role[role], role=Role.owner, changed_by=caller.user_id)
+    change_role(caller.user_id, old_role=Role.owner, role=Role.admin, changed_by=caller.user_id)
     return get(user_id)
 
 
@@ -101,3 +94,50 @@ def _check_other_owner(user_id: UUID) -> None:
             " organization.",
             owners=1,
         )
+
+
+def change_role(user_id: UUID, *, old_role: Role, role: Role, changed_by: UUID | None) -> None:
+    """Set the role of a member of the bound organization, and emit `member.role_changed`.
+
+    The caller checks the permissions; the same is true of `end_membership`.
+
+    Revokes the member's open invitations that the new role may not send. A new owner loses the
+    sessions opened by single sign-on: an administrator chooses the identity provider, and the owner
+    has not confirmed it yet.
+    """
+    queries.set_role(user_id, role.name)
+    if role < old_role:
+        invitations.revoke_by_inviter(user_id, role=role)
+    if role is Role.owner:
+        session_queries.revoke_single_sign_on(user_id, tenancy.current_organization_id())
+    payload: emitted_events.MemberRoleChangedPayload = {
+        "user_id": user_id,
+        "from": old_role.name,
+        "to": role.name,
+        "changed_by": changed_by,
+    }
+    events.emit(emitted_events.MEMBER_ROLE_CHANGED, payload)
+
+
+def end_membership(user_id: UUID, *, role: Role, removed_by: UUID | None) -> None:
+    """End a membership of the bound organization, and emit `member.removed`.
+
+    `removed_by` is None if the single sign-on policy ends the membership; single sign-on may then
+    admit the user again. Otherwise the user needs a new invitation, whatever identity they sign in
+    with, so open invitations to their address are revoked. The invitations that the user sent are
+    revoked in both cases.
+    """
+    if removed_by is not None:
+        # Invitations are locked before the membership, in the same order as when an invitation is
+        # accepted.
+        invitation_queries.revoke_by_address(user_id)
+        organization_queries.insert_removal(user_id)
+    team_ids = queries.remove(user_id)
+    invitations.revoke_by_inviter(user_id, role=None)
+    payload: emitted_events.MemberRemovedPayload = {
+        "user_id": user_id,
+        "role": role.name,
+        "removed_by": removed_by,
+        "team_ids": team_ids,
+    }
+    events.emit(emitted_events.MEMBER_REMOVED, payload)

@@ -1,10 +1,11 @@
 """SQL queries of organizations and memberships."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, delete, literal, select
+from sqlalchemy import Select, bindparam, delete, literal, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.organizations.models import (
@@ -16,23 +17,7 @@ from app.identity.organizations.models import (
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 
-_COLUMNS = (
-    Organization.id,
-    Organization.slug,
-    Organization.name,
-    Organization.settings,
-    Organization.ai_provider_key,
-    Organization.status,
-    Organization.plan,
-    Organization.closed_at,
-    Organization.erase_after,
-    Organization.created_at,
-    Organization.updated_at,
-    Organization.revision,
-    Membership.role,
-)
-
-
+_COLUMNS = (*Organization.__table__.columns, Membership.role)
 _SELECT_OF_USER = (
     select(*_COLUMNS)
     .join(Membership, Membership.organization_id == Organization.id)
@@ -57,27 +42,21 @@ def get_page_for_user(
     page: PageRequest,
     *,
     only: UUID | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
+    **period: datetime | None,
 ) -> Page:
     """Return a page of a user's organizations with all columns.
 
-    If `only` is an organization id, the others are omitted.
+    If `only` is an organization id, the others are omitted. `period` may have `created_after` and
+    `created_before`.
     """
     statement = _SELECT_OF_USER.params(user_id=user_id)
     if only is not None:
         statement = statement.where(Organization.id == only)
-    statement = statement.where(*within(Organization.created_at, created_after, created_before))
-    return paginate(statement, page, sorts=_SORTS, unique=Organization.id)
+    return _paginate(statement, page, period)
 
 
 def get_page_of_one(
-    organization_id: UUID,
-    role: str,
-    page: PageRequest,
-    *,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
+    organization_id: UUID, role: str, page: PageRequest, **period: datetime | None
 ) -> Page:
     """Return a page of one organization, with `role` as the caller's role.
 
@@ -87,8 +66,15 @@ def get_page_of_one(
     statement = select(*_COLUMNS[:-1], literal(role).label("role")).where(
         Organization.id == organization_id,
         Organization.status.not_in(CLOSED_STATUSES),
-        *within(Organization.created_at, created_after, created_before),
     )
+    return _paginate(statement, page, period)
+
+
+def _paginate(
+    statement: Select[Any], page: PageRequest, period: Mapping[str, datetime | None]
+) -> Page:
+    bounds = (period.get("created_after"), period.get("created_before"))
+    statement = statement.where(*within(Organization.created_at, *bounds))
     return paginate(statement, page, sorts=_SORTS, unique=Organization.id)
 
 
@@ -113,7 +99,10 @@ def list_retention_days(only: UUID | None = None) -> list[tuple[UUID, int]]:
 
 
 def lock(organization_id: UUID) -> Organization:
-    """Return the organization, locked against other writers until the transaction ends."""
+    """Return the organization, locked against other writers until the transaction ends.
+
+    Every change of the organization or of its members takes this lock.
+    """
     statement = (
         select(Organization)
         .where(Organization.id == organization_id)
@@ -150,6 +139,12 @@ def insert_membership(user_id: UUID, role: str) -> bool:
     return db.session().execute(statement).first() is not None
 
 
+def get_role(user_id: UUID) -> str | None:
+    """Return the role of a member of the bound organization, or None for any other user."""
+    statement = select(Membership.role).where(Membership.user_id == user_id)
+    return db.session().execute(statement).scalar_one_or_none()
+
+
 def lock_role(user_id: UUID) -> str | None:
     """Return the current role of a member, locked until the transaction ends, or None."""
     statement = select(Membership.role).where(Membership.user_id == user_id)
@@ -176,6 +171,6 @@ def delete_removal(user_id: UUID) -> None:
 
 
 def has_removal(user_id: UUID) -> bool:
-    """Return true if `insert_removal` recorded a removal of the user."""
+    """Return true if a person ended the user's membership and the user has not joined again."""
     statement = select(RemovedMember.user_id).where(RemovedMember.user_id == user_id)
     return db.session().execute(statement).first() is not None

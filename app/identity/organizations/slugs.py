@@ -33,21 +33,22 @@ def is_slug(text: str) -> bool:
     return has_valid_length and re.fullmatch(PATTERN, text) is not None
 
 
-def from_name(name: str) -> str | None:
+def build_slug(name: str) -> str | None:
     """Return a slug transliterated from a name, or None if the result is invalid or reserved."""
-    slug = slugify(
-        name[:_MAX_NAME_LENGTH], max_length=MAX_LENGTH, word_boundary=True, save_order=True
-    )
+    slug = _transliterate(name, MAX_LENGTH)
     return slug if is_slug(slug) and slug not in RESERVED else None
 
 
-def from_name_with_suffix(name: str) -> str:
+def build_slug_with_suffix(name: str) -> str:
     """Return a slug with a random suffix, for a name whose own slug is taken or invalid.
 
     A sequential number would reveal how many organizations have the same name.
     """
     suffix = "".join(secrets.choice(_SUFFIX_CHARACTERS) for _ in range(_SUFFIX_LENGTH))
-    stem = slugify(
-        name[:_MAX_NAME_LENGTH], max_length=_MAX_STEM_LENGTH, word_boundary=True, save_order=True
+    return f"{_transliterate(name, _MAX_STEM_LENGTH) or 'organization'}-{suffix}"
+
+
+def _transliterate(name: str, max_length: int) -> str:
+    return slugify(
+        name[:_MAX_NAME_LENGTH], max_length=max_length, word_boundary=True, save_order=True
     )
-    return f"{stem or 'organization'}-{suffix}"

@@ -4,7 +4,7 @@ GET and HEAD change nothing, because mail programs and scanners open links autom
 the same as the API's operation: same service, same rate limit, same audit entry, one commit.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from flask import Response, g, request
@@ -117,7 +117,7 @@ def _show_again(page: FormPage, form: Form, error: ApiError, language: str) -> R
         return _refuse(page, error, language)
     problem = _explain(page, error, language)
     view = _build_form_view(page, form["token"], form, context, [problem])
-    return _with_headers(rendering.render(view, language, error.status), error.headers)
+    return rendering.render(view, language, error.status, error.headers)
 
 
 def _refuse(page: FormPage, error: ApiError, language: str) -> Response:
@@ -130,16 +130,11 @@ def _refuse(page: FormPage, error: ApiError, language: str) -> Response:
         paragraphs=[f"{page.name}.again"] if needs_another else [],
         next_page=page.again_page if needs_another else None,
     )
-    return _with_headers(rendering.render(view, language, error.status), error.headers)
+    return rendering.render(view, language, error.status, error.headers)
 
 
 def _explain(page: FormPage, error: ApiError, language: str) -> Problem:
     return page.phrases.get(error.code) or explain(error, language)
-
-
-def _with_headers(response: Response, headers: Mapping[str, str]) -> Response:
-    response.headers.update(headers)
-    return response
 
 
 def _build_form_view(

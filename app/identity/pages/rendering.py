@@ -64,7 +64,9 @@ def choose_language(wanted: str) -> str:
     return PHRASES.choose_language([wanted, *accepted])
 
 
-def render(view: View, language: str, status: int = 200) -> Response:
+def render(
+    view: View, language: str, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
     """Render a page as a response, with headers that protect the token in its URL."""
     settings = container.settings()
     html = render_template(
@@ -78,7 +80,7 @@ def render(view: View, language: str, status: int = 200) -> Response:
         service=settings.service_name,
         parts=lambda key: PHRASES.find(key, language),
     )
-    response = Response(html, status, mimetype="text/html")
+    response = Response(html, status, dict(headers or {}), mimetype="text/html")
     response.headers["Content-Security-Policy"] = _POLICY
     response.headers["Content-Language"] = language
     # The URL contains a token: no cache may keep the page, and no other host may see the URL.

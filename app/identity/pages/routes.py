@@ -3,12 +3,12 @@
 They are not operations of the API, and are not in its description.
 """
 
-from collections.abc import Callable
+from functools import partial
 
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from app.identity.pages import handling, opening
-from app.identity.pages.token_pages import FORM_PAGES, FormPage
+from app.identity.pages.token_pages import FORM_PAGES
 from app.kit.links import WebPage
 
 blueprint = Blueprint(
@@ -20,20 +20,14 @@ blueprint = Blueprint(
 )
 
 
-def _bind(handle: Callable[[FormPage], Response], page: FormPage) -> Callable[[], Response]:
-    return lambda: handle(page)
-
-
 for _page in FORM_PAGES:
-    blueprint.add_url_rule(
-        str(_page.page), f"show_{_page.name}", _bind(handling.show, _page), methods=["GET"]
-    )
-    blueprint.add_url_rule(
-        str(_page.page), f"submit_{_page.name}", _bind(handling.submit, _page), methods=["POST"]
-    )
-
-
-@blueprint.get(f"{WebPage.OPEN}/<slug>/<path:resource>")
-def show_open(slug: str, resource: str) -> Response:
-    """Show what the link of a notification leads to."""
-    return opening.show(slug, resource)
+    for _method, _handle in (("GET", handling.show), ("POST", handling.submit)):
+        blueprint.add_url_rule(
+            str(_page.page),
+            f"{_handle.__name__}_{_page.name}",
+            partial(_handle, _page),
+            methods=[_method],
+        )
+blueprint.add_url_rule(
+    f"{WebPage.OPEN}/<slug>/<path:resource>", "show_open", opening.show, methods=["GET"]
+)

@@ -7,25 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from flask import request
-from marshmallow import Schema
-
-from app.identity.auth import email_change, links, password_policy, recovery, sessions
-from app.identity.invitations import service as invitations
+from app.identity.auth import credentials, links, password_policy
+from app.identity.auth import service as auth
+from app.identity.auth.routes import read_client
+from app.identity.invitations import accepting as invitations
 from app.identity.invitations.schemas import AcceptInvitation
 from app.identity.pages.problems import Problem
 from app.identity.pages.rendering import Input
-from app.identity.pages.schemas import (
-    ForgotPasswordForm,
-    InvitationForm,
-    NewPasswordForm,
-    TokenForm,
-)
-from app.identity.sso import confirmations, cookies
+from app.identity.sso import cookies, flows
 from app.identity.sso import service as sso
 from app.identity.users import passwords
 from app.kit import locales
 from app.kit.api import requests
+from app.kit.api.fields import Schema, Str
 from app.kit.links import WebPage
 from app.kit.visible_text import has_visible_character
 
@@ -34,6 +28,34 @@ MAX_EMAIL_LENGTH = 320
 
 Context = dict[str, Any]
 Form = dict[str, Any]
+_TOKEN_LENGTH = 200
+_TEXT_LENGTH = 2000
+
+
+class TokenForm(Schema):
+    """The token of the link, and the language of the page."""
+
+    token = Str(load_default="", max_length=_TOKEN_LENGTH)
+    lang = Str(load_default="", max_length=_TOKEN_LENGTH)
+
+
+class ForgotPasswordForm(TokenForm):
+    """The email address of an account; there is no token."""
+
+    email = Str(load_default="", max_length=_TEXT_LENGTH)
+
+
+class NewPasswordForm(TokenForm):
+    """A new password, entered twice."""
+
+    password = Str(load_default="", max_length=_TEXT_LENGTH)
+    repeat = Str(load_default="", max_length=_TEXT_LENGTH)
+
+
+class InvitationForm(NewPasswordForm):
+    """The name and password of a new account, or the password of an existing one."""
+
+    name = Str(load_default="", max_length=_TEXT_LENGTH)
 
 
 def _no_problems(_form: Form, _context: Context) -> list[Problem]:
@@ -71,10 +93,6 @@ class FormPage:
     done_status: int = 200
 
 
-def _client_info() -> dict[str, Any]:
-    return {"ip_address": request.remote_addr, "user_agent": request.headers.get("User-Agent")}
-
-
 def _check_new_password(form: Form) -> list[Problem]:
     if not form["password"]:
         return [Problem("password_missing", "password")]
@@ -83,25 +101,23 @@ def _check_new_password(form: Form) -> list[Problem]:
     return []
 
 
-def _account_input(email: str) -> Input:
+def _build_account_input(email: str) -> Input:
     """Return the field that tells password managers which account the password belongs to."""
     return Input("email", "email", "username", value=email)
 
 
-def _new_password_inputs() -> list[Input]:
+def _build_new_password_inputs() -> list[Input]:
     return [
         Input("new_password", "password", "new-password", "password", hint="password_hint"),
         Input("repeat", "password", "new-password", "repeat"),
     ]
 
 
-def _read_reset(token: str, _language: str) -> Context:
-    return {"email": links.find_email(token, links.RESET)}
-
-
 def _reset_password(form: Form, _context: Context) -> None:
-    login = recovery.confirm_reset(token=form["token"], password=form["password"], **_client_info())
-    sessions.discard(login)
+    login = credentials.confirm_reset(
+        token=form["token"], password=form["password"], client=read_client()
+    )
+    auth.discard_login(login)
 
 
 RESET_PASSWORD = FormPage(
@@ -110,11 +126,14 @@ RESET_PASSWORD = FormPage(
     operation="confirm_password_reset",
     records="sessions",
     limit="password",
-    read=_read_reset,
+    read=lambda token, _language: {"email": links.find_email(token, links.RESET)},
     perform=_reset_password,
     form=NewPasswordForm,
     check=lambda form, _context: _check_new_password(form),
-    inputs=lambda _form, context: [_account_input(context["email"]), *_new_password_inputs()],
+    inputs=lambda _form, context: [
+        _build_account_input(context["email"]),
+        *_build_new_password_inputs(),
+    ],
     again_page=WebPage.FORGOT_PASSWORD,
 )
 
@@ -129,7 +148,7 @@ def _check_email(form: Form, _context: Context) -> list[Problem]:
 
 
 def _request_reset(form: Form, _context: Context) -> None:
-    recovery.request_reset(form["email"].strip())
+    credentials.request_reset(form["email"].strip())
 
 
 FORGOT_PASSWORD = FormPage(
@@ -156,12 +175,8 @@ FORGOT_PASSWORD = FormPage(
 )
 
 
-def _read_email(token: str, _language: str) -> Context:
-    return {"email": links.find_email(token, links.EMAIL)}
-
-
 def _confirm_email(form: Form, _context: Context) -> None:
-    email_change.confirm(form["token"])
+    credentials.confirm_email_change(form["token"])
 
 
 CONFIRM_EMAIL = FormPage(
@@ -170,22 +185,22 @@ CONFIRM_EMAIL = FormPage(
     operation="confirm_email_change",
     records="sessions",
     limit=None,
-    read=_read_email,
+    read=lambda token, _language: {"email": links.find_email(token, links.EMAIL)},
     perform=_confirm_email,
 )
 
 
 def _read_invitation(token: str, language: str) -> Context:
-    offer = invitations.get_offer(token)
-    if not offer["has_account"]:
-        password_policy.check_address(offer["email"])
+    preview = invitations.get_preview(token)
+    if not preview["has_account"]:
+        password_policy.check_address(preview["email"])
     return {
-        "email": offer["email"],
-        "organization": offer["organization"]["name"],
-        "inviter": offer["inviter_name"] or offer["organization"]["name"],
-        "role": offer["role"],
-        "expires": locales.format_timestamp(offer["expires_at"], language, "UTC"),
-        "has_account": offer["has_account"],
+        "email": preview["email"],
+        "organization": preview["organization"]["name"],
+        "inviter": preview["inviter_name"] or preview["organization"]["name"],
+        "role": preview["role"],
+        "expires": locales.format_timestamp(preview["expires_at"], language, "UTC"),
+        "has_account": preview["has_account"],
     }
 
 
@@ -203,20 +218,24 @@ def _check_invitation(form: Form, context: Context) -> list[Problem]:
     return problems
 
 
-def _invitation_inputs(form: Form, context: Context) -> list[Input]:
-    account = _account_input(context["email"])
+def _build_invitation_inputs(form: Form, context: Context) -> list[Input]:
+    account = _build_account_input(context["email"])
     if context["has_account"]:
         return [account, Input("password", "password", "current-password", "password")]
     name = Input("name", "text", "name", "name", value=form.get("name", ""))
-    return [account, name, *_new_password_inputs()]
+    return [account, name, *_build_new_password_inputs()]
 
 
 def _accept_invitation(form: Form, context: Context) -> None:
     name = None if context["has_account"] else form["name"].strip()
     login = invitations.accept(
-        form["token"], authorization=None, name=name, password=form["password"], **_client_info()
+        form["token"],
+        authorization=None,
+        name=name,
+        password=form["password"],
+        client=read_client(),
     )
-    sessions.discard(login)
+    auth.discard_login(login)
 
 
 ACCEPT_INVITATION = FormPage(
@@ -229,19 +248,15 @@ ACCEPT_INVITATION = FormPage(
     perform=_accept_invitation,
     form=InvitationForm,
     check=_check_invitation,
-    inputs=_invitation_inputs,
+    inputs=_build_invitation_inputs,
 )
-
-
-def _read_sign_on(token: str, _language: str) -> Context:
-    return confirmations.get_confirmation(token, browser=cookies.read())
 
 
 def _confirm_sign_on(form: Form, _context: Context) -> None:
     login = sso.exchange(
-        code=form["token"], code_verifier=None, browser=cookies.read(), **_client_info()
+        code=form["token"], code_verifier=None, browser=cookies.read(), client=read_client()
     )
-    sessions.discard(login)
+    auth.discard_login(login)
 
 
 CONFIRM_SIGN_ON = FormPage(
@@ -250,7 +265,7 @@ CONFIRM_SIGN_ON = FormPage(
     operation="exchange_sso_code",
     records="sessions",
     limit="sso",
-    read=_read_sign_on,
+    read=lambda token, _language: flows.get_confirmation(token, browser=cookies.read()),
     perform=_confirm_sign_on,
     phrases={"invalid_credentials": Problem("link_invalid")},
 )

@@ -6,9 +6,10 @@ from uuid import UUID
 
 from app.identity.organizations.models import Organization
 from app.identity.sso import links, queries
-from app.identity.sso.external import ExternalIdentity
 from app.identity.sso.models import Flow
+from app.identity.sso.providers import ExternalIdentity
 from app.identity.users import addresses
+from app.identity.users import queries as user_queries
 from app.identity.users import service as users
 from app.identity.users.models import User
 from app.kit import db, errors
@@ -58,11 +59,12 @@ def find_or_create(identity: ExternalIdentity) -> AccountMatch:
     domain = get_domain(email)
     proven = queries.is_proven(domain)
     trusted = proven and identity.email_verified is True
-    user = users.find_by_email(email)
+    user = user_queries.find_by_email(email)
     if user is None:
         _check_verified(identity)
         _check_domain(domain)
-        return AccountMatch(_create_user(email, identity, proven=trusted))
+        name = _clean_name(identity.name) or email.partition("@")[0]
+        return AccountMatch(users.create(email=email, name=name, verified=trusted))
     if user.email != email:
         raise _not_a_member()
     if trusted:
@@ -112,17 +114,6 @@ def _not_a_member() -> ApiError:
         "The account with this email address is not a member of this organization. Ask for an"
         " invitation, accept it, and sign in again."
     )
-
-
-def _create_user(email: str, identity: ExternalIdentity, *, proven: bool) -> User:
-    user = User(
-        email=email,
-        name=_clean_name(identity.name) or email.partition("@")[0],
-        email_verified_at=db.utc_now() if proven else None,
-    )
-    db.session().add(user)
-    db.session().flush()
-    return user
 
 
 def _clean_name(name: str | None) -> str:

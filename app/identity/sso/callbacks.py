@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from app.identity.organizations.models import Organization
-from app.identity.sso import codes, flows, links, queries, sign_in
-from app.identity.sso.external import ExternalIdentity
+from app.identity.sso import flows, links, queries, sign_in
 from app.identity.sso.models import Configuration, Flow
+from app.identity.sso.providers import ExternalIdentity
 from app.kit import db, errors, tenancy
 from app.kit.api.responses import Redirect
 from app.kit.errors import ApiError
@@ -52,23 +52,25 @@ def complete_sign_in(
             return Redirect(return_url)
 
 
-def _sign_in(flow: Flow, slug: str | None, read: IdentityReader) -> sign_in.Outcome:
-    organization, configuration = _current_configuration(flow)
+def _sign_in(flow: Flow, slug: str | None, read: IdentityReader) -> str | None:
+    organization, configuration = _get_current_configuration(flow)
     if slug not in (None, organization.slug):
         raise errors.denied("The response belongs to another organization.")
     db.checkpoint()
     identity = read(configuration, flow, organization.slug)
     # Read again with a lock, so that two concurrent first sign-ins of a person create one account.
-    organization, configuration = _current_configuration(flow, lock=True)
+    organization, configuration = _get_current_configuration(flow, lock=True)
     return sign_in.sign_in(organization, configuration, identity, flow)
 
 
-def _current_configuration(flow: Flow, *, lock: bool = False) -> tuple[Organization, Configuration]:
+def _get_current_configuration(
+    flow: Flow, *, lock: bool = False
+) -> tuple[Organization, Configuration]:
     """Return the organization and its configuration as they are now.
 
     Raises 403 `permission_denied` if the protocol or the issuer changed after the flow began.
     """
-    current = queries.get_available(flow.organization_id, lock=lock)
+    current = queries.get_available_configuration(flow.organization_id, lock=lock)
     if current is None or (current[1].kind, current[1].provider["issuer"]) != (
         flow.kind,
         flow.issuer,
@@ -77,14 +79,14 @@ def _current_configuration(flow: Flow, *, lock: bool = False) -> tuple[Organizat
     return current
 
 
-def _build_response(flow: Flow, outcome: sign_in.Outcome) -> dict[str, Any] | Redirect:
-    parameters = {"code": outcome.code} if outcome.code else {"error": "confirmation_required"}
+def _build_response(flow: Flow, code: str | None) -> dict[str, Any] | Redirect:
+    parameters = {"code": code} if code else {"error": "confirmation_required"}
     return_url = links.build_return_url(flow, **parameters)
     if return_url is not None:
         return Redirect(return_url)
     return {
-        "code": outcome.code,
-        "expires_in": int(codes.LIFETIME.total_seconds()) if outcome.code else None,
-        "confirmation": None if outcome.code else "email",
+        "code": code,
+        "expires_in": int(flows.CODE_LIFETIME.total_seconds()) if code else None,
+        "confirmation": None if code else "email",
         "next": flow.next,
     }

@@ -10,7 +10,7 @@ def _is_secure() -> bool:
     return container.settings().public_url.startswith("https://")
 
 
-def _cookie_name() -> str:
+def _get_cookie_name() -> str:
     # With this prefix, browsers reject a cookie set by another host or over plain HTTP
     # (RFC 6265bis).
     return "__Host-sso" if _is_secure() else "sso"
@@ -18,7 +18,7 @@ def _cookie_name() -> str:
 
 def read() -> str | None:
     """Return the browser's secret from the cookie, if it has one."""
-    return request.cookies.get(_cookie_name())
+    return request.cookies.get(_get_cookie_name())
 
 
 def build_header(secret: str, kind: str) -> dict[str, str]:
@@ -29,7 +29,7 @@ def build_header(secret: str, kind: str) -> dict[str, str]:
     """
     same_site = "None" if kind == "saml" and _is_secure() else "Lax"
     cookie = dump_cookie(
-        _cookie_name(),
+        _get_cookie_name(),
         secret,
         max_age=3600,
         path="/",

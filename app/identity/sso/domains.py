@@ -1,19 +1,41 @@
-"""Email domains: listed by an organization, proven by a DNS record.
+"""Email domains: listed by an organization, proven by a DNS record with our token.
 
 Only one organization at a time can have proven a domain. A proof expires when the DNS has said for
 three days that the record is missing. A DNS server that does not respond changes nothing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from enum import Enum
+from math import inf
+from time import monotonic
 from typing import Any
 
+import dns.exception
+import dns.resolver
 import idna
 
 from app.identity.sso import queries
-from app.identity.sso.dns_proof import RECORD_NAME, VALUE_PREFIX, Proof
 from app.identity.sso.models import Domain
 from app.kit import db, errors, secrets, tenancy
+
+RECORD_NAME = "_labeling-challenge"
+VALUE_PREFIX = "labeling-domain="
+QUERY_TIMEOUT = 3.0
+"""Seconds for one query, over all name servers and retries."""
+REQUEST_TIMEOUT = 5.0
+"""Seconds for all queries during an API request; the hourly job does the rest."""
+_MAX_THREADS = 8
+
+
+class Proof(Enum):
+    """Result of a query: `ABSENT` if the DNS denies the record, `UNKNOWN` if the query failed."""
+
+    FOUND = "found"
+    ABSENT = "absent"
+    UNKNOWN = "unknown"
+
 
 GRACE_PERIOD = timedelta(days=3)
 _MAX_LENGTH = 253
@@ -21,7 +43,46 @@ _PROBLEMS = {
     Proof.ABSENT: "The DNS record was not found.",
     Proof.UNKNOWN: "The DNS did not respond.",
 }
-_TAKEN = "Another organization has proven this domain."
+_TAKEN_MESSAGE = "Another organization has proven this domain."
+
+
+def create_system_resolver() -> dns.resolver.Resolver:
+    """Return a resolver with the machine's current configuration."""
+    return dns.resolver.Resolver()
+
+
+make_resolver: Callable[[], dns.resolver.Resolver] = create_system_resolver
+"""Factory of the resolver. Tests replace it with one for their own DNS server."""
+
+
+def check_domains(tokens: Mapping[str, str], *, timeout: float = inf) -> dict[str, Proof]:
+    """Check for each domain whether its TXT record contains its token.
+
+    This can take seconds, so no transaction may be open. `timeout` is the time limit in seconds for
+    all domains together; domains not checked by then are `UNKNOWN`.
+    """
+    if not tokens:
+        return {}
+    deadline = monotonic() + timeout
+    with ThreadPoolExecutor(min(_MAX_THREADS, len(tokens))) as pool:
+        proofs = pool.map(lambda domain: _check_domain(domain, tokens[domain], deadline), tokens)
+        return dict(zip(tokens, proofs, strict=True))
+
+
+def _check_domain(domain: str, token: str, deadline: float) -> Proof:
+    lifetime = min(QUERY_TIMEOUT, deadline - monotonic())
+    if lifetime <= 0:
+        return Proof.UNKNOWN
+    try:
+        answer = make_resolver().resolve(
+            f"{RECORD_NAME}.{domain}.", "TXT", lifetime=lifetime, search=False
+        )
+        texts = {b"".join(record.strings) for record in answer}
+    except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
+        return Proof.ABSENT
+    except (dns.exception.DNSException, OSError, ValueError):
+        return Proof.UNKNOWN
+    return Proof.FOUND if f"{VALUE_PREFIX}{token}".encode() in texts else Proof.ABSENT
 
 
 def parse(domain: str, field: str) -> str:
@@ -84,7 +145,7 @@ def mark_proven(row: Domain) -> bool:
     """
     with tenancy.across_organizations(reason="only one organization can have proven a domain"):
         taken = queries.is_proven_by_another(row.domain, row.organization_id)
-    row.problem = _TAKEN if taken else None
+    row.problem = _TAKEN_MESSAGE if taken else None
     if not taken:
         row.verified_at = db.utc_now()
         row.missing_since = None

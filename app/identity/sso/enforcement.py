@@ -31,14 +31,14 @@ class Enforcement:
 
     def find_address_error(self, email: str) -> ApiError | None:
         """Return an error if an organization that enforces single sign-on has proven the domain."""
-        return _password_denied() if _find_enforcing_organization(email) is not None else None
+        return _password_denied() if _find_by_address(email) is not None else None
 
     def find_account_error(self, user: User) -> ApiError | None:
         """Return the same error as `find_address_error`, except for owners of that organization.
 
         Owners can still sign in by password, so that they get in if single sign-on fails.
         """
-        organization = _find_enforcing_organization(user.email)
+        organization = _find_by_address(user.email)
         if organization is None:
             return None
         with tenancy.organization(organization.id):
@@ -47,9 +47,9 @@ class Enforcement:
         return None if is_owner else _password_denied()
 
 
-def _find_enforcing_organization(email: str) -> Organization | None:
+def _find_by_address(email: str) -> Organization | None:
     with tenancy.across_organizations(reason="finds the organization that owns the domain"):
-        return queries.find_enforcing(accounts.parse_domain(email))
+        return queries.find_enforcing_organization(accounts.parse_domain(email))
 
 
 password_policy.register(Enforcement())

@@ -1,6 +1,7 @@
-"""Flows: sign-ins that have begun.
+"""Flows: sign-ins that have begun, and the one-time codes in which they result.
 
 Each flow has its own secrets and can be finished once, by the browser or application that began it.
+The application exchanges the code for the login response.
 """
 
 import base64
@@ -8,15 +9,20 @@ import hashlib
 import hmac
 import re
 from datetime import timedelta
-from uuid import uuid4
+from typing import Any, TypeVar
+from uuid import UUID, uuid4
 
-from sqlalchemy import func, or_, update
+from sqlalchemy import ColumnElement, func, or_, update
 
-from app.identity.sso.models import Configuration, Flow
+from app.identity.sso import queries
+from app.identity.sso.models import Code, Configuration, Flow
 from app.identity.sso.providers import NewFlow
 from app.kit import container, db, errors, secrets, tenancy
 
+SingleUseT = TypeVar("SingleUseT", Flow, Code)
 LIFETIME = timedelta(minutes=10)
+CODE_LIFETIME = timedelta(minutes=1)
+CONFIRMATION_LIFETIME = timedelta(hours=1)
 _S256 = re.compile(r"[A-Za-z0-9_-]{43}")
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
@@ -88,21 +94,12 @@ def finish(kind: str, *, state: str, browser: str | None) -> Flow:
     Raises the same 400 `validation_error` on `state` if the flow is unknown, used, expired or bound
     to another browser.
     """
-    statement = (
-        update(Flow)
-        .where(
-            Flow.state_hash == fingerprint("state", state),
-            Flow.kind == kind,
-            Flow.used_at.is_(None),
-            Flow.expires_at > func.now(),
-            or_(Flow.browser_hash == fingerprint("browser", browser), Flow.challenge.is_not(None)),
-        )
-        .values(used_at=func.now())
-        .returning(Flow)
-        .execution_options(synchronize_session=False)
+    flow = mark_used(
+        Flow,
+        Flow.state_hash == fingerprint("state", state),
+        Flow.kind == kind,
+        or_(Flow.browser_hash == fingerprint("browser", browser), Flow.challenge.is_not(None)),
     )
-    with tenancy.across_organizations(reason="the state determines the organization"):
-        flow = db.session().scalars(statement).one_or_none()
     if flow is None:
         raise errors.invalid(
             "This sign-in is used, has expired or began in another browser. Begin again.",
@@ -111,6 +108,88 @@ def finish(kind: str, *, state: str, browser: str | None) -> Flow:
     return flow
 
 
+def mark_used(model: type[SingleUseT], *conditions: ColumnElement[bool]) -> SingleUseT | None:
+    """Mark the unused, unexpired row of a secret as used and return it, or None if there is none.
+
+    Only one of two concurrent calls succeeds.
+    """
+    statement = (
+        update(model)
+        .where(*conditions, model.used_at.is_(None), model.expires_at > func.now())
+        .values(used_at=func.now())
+        .returning(model)
+        .execution_options(synchronize_session=False)
+    )
+    with tenancy.across_organizations(reason="the secret determines the organization"):
+        return db.session().scalars(statement).one_or_none()
+
+
 def decrypt_code_verifier(flow: Flow) -> str:
     """Return the flow's decrypted PKCE verifier, which this service sends to the provider."""
     return container.keyring().decrypt(flow.code_verifier).decode()
+
+
+def issue_code(
+    flow: Flow,
+    user_id: UUID,
+    *,
+    ownership_id: UUID | None,
+    pending: dict[str, Any] | None = None,
+) -> str:
+    """Create a code for the browser or application that began `flow`, and return it.
+
+    A code with `pending` is emailed and valid for longer (see `CONFIRMATION_LIFETIME`).
+    `ownership_id` is that of the user's membership (see `models.Code`).
+    """
+    code = secrets.random_token()
+    lifetime = CODE_LIFETIME if pending is None else CONFIRMATION_LIFETIME
+    row = Code(
+        code_hash=fingerprint("code", code),
+        user_id=user_id,
+        browser_hash=flow.browser_hash,
+        challenge=flow.challenge,
+        pending=pending,
+        ownership_id=ownership_id,
+        expires_at=db.utc_now() + lifetime,
+    )
+    db.session().add(row)
+    db.session().flush()
+    return code
+
+
+def redeem_code(code: str, *, browser: str | None, verifier: str | None) -> Code | None:
+    """Mark a code as used and return it, or None if it cannot be redeemed.
+
+    A code cannot be redeemed if it is unknown, used, expired or issued to another browser or
+    application. The caller proves that it began the sign-in: with the verifier if the flow has a
+    challenge, otherwise with the browser's cookie. A wrong proof also uses the code up: whoever
+    sends it is not entitled to the code, and a person who lost the proof should begin again.
+    """
+    row = mark_used(Code, Code.code_hash == fingerprint("code", code))
+    if row is None:
+        return None
+    if row.challenge is not None:
+        is_proven = is_verifier_of(verifier, row.challenge)
+    else:
+        is_proven = row.browser_hash == fingerprint("browser", browser)
+    return row if is_proven else None
+
+
+def get_confirmation(code: str, *, browser: str | None) -> dict[str, str]:
+    """Return {email, organization} of an emailed code; the code stays valid.
+
+    `browser` is the secret of the browser's cookie. Raises 400 `validation_error` on `token`.
+    `details.reason` is `other_browser` if the sign-in began in another browser, and `application`
+    if an application holds the proof that the exchange requires.
+    """
+    with tenancy.across_organizations(reason="the code determines the organization"):
+        confirmation = queries.find_confirmation(fingerprint("code", code))
+    if confirmation is None:
+        raise errors.invalid("The code is unknown, used or expired.", "token")
+    if confirmation.challenge is not None:
+        message = "Return to the application that began this sign-in."
+        raise errors.invalid(message, "token", reason="application")
+    if confirmation.browser_hash != fingerprint("browser", browser):
+        message = "Open the link in the browser that began the sign-in."
+        raise errors.invalid(message, "token", reason="other_browser")
+    return {"email": confirmation.email, "organization": confirmation.organization}

@@ -1,6 +1,6 @@
 """Periodic jobs: check providers' metadata and domains' records again, and delete expired rows."""
 
-from app.identity.sso import dns_proof, domains, enforcement, keys, queries
+from app.identity.sso import domains, enforcement, keys, queries
 from app.identity.sso.providers import PROVIDERS
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
@@ -30,7 +30,7 @@ def check_organization(job: Job) -> None:
 def _check_domains(job: Job) -> None:
     tokens = {row.domain: row.token for row in queries.list_domains()}
     job.checkpoint()
-    proofs = dns_proof.check_domains(tokens)
+    proofs = domains.check_domains(tokens)
     configuration = queries.get_configuration(lock=True)
     proven = domains.record_proofs(queries.list_domains(), proofs)
     if configuration is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, Key, OKPKey, RSAKey
-from sqlalchemy import and_, case, func, or_, update
+from sqlalchemy import case, func, or_, update
 
 from app.identity.sso import queries
 from app.identity.sso.fetching import UnusableResponse, fetch_object
@@ -16,17 +16,9 @@ from app.identity.sso.models import Configuration, ProviderState
 from app.kit import db
 
 ALGORITHMS = {
-    "RS256": "RSA",
-    "RS384": "RSA",
-    "RS512": "RSA",
-    "PS256": "RSA",
-    "PS384": "RSA",
-    "PS512": "RSA",
-    "ES256": "EC",
-    "ES384": "EC",
-    "ES512": "EC",
-    "EdDSA": "OKP",
-    "Ed25519": "OKP",
+    **dict.fromkeys(("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"), "RSA"),
+    **dict.fromkeys(("ES256", "ES384", "ES512"), "EC"),
+    **dict.fromkeys(("EdDSA", "Ed25519"), "OKP"),
 }
 """Accepted signature algorithms of ID tokens, and their key types.
 
@@ -129,7 +121,7 @@ def _claim_fetch(configuration: Configuration) -> bool:
         update(ProviderState)
         .where(
             ProviderState.configuration_id == configuration.id,
-            or_(window_is_over, and_(~window_is_over, ProviderState.fetches < _FETCHES_PER_MINUTE)),
+            or_(window_is_over, ProviderState.fetches < _FETCHES_PER_MINUTE),
         )
         .values(
             window_at=case((window_is_over, func.now()), else_=ProviderState.window_at),

@@ -4,7 +4,6 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from app.identity.sso.models import Flow
 from app.kit import container, errors
-from app.kit.settings import Settings
 
 PREFIX = "/api/v1"
 
@@ -14,21 +13,16 @@ def build_api_url(path: str) -> str:
     return f"{container.settings().public_url}{PREFIX}{path}"
 
 
-def get_allowed_origins(settings: Settings) -> set[str]:
-    """Return the origins that applications may have: those of CORS_ORIGINS, and our own.
-
-    `*` allows none, because a code must not be sent to an arbitrary site.
-    """
-    return {*settings.cors_origins, _origin(settings.public_url)} - {"*"}
-
-
 def check_redirect(uri: str | None) -> None:
     """Raise 400 on `redirect_uri` unless it is None or the URL of an allowed application."""
     if uri is None:
         return
+    settings = container.settings()
+    # The origin `*` allows none, because a code must not be sent to an arbitrary site.
+    allowed_origins = {*settings.cors_origins, _get_origin(settings.public_url)} - {"*"}
     try:
         parts = urlsplit(uri)
-        is_allowed = _origin(uri) in get_allowed_origins(container.settings())
+        is_allowed = _get_origin(uri) in allowed_origins
     except ValueError:
         is_allowed = False
     is_plain = uri.isascii() and uri.isprintable() and " " not in uri and "\\" not in uri
@@ -39,7 +33,7 @@ def check_redirect(uri: str | None) -> None:
         )
 
 
-def _origin(uri: str) -> str:
+def _get_origin(uri: str) -> str:
     parts = urlsplit(uri)
     default = {"https": 443, "http": 80}.get(parts.scheme)
     host = parts.hostname or ""

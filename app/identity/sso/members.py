@@ -4,20 +4,18 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from app.identity.invitations import service as invitations
-from app.identity.members import changes
+from app.identity.invitations import queries as invitation_queries
+from app.identity.members import service as members
+from app.identity.organizations import queries as organization_queries
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Membership, Organization
 from app.identity.sso import queries
 from app.identity.sso.models import Configuration, Identity
 from app.identity.teams import service as teams
+from app.identity.users import queries as user_queries
 from app.identity.users.models import User
-from app.kit import db, errors, events
+from app.kit import db, errors
 from app.kit.permissions import Role
-
-
-class AccessLost(Exception):  # noqa: N818 - names what happened
-    """The person's groups no longer give access, and the membership was ended."""
 
 
 def find_matching_entries(
@@ -43,16 +41,19 @@ def sync_membership(
 ) -> None:
     """Create, update or end the membership according to the groups. Owners do not change.
 
-    If the mapping contains roles, the provider decides on the role at each sign-in. Raises
-    `AccessLost`. Raises 403 `permission_denied` for a person whom a member removed from the
-    organization, and for a new person while the organization is suspended.
+    If the mapping contains roles, the provider decides on the role at each sign-in. Raises 403
+    `permission_denied` for a person whose groups give no access (the end of the membership is
+    committed), for one whom a member removed from the organization, and for a new person while the
+    organization is suspended.
     """
     membership = queries.lock_membership(user.id)
     if membership is not None and membership.role == Role.owner.name:
         return
     if configuration.require_group and not find_matching_entries(configuration, groups):
         _end_membership(membership, user, linked)
-        raise AccessLost
+        # Commit the removal although the sign-in is refused.
+        db.checkpoint()
+        raise errors.denied("None of your groups at the identity provider gives access.")
     role = choose_role(configuration, groups)
     if membership is None:
         if organization.status == "suspended":
@@ -60,7 +61,7 @@ def sync_membership(
         _join(configuration, user, role, linked)
     elif membership.role != role and _maps_roles(configuration):
         current_role = Role[membership.role]
-        changes.change_role(user.id, old_role=current_role, role=Role[role], changed_by=None)
+        members.change_role(user.id, old_role=current_role, role=Role[role], changed_by=None)
     _sync_teams(configuration, user.id, groups)
 
 
@@ -69,18 +70,16 @@ def _join(configuration: Configuration, user: User, role: str, linked: Identity)
 
     If the mapping contains no roles, an open invitation decides on the role.
     """
-    invited = invitations.accept_by_address(user.email)
-    if invited is None and organizations.was_removed(user.id):
+    invited = invitation_queries.accept_by_address(user.email)
+    if invited is None and organization_queries.has_removal(user.id):
         message = "You were removed from this organization or left it. Ask for an invitation."
         raise errors.denied(message)
     linked.dropped_at = None
     if invited is not None and not _maps_roles(configuration):
         role = invited.role
-    organizations.join(user.id, role=role)
+    organizations.join(user.id, role=role, invitation_id=invited.id if invited else None)
     if invited is not None:
         teams.join(user.id, map(UUID, invited.team_ids))
-    payload = {"role": role, "invitation_id": invited.id if invited is not None else None}
-    events.emit("member.joined", {"user_id": user.id, **payload})
 
 
 def _maps_roles(configuration: Configuration) -> bool:
@@ -90,8 +89,8 @@ def _maps_roles(configuration: Configuration) -> bool:
 def _end_membership(membership: Membership | None, user: User, linked: Identity) -> None:
     linked.dropped_at = db.utc_now()
     if membership is not None:
-        changes.end_membership(user.id, role=Role[membership.role], removed_by=None)
-        queries.end_sessions(user.id)
+        members.end_membership(user.id, role=Role[membership.role], removed_by=None)
+        user_queries.update_account(user, token_version=User.token_version + 1)
     db.session().flush()
 
 

@@ -107,13 +107,26 @@ class Identity(TenantModel, db.Record, db.Base):
     dropped_at: Mapped[datetime | None]
 
 
-class Flow(TenantModel, db.Base):
-    """A sign-in in progress. It can be used once: the first response sets `used_at`.
+class SingleUse:
+    """Mixin of rows that can be used once, until they expire, by whoever began the sign-in.
 
-    `state_hash` and `browser_hash` are keyed hashes. `browser_hash` binds the flow to a browser's
-    cookie, `challenge` (S256 of RFC 7636) to an application that has the verifier. `code_verifier`
-    is the one that this service sends to the provider, encrypted. `request_id` is the id of a SAML
-    request.
+    `browser_hash` is a keyed hash that binds the row to a browser's cookie, and `challenge` (S256
+    of RFC 7636) binds it to an application that has the verifier.
+    """
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
+    browser_hash: Mapped[str]
+    challenge: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class Flow(TenantModel, SingleUse, db.Base):
+    """A sign-in in progress; the first response uses it up.
+
+    `state_hash` is a keyed hash. `code_verifier` is the one that this service sends to the
+    provider, encrypted. `request_id` is the id of a SAML request.
     """
 
     __tablename__ = "sso_flows"
@@ -122,23 +135,17 @@ class Flow(TenantModel, db.Base):
         Index("ix_sso_flows_expires_at", "expires_at"),
     )
 
-    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
     kind: Mapped[str]
     issuer: Mapped[str]
     state_hash: Mapped[str]
     nonce: Mapped[str]
     code_verifier: Mapped[str] = mapped_column(info=encrypted())
     request_id: Mapped[str]
-    browser_hash: Mapped[str]
-    challenge: Mapped[str | None]
     redirect_uri: Mapped[str | None]
     next: Mapped[str | None]
-    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
-    expires_at: Mapped[datetime]
-    used_at: Mapped[datetime | None]
 
 
-class Code(TenantModel, db.Base):
+class Code(TenantModel, SingleUse, db.Base):
     """A one-time code for the application; only its keyed hash is stored.
 
     With `pending` ({issuer, subject, …, anchor}) it was emailed. Exchanging it links that identity
@@ -153,16 +160,10 @@ class Code(TenantModel, db.Base):
         Index("ix_sso_codes_expires_at", "expires_at"),
     )
 
-    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
     code_hash: Mapped[str]
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
-    browser_hash: Mapped[str]
-    challenge: Mapped[str | None]
     pending: Mapped[dict[str, Any] | None]
     ownership_id: Mapped[UUID | None]
-    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
-    expires_at: Mapped[datetime]
-    used_at: Mapped[datetime | None]
 
 
 class Assertion(TenantModel, db.Base):

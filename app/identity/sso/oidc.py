@@ -12,10 +12,15 @@ from urllib.parse import quote, urlencode, urlsplit
 from authlib.common.urls import add_params_to_uri
 
 from app.identity.sso import flows, id_tokens, keys, links
-from app.identity.sso.external import ExternalIdentity
 from app.identity.sso.fetching import RequestRejected, UnusableResponse, fetch_object
 from app.identity.sso.models import Configuration, Flow
-from app.identity.sso.providers import PROVIDERS, NewFlow, ProviderCheck
+from app.identity.sso.providers import (
+    PROVIDERS,
+    ExternalIdentity,
+    NewFlow,
+    ProviderCheck,
+    refuse_response,
+)
 from app.kit import container, errors
 from app.kit.egress.policy import EgressRefused
 from app.kit.errors import ApiError
@@ -164,26 +169,20 @@ def read_identity(
         return _build_identity(configuration, _complete_claims(configuration, claims, access_token))
     except id_tokens.InvalidToken as refusal:
         log.warning("sso.token_refused", issuer=flow.issuer, reason=str(refusal))
-        raise _response_refused(str(refusal)) from None
+        raise refuse_response(str(refusal)) from None
     except (UnusableResponse, EgressRefused) as failure:
         log.warning("sso.provider_unusable", issuer=flow.issuer, reason=str(failure))
         message = f"The request to the identity provider failed: {failure}."
         raise ApiError("service_unavailable", message) from None
 
 
-def _response_refused(reason: str) -> ApiError:
-    return ApiError(
-        "invalid_credentials", f"The identity provider's response was refused: {reason}."
-    )
-
-
 def _read_code(configuration: Configuration, flow: Flow, query: Mapping[str, Any]) -> str:
     """Return the authorization code, after checking that the issuer is the right one (RFC 9207)."""
     issuer = query.get("iss")
     if issuer is None and configuration.provider["names_itself"]:
-        raise _response_refused("it does not say which provider it comes from")
+        raise refuse_response("it does not say which provider it comes from")
     if issuer not in (None, flow.issuer):
-        raise _response_refused("it comes from another provider")
+        raise refuse_response("it comes from another provider")
     if query.get("error"):
         error = query["error"] if _ERROR.fullmatch(query["error"]) else "an unknown error"
         raise errors.denied(f"The identity provider refused the sign-in: {error}.")

@@ -11,6 +11,24 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from app.identity.sso.models import Configuration, Flow
+from app.kit.errors import ApiError
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalIdentity:
+    """A person's identity as a provider reports it, after its response was verified.
+
+    `issuer` and `subject` identify the person and never change. `email_verified` is True if the
+    provider says that the address is verified, None if it does not say. `groups` are names or ids,
+    as the provider sends them.
+    """
+
+    issuer: str
+    subject: str
+    email: str | None
+    email_verified: bool | None
+    name: str | None
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +83,12 @@ class Provider(Protocol):
         It contains the settings and the values to register with the provider (redirect URI, entity
         id, …), but no secrets.
         """
+
+
+def refuse_response(reason: str) -> ApiError:
+    """Return the 401 for a provider's response that is not valid."""
+    message = f"The identity provider's response was refused: {reason}."
+    return ApiError("invalid_credentials", message)
 
 
 PROVIDERS: dict[str, Provider] = {}

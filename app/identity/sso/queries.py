@@ -54,7 +54,7 @@ def is_proven(domain: str) -> bool:
     return db.session().scalar(statement) is not None
 
 
-def get_available(
+def get_available_configuration(
     organization_id: UUID, *, lock: bool = False
 ) -> tuple[Organization, Configuration] | None:
     """Return the organization with its current configuration if single sign-on is available.
@@ -67,7 +67,7 @@ def get_available(
     )
     if lock:
         statement = statement.with_for_update(of=Configuration)
-    return _pair(statement)
+    return _find_pair(statement)
 
 
 def is_proven_by_another(domain: str, organization_id: UUID) -> bool:
@@ -89,7 +89,7 @@ def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:
     Requires access across organizations.
     """
     belongs = Domain.organization_id == Organization.id
-    return _pair(
+    return _find_pair(
         _AVAILABLE.join(Domain, belongs).where(
             Domain.domain == domain, Domain.verified_at.is_not(None)
         )
@@ -101,10 +101,10 @@ def find_by_slug(slug: str) -> tuple[Organization, Configuration] | None:
 
     Requires access across organizations.
     """
-    return _pair(_AVAILABLE.where(Organization.slug == slug))
+    return _find_pair(_AVAILABLE.where(Organization.slug == slug))
 
 
-def _pair(
+def _find_pair(
     statement: Select[Organization, Configuration],
 ) -> tuple[Organization, Configuration] | None:
     row = db.session().execute(statement).first()
@@ -160,15 +160,13 @@ def lock_membership(user_id: UUID) -> Membership | None:
     return db.session().scalars(statement).one_or_none()
 
 
-def find_enforcing(domain: str) -> Organization | None:
-    """Return the organization that has proven `domain` and enforces single sign-on."""
-    belongs = Domain.organization_id == Organization.id
-    pair = _pair(
-        _AVAILABLE.join(Domain, belongs).where(
-            Domain.domain == domain, Domain.verified_at.is_not(None), Configuration.enforced
-        )
-    )
-    return pair[0] if pair is not None else None
+def find_enforcing_organization(domain: str) -> Organization | None:
+    """Return the organization that has proven `domain` and enforces single sign-on.
+
+    Requires access across organizations.
+    """
+    pair = find_by_domain(domain)
+    return pair[0] if pair is not None and pair[1].enforced else None
 
 
 def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -> int:
@@ -196,13 +194,6 @@ def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -
         .execution_options(synchronize_session=False)
     )
     return db.session().execute(statement).rowcount  # type: ignore[attr-defined, no-any-return]
-
-
-def end_sessions(user_id: UUID) -> None:
-    """End every session of a user."""
-    db.session().execute(
-        update(User).where(User.id == user_id).values(token_version=User.token_version + 1)
-    )
 
 
 def record_assertion(assertion_hash: str, expires_at: datetime) -> bool:

@@ -3,8 +3,7 @@
 from functools import partial
 from typing import Any
 
-from flask import request
-
+from app.identity.auth.routes import read_client
 from app.identity.auth.schemas import LoginResult
 from app.identity.sso import callbacks, cookies, flows, oidc, saml_provider, service
 from app.identity.sso.schemas import (
@@ -94,10 +93,7 @@ def exchange_sso_code(body: dict[str, Any]) -> dict[str, Any]:
     Exchanges the one-time code for the login response. The caller must have the cookie or the code
     verifier of the sign-in. A code can be used once.
     """
-    agent = request.headers.get("User-Agent")
-    return service.exchange(
-        **body, browser=cookies.read(), ip_address=request.remote_addr, user_agent=agent
-    )
+    return service.exchange(**body, browser=cookies.read(), client=read_client())
 
 
 @configurations.get("/organizations/{org_slug}/sso", permission="sso:manage", returns=Sso)

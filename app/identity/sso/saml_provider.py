@@ -13,14 +13,19 @@ from typing import Any
 
 from app.identity.organizations import slugs
 from app.identity.sso import callbacks, flows, links, queries
-from app.identity.sso.external import ExternalIdentity
 from app.identity.sso.fetching import UnusableResponse, fetch
 from app.identity.sso.models import Configuration, Flow
-from app.identity.sso.providers import PROVIDERS, NewFlow, ProviderCheck
+from app.identity.sso.providers import (
+    PROVIDERS,
+    ExternalIdentity,
+    NewFlow,
+    ProviderCheck,
+    refuse_response,
+)
 from app.identity.sso.saml import metadata, request, response
-from app.identity.sso.saml.assertion import SKEW, ExpectedValues, ResponseRefused, SignInDeclined
+from app.identity.sso.saml.assertion import SKEW, ExpectedValues, SignInDeclined
 from app.identity.sso.saml.names import NAME_ID_FORMATS
-from app.identity.sso.saml.xml import InvalidDocument
+from app.identity.sso.saml.xml import InvalidDocument, ResponseRefused
 from app.kit import container, db, errors
 from app.kit.api.responses import Download, Redirect
 from app.kit.egress.policy import EgressRefused
@@ -148,7 +153,7 @@ class PostedResponse:
         except (ValueError, binascii.Error):
             raise errors.unprocessable("SAMLResponse", "Not valid base64.") from None
         except InvalidDocument as failure:
-            raise errors.unprocessable("SAMLResponse", failure.reason) from None
+            raise errors.unprocessable("SAMLResponse", str(failure)) from None
 
     def read_identity(
         self, configuration: Configuration, flow: Flow, slug: str
@@ -164,7 +169,7 @@ class PostedResponse:
             audience=get_entity_id(slug),
             acs_url=get_acs_url(slug),
             request_id=flow.request_id,
-            asked_at=flow.created_at,
+            requested_at=flow.created_at,
             now=db.utc_now(),
             name_id_format=configuration.settings["name_id_format"],
         )
@@ -174,7 +179,7 @@ class PostedResponse:
             message = f"The identity provider refused the sign-in: {refusal}."
             raise errors.denied(message) from None
         except ResponseRefused as refusal:
-            raise _response_refused(flow, refusal.reason) from None
+            raise _response_refused(flow, str(refusal)) from None
         expires_at = min(asserted.expires_at, expected.now + _ASSERTION_RETENTION) + SKEW
         assertion_hash = flows.fingerprint(
             "assertion", f"{asserted.issuer} {asserted.assertion_id}"
@@ -212,6 +217,4 @@ def complete_sign_in(
 
 def _response_refused(flow: Flow, reason: str) -> ApiError:
     log.warning("sso.assertion_refused", issuer=flow.issuer, reason=reason)
-    return ApiError(
-        "invalid_credentials", f"The identity provider's response was refused: {reason}."
-    )
+    return refuse_response(reason)

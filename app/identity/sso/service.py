@@ -5,10 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.auth import service as auth
+from app.identity.auth.service import Client
 from app.identity.sso import (
     accounts,
-    codes,
-    dns_proof,
     domains,
     enforcement,
     fetching,
@@ -72,7 +71,7 @@ def configure(
     checked = PROVIDERS[kind].check(settings)
     configuration = _lock_configuration(revision)
     was_enforced = configuration and configuration.enforced and configuration.enabled
-    client_secret = _take_client_secret(configuration, kind, settings)
+    client_secret = _pop_client_secret(configuration, kind, settings)
     values: dict[str, Any] = {
         **options,
         "kind": kind,
@@ -100,7 +99,7 @@ def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None
     tokens = {row.domain: row.token for row in rows}
     try:
         with fetching.hold_slot():
-            proofs = dns_proof.check_domains(tokens, timeout=dns_proof.REQUEST_TIMEOUT)
+            proofs = domains.check_domains(tokens, timeout=domains.REQUEST_TIMEOUT)
     except ApiError:
         return
     proven = domains.record_proofs(queries.list_domains(), proofs)
@@ -144,7 +143,7 @@ def _lock_configuration(revision: int | None) -> Configuration | None:
     return configuration
 
 
-def _take_client_secret(
+def _pop_client_secret(
     configuration: Configuration | None, kind: str, settings: dict[str, Any]
 ) -> str | None:
     """Remove the client secret from `settings`, and return the one to store, encrypted.
@@ -217,19 +216,14 @@ def start(
 
 
 def exchange(
-    *,
-    code: str,
-    code_verifier: str | None,
-    browser: str | None,
-    ip_address: str | None,
-    user_agent: str | None,
+    *, code: str, code_verifier: str | None, browser: str | None, client: Client
 ) -> dict[str, Any]:
     """Exchange a one-time code for the login response; only one of two concurrent calls succeeds.
 
     Raises 401 `invalid_credentials` if the code is not valid or was issued to another browser or
     application, and 403 `permission_denied` if the person may no longer sign in.
     """
-    row = codes.redeem(code, browser=browser, verifier=code_verifier)
+    row = flows.redeem_code(code, browser=browser, verifier=code_verifier)
     # The code stays used even if the exchange fails.
     db.checkpoint()
     if row is None:
@@ -239,17 +233,11 @@ def exchange(
         )
     with tenancy.organization(row.organization_id):
         configuration, user, scope = _check_access(row)
-        return auth.open_session(
-            user,
-            ip_address=ip_address,
-            user_agent=user_agent,
-            organization_id=scope,
-            method=configuration.kind,
-        )
+        return auth.open_session(user, client, organization_id=scope, method=configuration.kind)
 
 
 def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
-    available = queries.get_available(row.organization_id, lock=True)
+    available = queries.get_available_configuration(row.organization_id, lock=True)
     user = accounts.get(row.user_id)
     if available is None or user.disabled_at is not None:
         raise errors.denied("Single sign-on is no longer available to you.")
@@ -281,7 +269,7 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
         row.vouched = domains.mark_proven(row)
     else:
         db.checkpoint()
-        domains.record_proofs([row], dns_proof.check_domains({row.domain: row.token}))
+        domains.record_proofs([row], domains.check_domains({row.domain: row.token}))
     # Flush while the organization is bound: the caller commits when it no longer is.
     db.session().flush()
     if row.verified_at is not None and not was_proven:

@@ -4,34 +4,27 @@ Accounts are shared by all organizations, and an administrator chooses the provi
 is trusted within its organization only. See docs/decisions/0017.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID, uuid4
 
-from app.identity.auth import recovery
+from app.identity.auth import credentials
 from app.identity.organizations.models import Membership, Organization
-from app.identity.sso import accounts, codes, members, queries
-from app.identity.sso.external import ExternalIdentity
+from app.identity.sso import accounts, flows, members, queries
 from app.identity.sso.models import Configuration, Flow, Identity
+from app.identity.sso.providers import ExternalIdentity
 from app.identity.users.models import User
 from app.kit import audit, db, errors
-from app.kit.errors import ApiError
 from app.kit.permissions import Role
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Result of a sign-in: `code` is None if the person must first confirm it by email."""
-
-    code: str | None
 
 
 def sign_in(
     organization: Organization, configuration: Configuration, identity: ExternalIdentity, flow: Flow
-) -> Outcome:
+) -> str | None:
     """Sign a person in: find, create or link the account, and update the membership.
 
-    The organization is bound and its configuration locked. Raises 403 `permission_denied` if the
+    Returns the one-time code, or None if the person must first confirm the sign-in by email. The
+    organization is bound and its configuration locked. Raises 403 `permission_denied` if the
     organization's policy refuses the person.
     """
     known = queries.lock_identity(identity.issuer, identity.subject)
@@ -47,13 +40,13 @@ def sign_in(
     ownership_id = membership.ownership_id if membership is not None else None
     if account.needs_confirmation or _must_confirm(membership, configuration, known):
         pending = {**asdict(identity), "anchor": configuration.provider["anchor"]}
-        code = codes.issue(flow, user.id, ownership_id=ownership_id, pending=pending)
+        code = flows.issue_code(flow, user.id, ownership_id=ownership_id, pending=pending)
         accounts.send_confirmation(organization, user, flow, code)
-        return Outcome(None)
+        return None
     if account.was_unverified:
         _remove_previous_access(user, known)
     _link_and_sync(organization, configuration, user, identity, known)
-    return Outcome(codes.issue(flow, user.id, ownership_id=ownership_id))
+    return flows.issue_code(flow, user.id, ownership_id=ownership_id)
 
 
 def _must_confirm(
@@ -111,7 +104,7 @@ def _remove_previous_access(user: User, known: Identity | None) -> None:
 
     Somebody else may have registered the address earlier, to share the account with its holder.
     """
-    recovery.remove_credentials(user)
+    credentials.remove_credentials(user)
     queries.delete_identities(user.id, keep=known.id if known is not None else None)
 
 
@@ -135,17 +128,8 @@ def _link_and_sync(
     known: Identity | None,
 ) -> Identity:
     linked = known or _create_identity(configuration, user, identity)
-    try:
-        members.sync_membership(organization, configuration, user, identity.groups, linked)
-    except members.AccessLost:
-        # Commit the removal although the sign-in is refused.
-        db.checkpoint()
-        raise _no_matching_group() from None
+    members.sync_membership(organization, configuration, user, identity.groups, linked)
     return linked
-
-
-def _no_matching_group() -> ApiError:
-    return errors.denied("None of your groups at the identity provider gives access.")
 
 
 def _create_identity(

@@ -3,7 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from app.identity.teams import service
+from app.identity.teams import chart, service
+from app.identity.teams.queries import TeamDetails
 from app.identity.teams.schemas import (
     AddTeamMembers,
     ChartQuery,
@@ -14,7 +15,6 @@ from app.identity.teams.schemas import (
     TeamSummary,
     UpdateTeam,
 )
-from app.identity.teams.service import TeamDetails
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
@@ -52,7 +52,7 @@ def get_org_chart(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 
     Returns all teams, or one team and the teams below it, as a tree with leads and members.
     """
-    return service.build_org_chart(**query)
+    return chart.build_org_chart(**query)
 
 
 @blueprint.get("/teams/{team_id}", permission=_READ, returns=Team)

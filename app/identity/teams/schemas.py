@@ -5,8 +5,9 @@ from typing import Any
 from marshmallow import ValidationError
 
 from app.identity.teams.models import MAX_DEPTH
-from app.identity.teams.service.members import MAX_ADDED
-from app.identity.teams.service.skills import MAX_SKILL, MAX_SKILLS, normalize
+from app.identity.teams.service import MAX_ADDED
+from app.identity.teams.skills import MAX_SKILL, MAX_SKILLS, normalize
+from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import (
     Int,
     List,
@@ -48,17 +49,13 @@ class CreateTeam(Schema):
     description = Str(max_length=2000)
 
 
-class UpdateTeam(Schema):
+class UpdateTeam(CreateTeam):
     """Request body to update a team.
 
     A null `parent_id` moves the team to the top of the tree; a null `lead_id` removes the lead.
     """
 
     name = Name()
-    parent_id = Uuid(allow_none=True)
-    lead_id = Uuid(allow_none=True)
-    skills = List(Skill(), max_items=MAX_SKILLS)
-    description = Str(max_length=2000)
     revision = Int()
 
 
@@ -99,12 +96,8 @@ class ChartQuery(Schema):
     members = QueryBool(load_default=True)
 
 
-class TeamUser(Schema):
+class TeamUser(UserSummary):
     """The user account of a team member."""
-
-    id = Uuid(required=True)
-    email = Str(required=True)
-    name = Str(required=True)
 
 
 class TeamMember(Schema):

@@ -46,7 +46,7 @@ def _invalid_address() -> ApiError:
     return errors.invalid("This is not a valid email address.", "email")
 
 
-def canonical(email: str) -> str:
+def get_mailbox_key(email: str) -> str:
     """Return the key of the mailbox that any input text names. Never raises an error.
 
     The text is normalized to NFKC and case-folded (Unicode's toNFKC_Casefold), the domain is
@@ -71,12 +71,12 @@ def _fold(text: str) -> str:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     if folded.isascii():
         return folded
-    visible = "".join(_prototype(c) for c in folded if unicodedata.category(c) != "Cf")
+    visible = "".join(_get_prototype(c) for c in folded if unicodedata.category(c) != "Cf")
     return unicodedata.normalize("NFKC", visible.casefold())
 
 
 @cache
-def _prototype(character: str) -> str:
+def _get_prototype(character: str) -> str:
     """Return the character that represents all characters that look like this one.
 
     UTS 39 calls it the prototype. The data lists only the prototype for an ordinary character, and

@@ -35,5 +35,5 @@ class User(db.Revised, db.Base):
 
     @validates("email")
     def _set_email_key(self, _key: str, email: str) -> str:
-        self.email_key = addresses.canonical(email)
+        self.email_key = addresses.get_mailbox_key(email)
         return email

@@ -34,7 +34,7 @@ def check(password: str, *, email: str, name: str, field: str = "password") -> N
         raise _invalid_password(
             "This password is too common. Choose a different one.", field, "common"
         )
-    if _consists_of(folded, _personal_words(email, name)):
+    if _consists_of(folded, _get_personal_words(email, name)):
         raise _invalid_password(
             "Must not consist of your name or email address.", field, "personal"
         )
@@ -45,7 +45,7 @@ def _invalid_password(message: str, field: str, reason: str) -> ApiError:
 
 
 @cache
-def _common() -> frozenset[str]:
+def _load_common_passwords() -> frozenset[str]:
     # Imported here because it takes 13 MB and most processes never need it.
     from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415
 
@@ -62,10 +62,10 @@ def _is_common(folded: str) -> bool:
     Sequences and repetitions of up to `_MAX_UNIT_LENGTH` characters are common, too.
     """
     core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", folded)
-    unit = _repeated_unit(folded)
+    unit = _find_repeated_unit(folded)
     if len(unit) <= _MAX_UNIT_LENGTH or _is_sequence(folded):
         return True
-    return not _common().isdisjoint({folded, core, unit, _repeated_unit(core)})
+    return not _load_common_passwords().isdisjoint({folded, core, unit, _find_repeated_unit(core)})
 
 
 def _is_sequence(text: str) -> bool:
@@ -74,12 +74,12 @@ def _is_sequence(text: str) -> bool:
     return steps in ({1}, {-1})
 
 
-def _repeated_unit(text: str) -> str:
+def _find_repeated_unit(text: str) -> str:
     """Return the shortest text of which `text` is a repetition."""
     return text[: (text + text).find(text, 1)] if text else text
 
 
-def _personal_words(email: str, name: str) -> list[str]:
+def _get_personal_words(email: str, name: str) -> list[str]:
     """Return the words of the name and of the address, longest first."""
     words = re.split(r"[\W_]+", f"{_fold(name)} {_fold(email)}")
     whole = [re.sub(r"[\W_]+", "", _fold(text)) for text in (name, email)]

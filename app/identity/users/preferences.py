@@ -22,7 +22,7 @@ Assignments are too frequent to send an email for each of them.
 """
 
 
-def with_defaults(chosen: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, bool]]:
+def fill_defaults(chosen: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, bool]]:
     """Return the channels of every kind, with the defaults filled in: {kind: {in_app, email}}."""
     return {
         kind: {
@@ -35,5 +35,5 @@ def with_defaults(chosen: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str
 
 def get_channels(chosen: Mapping[str, Mapping[str, Any]], kind: str) -> tuple[bool, bool]:
     """Return whether a notification of `kind` is shown in the application and sent by email."""
-    enabled = with_defaults(chosen)[kind]
+    enabled = fill_defaults(chosen)[kind]
     return enabled["in_app"], enabled["email"]

@@ -42,20 +42,25 @@ class Credentials:
     token_version: int | None
 
 
-def _email_parameters(email: str) -> dict[str, str]:
+def _build_email_parameters(email: str) -> dict[str, str]:
     # Characters that PostgreSQL does not accept are removed; no stored address contains them.
     storable = email.replace("\x00", "").encode("utf-8", "ignore").decode()
-    return {"key": addresses.canonical(storable), "email": storable.strip().lower()}
+    return {"key": addresses.get_mailbox_key(storable), "email": storable.strip().lower()}
 
 
 def find_by_email(email: str) -> User | None:
-    """Return the account of an address in any of its spellings, or None."""
-    return db.session().execute(_BY_EMAIL, _email_parameters(email)).scalar_one_or_none()
+    """Return the account of an address, found under any spelling that looks the same, or None.
+
+    Send email to the stored `user.email` only. A proof of an address (by an identity provider or an
+    invitation) is a proof of the account's address only if `addresses.parse` of the proven address
+    equals `user.email`: a look-alike address finds the account, but is a different mailbox.
+    """
+    return db.session().execute(_BY_EMAIL, _build_email_parameters(email)).scalar_one_or_none()
 
 
 def get_credentials(email: str) -> Credentials:
     """Return the credentials of an address, in the same time whether or not it has an account."""
-    return Credentials(*db.session().execute(_CREDENTIALS, _email_parameters(email)).one())
+    return Credentials(*db.session().execute(_CREDENTIALS, _build_email_parameters(email)).one())
 
 
 def get(user_id: UUID) -> User | None:
@@ -85,7 +90,7 @@ def has_no_users() -> bool:
     return db.session().execute(select(User.id).limit(1)).first() is None
 
 
-def set_security(user: User, **values: object) -> None:
+def update_account(user: User, **values: object) -> None:
     """Update columns that are not part of the profile, without increasing its revision."""
     db.session().execute(
         update(User)

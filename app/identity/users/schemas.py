@@ -4,6 +4,14 @@ from app.identity.users.preferences import DEFAULT_CHANNELS
 from app.kit.api.fields import Bool, Int, Name, Nested, Schema, Str, UtcDateTime, Uuid
 
 
+class UserSummary(Schema):
+    """The id, email address and name of a user."""
+
+    id = Uuid(required=True)
+    email = Str(required=True)
+    name = Str(required=True)
+
+
 class NotificationChannels(Schema):
     """The channels of one kind of notification."""
 

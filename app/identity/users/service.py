@@ -10,19 +10,9 @@ from app.kit.errors import ApiError
 from app.kit.locales import check_locale, check_time_zone
 from app.kit.principal import Caller
 
-_TAKEN = "An account with this email address already exists."
-db_errors.register("uq_users_email", _TAKEN, "email")
-db_errors.register("uq_users_email_key", _TAKEN, "email")
-
-
-def find_by_email(email: str) -> User | None:
-    """Return the account of an address, found under any spelling that looks the same, or None.
-
-    Send email to the stored `user.email` only. A proof of an address (by an identity provider or an
-    invitation) is a proof of the account's address only if `addresses.parse` of the proven address
-    equals `user.email`: a look-alike address finds the account, but is a different mailbox.
-    """
-    return queries.find_by_email(email)
+_TAKEN_MESSAGE = "An account with this email address already exists."
+db_errors.register("uq_users_email", _TAKEN_MESSAGE, "email")
+db_errors.register("uq_users_email_key", _TAKEN_MESSAGE, "email")
 
 
 def create(
@@ -60,7 +50,7 @@ def create(
 
 def address_taken() -> ApiError:
     """Return the 409 error that says that the mailbox already has an account."""
-    return ApiError("conflict", _TAKEN, field="email")
+    return ApiError("conflict", _TAKEN_MESSAGE, field="email")
 
 
 def get_time_zone(user_id: UUID) -> str:
@@ -84,7 +74,7 @@ def _render(user: User) -> dict[str, Any]:
         "name": user.name,
         "locale": user.locale,
         "time_zone": user.time_zone,
-        "notification_preferences": preferences.with_defaults(user.notification_preferences),
+        "notification_preferences": preferences.fill_defaults(user.notification_preferences),
         "created_at": user.created_at,
         "updated_at": user.updated_at,
         "revision": user.revision,

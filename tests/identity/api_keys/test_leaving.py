@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
+from app.identity.control_plane import accounts
 from app.identity.control_plane import service as control_plane
 from app.identity.erasing import queries as erasing
 from app.identity.organizations import service as organizations
@@ -40,7 +41,7 @@ def _leave(org: Org) -> None:
 
 def _disable(org: Org) -> None:
     with org.app.app_context(), db.transaction():
-        assert control_plane.disable_user(org.email("admin"))["api_keys"] == 1
+        assert accounts.disable_user(org.email("admin"))["api_keys"] == 1
 
 
 def _demote(org: Org) -> None:
@@ -186,7 +187,7 @@ def test_the_account_of_a_maker_stays_as_long_as_the_key(org: Org, other_org: Or
 def test_the_operator_can_revoke_the_keys_of_an_account(org: Org, work: Work) -> None:
     key, other = org.key("viewer", maker="admin"), org.key("viewer", maker="owner")
     with org.app.app_context(), db.transaction():
-        shown = control_plane.disable_user(org.email("admin"), revoke_keys=True)
+        shown = accounts.disable_user(org.email("admin"), revoke_keys=True)
     assert shown["api_keys"] == 0
     assert key.get("/auth/session").json["error"]["code"] == "invalid_api_key"
     assert other.get("/artifacts").status_code == 200

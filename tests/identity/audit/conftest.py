@@ -10,7 +10,7 @@ import psycopg2.extras
 import pytest
 from flask import Flask
 
-from app.identity.audit import appending
+from app.identity.audit import service
 from app.kit import db, tenancy
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
@@ -54,7 +54,7 @@ def seal(app: Flask) -> Callable[[Org], int]:
         ):
             while True:
                 with db.transaction():
-                    sealed = appending.append_pending_entries(org.id)
+                    sealed = service.append_pending_entries(org.id)
                 if not sealed:
                     return count
                 count += sealed

@@ -10,8 +10,8 @@ import psycopg2
 import pytest
 from sqlalchemy import text
 
-from app.identity.audit import appending, service
-from app.identity.audit.service import Report
+from app.identity.audit import service
+from app.identity.audit.verifying import Report
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
@@ -194,7 +194,7 @@ def test_a_truncated_chain_with_a_changed_head_is_found(
     assert _kinds(sealed) == {"broken"}
     # No block is appended to it: the service would sign a chain that it did not write.
     _change(sealed, "later")
-    with pytest.raises(appending.InvalidHead):
+    with pytest.raises(service.InvalidHead):
         seal(sealed)
     assert _kinds(sealed) == {"broken"}
 
@@ -315,7 +315,7 @@ def test_an_interrupted_append_leaves_nothing(org: Org, seal: Seal) -> None:
     seal(org)
     _change(org, "one", "two")
     with org.app.app_context(), tenancy.across_organizations(reason="a test seals"):
-        assert appending.append_pending_entries(org.id) == 2
+        assert service.append_pending_entries(org.id) == 2
         db.session().rollback()
     assert _verify(org).unsealed == 2
     assert seal(org) == 2

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 from sqlalchemy import delete
 
-from app.identity.audit import appending, service
+from app.identity.audit import service
 from app.identity.audit.models import NO_ORGANIZATION
-from app.identity.audit.report import Finding
+from app.identity.audit.verifying import Finding
 from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
@@ -25,7 +25,7 @@ def _seal(org: Org) -> None:
         more = 1
         while more:
             with db.transaction():
-                more = appending.append_pending_entries(NO_ORGANIZATION)
+                more = service.append_pending_entries(NO_ORGANIZATION)
 
 
 def _findings(org: Org) -> list[Finding]:

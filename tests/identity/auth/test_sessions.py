@@ -101,6 +101,15 @@ def test_sessions_of_an_outdated_token_version_are_neither_listed_nor_revocable(
     assert api.delete(f"/auth/sessions/{listed['id']}").status_code == 204
 
 
+def test_revoke_all_counts_only_the_sessions_that_it_ends(person: Person) -> None:
+    person.signed_in()
+    with person.app.app_context(), db.transaction() as session:
+        raised = "UPDATE users SET token_version = token_version + 1 WHERE email = :e"
+        session.execute(text(raised), {"e": person.email})
+    answer = person.signed_in().post("/auth/sessions/revoke-all")
+    assert answer.json["data"] == {"revoked": 1}
+
+
 def test_what_ended_long_ago_is_forgotten(person: Person) -> None:
     over, revoked = person.signed_in(), person.signed_in()
     revoked.post("/auth/logout")

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.identity.control_plane import service as control_plane
+from app.identity.control_plane import accounts
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.identity.invitations.conftest import Desk, address, code
@@ -32,7 +32,7 @@ def _demote(desk: Desk) -> None:
 
 def _disable(desk: Desk) -> None:
     with desk.org.app.app_context(), db.transaction():
-        control_plane.disable_user(desk.org.email("admin"))
+        accounts.disable_user(desk.org.email("admin"))
 
 
 def _change_role(desk: Desk, name: str, role: str) -> None:

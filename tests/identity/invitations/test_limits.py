@@ -8,7 +8,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from flask import Flask
 from limits import RateLimitItemPerMinute
 
-from app.identity.invitations.service import limits
+from app.identity.invitations import service
 from app.kit import container, mail, ratelimit
 from app.kit.jobs import worker
 from app.kit.jobs.queues import QUEUES
@@ -45,9 +45,9 @@ def test_an_address_is_invited_once_a_minute_however_it_is_spelled(
 
 @pytest.mark.usefixtures("counted")
 def test_an_address_is_invited_ten_times_a_day(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    pause = limits.PER_ADDRESS[0]
+    pause = service.PER_ADDRESS[0]
     assert pause == RateLimitItemPerMinute(1)
-    monkeypatch.setattr(limits, "PER_ADDRESS", limits.PER_ADDRESS[1:])
+    monkeypatch.setattr(service, "PER_ADDRESS", service.PER_ADDRESS[1:])
     email = address()
     answers = [desk.invite(email) for _ in range(11)]
     assert [answer.status_code for answer in answers] == [201] * 10 + [429]

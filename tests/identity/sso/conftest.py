@@ -18,7 +18,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from app.identity.sso import dns_proof, links, oidc, service
+from app.identity.sso import domains, links, oidc, service
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
@@ -33,7 +33,7 @@ _TOOLS = Path(__file__).parents[3] / "tools" / "providers"
 _INPUT = re.compile(r'<input[^>]*type="hidden"[^>]*name="(\w+)"[^>]*value="([^"]*)"')
 _FORM = re.compile(r'<form[^>]*action="([^"]*)"')
 _STEPS = 12
-_LIFETIME = dns_proof.QUERY_TIMEOUT
+_LIFETIME = domains.QUERY_TIMEOUT
 
 
 @pytest.fixture(scope="session")
@@ -241,9 +241,9 @@ def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zone]:
     """Run a real DNS server."""
     zone = Zone()
     server = serve_dns(zone)
-    monkeypatch.setattr(dns_proof, "make_resolver", zone.resolver)
+    monkeypatch.setattr(domains, "make_resolver", zone.resolver)
     # The server responds even if the machine is busy.
-    monkeypatch.setattr(dns_proof, "QUERY_TIMEOUT", _LIFETIME)
+    monkeypatch.setattr(domains, "QUERY_TIMEOUT", _LIFETIME)
     yield zone
     server.shutdown()
     server.server_close()
@@ -259,5 +259,5 @@ def _no_dns(monkeypatch: pytest.MonkeyPatch) -> None:
         resolver.port = 9
         return resolver
 
-    monkeypatch.setattr(dns_proof, "make_resolver", make_unreachable_resolver)
-    monkeypatch.setattr(dns_proof, "QUERY_TIMEOUT", 0.5)
+    monkeypatch.setattr(domains, "make_resolver", make_unreachable_resolver)
+    monkeypatch.setattr(domains, "QUERY_TIMEOUT", 0.5)

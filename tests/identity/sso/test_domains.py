@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, update
 
-from app.identity.sso import dns_proof, domains, service
+from app.identity.sso import domains, service
 from app.identity.sso.models import Domain, Flow
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
@@ -109,9 +109,9 @@ def test_a_dns_server_that_does_not_respond_proves_nothing(
 def test_dns_servers_that_do_not_respond_delay_only_briefly(
     org: Org, configure: Configure, zone: Zone, domain: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dns_proof, "REQUEST_TIMEOUT", 0.6)
+    monkeypatch.setattr(domains, "REQUEST_TIMEOUT", 0.6)
     names = [f"n{number:02}.{domain}" for number in range(50)]
-    zone.silent |= {f"{dns_proof.RECORD_NAME}.{name}" for name in names}
+    zone.silent |= {f"{domains.RECORD_NAME}.{name}" for name in names}
     told = configure(org, email_domains=names)["domains"]
     assert {one["problem"] for one in told} == {"The DNS did not respond."}
     assert 0 < len(set(zone.asked)) < 50, "what is left is the hourly job's to ask"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from app.identity.teams import chart
 from app.identity.teams.models import MAX_DEPTH
-from app.identity.teams.service import chart
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.statements import record_statements

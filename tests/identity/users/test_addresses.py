@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.identity.users.addresses import canonical, parse
+from app.identity.users.addresses import get_mailbox_key, parse
 from app.kit.errors import ApiError
 
 ALICE = "alice@example.com"
@@ -23,29 +23,32 @@ ALICE = "alice@example.com"
     ],
 )
 def test_look_alikes_share_a_key(spelling: str) -> None:
-    assert canonical(spelling) == canonical(ALICE) == ALICE
+    assert get_mailbox_key(spelling) == get_mailbox_key(ALICE) == ALICE
 
 
 @pytest.mark.parametrize(
     "other", ["a1ice@example.com", "alice@example.org", "\xe1lice@example.com", "alic@example.com"]
 )
 def test_different_mailboxes_keep_different_keys(other: str) -> None:
-    assert canonical(other) != canonical(ALICE)
+    assert get_mailbox_key(other) != get_mailbox_key(ALICE)
 
 
 def test_the_ascii_look_alikes_of_two_people_stay_two() -> None:
-    assert len({canonical(f"{name}@x.de") for name in ("al", "a1", "ai", "modem", "modern")}) == 5
+    assert (
+        len({get_mailbox_key(f"{name}@x.de") for name in ("al", "a1", "ai", "modem", "modern")})
+        == 5
+    )
 
 
 def test_composed_and_decomposed_are_one() -> None:
-    assert canonical("jos\u00e9@x.de") == canonical("jose\u0301@x.de")
+    assert get_mailbox_key("jos\u00e9@x.de") == get_mailbox_key("jose\u0301@x.de")
 
 
 @pytest.mark.parametrize(
     "text", ["", "@", "no address", "\x00@\ud800", "@" * 10_000, "\u0301" * 999]
 )
 def test_a_key_of_rubbish_is_still_a_key(text: str) -> None:
-    assert isinstance(canonical(text), str)
+    assert isinstance(get_mailbox_key(text), str)
 
 
 @pytest.mark.parametrize(

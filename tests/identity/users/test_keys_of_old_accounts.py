@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from app.identity.users import service
+from app.identity.users import queries
 from app.kit import db
 from app.kit.ids import uuid7
 from devserver.postgres import EmbeddedPostgres
@@ -61,7 +61,7 @@ def test_an_account_without_a_key_is_found_by_its_exact_address(org: Org) -> Non
         move = "UPDATE users SET email = :email, email_key = NULL WHERE id = :id"
         session.execute(text(move), {"email": twin, "id": org.users["viewer"]})
     with org.app.app_context():
-        found = {email: service.find_by_email(email) for email in (known, twin, twin.upper())}
+        found = {email: queries.find_by_email(email) for email in (known, twin, twin.upper())}
     assert {email: user and user.id for email, user in found.items()} == {
         known: org.users["owner"],
         twin: org.users["viewer"],

@@ -12,7 +12,14 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from app.identity.sso.saml import names
 from app.identity.sso.saml.names import ASSERTION
-from app.identity.sso.saml.xml import children, read_text, read_time, tag
+from app.identity.sso.saml.xml import (
+    ResponseRefused,
+    children,
+    only_child,
+    read_text,
+    read_time,
+    tag,
+)
 
 SKEW = timedelta(seconds=60)
 """Tolerated difference between the provider's clock and ours."""
@@ -25,14 +32,6 @@ _CONDITIONS = frozenset(
 )
 
 
-class ResponseRefused(Exception):  # noqa: N818 - names what happened
-    """The response is not accepted; `reason` may be shown, as it quotes nothing of the response."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 class SignInDeclined(ResponseRefused):
     """The provider itself refused the sign-in."""
 
@@ -43,7 +42,7 @@ class ExpectedValues:
 
     `issuer` and `certificates` are those of the provider's configured metadata. `audience` is this
     service's entity id, and `acs_url` the URL that receives the response. `request_id` is that of
-    the request, which was created at `asked_at`. If `name_id_format` is None, every permanent
+    the request, which was created at `requested_at`. If `name_id_format` is None, every permanent
     format is accepted.
     """
 
@@ -52,7 +51,7 @@ class ExpectedValues:
     audience: str
     acs_url: str
     request_id: str
-    asked_at: datetime
+    requested_at: datetime
     now: datetime
     name_id_format: str | None = None
 
@@ -72,21 +71,17 @@ class AssertedIdentity:
 
 
 def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
-    """Check and read a signed assertion. Raises `ResponseRefused` if it breaks any rule."""
-    try:
-        return _read(assertion, expected)
-    except ValueError as failure:
-        raise ResponseRefused(str(failure)) from None
-
-
-def _read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
+    """Check and read a signed assertion. Raises `ResponseRefused` or `ValueError`."""
     _check_head(assertion, expected)
-    subject = _only_child(assertion, "Subject")
+    subject = only_child(assertion, ASSERTION, "Subject")
     name_id, kind = _read_name_id(subject, expected)
-    expiries = [_confirmation_expiry(subject, expected), _conditions_expiry(assertion, expected)]
+    expiries = [
+        _get_confirmation_expiry(subject, expected),
+        _get_conditions_expiry(assertion, expected),
+    ]
     _check_statements(assertion, expected)
     attributes = _read_attributes(assertion)
-    email = _first_value(attributes, names.EMAIL_ATTRIBUTES)
+    email = _get_first_value(attributes, names.EMAIL_ATTRIBUTES)
     return AssertedIdentity(
         assertion_id=assertion.get("ID") or "",
         issuer=expected.issuer,
@@ -113,7 +108,7 @@ def check_issuer(element: etree._Element, expected: ExpectedValues, *, required:
 def check_issued(element: etree._Element, expected: ExpectedValues) -> None:
     """Refuse an element issued before the request or in the future."""
     issued = read_time(element, "IssueInstant")
-    if issued is None or not expected.asked_at - SKEW <= issued <= expected.now + SKEW:
+    if issued is None or not expected.requested_at - SKEW <= issued <= expected.now + SKEW:
         raise ResponseRefused("it was not issued during this sign-in")
 
 
@@ -126,16 +121,9 @@ def _check_head(assertion: etree._Element, expected: ExpectedValues) -> None:
     check_issued(assertion, expected)
 
 
-def _only_child(parent: etree._Element, name: str) -> etree._Element:
-    matches = children(parent, ASSERTION, name)
-    if len(matches) != 1:
-        raise ResponseRefused(f"it has {len(matches)} {name} elements instead of one")
-    return matches[0]
-
-
 def _read_name_id(subject: etree._Element, expected: ExpectedValues) -> tuple[str, str]:
     """Return the subject's name and its format."""
-    element = _only_child(subject, "NameID")
+    element = only_child(subject, ASSERTION, "NameID")
     name = read_text(element, _MAX_LENGTH)
     if not name:
         raise ResponseRefused("the subject's name is missing or invalid")
@@ -154,7 +142,7 @@ def _read_name_id(subject: etree._Element, expected: ExpectedValues) -> tuple[st
     return name, kind
 
 
-def _confirmation_expiry(subject: etree._Element, expected: ExpectedValues) -> datetime:
+def _get_confirmation_expiry(subject: etree._Element, expected: ExpectedValues) -> datetime:
     """Return when the valid subject confirmation expires. At least one must be valid."""
     for confirmation in children(subject, ASSERTION, "SubjectConfirmation"):
         data = children(confirmation, ASSERTION, "SubjectConfirmationData")
@@ -179,9 +167,9 @@ def _is_within(start: datetime | None, end: datetime | None, now: datetime) -> b
     return (start is None or start - now <= SKEW) and (end is None or now - end < SKEW)
 
 
-def _conditions_expiry(assertion: etree._Element, expected: ExpectedValues) -> datetime | None:
+def _get_conditions_expiry(assertion: etree._Element, expected: ExpectedValues) -> datetime | None:
     """Return when the conditions expire, or None. All of them must be met."""
-    conditions = _only_child(assertion, "Conditions")
+    conditions = only_child(assertion, ASSERTION, "Conditions")
     end = read_time(conditions, "NotOnOrAfter")
     if not _is_within(read_time(conditions, "NotBefore"), end, expected.now):
         raise ResponseRefused("the assertion is not valid at this time")
@@ -227,17 +215,17 @@ def _read_attributes(assertion: etree._Element) -> Attributes:
     return values_by_name
 
 
-def _first_value(attributes: Attributes, wanted: Iterable[str]) -> str | None:
+def _get_first_value(attributes: Attributes, wanted: Iterable[str]) -> str | None:
     return next((value for name in wanted for value in attributes.get(name, ())), None)
 
 
 def _read_full_name(attributes: Attributes) -> str | None:
-    full_name = _first_value(attributes, names.NAME_ATTRIBUTES)
+    full_name = _get_first_value(attributes, names.NAME_ATTRIBUTES)
     if full_name is not None:
         return full_name
     parts = [names.GIVEN_NAME_ATTRIBUTES, names.SURNAME_ATTRIBUTES]
-    words = [part for part in (_first_value(attributes, wanted) for wanted in parts) if part]
-    return " ".join(words) or _first_value(attributes, names.LAST_NAME_ATTRIBUTES)
+    words = [part for part in (_get_first_value(attributes, wanted) for wanted in parts) if part]
+    return " ".join(words) or _get_first_value(attributes, names.LAST_NAME_ATTRIBUTES)
 
 
 def _read_groups(attributes: Attributes) -> tuple[str, ...]:

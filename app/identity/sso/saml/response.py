@@ -9,14 +9,13 @@ from app.identity.sso.saml import signatures, xml
 from app.identity.sso.saml.assertion import (
     AssertedIdentity,
     ExpectedValues,
-    ResponseRefused,
     SignInDeclined,
     check_issued,
     check_issuer,
     read,
 )
 from app.identity.sso.saml.names import ASSERTION, PROTOCOL, SUCCESS
-from app.identity.sso.saml.xml import InvalidDocument, children, tag
+from app.identity.sso.saml.xml import InvalidDocument, ResponseRefused, children, tag
 
 _RESPONSE = tag(PROTOCOL, "Response")
 
@@ -41,12 +40,9 @@ def verify(response: etree._Element, expected: ExpectedValues) -> AssertedIdenti
     try:
         _check_head(response, expected)
         _check_shape(response)
-        assertion = _verify_assertion(response, expected)
-    except signatures.InvalidSignature as failure:
-        raise ResponseRefused(failure.reason) from None
+        return read(_verify_assertion(response, expected), expected)
     except ValueError as failure:
         raise ResponseRefused(str(failure)) from None
-    return read(assertion, expected)
 
 
 def _verify_assertion(response: etree._Element, expected: ExpectedValues) -> etree._Element:

@@ -13,7 +13,7 @@ from signxml.algorithms import DigestAlgorithm, SignatureMethod
 from signxml.verifier import SignatureConfiguration, XMLVerifier
 
 from app.identity.sso.saml.names import SIGNATURE
-from app.identity.sso.saml.xml import children, detach
+from app.identity.sso.saml.xml import ResponseRefused, children, detach, only_child
 
 _EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#"
 _ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
@@ -36,14 +36,6 @@ _METHOD_NAMES = frozenset(method.value for method in SIGNATURE_METHODS)
 _DIGEST_NAMES = frozenset(digest.value for digest in DIGESTS)
 
 
-class InvalidSignature(Exception):  # noqa: N818 - names what happened
-    """The element is not signed as required; `reason` is for the log."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 def is_signed(element: etree._Element) -> bool:
     """Return whether the element has a signature of its own, valid or not."""
     return bool(children(element, SIGNATURE, "Signature"))
@@ -54,11 +46,11 @@ def verify(element: etree._Element, certificates: Sequence[x509.Certificate]) ->
 
     The signature is a direct child of the element and refers to its `ID`. The key of one of the
     certificates must have created it. Only the keys count, not the validity period of the
-    certificates (SAML V2.0 Metadata Interoperability Profile, 2.5.1). Raises `InvalidSignature` if
+    certificates (SAML V2.0 Metadata Interoperability Profile, 2.5.1). Raises `ResponseRefused` if
     the signature is missing, wrong or of another form.
     """
     root = detach(element)
-    signature = _only_child(root, "Signature")
+    signature = only_child(root, SIGNATURE, "Signature")
     _check_form(signature, root.get("ID"))
     # The library must not use a key or a certificate from the message itself.
     for key_info in children(signature, SIGNATURE, "KeyInfo"):
@@ -67,7 +59,7 @@ def verify(element: etree._Element, certificates: Sequence[x509.Certificate]) ->
         verified = _verify_with(root, certificate)
         if verified is not None:
             return verified
-    raise InvalidSignature("no configured key created this signature")
+    raise ResponseRefused("no configured key created this signature")
 
 
 def _verify_with(root: etree._Element, certificate: x509.Certificate) -> etree._Element | None:
@@ -94,32 +86,25 @@ def _verify_with(root: etree._Element, certificate: x509.Certificate) -> etree._
 
 def _check_form(signature: etree._Element, element_id: str | None) -> None:
     """Refuse signatures that saml-core 5.4 does not allow, before any computation."""
-    info = _only_child(signature, "SignedInfo")
+    info = only_child(signature, SIGNATURE, "SignedInfo")
     if children(signature, SIGNATURE, "Object"):
-        raise InvalidSignature("the signature contains an object")
-    if _algorithm(info, "CanonicalizationMethod") != _EXCLUSIVE:
-        raise InvalidSignature("the canonicalization is not the exclusive one")
-    if _algorithm(info, "SignatureMethod") not in _METHOD_NAMES:
-        raise InvalidSignature("the signature algorithm is not accepted")
-    reference = _only_child(info, "Reference")
+        raise ResponseRefused("the signature contains an object")
+    if _get_algorithm(info, "CanonicalizationMethod") != _EXCLUSIVE:
+        raise ResponseRefused("the canonicalization is not the exclusive one")
+    if _get_algorithm(info, "SignatureMethod") not in _METHOD_NAMES:
+        raise ResponseRefused("the signature algorithm is not accepted")
+    reference = only_child(info, SIGNATURE, "Reference")
     if not element_id or reference.get("URI") != f"#{element_id}":
-        raise InvalidSignature("the signature does not refer to its own element")
-    if _algorithm(reference, "DigestMethod") not in _DIGEST_NAMES:
-        raise InvalidSignature("the digest algorithm is not accepted")
-    transforms = [step.get("Algorithm") for step in _only_child(reference, "Transforms")]
+        raise ResponseRefused("the signature does not refer to its own element")
+    if _get_algorithm(reference, "DigestMethod") not in _DIGEST_NAMES:
+        raise ResponseRefused("the digest algorithm is not accepted")
+    transforms = [step.get("Algorithm") for step in only_child(reference, SIGNATURE, "Transforms")]
     if transforms != [_ENVELOPED, _EXCLUSIVE]:
-        raise InvalidSignature(
+        raise ResponseRefused(
             "the transforms are not exactly enveloped signature and exclusive form"
         )
 
 
-def _only_child(parent: etree._Element, name: str) -> etree._Element:
-    matches = children(parent, SIGNATURE, name)
-    if len(matches) != 1:
-        raise InvalidSignature(f"it has {len(matches)} {name} elements instead of one")
-    return matches[0]
-
-
-def _algorithm(parent: etree._Element, name: str) -> str | None:
-    algorithm: str | None = _only_child(parent, name).get("Algorithm")
+def _get_algorithm(parent: etree._Element, name: str) -> str | None:
+    algorithm: str | None = only_child(parent, SIGNATURE, name).get("Algorithm")
     return algorithm

@@ -20,11 +20,11 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class InvalidDocument(Exception):  # noqa: N818 - names what the document is
-    """The document is not valid or not accepted; `reason` may be shown."""
+    """The document is not valid or not accepted; the message may be shown."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+
+class ResponseRefused(Exception):  # noqa: N818 - names what happened
+    """The response is not accepted; the message may be shown: it quotes nothing of the response."""
 
 
 def parse(document: bytes, *, comments: bool = False) -> etree._Element:
@@ -113,6 +113,14 @@ def children(element: etree._Element, namespace: str, name: str) -> list[etree._
     """Return the direct children with this name."""
     elements: list[etree._Element] = element.findall(tag(namespace, name))
     return elements
+
+
+def only_child(element: etree._Element, namespace: str, name: str) -> etree._Element:
+    """Return the only direct child with this name. Raises `ResponseRefused`."""
+    matches = children(element, namespace, name)
+    if len(matches) != 1:
+        raise ResponseRefused(f"it has {len(matches)} {name} elements instead of one")
+    return matches[0]
 
 
 def read_text(element: etree._Element, limit: int = 1024) -> str | None:

@@ -10,7 +10,7 @@ from marshmallow import missing, validate
 
 from app.engines.fields.definition import MAX_COLUMNS, MAX_FIELDS, MAX_OPTIONS
 from app.engines.fields.model import CONSTRAINTS, TYPES
-from app.identity.teams import service as teams
+from app.identity.teams import skills
 from app.kit.api.fields import (
     Bool,
     Float,
@@ -85,8 +85,8 @@ class ReviewPolicyBody(Schema):
 def _skills(*, load_default: object = missing) -> List:
     described = {"description": "Labelers need all of these skills, through their teams."}
     return List(
-        Name(max_length=teams.MAX_SKILL),
-        max_items=teams.MAX_SKILLS,
+        Name(max_length=skills.MAX_SKILL),
+        max_items=skills.MAX_SKILLS,
         metadata=described,
         load_default=load_default,
     )

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from app.engines.fields import Field, FieldError, check_fields
-from app.identity.teams import service as teams
+from app.identity.teams.skills import deduplicate_skills
 from app.kit import db, errors
 from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest
@@ -164,7 +164,7 @@ def _check_revision(schema: ArtifactSchema | None, revision: int | None) -> Arti
 
 
 def _build_skill_columns(skills: Iterable[str]) -> dict[str, list[str]]:
-    skills_by_key = teams.deduplicate_skills(skills)
+    skills_by_key = deduplicate_skills(skills)
     return {
         "required_skills": list(skills_by_key.values()),
         "required_skill_keys": list(skills_by_key),

@@ -26,7 +26,7 @@ def parse(document: bytes, **options: bool) -> Provider:
 def refused(document: bytes) -> str:
     with pytest.raises(InvalidDocument) as caught:
         parse(document)
-    return caught.value.reason
+    return str(caught.value)
 
 
 def test_metadata_is_parsed() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from app.identity.sso.saml import response
-from app.identity.sso.saml.assertion import SKEW, AssertedIdentity, ExpectedValues, ResponseRefused
-from app.identity.sso.saml.xml import InvalidDocument
+from app.identity.sso.saml.assertion import SKEW, AssertedIdentity, ExpectedValues
+from app.identity.sso.saml.xml import InvalidDocument, ResponseRefused
 from tests.factories.saml import (
     AUDIENCE,
     ISSUER,
@@ -37,7 +37,7 @@ def check(root: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
 def refused(root: etree._Element, expected: ExpectedValues) -> str:
     with pytest.raises(ResponseRefused) as caught:
         check(root, expected)
-    return caught.value.reason
+    return str(caught.value)
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def test_a_small_clock_difference_is_tolerated(forge: Forge) -> None:
     for now in (forge.now - SKEW - second, end + SKEW + second):
         assert refused(root, forge.expected(now=now))
     # It was issued before the request, so it belongs to another sign-in.
-    late = forge.expected(asked_at=forge.now + SKEW + second)
+    late = forge.expected(requested_at=forge.now + SKEW + second)
     assert "issued" in refused(root, late)
 
 

@@ -9,7 +9,7 @@ from lxml import etree
 from signxml import XMLSigner
 
 from app.identity.sso.saml import response
-from app.identity.sso.saml.assertion import ResponseRefused
+from app.identity.sso.saml.xml import ResponseRefused
 from tests.factories import saml
 from tests.factories.saml import NS, Forge, assertion, certificate, find
 
@@ -32,7 +32,7 @@ def subject(root: etree._Element, forge: Forge, **expected: Any) -> str:
 def refused(root: etree._Element, forge: Forge, **expected: Any) -> str:
     with pytest.raises(ResponseRefused) as caught:
         subject(root, forge, **expected)
-    return caught.value.reason
+    return str(caught.value)
 
 
 @pytest.mark.parametrize("digest", ["sha256", "sha384", "sha512"])

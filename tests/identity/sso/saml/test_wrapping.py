@@ -11,7 +11,7 @@ import pytest
 from lxml import etree
 
 from app.identity.sso.saml import response
-from app.identity.sso.saml.assertion import ResponseRefused
+from app.identity.sso.saml.xml import ResponseRefused
 from tests.factories.saml import NS, Forge, assertion, find
 
 EVIL = "eve"

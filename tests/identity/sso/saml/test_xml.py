@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from app.identity.sso.saml import response, xml
-from app.identity.sso.saml.assertion import ResponseRefused
-from app.identity.sso.saml.xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS, InvalidDocument
+from app.identity.sso.saml.xml import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_ELEMENTS,
+    InvalidDocument,
+    ResponseRefused,
+)
 from tests.factories.saml import Forge
 
 LAUGHS = "<!DOCTYPE x [<!ENTITY a0 'ha'>{}]>".format(
@@ -56,7 +61,7 @@ def test_documents_are_refused(name: str) -> None:
     began = time.thread_time()
     with pytest.raises(InvalidDocument) as caught:
         xml.parse(DOCUMENTS[name].encode())
-    assert caught.value.reason.endswith(".")
+    assert str(caught.value).endswith(".")
     assert time.thread_time() - began < 1
 
 
@@ -90,7 +95,7 @@ def test_any_bytes_are_parsed_or_refused(data: bytes) -> None:
     try:
         root = xml.parse(data)
     except InvalidDocument as found:
-        refusal = found.reason
+        refusal = str(found)
     assert refusal or isinstance(root.tag, str)
 
 

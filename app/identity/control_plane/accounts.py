@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from app.identity.api_keys import service as api_keys
-from app.identity.auth import links, recovery
+from app.identity.api_keys import queries as api_keys
+from app.identity.auth import credentials, links
 from app.identity.auth import queries as auth_queries
-from app.identity.auth import sessions as user_sessions
+from app.identity.auth import service as auth
 from app.identity.control_plane import queries
-from app.identity.control_plane.service.changing import emails
-from app.identity.control_plane.service.provisioning import LINK_LIFETIME
+from app.identity.control_plane.service import LINK_LIFETIME, emails
 from app.identity.invitations import service as invitations
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
@@ -34,14 +33,13 @@ def create_user(
         verified=verified,
     )
     if password is None:
-        link = links.issue(user, links.RESET, user.email, LINK_LIFETIME)
         values: dict[str, str | int | None] = {
+            **links.issue(user, links.RESET, user.email, LINK_LIFETIME),
             "name": user.name,
             "email": user.email,
             "days": LINK_LIFETIME.days,
             "address": container.settings().public_url,
         }
-        values |= link
         emails.enqueue("account", to=user.email, locale=user.locale, values=values)
     return _render(user)
 
@@ -76,17 +74,17 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
         reason="finds the organizations that would be left without an owner"
     ):
         sole_owner_of = queries.list_solely_owned_slugs(user.id)
-    user_queries.set_security(user, disabled_at=db.utc_now())
+    user_queries.update_account(user, disabled_at=db.utc_now())
     with tenancy.across_organizations(
         reason="releases the user's work in each of their organizations"
     ):
         queries.emit_member_disabled(user.id)
         invitations.revoke_by_inviter(user.id, role=None)
         if revoke_keys:
-            api_keys.revoke_by_creator(user.id)
+            api_keys.delete_by_creator(user.id)
         key_count = api_keys.count_live_by_creator(user.id)
     links.invalidate_all(user.id)
-    revoked = user_sessions.end_all(user)
+    revoked = auth.end_all_sessions(user)
     return {
         **_render(user),
         "revoked": revoked,
@@ -103,14 +101,14 @@ def enable_user(email: str) -> dict[str, Any]:
     user = _lock(email)
     if user.disabled_at is None:
         raise errors.conflict("The account is not disabled.")
-    user_queries.set_security(user, disabled_at=None)
+    user_queries.update_account(user, disabled_at=None)
     return _render(user)
 
 
 def set_password(email: str, password: str) -> dict[str, Any]:
     """Set the password of an account and end its sessions. Raises 404 and 400."""
     user = _lock(email)
-    recovery.set_password(user, password)
+    credentials.set_password(user, password)
     return _render(user)
 
 
@@ -121,11 +119,11 @@ def list_sessions(email: str) -> list[dict[str, Any]]:
 
 def revoke_sessions(email: str) -> int:
     """Revoke all sessions of an account, and return how many there were. Raises 404."""
-    return user_sessions.end_all(_lock(email))
+    return auth.end_all_sessions(_lock(email))
 
 
 def _find(email: str) -> User:
-    user = users.find_by_email(email)
+    user = user_queries.find_by_email(email)
     if user is None:
         raise ApiError("not_found", "No account has this email address.", field="email")
     return user

@@ -4,7 +4,7 @@ from collections import defaultdict
 from typing import Any
 from uuid import UUID
 
-from app.identity.teams.queries import tree
+from app.identity.teams import tree
 from app.kit import errors
 
 BOUNDS = tree.Bounds(teams=20_000, members=200_000)
@@ -24,39 +24,28 @@ def build_org_chart(
     rows = tree.list_chart_rows(team_id, depth=depth, members=members, bounds=BOUNDS)
     if team_id is not None and not rows:
         raise errors.not_found()
-    team_count, seats = (rows[0].team_count, rows[0].seats) if rows else (0, 0)
-    if team_count > BOUNDS.teams or (members and seats > BOUNDS.members):
+    team_count, seat_count = (rows[0].team_count, rows[0].seat_count) if rows else (0, 0)
+    if team_count > BOUNDS.teams or (members and seat_count > BOUNDS.members):
         raise errors.invalid(
             "The chart is too large. Limit it with `team_id` or `depth`, or set `members=false`.",
             "depth",
             teams=team_count,
-            members=seats,
+            members=seat_count,
             at_most=BOUNDS._asdict(),
         )
-    return {"teams": _build_nodes(rows, team_id), "team_count": team_count, "member_count": seats}
+    return {
+        "teams": _build_nodes(rows, team_id),
+        "team_count": team_count,
+        "member_count": seat_count,
+    }
 
 
 def _build_nodes(rows: list[tree.ChartRow], team_id: UUID | None) -> list[dict[str, Any]]:
     children: dict[UUID | None, list[dict[str, Any]]] = defaultdict(list)
     nodes = {}
     for row in rows:
-        nodes[row.id] = _build_node(row)
+        nodes[row.id] = {**row._asdict(), "members": row.members or []}
         children[None if row.id == team_id else row.parent_id].append(nodes[row.id])
     for node in nodes.values():
         node["children"] = children.get(node["id"], [])
     return children[None]
-
-
-def _build_node(row: tree.ChartRow) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "parent_id": row.parent_id,
-        "name": row.name,
-        "description": row.description,
-        "skills": row.skills,
-        "lead_id": row.lead_id,
-        "lead": row.lead,
-        "member_count": row.member_count,
-        "child_count": row.child_count,
-        "members": row.members or [],
-    }

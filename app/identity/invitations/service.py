@@ -1,33 +1,31 @@
 """Service that sends, lists and revokes invitations."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 from uuid import UUID
+
+from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerMinute
 
 from app.identity.invitations import queries
 from app.identity.invitations.queries import InvitationDetails
-from app.identity.invitations.service import ending, limits, tokens
+from app.identity.organizations import queries as organization_queries
 from app.identity.organizations import service as organizations
 from app.identity.teams import service as teams
 from app.identity.users import addresses
-from app.identity.users import service as users
+from app.identity.users import queries as user_queries
 from app.identity.users.models import User
-from app.kit import db, errors, locales
+from app.kit import container, db, errors, locales, ratelimit, secrets, tenancy
 from app.kit.emails import Emails
 from app.kit.links import WebPage, build_token_link
-from app.kit.pagination import Page, PageRequest
-from app.kit.permissions import Role, require_role
+from app.kit.permissions import PERMISSIONS, Role, require_role
 from app.kit.principal import Caller
 
 LIFETIME = timedelta(days=7)
-emails = Emails(Path(__file__).parents[1] / "letters", queue="bulk_mail")
-
-
-def list_invitations(page: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """Return a page of the organization's invitations with one status."""
-    return queries.get_page(page, filters)
+MIN_ROLE = PERMISSIONS["invitations:manage"]
+"""Minimum role to send invitations."""
+PER_ADDRESS: tuple[RateLimitItem, ...] = (RateLimitItemPerMinute(1), RateLimitItemPerDay(10))
+"""Counted per organization: a shared count would reveal whom other organizations invite."""
+emails = Emails(Path(__file__).parent / "letters", queue="bulk_mail")
 
 
 def invite(
@@ -36,25 +34,25 @@ def invite(
     """Invite an address, or send its pending invitation again with a new token and expiry.
 
     Raises 400 on `email` or `team_ids`, 403 `insufficient_role` if the role is above the caller's,
-    409 `conflict` if the address belongs to a member, and 429 `rate_limited` (see `limits`).
+    409 `conflict` if the address belongs to a member, and 429 `rate_limited`.
     """
     address = addresses.parse(email)
-    require_role(organizations.lock_role(caller), max(Role[role], ending.MIN_ROLE))
+    require_role(organizations.lock_role(caller), max(Role[role], MIN_ROLE))
     unique_team_ids = sorted(set(team_ids or []))
     _check_teams(unique_team_ids)
-    account = users.find_by_email(address)
-    if account is not None and queries.is_member(account.id):
+    account = user_queries.find_by_email(address)
+    if account is not None and organization_queries.get_role(account.id) is not None:
         raise errors.ApiError("conflict", "This address belongs to a member.", field="email")
-    limits.count_invitation(address)
-    token, token_hash = tokens.create()
+    count_invitation(address)
+    token = secrets.random_token()
     now = db.utc_now()
     values = {
         "organization_id": caller.org.id,
         "email": address,
-        "email_key": addresses.canonical(address),
+        "email_key": addresses.get_mailbox_key(address),
         "role": role,
         "team_ids": [str(team_id) for team_id in unique_team_ids],
-        "token_hash": token_hash,
+        "token_hash": hash_token(token),
         "expires_at": now + LIFETIME,
         "invited_by": caller.user_id,
         "updated_at": now,
@@ -78,9 +76,9 @@ def _send_email(
 ) -> None:
     organization = organizations.get(caller)
     settings = organization["settings"]
-    is_same_address = account is not None and account.email == invitation.email
-    locale = account.locale if is_same_address and account else settings["locale"]
-    time_zone = account.time_zone if is_same_address and account else settings["time_zone"]
+    locale, time_zone = settings["locale"], settings["time_zone"]
+    if account is not None and account.email == invitation.email:
+        locale, time_zone = account.locale, account.time_zone
     language = emails.templates.find("invitation", locale).language
     emails.enqueue(
         "invitation",
@@ -106,3 +104,32 @@ def revoke(invitation_id: UUID) -> None:
     if invitation is None or invitation.status != "accepted":
         raise errors.not_found()
     raise errors.conflict("The invitation was already accepted.", state=invitation.status)
+
+
+def revoke_by_inviter(user_id: UUID, *, role: Role | None) -> None:
+    """Revoke the pending invitations that a user may no longer send, in all bound organizations.
+
+    `role` is the user's current role; None if they are not a member or cannot sign in.
+    """
+    allowed = [] if role is None or role < MIN_ROLE else [r for r in Role if r <= role]
+    queries.revoke_by_inviter(user_id, [r.name for r in Role if r not in allowed])
+
+
+def count_invitation(email: str) -> None:
+    """Count an invitation of a parsed address by the bound organization.
+
+    Raises 429 `rate_limited`.
+    """
+    organization = str(tenancy.current_organization_id())
+    mailbox = container.keyring().fingerprint(
+        "invited", organization + addresses.get_mailbox_key(email)
+    )
+    for item in PER_ADDRESS:
+        ratelimit.count(item, "invited_address", mailbox, what="Invitations to one address")
+    daily = RateLimitItemPerDay(container.settings().invitations_per_day)
+    ratelimit.count(daily, "invitations", organization, what="Invitations of one organization")
+
+
+def hash_token(token: str) -> str:
+    """Return the keyed hash of an invitation's token; the token itself is not stored."""
+    return container.keyring().fingerprint("invitation", token)

@@ -1,20 +1,24 @@
 """Service that accepts invitations; the token of an invitation is the only credential."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from app.identity.auth import password_policy, sessions
+from app.identity.auth import password_policy
+from app.identity.auth import queries as session_queries
 from app.identity.auth import service as auth
+from app.identity.auth.service import Client
 from app.identity.invitations import queries
+from app.identity.invitations.models import Invitation
 from app.identity.invitations.queries import TokenInvitation
-from app.identity.invitations.service import tokens
+from app.identity.invitations.service import hash_token
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import CLOSED_STATUSES
 from app.identity.teams import service as teams
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
 from app.identity.users.models import User
-from app.kit import audit, db, errors, events, secrets, tenancy
+from app.kit import audit, db, errors, secrets, tenancy
 from app.kit import tokens as access_tokens
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
@@ -27,18 +31,18 @@ _MESSAGES = {
 }
 
 
-def get_offer(token: str) -> dict[str, Any]:
+def get_preview(token: str) -> dict[str, Any]:
     """Return the organization, the address and the role of an open invitation.
 
     Raises 404 on an unknown token, and 409 `conflict` with `details.state` if the invitation is not
     open.
     """
-    invitation = _find_open(token)
+    invitation, organization, _, inviter_name = _find_open(token)
     return {
-        "organization": {"slug": invitation.slug, "name": invitation.name},
+        "organization": {"slug": organization.slug, "name": organization.name},
         "email": invitation.email,
         "role": invitation.role,
-        "inviter_name": invitation.inviter_name,
+        "inviter_name": inviter_name,
         "expires_at": invitation.expires_at,
         "has_account": _find_account(invitation.email) is not None,
     }
@@ -48,8 +52,7 @@ def accept(
     token: str,
     *,
     authorization: str | None,
-    ip_address: str | None,
-    user_agent: str | None,
+    client: Client,
     name: str | None = None,
     password: str | None = None,
 ) -> dict[str, Any]:
@@ -57,68 +60,58 @@ def accept(
 
     An existing account requires its password or a bearer token; otherwise one is created with
     `name` and `password`. The invitation's token verifies the address. Raises 404 and 409 as
-    `get_offer` does; 400 if a value is missing; 401 on a wrong password or token; 403 if the bearer
-    token is another account's, the organization is suspended, or the domain allows no passwords.
+    `get_preview` does; 400 if a value is missing; 401 on a wrong password or token; 403 if the
+    bearer token is another account's, if the organization is suspended, or if the domain allows no
+    passwords.
     """
-    invitation = _find_open(token)
-    if invitation.organization_status == "suspended":
+    invitation, organization, *_ = _find_open(token)
+    if organization.status == "suspended":
         raise errors.denied("The organization is suspended: nobody can join it now.")
-    client = {"ip_address": ip_address, "user_agent": user_agent}
     with tenancy.organization(invitation.organization_id):
         # Lock before any slow step: a concurrent request waits here, and then fails.
-        if not queries.lock_open(tokens.hash_token(token)):
+        if not queries.lock_open(hash_token(token)):
             raise _not_open(_find_open(token).status)
         account = _find_account(invitation.email)
-        if account is None:
-            user, response = _create_account(invitation, name, password, client, authorization)
+        if account is not None:
+            user, response = account, _authenticate(account, password, client, authorization)
+        elif authorization is not None:
+            raise _wrong_account()
         else:
-            user, response = _authenticate(account, password, client, authorization)
+            user = _create_account(invitation.email, organization.settings, name, password)
+            response = auth.open_session(user, client)
         # Accept after authentication, so that the audit log names the user. The invitation may have
         # expired meanwhile.
-        if not queries.mark_accepted(tokens.hash_token(token)):
+        if not queries.mark_accepted(hash_token(token)):
             raise _not_open("expired")
         _join(invitation, user, keep=response.pop("session_id", None))
     if user.email_verified_at is None:
-        user_queries.set_security(user, email_verified_at=db.utc_now())
+        user_queries.update_account(user, email_verified_at=db.utc_now())
     only = response.pop("only", None)
     return {**response, "organizations": organizations.list_for_user(user.id, only=only)}
 
 
-def accept_by_address(email: str) -> queries.AcceptedInvitation | None:
-    """Accept the open invitation of an address into the bound organization, if there is one.
-
-    For single sign-on, where the identity
-    provider confirms that the user has the address. An invitation with the role owner is not
-    accepted in this way: it requires the token.
-    """
-    return queries.accept_by_address(email)
-
-
-def _join(invitation: TokenInvitation, user: User, *, keep: UUID | None) -> None:
+def _join(invitation: Invitation, user: User, *, keep: UUID | None) -> None:
     """Add the user to the organization and its teams; an existing member keeps their role.
 
     A new owner loses the sessions opened by single sign-on, except `keep`: that session presented
     the invitation's token, which proves as much as a confirmation by email.
     """
-    joined = organizations.join(user.id, role=invitation.role)
+    joined = organizations.join(user.id, role=invitation.role, invitation_id=invitation.id)
     teams.join(user.id, map(UUID, invitation.team_ids))
     if joined and invitation.role == Role.owner.name:
-        sessions.end_single_sign_on_sessions(user.id, invitation.organization_id, keep=keep)
-    if joined:
-        data = {"user_id": user.id, "role": invitation.role, "invitation_id": invitation.id}
-        events.emit("member.joined", data)
+        session_queries.revoke_single_sign_on(user.id, invitation.organization_id, keep=keep)
 
 
 def _find_open(token: str) -> TokenInvitation:
     with tenancy.across_organizations(reason=_REASON):
-        invitation = queries.find_by_token(tokens.hash_token(token))
-    if invitation is None:
+        row = queries.find_by_token(hash_token(token))
+    if row is None:
         raise errors.not_found()
-    if invitation.organization_status in CLOSED_STATUSES:
+    if row.organization.status in CLOSED_STATUSES:
         raise _not_open("revoked")
-    if invitation.status != "open":
-        raise _not_open(invitation.status)
-    return invitation
+    if row.status != "open":
+        raise _not_open(row.status)
+    return row
 
 
 def _not_open(status: str) -> ApiError:
@@ -130,42 +123,35 @@ def _find_account(email: str) -> User | None:
 
     The account of a look-alike address belongs to somebody else.
     """
-    account = users.find_by_email(email)
+    account = user_queries.find_by_email(email)
     return account if account is not None and account.email == email else None
 
 
 def _create_account(
-    invitation: TokenInvitation,
-    name: str | None,
-    password: str | None,
-    client: dict[str, Any],
-    authorization: str | None,
-) -> tuple[User, dict[str, Any]]:
-    if authorization is not None:
-        raise _wrong_account()
-    password_policy.check_address(invitation.email)
+    email: str, settings: Mapping[str, Any], name: str | None, password: str | None
+) -> User:
+    password_policy.check_address(email)
     for field, value in (("name", name), ("password", password)):
         if value is None:
             raise errors.invalid("Required to create an account.", field)
     chosen = {
-        n: invitation.settings[n] for n in ("locale", "time_zone") if n in invitation.settings
+        setting: settings[setting] for setting in ("locale", "time_zone") if setting in settings
     }
     with secrets.hashing_slots.reserve():
-        user = users.create(
-            email=invitation.email, name=name or "", password=password, verified=True, **chosen
+        return users.create(
+            email=email, name=name or "", password=password, verified=True, **chosen
         )
-    return user, auth.open_session(user, **client)
 
 
 def _authenticate(
-    account: User, password: str | None, client: dict[str, Any], authorization: str | None
-) -> tuple[User, dict[str, Any]]:
+    account: User, password: str | None, client: Client, authorization: str | None
+) -> dict[str, Any]:
     if authorization is not None:
-        return account, _authenticate_token(account, authorization)
+        return _authenticate_token(account, authorization)
     if password is None:
         message = "This address has an account. Send its password or its bearer token."
         raise errors.invalid(message, "password")
-    return account, auth.login(email=account.email, password=password, **client)
+    return auth.login(email=account.email, password=password, client=client)
 
 
 def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:

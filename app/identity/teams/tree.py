@@ -16,26 +16,26 @@ _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
 # recursion if the data contains a cycle.
 _ANCESTORS = text(
     """
-    WITH RECURSIVE way (id, parent_id, level) AS (
+    WITH RECURSIVE ancestors (id, parent_id, level) AS (
         SELECT id, parent_id, 1 FROM teams WHERE organization_id = :org AND id = :team_id
         UNION ALL
-        SELECT teams.id, teams.parent_id, level + 1 FROM way
-        JOIN teams ON teams.organization_id = :org AND teams.id = way.parent_id
+        SELECT teams.id, teams.parent_id, level + 1 FROM ancestors
+        JOIN teams ON teams.organization_id = :org AND teams.id = ancestors.parent_id
         WHERE level < 1000
     )
-    SELECT id FROM way ORDER BY level
+    SELECT id FROM ancestors ORDER BY level
     """
 )
 _HEIGHT = text(
     """
-    WITH RECURSIVE below (id, level) AS (
+    WITH RECURSIVE subtree (id, level) AS (
         SELECT id, 1 FROM teams WHERE organization_id = :org AND id = :team_id
         UNION ALL
-        SELECT teams.id, level + 1 FROM below
-        JOIN teams ON teams.organization_id = :org AND teams.parent_id = below.id
+        SELECT teams.id, level + 1 FROM subtree
+        JOIN teams ON teams.organization_id = :org AND teams.parent_id = subtree.id
         WHERE level < 1000
     )
-    SELECT coalesce(max(level), 0) FROM below
+    SELECT coalesce(max(level), 0) FROM subtree
     """
 )
 _CONFLICTING_NAMES = text(
@@ -69,7 +69,7 @@ _CHART = """
     ), shown AS MATERIALIZED (
         SELECT teams.id, teams.parent_id, teams.name, teams.description, teams.skills,
                teams.lead_id, teams.member_count,
-               count(*) OVER () AS team_count, sum(teams.member_count) OVER () AS seats
+               count(*) OVER () AS team_count, sum(teams.member_count) OVER () AS seat_count
         FROM tree JOIN teams ON teams.organization_id = :org AND teams.id = tree.id
     )
     SELECT shown.*,
@@ -78,7 +78,7 @@ _CHART = """
            (SELECT json_build_object('id', id, 'email', email, 'name', name)
              FROM users WHERE id = shown.lead_id) AS lead,
            CASE WHEN :with_members AND shown.member_count > 0
-                 AND shown.team_count <= :max_teams AND shown.seats <= :max_members
+                 AND shown.team_count <= :max_teams AND shown.seat_count <= :max_members
            THEN (SELECT json_agg(json_build_object(
                'user', json_build_object('id', person.id, 'email', email, 'name', person.name),
                'role', CASE WHEN person.id = shown.lead_id THEN 'lead' ELSE 'member' END,
@@ -94,7 +94,7 @@ _WHOLE = text(_CHART.format(start="parent_id IS NULL"))
 _PART = text(_CHART.format(start="id = :team_id"))
 
 
-def _values(**more: object) -> dict[str, object]:
+def _build_values(**more: object) -> dict[str, object]:
     return {"org": tenancy.current_organization_id(), **more}
 
 
@@ -108,17 +108,17 @@ def list_ancestors(team_id: UUID) -> list[UUID]:
 
     The list is empty if the team does not exist.
     """
-    return list(db.session().scalars(_ANCESTORS, _values(team_id=team_id)))
+    return list(db.session().scalars(_ANCESTORS, _build_values(team_id=team_id)))
 
 
 def get_height(team_id: UUID) -> int:
     """Return the number of levels in a team's subtree; 0 if the team does not exist."""
-    return int(db.session().scalars(_HEIGHT, _values(team_id=team_id)).one())
+    return int(db.session().scalars(_HEIGHT, _build_values(team_id=team_id)).one())
 
 
 def list_conflicting_names(team_id: UUID, parent_id: UUID | None) -> list[str]:
     """Return the names of a team's children that a child of `parent_id` already has."""
-    values = _values(team_id=team_id, parent_id=parent_id)
+    values = _build_values(team_id=team_id, parent_id=parent_id)
     return list(db.session().scalars(_CONFLICTING_NAMES, values))
 
 
@@ -126,8 +126,8 @@ def remove(team_id: UUID, parent_id: UUID | None) -> None:
     """Delete a team and move its children up to `parent_id`."""
     session = db.session()
     session.execute(_DEFER)
-    session.execute(_REMOVE, _values(team_id=team_id))
-    session.execute(_MOVE_UP, _values(team_id=team_id, parent_id=parent_id))
+    session.execute(_REMOVE, _build_values(team_id=team_id))
+    session.execute(_MOVE_UP, _build_values(team_id=team_id, parent_id=parent_id))
     session.execute(_CHECK)
 
 
@@ -139,7 +139,7 @@ class Bounds(NamedTuple):
 
 
 class ChartRow(NamedTuple):
-    """A team of an organization chart; `team_count` and `seats` are totals of the whole chart."""
+    """A team of an organization chart; `team_count` and `seat_count` are totals of the chart."""
 
     id: UUID
     parent_id: UUID | None
@@ -149,7 +149,7 @@ class ChartRow(NamedTuple):
     lead_id: UUID | None
     member_count: int
     team_count: int
-    seats: int
+    seat_count: int
     child_count: int
     lead: dict[str, Any] | None
     members: list[dict[str, Any]] | None
@@ -162,7 +162,7 @@ def list_chart_rows(
 
     If the chart exceeds `bounds`, the rows have no members and the list is incomplete.
     """
-    values = _values(
+    values = _build_values(
         team_id=team_id,
         depth=depth or MAX_DEPTH,
         with_members=members,

@@ -25,21 +25,6 @@ def render(stored: Mapping[str, Any], provider_key: str | None) -> dict[str, Any
     return {**DEFAULTS, **stored, "ai_provider": provider}
 
 
-def get_claim_minutes(stored: Mapping[str, Any]) -> int:
-    """Return after how many minutes a claim expires unless it is renewed."""
-    return int(stored.get("claim_minutes") or DEFAULTS["claim_minutes"])
-
-
-def allows_self_review(stored: Mapping[str, Any]) -> bool:
-    """Return True if reviewers may decide on tag sets that they labeled."""
-    return stored.get("allow_self_review") is True
-
-
-def get_draft_hours(stored: Mapping[str, Any]) -> int:
-    """Return after how many hours a draft that is not saved releases its document."""
-    return int(stored.get("draft_hours") or DEFAULTS["draft_hours"])
-
-
 def merge(
     stored: Mapping[str, Any], provider_key: str | None, changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str | None]:
@@ -76,7 +61,7 @@ def _merge_provider(
 ) -> tuple[dict[str, Any], str | None]:
     provider = {**_BUILTIN, **stored, **{k: v for k, v in changes.items() if k != "api_key"}}
     _check_provider(provider)
-    if _origin(provider["base_url"]) != _origin(stored.get("base_url")):
+    if _get_origin(provider["base_url"]) != _get_origin(stored.get("base_url")):
         # Otherwise somebody who cannot read the key could have it sent to their own server.
         key = None
     if "api_key" in changes:
@@ -106,6 +91,6 @@ def check_address(changes: Mapping[str, Any]) -> None:
             raise errors.invalid(refusal.reason, "settings.ai_provider.base_url") from None
 
 
-def _origin(url: str | None) -> tuple[str, str] | None:
+def _get_origin(url: str | None) -> tuple[str, str] | None:
     parts = urlsplit(url) if url else None
     return (parts.scheme, parts.netloc) if parts else None

@@ -1,6 +1,6 @@
-"""SQL queries that read teams."""
+"""SQL queries of teams and their members; those of the tree are in `tree`."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -16,20 +16,34 @@ from sqlalchemy import (
     bindparam,
     case,
     cast,
+    delete,
     func,
     literal,
     null,
     select,
+    text,
+    update,
 )
-from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 
-from app.identity.teams.counters import TEAMS
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between
+from app.kit.counters import Between, Cube, Source
+from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
+
+TEAMS = Source(
+    "teams",
+    ("root", "created"),
+    (
+        Cube("teams", ("root",)),
+        Cube("teams.created.month", ("root",), bucket="created", length=MONTH),
+        Cube("teams.created.day", ("root",), bucket="created", length=DAY),
+    ),
+)
+"""Source of the team counters; `root` is true for a team that has no parent."""
 
 _ISO = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 _COLUMNS: tuple[Any, ...] = (
@@ -84,6 +98,16 @@ _BY_NAME = PreparedList(
     Team.name,
     Team.id,
     "text",
+)
+
+# Written as plain SQL so that this module need not import the organizations feature, which depends
+# on teams.
+_LOCK_MEMBERSHIPS = text(
+    """
+    SELECT user_id FROM memberships
+    WHERE organization_id = :org AND user_id = ANY(CAST(:user_ids AS uuid[]))
+    ORDER BY user_id FOR KEY SHARE
+    """
 )
 
 
@@ -192,3 +216,60 @@ def list_by_user(user_ids: list[UUID]) -> Sequence[Row[UUID, UUID, str]]:
         .order_by(Team.name, Team.id)
     )
     return db.session().execute(statement).all()
+
+
+def lock_memberships(user_ids: Iterable[UUID]) -> set[UUID]:
+    """Return which of the users are members of the organization, and lock their memberships.
+
+    The memberships cannot be deleted until the transaction ends.
+    """
+    values = {
+        "org": tenancy.current_organization_id(),
+        "user_ids": [str(user_id) for user_id in user_ids],
+    }
+    return set(db.session().scalars(_LOCK_MEMBERSHIPS, values))
+
+
+def add_members(team_ids: Sequence[UUID], user_ids: Collection[UUID]) -> None:
+    """Add each user to each team; existing team members are left unchanged."""
+    common = {"organization_id": tenancy.current_organization_id(), "created_at": db.utc_now()}
+    rows = [
+        {**common, "team_id": team_id, "user_id": user_id}
+        for team_id in team_ids
+        for user_id in sorted(user_ids)
+    ]
+    if rows:
+        db.session().execute(insert(TeamMember).values(rows).on_conflict_do_nothing())
+
+
+def lock_members(team_id: UUID, user_id: UUID | None = None) -> None:
+    """Lock the member rows of a team, or only the row of `user_id`.
+
+    Call this before locking the team itself: it is the order in which the rows are locked when a
+    user leaves the organization, so the two cannot deadlock.
+    """
+    rows = select(TeamMember.user_id).where(TeamMember.team_id == team_id)
+    if user_id is not None:
+        rows = rows.where(TeamMember.user_id == user_id)
+    db.session().execute(rows.order_by(TeamMember.user_id).with_for_update()).all()
+
+
+def remove_member(team_id: UUID, user_id: UUID) -> bool:
+    """Remove a user from a team, and return false if the user was not a member of it."""
+    statement = (
+        delete(TeamMember)
+        .where(TeamMember.team_id == team_id, TeamMember.user_id == user_id)
+        .returning(TeamMember.user_id)
+        .execution_options(synchronize_session=False)
+    )
+    return db.session().execute(statement).first() is not None
+
+
+def set_lead(team_id: UUID, user_id: UUID) -> None:
+    """Set the lead of a newly created team without increasing its revision."""
+    db.session().execute(
+        update(Team)
+        .where(Team.id == team_id)
+        .values(lead_id=user_id, updated_at=Team.updated_at)
+        .execution_options(synchronize_session=False)
+    )

@@ -1,0 +1,224 @@
+"""Reset and change of passwords, and change of email addresses."""
+
+from typing import Any
+from uuid import UUID
+
+import orjson
+from sqlalchemy import text
+
+from app.identity.auth import attempts, links, password_policy, service
+from app.identity.auth.service import Client
+from app.identity.users import addresses, passwords
+from app.identity.users import queries as user_queries
+from app.identity.users import service as users
+from app.identity.users.models import User
+from app.kit import audit, container, db, errors, jobs, secrets, tenancy
+from app.kit.errors import ApiError
+from app.kit.jobs import Job
+from app.kit.principal import Caller
+
+RESET_JOB = "auth.mail_reset"
+CONFIRMATION_JOB = "auth.mail_confirmation"
+_DELETE_ARGS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
+
+
+def request_reset(email: str) -> dict[str, int]:
+    """Enqueue an email with a reset link, to be sent if the address has an account.
+
+    Nothing is looked up here, so that neither the response nor its time reveals an account.
+    """
+    _enqueue_encrypted(RESET_JOB, email=email)
+    return {"expires_in": int(links.LIFETIME.total_seconds())}
+
+
+def send_reset_link(email: str) -> None:
+    """Send a password reset link; runs in a worker.
+
+    The link is sent to the stored address, never to the spelling in the request.
+    """
+    account = user_queries.find_by_email(email)
+    user = user_queries.lock(account.id) if account is not None else None
+    if user is None or user.disabled_at is not None or links.must_wait(user.id, links.RESET):
+        return
+    if not password_policy.allows_password(user):
+        return
+    links.send_link(user, links.RESET, user.email)
+
+
+def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any]:
+    """Set a new password with an emailed token, and return the login response.
+
+    The token proves that the user receives the account's email: waits after failed logins end,
+    other links become invalid, and the address becomes verified. Raises 400 `validation_error`; the
+    token stays valid if the password is refused.
+    """
+    consumed = links.consume(token, links.RESET)
+    user = user_queries.lock(consumed.user_id)
+    if user is None or user.disabled_at is not None or user.email != consumed.email:
+        raise errors.invalid("The account of this token is no longer available.", "token")
+    audit.act_as("user", user.id, user.email)
+    with secrets.hashing_slots.reserve():
+        _replace_password(user, password, field="password")
+    attempts.clear(attempts.get_address_subject(user.email))
+    if user.email_verified_at is None:
+        user_queries.update_account(user, email_verified_at=db.utc_now())
+    return service.open_session(user, client)
+
+
+def change_password(
+    caller: Caller, *, current_password: str, new_password: str, client: Client
+) -> dict[str, Any]:
+    """Change the caller's password, and return a login response with a new token.
+
+    All earlier tokens become invalid. Raises 401 `invalid_credentials` if the current password is
+    wrong, 429 after repeated failures, and 400 if the new password is refused.
+    """
+    with secrets.hashing_slots.reserve():
+        user = verify_password(caller, current_password)
+        if current_password == new_password:
+            message = "This is the current password. Choose a different one."
+            raise errors.invalid(message, "new_password")
+        _replace_password(user, new_password, field="new_password")
+    return service.open_session(user, client)
+
+
+def verify_password(caller: Caller, password: str) -> User:
+    """Verify the caller's password and return the caller's account, locked.
+
+    Raises 401 if the password is wrong, 429 after repeated failures, and 403 if the account may not
+    use a password.
+    """
+    subject = attempts.get_user_subject(caller.user_id)
+    has_failures = attempts.check(subject)
+    user = user_queries.get(caller.user_id)
+    if user is None:
+        raise errors.not_found()
+    stored = user.password_hash
+    if not secrets.verify_password(stored or secrets.dummy_hash(), password) or stored is None:
+        attempts.count(subject)
+        raise ApiError("invalid_credentials", "The password is wrong.")
+    if has_failures:
+        attempts.clear(subject)
+    locked = user_queries.lock(user.id)
+    if locked is None or locked.password_hash != stored:
+        raise errors.conflict("The password was changed by another request. Try again.")
+    # If passwords are disabled for the account, even a correct one must not change anything, such
+    # as the address for which they are disabled.
+    password_policy.check(locked)
+    return locked
+
+
+def set_password(user: User, password: str) -> None:
+    """Set the password of a locked user without verifying the old one; for the operator.
+
+    Ends all sessions and links, like every password change. Raises 400 `validation_error`.
+    """
+    with secrets.hashing_slots.reserve():
+        _replace_password(user, password, field="password")
+    attempts.clear(attempts.get_address_subject(user.email))
+
+
+def remove_credentials(user: User) -> None:
+    """Remove the password, sessions and links of an account, and mark its address as verified.
+
+    For an account with an unverified address, when its user proves the address in another way:
+    somebody else may have created the account and may know the password.
+    """
+    user_queries.lock(user.id)
+    user_queries.update_account(user, password_hash=None, email_verified_at=db.utc_now())
+    service.end_all_sessions(user)
+    links.invalidate_all(user.id)
+
+
+def _replace_password(user: User, password: str, *, field: str) -> None:
+    password_policy.check(user)
+    passwords.check(password, email=user.email, name=user.name, field=field)
+    user_queries.update_account(user, password_hash=secrets.hash_password(password))
+    service.end_all_sessions(user)
+    links.invalidate_all(user.id)
+    links.send_notice(user, "password_changed", to=user.email)
+
+
+def request_email_change(caller: Caller, *, email: str, password: str) -> dict[str, int]:
+    """Enqueue an email with a confirmation link to the address.
+
+    The response is the same whether or not another account has the address. Raises 400
+    `validation_error`, 401 `invalid_credentials`, 403 if the account may not use a password, and
+    429 within 30 seconds of the previous link.
+    """
+    address = addresses.parse(email)
+    with secrets.hashing_slots.reserve():
+        user = verify_password(caller, password)
+    if address == user.email and user.email_verified_at is not None:
+        raise errors.invalid("This is already your email address, and it is verified.", "email")
+    if links.must_wait(user.id, links.EMAIL):
+        raise ApiError(
+            "rate_limited",
+            "A link was sent less than 30 seconds ago. Try again in 30 seconds.",
+            headers={"Retry-After": "30"},
+        )
+    version = str(user.token_version)
+    _enqueue_encrypted(CONFIRMATION_JOB, user_id=str(user.id), email=address, version=version)
+    return {"expires_in": int(links.LIFETIME.total_seconds())}
+
+
+def send_email_confirmation(user_id: UUID, email: str, version: int) -> None:
+    """Send the confirmation link; runs in a worker.
+
+    Sends nothing if another account has the address. The link is created all the same, so that the
+    wait before the next request does not reveal that account. Sends nothing either if the user's
+    token version has changed since the request: a late link must not survive a change that
+    invalidated all links.
+    """
+    user = user_queries.lock(user_id)
+    if user is None or user.disabled_at is not None or user.token_version != version:
+        return
+    if links.must_wait(user.id, links.EMAIL):
+        return
+    other = user_queries.find_by_email(email)
+    if other is None or other.id == user.id:
+        links.send_link(user, links.EMAIL, email)
+    else:
+        links.issue(user, links.EMAIL, email)
+
+
+def confirm_email_change(token: str) -> dict[str, Any]:
+    """Set the address that the token was sent to as the account's verified address.
+
+    Returns {email, email_verified}. A new address ends all sessions, and a notice is sent to the
+    old one. Raises 400 `validation_error` on `token`, 409 `conflict` if another account has the
+    mailbox by now, and 403 if the account may no longer use a password.
+    """
+    consumed = links.consume(token, links.EMAIL)
+    user = user_queries.lock(consumed.user_id)
+    if user is None or user.disabled_at is not None:
+        raise errors.invalid("The account of this token is no longer available.", "token")
+    audit.act_as("user", user.id, user.email)
+    if consumed.email != user.email:
+        other = user_queries.find_by_email(consumed.email)
+        if other is not None and other.id != user.id:
+            raise users.address_taken()
+        password_policy.check(user)
+        old_email, user.email = user.email, consumed.email
+        db.session().flush()
+        service.end_all_sessions(user)
+        links.invalidate_all(user.id)
+        links.send_notice(user, "email_changed", to=old_email)
+        user_queries.update_account(user, email_verified_at=db.utc_now())
+    elif user.email_verified_at is None:
+        user_queries.update_account(user, email_verified_at=db.utc_now())
+    return {"email": user.email, "email_verified": True}
+
+
+def _enqueue_encrypted(function: str, **args: str) -> None:
+    """Enqueue a job with encrypted arguments: the table must not contain readable addresses."""
+    encrypted = container.keyring().encrypt(orjson.dumps(args))
+    with tenancy.across_organizations(reason="accounts belong to no organization"):
+        jobs.enqueue(function, {"sealed": encrypted}, organization_id=None)
+
+
+def read_encrypted_args(job: Job) -> dict[str, str]:
+    """Return the decrypted arguments of a job, and delete them in the job's transaction."""
+    args: dict[str, str] = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
+    db.session().execute(_DELETE_ARGS, {"id": job.id})
+    return args

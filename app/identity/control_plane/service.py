@@ -1,0 +1,252 @@
+"""Service with which the operator provisions, lists and changes organizations."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+
+from app.identity.auth import links
+from app.identity.control_plane import queries
+from app.identity.organizations import emitted_events
+from app.identity.organizations import service as organizations
+from app.identity.organizations.models import Organization
+from app.identity.users import addresses
+from app.identity.users import queries as user_queries
+from app.identity.users import service as users
+from app.identity.users.models import User
+from app.kit import db, errors, events, tenancy
+from app.kit.emails import Emails
+from app.kit.errors import ApiError
+
+emails = Emails(Path(__file__).parent / "letters")
+
+LIMITS = {
+    "members": "Members.",
+    "documents_per_month": "Documents received per month.",
+    "stored_bytes": "Total size of all files in bytes.",
+    "active_schemas": "Active schemas.",
+    "connectors": "Connectors.",
+    "webhooks": "Webhooks.",
+    "ai_pages_per_month": "Pages processed with AI assistance per month.",
+}
+"""Maps each limit of a plan to a description of what it limits."""
+LINK_LIFETIME = timedelta(days=7)
+"""Lifetime of the first link, which is an invitation and is valid for as long as one."""
+
+
+def set_plan(
+    slug: str, *, plan: str, limits: dict[str, int | None], revision: int | None = None
+) -> dict[str, Any]:
+    """Replace an organization's plan and the limits that differ from it; None means no limit.
+
+    Emits `organization.plan_changed` on a change. Raises 404, 409 if the organization was closed,
+    and 409 `stale_precondition`.
+    """
+    organization = _lock_not_closed(slug)
+    if revision is not None and revision != organization.revision:
+        raise errors.stale(organization.revision)
+    if (organization.plan, organization.plan_limits) != (plan, limits):
+        plan_before = organization.plan
+        organization.plan, organization.plan_limits = plan, limits
+        payload: emitted_events.PlanChangedPayload = {
+            "plan": plan,
+            "limits": limits,
+            "plan_before": plan_before,
+        }
+        _emit(organization, emitted_events.PLAN_CHANGED, payload)
+    return render(organization)
+
+
+def suspend(slug: str, *, reason: str) -> dict[str, Any]:
+    """Suspend an organization, so that writes are refused, and email the owners the reason.
+
+    For a suspended organization, replaces the reason. Emits `organization.suspended`. Raises 404,
+    and 409 if the organization was closed.
+    """
+    organization = _lock_not_closed(slug)
+    was_suspended = organization.status == "suspended"
+    if was_suspended and organization.suspension_reason == reason:
+        return render(organization)
+    organization.status, organization.suspension_reason = "suspended", reason
+    if not was_suspended:
+        organization.suspended_at = db.utc_now()
+    _emit(organization, emitted_events.SUSPENDED, {"reason": reason})
+    _email_owners(organization, "suspended", reason=reason)
+    return render(organization)
+
+
+def close(slug: str) -> dict[str, Any]:
+    """Close an organization as its owner would; it is erased after the grace period.
+
+    Raises 404, and 409 if the organization was closed.
+    """
+    organization = _lock_not_closed(slug)
+    with tenancy.organization(organization.id):
+        organizations.close_record(organization)
+    return render(organization)
+
+
+def reopen(slug: str) -> dict[str, Any]:
+    """Reopen an organization within its grace period; its members, keys and records are unchanged.
+
+    Raises 404, and 409 if the organization is not closed or erasing has begun.
+    """
+    organization = queries.find_by_slug(slug, lock=True)
+    if organization is None:
+        raise errors.not_found()
+    with tenancy.organization(organization.id):
+        organizations.reopen_record(organization)
+    return render(organization)
+
+
+def reinstate(slug: str) -> dict[str, Any]:
+    """End a suspension, or do nothing if there is none.
+
+    Emits `organization.reinstated`. Raises 404, and 409 if the organization was closed.
+    """
+    organization = _lock_not_closed(slug)
+    if organization.status == "suspended":
+        organization.status = "active"
+        organization.suspended_at = organization.suspension_reason = None
+        _emit(organization, emitted_events.REINSTATED, {})
+        _email_owners(organization, "reinstated")
+    return render(organization)
+
+
+def render(organization: Organization) -> dict[str, Any]:
+    """Return an organization as the operator sees it."""
+    db.session().flush()
+    return {
+        "id": organization.id,
+        "slug": organization.slug,
+        "name": organization.name,
+        "status": organization.status,
+        "plan": organization.plan,
+        "limits": organization.plan_limits,
+        "suspended_at": organization.suspended_at,
+        "suspension_reason": organization.suspension_reason,
+        "created_at": organization.created_at,
+        "updated_at": organization.updated_at,
+        "revision": organization.revision,
+    }
+
+
+def _lock_not_closed(slug: str) -> Organization:
+    organization = queries.find_by_slug(slug, lock=True)
+    if organization is None:
+        raise errors.not_found()
+    if organization.status not in ("active", "suspended"):
+        raise errors.conflict("The organization was closed.", state=organization.status)
+    return organization
+
+
+def _emit(organization: Organization, event: str, payload: Mapping[str, object]) -> None:
+    with tenancy.organization(organization.id):
+        events.emit(event, payload)
+
+
+def _email_owners(organization: Organization, template: str, **values: str) -> None:
+    with tenancy.organization(organization.id):
+        owners = queries.list_enabled_owners(organization.id)
+    for owner in owners:
+        emails.enqueue(
+            template,
+            to=owner.email,
+            locale=owner.locale,
+            values={"name": owner.name, "organization": organization.name, **values},
+            organization_id=organization.id,
+        )
+
+
+def list_organizations(
+    *, status: str | None = None, plan: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield all organizations, sorted by slug: slug, name, status, plan, members, created_at."""
+    with tenancy.across_organizations(reason="the operator sees every organization"):
+        yield from queries.list_organizations(status=status, plan=plan)
+
+
+def show(slug: str) -> dict[str, Any]:
+    """Return an organization with its owners and the times of closing and erasure. Raises 404."""
+    organization = queries.find_by_slug(slug)
+    if organization is None:
+        raise errors.not_found()
+    with tenancy.organization(organization.id):
+        owners = [user.email for user in queries.list_enabled_owners(organization.id)]
+        members = queries.count_members(organization.id)
+    return {
+        **render(organization),
+        "owners": owners,
+        "members": members,
+        "closed_at": organization.closed_at,
+        "erase_after": organization.erase_after,
+        "erased_at": organization.erased_at,
+    }
+
+
+def provision(
+    *, organization: dict[str, Any], owner: dict[str, str], plan: str | None = None
+) -> dict[str, Any]:
+    """Create an `organization` ({name, slug?}) for `owner` ({email, name}), and email the owner.
+
+    If the address has no account, one is created, and the email has a link to choose a password. An
+    existing account is not changed. Emits `organization.provisioned`. Raises 400
+    `validation_error`, and 409 `conflict` if the slug is taken, if the address only looks like that
+    of an existing account, or if the account is disabled.
+    """
+    with _prefix_error_field("owner"):
+        user, created = _find_or_create_owner(owner["email"], owner["name"])
+    with _prefix_error_field("organization"):
+        record = organizations.create(**organization, owner_id=user.id, plan=plan)
+    with tenancy.organization(record.id):
+        events.emit(emitted_events.PROVISIONED, {"owner_id": user.id, "plan": record.plan})
+    _email_owner(record, user, created=created)
+    person = {"id": user.id, "email": user.email, "name": user.name, "created": created}
+    return {**render(record), "owner": person}
+
+
+def _find_or_create_owner(email: str, name: str) -> tuple[User, bool]:
+    address = addresses.parse(email)
+    account = user_queries.find_by_email(address)
+    if account is None:
+        try:
+            with db.session().begin_nested():
+                return users.create(email=address, name=name), True
+        except (IntegrityError, ApiError):
+            account = user_queries.find_by_email(address)
+            if account is None:
+                raise
+            # A concurrent request has created the account.
+    if account is None or account.email != address:
+        raise users.address_taken()
+    if account.disabled_at is not None:
+        raise ApiError("conflict", "The account of this address is disabled.", field="email")
+    return account, False
+
+
+def _email_owner(organization: Organization, owner: User, *, created: bool) -> None:
+    values: dict[str, str | int | None] = {"name": owner.name, "organization": organization.name}
+    if created:
+        values |= links.issue(owner, links.RESET, owner.email, LINK_LIFETIME)
+        values |= {"email": owner.email, "days": LINK_LIFETIME.days}
+    emails.enqueue(
+        "welcome" if created else "provisioned",
+        to=owner.email,
+        locale=owner.locale,
+        values=values,
+        organization_id=organization.id,
+    )
+
+
+@contextmanager
+def _prefix_error_field(member: str) -> Iterator[None]:
+    """Prefix the field of an error with `member`, the part of the body that it belongs to."""
+    try:
+        yield
+    except errors.ApiError as error:
+        if error.field is not None:
+            error.field = f"{member}.{error.field}"
+        raise

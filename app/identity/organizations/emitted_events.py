@@ -1,0 +1,55 @@
+"""Names and payloads of the events about organizations and their members."""
+
+from datetime import datetime
+from typing import TypedDict
+from uuid import UUID
+
+PROVISIONED = "organization.provisioned"
+PLAN_CHANGED = "organization.plan_changed"
+SUSPENDED = "organization.suspended"
+REINSTATED = "organization.reinstated"
+CLOSED = "organization.closed"
+REOPENED = "organization.reopened"
+MEMBER_JOINED = "member.joined"
+MEMBER_ROLE_CHANGED = "member.role_changed"
+MEMBER_REMOVED = "member.removed"
+MEMBER_DISABLED = "member.disabled"
+"""Emitted in each organization of a disabled account; the payload is {user_id}."""
+
+
+class ClosedPayload(TypedDict):
+    """The payload of `CLOSED`; the organization is erased after `erase_after`."""
+
+    organization_id: UUID
+    erase_after: datetime
+
+
+class PlanChangedPayload(TypedDict):
+    """The payload of `PLAN_CHANGED`; a limit of None means no limit."""
+
+    plan: str
+    limits: dict[str, int | None]
+    plan_before: str
+
+
+class MemberJoinedPayload(TypedDict):
+    """The payload of `MEMBER_JOINED`; `invitation_id` is null without an invitation."""
+
+    user_id: UUID
+    role: str
+    invitation_id: UUID | None
+
+
+MemberRoleChangedPayload = TypedDict(
+    "MemberRoleChangedPayload", {"user_id": UUID, "from": str, "to": str, "changed_by": UUID | None}
+)
+"""The payload of `MEMBER_ROLE_CHANGED`; `changed_by` is null for single sign-on."""
+
+
+class MemberRemovedPayload(TypedDict):
+    """The payload of `MEMBER_REMOVED`; `removed_by` is null for single sign-on."""
+
+    user_id: UUID
+    role: str
+    removed_by: UUID | None
+    team_ids: list[UUID]

@@ -1,0 +1,257 @@
+"""Service that creates, reads, updates, closes and reopens organizations."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from app.identity.organizations import emitted_events, queries, slugs
+from app.identity.organizations import settings as rules
+from app.identity.organizations.models import Membership, Organization
+from app.kit import container, db, errors, events, tenancy
+from app.kit.pagination import Page, PageRequest
+from app.kit.permissions import Role
+from app.kit.principal import Caller
+
+_MAX_ATTEMPTS = 8
+MIN_GRACE_PERIOD = timedelta(hours=1)
+"""Minimum grace period: requests and jobs that run at the closing end before erasing begins."""
+
+
+def list_for_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
+    """Return the organizations of a user, sorted by name: [{slug, name, role}].
+
+    If `only` is an organization id, the others are omitted.
+    """
+    with tenancy.across_organizations(reason="a user's memberships span organizations"):
+        return queries.list_for_user(user_id, only=only)
+
+
+def list_for_caller(caller: Caller, page: PageRequest, **period: datetime | None) -> Page:
+    """Return a page of the caller's organizations, with the caller's role in each.
+
+    An API key sees only its own organization, with the key's role. A session that is limited to one
+    organization sees only that one.
+    """
+    if caller.api_key_id is not None:
+        assert caller.role is not None
+        result = queries.get_page_of_one(caller.org.id, caller.role.name, page, **period)
+    else:
+        with tenancy.across_organizations(reason="a user's memberships span organizations"):
+            only = caller.only_organization
+            result = queries.get_page_for_user(caller.user_id, page, only=only, **period)
+    return replace(result, items=[_add_settings(row._asdict()) for row in result.items])
+
+
+def list_for_key(caller: Caller) -> list[dict[str, str]]:
+    """Return the organization of an API key with the key's role: [{slug, name, role}]."""
+    assert caller.role is not None
+    name = queries.get_name(caller.org.id)
+    return [{"slug": caller.org.slug, "name": name, "role": caller.role.name}]
+
+
+def get(caller: Caller) -> dict[str, Any]:
+    """Return the organization of the request, as the caller sees it."""
+    assert caller.role is not None
+    return render(db.session().get_one(Organization, caller.org.id), role=caller.role)
+
+
+def render(organization: Organization, *, role: Role) -> dict[str, Any]:
+    """Return an organization as a member with `role` sees it."""
+    names = [column.key for column in Organization.__table__.columns]
+    return _add_settings({**{n: getattr(organization, n) for n in names}, "role": role.name})
+
+
+def _add_settings(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "settings": rules.render(row["settings"], row["ai_provider_key"])}
+
+
+def list_with_retention() -> list[UUID]:
+    """Return the ids of the organizations that have a retention period."""
+    return [organization_id for organization_id, _ in queries.list_retention_days()]
+
+
+def get_retention_days(organization_id: UUID) -> int | None:
+    """Return for how many days an organization keeps its documents.
+
+    Returns None if it keeps them forever, or if it is closed.
+    """
+    rows = queries.list_retention_days(organization_id)
+    return rows[0][1] if rows else None
+
+
+def create(
+    *,
+    name: str,
+    slug: str | None = None,
+    owner_id: UUID,
+    settings: dict[str, Any] | None = None,
+    plan: str | None = None,
+) -> Organization:
+    """Create an organization and its owner's membership; flushed, not committed.
+
+    Without `slug`, one is generated from the name; without `plan`, it is the operator's default.
+    `settings` are in the form that clients send. Raises 400 `validation_error` on an invalid slug
+    or setting, and 409 `conflict` if the slug is, or ever was, in use.
+    """
+    rules.check_address(settings or {})
+    stored, provider_key = rules.merge({}, None, settings or {})
+    values = {
+        "name": name,
+        "settings": stored,
+        "ai_provider_key": provider_key,
+        "plan": plan or container.settings().default_plan,
+    }
+    if slug is None:
+        organization = _insert_with_generated_slug(name, values)
+    else:
+        organization = _insert_with_slug(slug, values)
+    with tenancy.organization(organization.id):
+        db.session().add(Membership(user_id=owner_id, role="owner"))
+        db.session().flush()
+    return organization
+
+
+def join(user_id: UUID, *, role: str, invitation_id: UUID | None) -> bool:
+    """Make a user a member of the bound organization, and emit `member.joined`.
+
+    Also deletes the record of an earlier removal. Returns false and changes nothing if the user is
+    already a member, also if a concurrent transaction has created the membership.
+    """
+    joined = queries.insert_membership(user_id, role)
+    if joined:
+        queries.delete_removal(user_id)
+        payload: emitted_events.MemberJoinedPayload = {
+            "user_id": user_id,
+            "role": role,
+            "invitation_id": invitation_id,
+        }
+        events.emit(emitted_events.MEMBER_JOINED, payload)
+    return joined
+
+
+def _insert_with_slug(slug: str, values: dict[str, Any]) -> Organization:
+    if not slugs.is_slug(slug):
+        message = "Must be 3 to 63 characters of a-z and 0-9, with single hyphens between them."
+        raise errors.invalid(message, "slug")
+    if slug in slugs.RESERVED:
+        raise errors.invalid("This slug is reserved.", "slug")
+    organization = queries.insert_organization(slug, values)
+    if organization is None:
+        raise errors.ApiError("conflict", "This slug is taken.", field="slug")
+    return organization
+
+
+def _insert_with_generated_slug(name: str, values: dict[str, Any]) -> Organization:
+    slug = slugs.build_slug(name)
+    organization = queries.insert_organization(slug, values) if slug else None
+    attempts = 0
+    while organization is None:
+        assert attempts < _MAX_ATTEMPTS, "every random suffix was taken, out of 700 million"
+        attempts += 1
+        organization = queries.insert_organization(slugs.build_slug_with_suffix(name), values)
+    return organization
+
+
+def update(
+    caller: Caller,
+    *,
+    revision: int | None,
+    name: str | None = None,
+    settings: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Update the name and the settings; settings that are left out keep their values.
+
+    Raises 409 `stale_precondition`, and 400 `validation_error` on an invalid setting.
+    """
+    assert caller.role is not None
+    if settings:
+        rules.check_address(settings)
+    record = queries.lock(caller.org.id)
+    if revision not in (None, record.revision):
+        raise errors.stale(record.revision)
+    if name is not None:
+        record.name = name
+    if settings:
+        record.settings, record.ai_provider_key = rules.merge(
+            record.settings, record.ai_provider_key, settings
+        )
+    db.session().flush()
+    return render(record, role=caller.role)
+
+
+def close(caller: Caller, *, slug: str) -> dict[str, Any]:
+    """Close the organization: access ends at once, and a worker erases it after the grace period.
+
+    Emits `organization.closed`. Raises 400 if `slug` is not the organization's, and 409 if it is
+    already closed.
+    """
+    assert caller.role is not None
+    if slug != caller.org.slug:
+        raise errors.invalid("Must be the slug of the organization to close.", "slug")
+    record = queries.lock(caller.org.id)
+    close_record(record)
+    return render(record, role=caller.role)
+
+
+def close_record(record: Organization) -> None:
+    """Close a locked organization, which must be the bound one.
+
+    Emits `organization.closed`. Raises 409 if it is already closed.
+    """
+    if record.closed_at is not None:
+        raise errors.conflict("The organization is already closed.", state=record.status)
+    record.status = "closed"
+    record.closed_at = db.utc_now()
+    grace = timedelta(days=container.settings().erase_after_days)
+    record.erase_after = record.closed_at + max(grace, MIN_GRACE_PERIOD)
+    payload: emitted_events.ClosedPayload = {
+        "organization_id": record.id,
+        "erase_after": record.erase_after,
+    }
+    events.emit(emitted_events.CLOSED, payload)
+
+
+def reopen_record(record: Organization) -> None:
+    """Reopen a locked organization, which must be the bound one.
+
+    Emits `organization.reopened`. Raises 409 if it is not closed, or if erasing has begun.
+    """
+    if record.status != "closed" or record.erasure is not None:
+        state = record.status if record.erasure is None else "erased"
+        raise errors.conflict("Only a closed organization can be reopened.", state=state)
+    record.status = "active" if record.suspended_at is None else "suspended"
+    record.closed_at = record.erase_after = None
+    events.emit(emitted_events.REOPENED, {"organization_id": record.id})
+
+
+def lock_role(caller: Caller) -> Role:
+    """Return the caller's current role, locked until the transaction ends.
+
+    The role may have changed since the caller was authenticated; the lower one counts. An API key
+    keeps its own role, whatever the role of its creator is now. Raises 403 `permission_denied` if
+    the user is no longer a member.
+    """
+    assert caller.role is not None
+    if caller.api_key_id is not None:
+        return caller.role
+    role = queries.lock_role(caller.user_id)
+    if role is None:
+        raise errors.denied("You are not a member of this organization.")
+    return min(Role[role], caller.role)
+
+
+def get_claim_minutes(stored: Mapping[str, Any]) -> int:
+    """Return after how many minutes a claim expires unless it is renewed."""
+    return int(stored.get("claim_minutes") or rules.DEFAULTS["claim_minutes"])
+
+
+def allows_self_review(stored: Mapping[str, Any]) -> bool:
+    """Return True if reviewers may decide on tag sets that they labeled."""
+    return stored.get("allow_self_review") is True
+
+
+def get_draft_hours(stored: Mapping[str, Any]) -> int:
+    """Return after how many hours a draft that is not saved releases its document."""
+    return int(stored.get("draft_hours") or rules.DEFAULTS["draft_hours"])

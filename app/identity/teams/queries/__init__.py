@@ -1,1 +1,0 @@
-"""SQL queries of teams, their tree and their members."""

@@ -1,0 +1,255 @@
+"""Service that lists, creates, updates, moves and deletes teams, and adds and removes members."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from app.identity.teams import queries, tree
+from app.identity.teams import skills as normalization
+from app.identity.teams.models import MAX_DEPTH, Team
+from app.identity.teams.queries import TeamDetails
+from app.kit import db, errors, events
+from app.kit.pagination import Page, PageRequest
+
+MAX_ADDED = 1000
+RequestedMembers = list[tuple[str, UUID, str | None]]
+"""For each requested user: the path in the request body, the id, and the role or None."""
+
+
+def list_teams(page: PageRequest, filters: dict[str, Any]) -> Page:
+    """Return a page of teams without their members.
+
+    `filters` may have q, parent_id, root, lead_id, member, skill, created_after and created_before.
+    """
+    if "skill" in filters:
+        filters = {**filters, "skill": normalization.get_comparison_key(filters["skill"])}
+    return queries.get_page(page, filters)
+
+
+def get(team_id: UUID) -> TeamDetails:
+    """Return a team with its members. Raises 404."""
+    team = queries.get_with_members(team_id)
+    if team is None:
+        raise errors.not_found()
+    return team
+
+
+def create(
+    *,
+    name: str,
+    parent_id: UUID | None = None,
+    lead_id: UUID | None = None,
+    skills: list[str] | None = None,
+    description: str = "",
+) -> TeamDetails:
+    """Create a team; its lead, if any, becomes its first member.
+
+    Raises 400 on an invalid `parent_id` or `lead_id`, and 409 `conflict` if a sibling team already
+    has the name.
+    """
+    if parent_id is not None:
+        tree.lock()
+        _check_parent(parent_id, height=1)
+    _check_lead(lead_id)
+    team = Team(name=name, parent_id=parent_id, description=description)
+    _set_skills(team, skills or [])
+    db.session().add(team)
+    db.session().flush()
+    if lead_id is not None:
+        queries.add_members([team.id], [lead_id])
+        queries.set_lead(team.id, lead_id)
+    return get(team.id)
+
+
+def update(team_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> TeamDetails:
+    """Update name, parent, lead, skills or description; a new lead becomes a member.
+
+    Raises 404; 409 `stale_precondition`, or `conflict` if a sibling team already has the name; 400
+    on `parent_id` (no such team, a cycle, too deep) or `lead_id`.
+    """
+    if "parent_id" in changes:
+        tree.lock()
+    if not queries.exists(team_id):
+        raise errors.not_found()
+    _check_lead(changes.get("lead_id"))
+    team = _lock(team_id, revision)
+    parent_id = changes.get("parent_id", team.parent_id)
+    if parent_id is not None and parent_id != team.parent_id:
+        _check_parent(parent_id, height=tree.get_height(team_id), moving=team_id)
+    if changes.get("lead_id") is not None:
+        queries.add_members([team_id], [changes["lead_id"]])
+    if "skills" in changes:
+        _set_skills(team, changes["skills"])
+    for member in ("name", "parent_id", "lead_id", "description"):
+        if member in changes:
+            setattr(team, member, changes[member])
+    db.session().flush()
+    return get(team_id)
+
+
+def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
+    """Delete a team, move its children up to its parent, and release its open work to the pool.
+
+    Emits `team.deleted`. Raises 404; 409 `stale_precondition`, or `conflict` with the child names
+    in `details.names` that already exist under the parent.
+    """
+    tree.lock()
+    queries.lock_members(team_id)
+    team = _lock(team_id, revision)
+    conflicting_names = tree.list_conflicting_names(team_id, team.parent_id)
+    if conflicting_names:
+        raise errors.conflict(
+            "Child teams have the same names as other teams under the parent. Rename them first.",
+            names=conflicting_names,
+        )
+    db.session().expunge(team)
+    tree.remove(team_id, team.parent_id)
+    payload = {"name": team.name, "parent_id": team.parent_id, "deleted_by": deleted_by}
+    events.emit("team.deleted", {"team_id": team_id, **payload})
+
+
+def _lock(team_id: UUID, revision: int | None) -> Team:
+    """Return a team, locked until the transaction ends.
+
+    Raises 404, or 409 if `revision` is given and is not the current one.
+    """
+    team = queries.lock(team_id)
+    if team is None:
+        raise errors.not_found()
+    if revision is not None and revision != team.revision:
+        raise errors.stale(team.revision)
+    return team
+
+
+def _check_lead(user_id: UUID | None) -> None:
+    """Raise 400 on `lead_id` unless the user is a member of the organization.
+
+    Call this before locking the team: when a user leaves the organization, the membership is locked
+    first and the teams after it.
+    """
+    if user_id is not None and not queries.lock_memberships([user_id]):
+        raise errors.invalid("Must be a member of the organization.", "lead_id")
+
+
+def _check_parent(parent_id: UUID, *, height: int, moving: UUID | None = None) -> None:
+    ancestors = tree.list_ancestors(parent_id)
+    if not ancestors:
+        raise errors.invalid("There is no such team.", "parent_id")
+    if moving in ancestors:
+        raise errors.invalid("A team cannot be moved under itself or its descendants.", "parent_id")
+    if len(ancestors) + height > MAX_DEPTH:
+        raise errors.invalid(f"The tree has at most {MAX_DEPTH} levels.", "parent_id")
+
+
+def _set_skills(team: Team, skills: list[str]) -> None:
+    skills_by_key = normalization.deduplicate_skills(skills)
+    if list(skills_by_key.values()) != team.skills:
+        team.skills, team.skill_keys = list(skills_by_key.values()), list(skills_by_key)
+
+
+def add_members(
+    team_id: UUID,
+    *,
+    members: list[dict[str, Any]] | None = None,
+    user_ids: list[UUID] | None = None,
+) -> TeamDetails:
+    """Add members of the organization to a team; existing team members stay.
+
+    `members` are {user_id, role}. The role `lead` makes the user the lead, replacing the current
+    one; `member` removes the lead role from the user. Without a role, and in `user_ids`, the lead
+    does not change. Raises 404 if the team does not exist, and 400 on an empty request, on more
+    than `MAX_ADDED` users, on two leads, on a user with two roles, or on the first user who is not
+    a member of the organization; `details.user_ids` then lists all such users.
+    """
+    if not queries.exists(team_id):
+        raise errors.not_found()
+    requested = _parse_requested(members or [], user_ids or [])
+    roles = _get_roles(requested)
+    _check_members(requested)
+    team = _lock(team_id, None)
+    queries.add_members([team_id], roles)
+    lead = next((user_id for user_id, role in roles.items() if role == "lead"), None)
+    if lead is not None:
+        team.lead_id = lead
+    elif team.lead_id is not None and roles.get(team.lead_id) == "member":
+        team.lead_id = None
+    db.session().flush()
+    return get(team_id)
+
+
+def remove_member(team_id: UUID, user_id: UUID) -> None:
+    """Remove a user from a team.
+
+    Emits `team.member_removed`; its subscribers release the team's pending work once no member is
+    left to do it. Raises 404 if the team does not exist or the user is not a member of it.
+    """
+    queries.lock_members(team_id, user_id)
+    team = _lock(team_id, None)
+    if team.lead_id == user_id:
+        team.lead_id = None
+        db.session().flush()
+    if not queries.remove_member(team_id, user_id):
+        raise errors.not_found()
+    events.emit("team.member_removed", {"team_id": team_id, "user_id": user_id})
+
+
+def lock_existing(team_ids: Iterable[UUID]) -> set[UUID]:
+    """Return which of `team_ids` exist, and lock them against deletion in this transaction."""
+    return queries.lock_existing(sorted(set(team_ids)))
+
+
+def join(user_id: UUID, team_ids: Iterable[UUID]) -> None:
+    """Add a member of the organization to the teams that an invitation names.
+
+    Teams that no longer exist, and teams that the user is already in, are skipped.
+    """
+    queries.add_members(sorted(lock_existing(team_ids)), [user_id])
+
+
+def list_by_user(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
+    """Return the teams of each user, sorted by name: {user id: [{id, name}]}.
+
+    Users who are in no team are omitted.
+    """
+    teams: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
+    for user_id, team_id, name in queries.list_by_user(list(user_ids)):
+        teams[user_id].append({"id": team_id, "name": name})
+    return dict(teams)
+
+
+def _parse_requested(members: list[dict[str, Any]], user_ids: list[UUID]) -> RequestedMembers:
+    requested: RequestedMembers = [
+        (f"members.{index}.user_id", member["user_id"], member.get("role"))
+        for index, member in enumerate(members)
+    ]
+    requested += [(f"user_ids.{index}", user_id, None) for index, user_id in enumerate(user_ids)]
+    if not requested:
+        raise errors.invalid(
+            "At least one user is required, in `members` or `user_ids`.", "members"
+        )
+    if len(requested) > MAX_ADDED:
+        raise errors.invalid(f"At most {MAX_ADDED} users can be added at once.", "members")
+    return requested
+
+
+def _get_roles(requested: RequestedMembers) -> dict[UUID, str | None]:
+    roles: dict[UUID, str | None] = {}
+    for path, user_id, role in requested:
+        if role is not None and roles.get(user_id) not in (None, role):
+            raise errors.invalid("This user is listed twice, with different roles.", path)
+        roles[user_id] = role or roles.get(user_id)
+    if list(roles.values()).count("lead") > 1:
+        raise errors.invalid("A team can have only one lead.", "members")
+    return roles
+
+
+def _check_members(requested: RequestedMembers) -> None:
+    member_ids = queries.lock_memberships({user_id for _, user_id, _ in requested})
+    unknown = [(path, user_id) for path, user_id, _ in requested if user_id not in member_ids]
+    if unknown:
+        raise errors.invalid(
+            "Must be members of the organization.",
+            unknown[0][0],
+            user_ids=list(dict.fromkeys(user_id for _, user_id in unknown)),
+        )
