@@ -76,7 +76,7 @@ def get_terms(version_id: UUID) -> Terms:
     version = schemas.get_version(version_id)
     policy = {**schemas.DEFAULT_POLICY, **version.review_policy}
     return Terms(
-        schemas.compiled(version.id, version.fields),
+        schemas.get_compiled_fields(version.id, version.fields),
         shapes(version.fields),
         policy["labels_per_artifact"],
         policy["sample_rate"],
