@@ -37,4 +37,4 @@ def list_history(
         claims_by=only_user_id,
         hidden=() if caller.has(Role.reviewer) else ("gold",),
     )
-    return queries.get_page(page, sources, **created)
+    return queries.list_entries(page, sources, **created)
