@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts import service
+from app.documents.artifacts import emitted_events, service
 from app.identity.organizations import service as organizations
 from app.kit import container, db, jobs
 from app.kit.jobs import Job
@@ -17,7 +17,7 @@ _MISSING_RETRY_PERIOD = timedelta(days=1)
 
 def _fail(job: Job, _error: str) -> None:
     message = "The document could not be read: every attempt failed with an internal error."
-    service.give_up(UUID(job.args["data"]["artifact_id"]), "crashed", message)
+    service.mark_failed(UUID(job.args["data"]["artifact_id"]), "crashed", message)
 
 
 def _reopen(args: dict[str, Any]) -> None:
@@ -27,7 +27,7 @@ def _reopen(args: dict[str, Any]) -> None:
 @jobs.handler(
     "artifacts.parse",
     queue="documents",
-    listens=("artifact.created", "artifact.reprocessed"),
+    listens=(emitted_events.CREATED, emitted_events.REPROCESSED),
     max_attempts=3,
     on_failure=_fail,
     on_retry=_reopen,
@@ -42,13 +42,13 @@ def parse(job: Job) -> None:
     except NotStored as missing:
         if db.utc_now() - job.created_at < _MISSING_RETRY_PERIOD:
             raise StorageUnavailable(f"the file is missing: {missing}") from missing
-        service.give_up(artifact_id, "content_missing", "The file is missing from the storage.")
+        service.mark_failed(artifact_id, "content_missing", "The file is missing from the storage.")
 
 
 @jobs.handler(
     "artifacts.delete_content",
     queue="bulk",
-    listens=("artifact.deleted",),
+    listens=(emitted_events.DELETED,),
     batch=True,
     max_attempts=10,
 )

@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import TextClause, text
 
-from app.documents.artifacts.queries.columns import INGESTED
+from app.documents.artifacts.emitted_events import (
+    INGESTED_COLUMNS,
+    IngestedPayload,
+    build_ingested,
+)
 from app.kit import db, tenancy
 
 BATCH = 1000
-_PAYLOAD = ("artifact_id", *INGESTED)
-
 _FINISH = f"""
     UPDATE artifacts document SET status = 'ready', updated_at = now(),
         ingested_at = coalesce(waiting.ingested_at, now()){{also}}
@@ -20,7 +22,7 @@ _FINISH = f"""
     WHERE document.organization_id = waiting.organization_id AND document.id = waiting.id
     RETURNING document.organization_id, waiting.ingested_at IS NULL AS is_first,
         document.id AS artifact_id,
-        {", ".join(f"document.{column}" for column in INGESTED)}
+        {", ".join(f"document.{column}" for column in INGESTED_COLUMNS)}
 """  # noqa: S608 - built from constants
 # Locks rows in the order of their ids, as every statement that locks many rows does.
 _FINISH_CHOSEN = text(
@@ -56,7 +58,7 @@ class FinishedArtifact(NamedTuple):
 
     organization_id: UUID
     is_first: bool
-    payload: dict[str, Any]
+    payload: IngestedPayload
 
 
 def finish(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
@@ -75,6 +77,8 @@ def finish_delayed(max_wait: timedelta) -> list[FinishedArtifact]:
 
 def _finish(statement: TextClause, values: dict[str, object]) -> list[FinishedArtifact]:
     return [
-        FinishedArtifact(organization_id, is_first, dict(zip(_PAYLOAD, members, strict=True)))
-        for organization_id, is_first, *members in db.session().execute(statement, values)
+        FinishedArtifact(
+            row["organization_id"], row["is_first"], build_ingested(row["artifact_id"], dict(row))
+        )
+        for row in db.session().execute(statement, values).mappings()
     ]

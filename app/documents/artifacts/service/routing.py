@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+from app.documents.artifacts import emitted_events
+from app.documents.artifacts.emitted_events import ArtifactPayload
 from app.documents.artifacts.queries import routing as queries
 from app.documents.artifacts.queries.routing import FinishedArtifact
-from app.documents.artifacts.service.ports import workflow
+from app.documents.artifacts.service.ports import get_workflow
 from app.kit import events, metrics, tenancy
 from app.kit.logging import get_logger
 
@@ -25,12 +27,13 @@ log = get_logger(__name__)
 
 def is_needed() -> bool:
     """Return whether parsed documents of the bound organization wait for routing rules."""
-    return workflow().has_routing_rules()
+    return get_workflow().has_routing_rules()
 
 
 def request_routing(artifact_id: UUID) -> None:
     """Emit `artifact.parsed`, so that the rules run on a document."""
-    events.emit("artifact.parsed", {"artifact_id": artifact_id})
+    payload: ArtifactPayload = {"artifact_id": artifact_id}
+    events.emit(emitted_events.PARSED, payload)
 
 
 def finish_routing(artifact_ids: Sequence[UUID]) -> None:
@@ -41,7 +44,7 @@ def finish_routing(artifact_ids: Sequence[UUID]) -> None:
     _emit_ingested(queries.finish(artifact_ids))
 
 
-def give_up_routing(artifact_id: UUID, error: str) -> None:
+def release_unrouted(artifact_id: UUID, error: str) -> None:
     """Make a document available after routing it has failed permanently."""
     finished = queries.finish([artifact_id])
     _emit_ingested(finished)
@@ -69,4 +72,4 @@ def release_delayed() -> int:
 def _emit_ingested(finished: Sequence[FinishedArtifact]) -> None:
     for artifact in finished:
         if artifact.is_first:
-            events.emit("artifact.ingested", artifact.payload)
+            events.emit(emitted_events.INGESTED, artifact.payload)

@@ -124,7 +124,7 @@ def check_tags(
             tags,
             text_length=document.text_length,
             page_count=document.page_count or 0,
-            source=artifacts.source_text(document.artifact_id, document.artifact_updated_at),
+            source=artifacts.build_source_text(document.artifact_id, document.artifact_updated_at),
         )
     except TagErrors as failure:
         raise build_tags_error(failure, field) from None
