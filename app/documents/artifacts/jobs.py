@@ -32,7 +32,7 @@ def _reopen(args: dict[str, Any]) -> None:
     on_failure=_fail,
     on_retry=_reopen,
 )
-def parse(job: Job) -> None:
+def parse_artifact(job: Job) -> None:
     """Parse the text and pages of a document that was created or is reprocessed."""
     # Text, pages and index are written to the database, which needs the disk reserve for itself.
     container.current().reserve.check()
@@ -59,14 +59,14 @@ def delete_content(deleted: Sequence[Job]) -> None:
 
 
 @jobs.handler("artifacts.sweep", queue="maintenance")
-def sweep(job: Job) -> None:
+def sweep_files(job: Job) -> None:
     """Delete files that belong to no document, and old page images."""
     job.checkpoint()
     service.sweep()
 
 
 @jobs.handler("artifacts.index", queue="maintenance", resumable=True)
-def index(job: Job) -> None:
+def index_documents(job: Job) -> None:
     """Index documents again after the way of indexing has changed."""
     service.index_backlog(job.checkpoint)
 
@@ -84,7 +84,7 @@ def start_retention(_job: Job) -> None:
 
 
 @jobs.handler("artifacts.retain", queue="bulk", resumable=True)
-def retain(job: Job) -> None:
+def apply_retention(job: Job) -> None:
     """Delete an organization's documents that are older than its retention time."""
     assert job.organization_id is not None
     # Read the current value: the setting may have changed since the job was enqueued.

@@ -173,9 +173,9 @@ def _select_document_entries(
         updated = entry.action == "artifacts.update"
         statement = statement.where(not_(and_(updated, _has_changed_only(entry, *hidden))))
     if claims_by is not None:
-        own = func.coalesce(entry.actor_id == claims_by, False)
+        is_by_user = func.coalesce(entry.actor_id == claims_by, False)
         statement = statement.where(
-            or_(own, not_(or_(released, _has_changed(entry, "claim_user_id"))))
+            or_(is_by_user, not_(or_(released, _has_changed(entry, "claim_user_id"))))
         )
     return statement
 

@@ -3,13 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import (
-    ForeignKey,
-    Index,
-    Uuid,
-    false,
-    text,
-)
+from sqlalchemy import ForeignKey, Index, Uuid, false, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 

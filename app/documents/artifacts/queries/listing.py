@@ -1,4 +1,4 @@
-"""SQL of the list of documents: totals come from counters, and each filter has an index."""
+"""SQL queries of the list of documents; totals come from counters, and filters have indexes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -115,8 +115,8 @@ def _build_keys(filters: dict[str, Any]) -> list[Keys]:
 
 def _build_assigned_keys(filters: dict[str, Any]) -> list[Keys]:
     work = ArtifactAssignee
-    own = ("assignee", "status", "schema_id", "archived", "created_after", "created_before")
-    if not set(filters) <= {*own, "due_after", "due_before"}:
+    indexed = ("assignee", "status", "schema_id", "archived", "created_after", "created_before")
+    if not set(filters) <= {*indexed, "due_after", "due_before"}:
         return []
     by_state = "status" in filters or "schema_id" in filters
     shown = ("archived", "schema_id", "status") if by_state else ("archived",)

@@ -1,4 +1,4 @@
-"""SQL that stores the text and pages parsed from a document."""
+"""SQL queries that store the text and pages parsed from a document."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -67,7 +67,7 @@ def insert_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
     db.session().execute(_INSERT_PAGES, {**key, **columns})
 
 
-def finish(
+def store_text(
     artifact: Artifact, *, routing: bool, text: str, page_count: int, language: str | None
 ) -> IngestedPayload:
     """Store the text, and make the document ready unless it waits for routing.

@@ -1,4 +1,4 @@
-"""SQL of documents that wait for the routing rules: parsed, not ready, `routing_since` is set."""
+"""SQL queries that release documents from routing: parsed, not ready, with `routing_since` set."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -61,7 +61,7 @@ class FinishedArtifact(NamedTuple):
     payload: IngestedPayload
 
 
-def finish(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
+def finish_routing(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
     """Make the documents ready that wait for the rules, and return them."""
     values = {
         "organization_id": tenancy.current_organization_id(),
@@ -70,7 +70,7 @@ def finish(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
     return _finish(_FINISH_CHOSEN, values)
 
 
-def finish_delayed(max_wait: timedelta) -> list[FinishedArtifact]:
+def finish_delayed_routing(max_wait: timedelta) -> list[FinishedArtifact]:
     """Make documents of all organizations ready that waited longer than this; return them."""
     return _finish(_FINISH_DELAYED, {"max_wait": max_wait, "batch": BATCH})
 

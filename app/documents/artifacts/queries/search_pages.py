@@ -99,12 +99,12 @@ def _find_hits_of_newest(
 ) -> list[UUID]:
     """Return the page's ids if the first `newest` documents from the edge contain them, else []."""
     at = build_search_time(searchable.c.created_at)
-    place = select(at)
+    times = select(at)
     if not edge.is_first:
-        here = func.timezone("UTC", edge.values["created_at"])
-        place = place.where(at <= here if edge.descending else at >= here)
-    place = place.order_by(at.desc() if edge.descending else at).offset(newest).limit(1)
-    last = db.session().scalar(place)
+        edge_time = func.timezone("UTC", edge.values["created_at"])
+        times = times.where(at <= edge_time if edge.descending else at >= edge_time)
+    ordered = times.order_by(at.desc() if edge.descending else at)
+    last = db.session().scalar(ordered.offset(newest).limit(1))
     if last is None:
         return []
     hits = select_hits(query).c

@@ -1,4 +1,4 @@
-"""SQL of full-text search: match queries, and index the documents in the backlog.
+"""SQL queries of full-text search, and of indexing the documents in the backlog.
 
 PostgreSQL handles the words: triggers index them, and `search_query` builds a query from the typed
 text for each language in which the organization has documents.

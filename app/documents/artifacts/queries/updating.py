@@ -9,11 +9,7 @@ from sqlalchemy import ColumnElement, Select, delete, func, null, select, text, 
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.documents.artifacts.models import Artifact, build_zero_label_counts
-from app.documents.artifacts.queries.reading import (
-    is_among,
-    restrict_to_matching,
-    select_matching,
-)
+from app.documents.artifacts.queries.reading import is_among, restrict_to_matching, select_matching
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db, tenancy
 from app.kit.pagination import within

@@ -78,7 +78,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
         return
     pages.write()
     is_first, is_routing = artifact.ingested_at is None, routing.is_needed()
-    payload = queries.finish(
+    payload = queries.store_text(
         artifact,
         routing=is_routing,
         text=summary.text,

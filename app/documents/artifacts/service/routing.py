@@ -41,12 +41,12 @@ def finish_routing(artifact_ids: Sequence[UUID]) -> None:
 
     Emits `artifact.ingested` for each that was never ready before.
     """
-    _emit_ingested(queries.finish(artifact_ids))
+    _emit_ingested(queries.finish_routing(artifact_ids))
 
 
 def release_unrouted(artifact_id: UUID, error: str) -> None:
     """Make a document available after routing it has failed permanently."""
-    finished = queries.finish([artifact_id])
+    finished = queries.finish_routing([artifact_id])
     _emit_ingested(finished)
     if finished:
         RELEASED_UNROUTED.labels("failed").inc()
@@ -59,10 +59,10 @@ def release_delayed() -> int:
     Return how many (at most 1,000). If routing runs later, it still assigns a document unless
     somebody has started to work on it.
     """
-    finished = queries.finish_delayed(MAX_WAIT)
+    finished = queries.finish_delayed_routing(MAX_WAIT)
     for organization_id in sorted({artifact.organization_id for artifact in finished}):
         with tenancy.organization(organization_id):
-            _emit_ingested([each for each in finished if each.organization_id == organization_id])
+            _emit_ingested([row for row in finished if row.organization_id == organization_id])
     if finished:
         RELEASED_UNROUTED.labels("timeout").inc(len(finished))
         log.error("routing.delayed", released=len(finished), minutes=MAX_WAIT.total_seconds() // 60)
