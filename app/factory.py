@@ -51,8 +51,8 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
             unarchive=tag_sets.unarchive,
         )
     )
-    schemas.bind_labels(
-        schemas.Labels(
+    schemas.bind_workflow(
+        schemas.Workflow(
             count_tag_sets=tag_sets.count_of_schema, detach_artifacts=artifacts.detach_schema
         )
     )

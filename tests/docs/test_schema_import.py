@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.engines.schema_sources import read
-from app.schemas.templates.catalog import templates
+from app.schemas.templates.catalog import load_templates
 
 PAGE = (Path(__file__).parents[2] / "docs/integrators/schema-import.md").read_text()
 
@@ -57,4 +57,4 @@ def test_the_table_of_industries_is_that_of_the_templates() -> None:
         for industry, listed in re.findall(r"^\| `(\w+)` \| (`.+`) \|$", section, re.MULTILINE)
         for template in re.findall(r"`(\w+)`", listed)
     }
-    assert told == {template.id: template.industry for template in templates().values()}
+    assert told == {template.id: template.industry for template in load_templates().values()}

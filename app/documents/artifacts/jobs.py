@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts import service
+from app.documents.artifacts import emitted_events, service
 from app.identity.organizations import service as organizations
 from app.kit import container, db, jobs
 from app.kit.jobs import Job
@@ -17,7 +17,7 @@ _MISSING_RETRY_PERIOD = timedelta(days=1)
 
 def _fail(job: Job, _error: str) -> None:
     message = "The document could not be read: every attempt failed with an internal error."
-    service.give_up(UUID(job.args["data"]["artifact_id"]), "crashed", message)
+    service.mark_failed(UUID(job.args["data"]["artifact_id"]), "crashed", message)
 
 
 def _reopen(args: dict[str, Any]) -> None:
@@ -27,12 +27,12 @@ def _reopen(args: dict[str, Any]) -> None:
 @jobs.handler(
     "artifacts.parse",
     queue="documents",
-    listens=("artifact.created", "artifact.reprocessed"),
+    listens=(emitted_events.CREATED, emitted_events.REPROCESSED),
     max_attempts=3,
     on_failure=_fail,
     on_retry=_reopen,
 )
-def parse(job: Job) -> None:
+def parse_artifact(job: Job) -> None:
     """Parse the text and pages of a document that was created or is reprocessed."""
     # Text, pages and index are written to the database, which needs the disk reserve for itself.
     container.current().reserve.check()
@@ -42,13 +42,13 @@ def parse(job: Job) -> None:
     except NotStored as missing:
         if db.utc_now() - job.created_at < _MISSING_RETRY_PERIOD:
             raise StorageUnavailable(f"the file is missing: {missing}") from missing
-        service.give_up(artifact_id, "content_missing", "The file is missing from the storage.")
+        service.mark_failed(artifact_id, "content_missing", "The file is missing from the storage.")
 
 
 @jobs.handler(
     "artifacts.delete_content",
     queue="bulk",
-    listens=("artifact.deleted",),
+    listens=(emitted_events.DELETED,),
     batch=True,
     max_attempts=10,
 )
@@ -59,14 +59,14 @@ def delete_content(deleted: Sequence[Job]) -> None:
 
 
 @jobs.handler("artifacts.sweep", queue="maintenance")
-def sweep(job: Job) -> None:
+def sweep_files(job: Job) -> None:
     """Delete files that belong to no document, and old page images."""
     job.checkpoint()
     service.sweep()
 
 
 @jobs.handler("artifacts.index", queue="maintenance", resumable=True)
-def index(job: Job) -> None:
+def index_documents(job: Job) -> None:
     """Index documents again after the way of indexing has changed."""
     service.index_backlog(job.checkpoint)
 
@@ -84,7 +84,7 @@ def start_retention(_job: Job) -> None:
 
 
 @jobs.handler("artifacts.retain", queue="bulk", resumable=True)
-def retain(job: Job) -> None:
+def apply_retention(job: Job) -> None:
     """Delete an organization's documents that are older than its retention time."""
     assert job.organization_id is not None
     # Read the current value: the setting may have changed since the job was enqueued.

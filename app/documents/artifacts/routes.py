@@ -3,9 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
 from app.documents.artifacts import service
+from app.documents.artifacts.models import ArtifactRow
 from app.documents.artifacts.queries.reading import TextRow
 from app.documents.artifacts.schemas import documents
 from app.documents.artifacts.schemas.bulk import ArtifactSelection, BulkArchive
@@ -67,7 +66,7 @@ def get_artifact(caller: Caller, artifact_id: UUID) -> tuple[object, ...]:
 
     Returns the metadata, status, assignees and claim of the document.
     """
-    return service.show(artifact_id)
+    return service.get_api_row(artifact_id)
 
 
 @blueprint.patch(
@@ -79,7 +78,7 @@ def get_artifact(caller: Caller, artifact_id: UUID) -> tuple[object, ...]:
 )
 def update_artifact(
     caller: Caller, artifact_id: UUID, body: dict[str, Any], revision: int | None
-) -> Row[Any]:
+) -> ArtifactRow:
     """Update an artifact.
 
     Changes the name, schema, external id, metadata, priority, due time, gold mark or archived mark.
@@ -158,7 +157,7 @@ def get_artifact_page_image(
     status=202,
     revision="optional",
 )
-def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> Row[Any]:
+def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> ArtifactRow:
     """Reprocess an artifact.
 
     Reads text and pages from the file again. Text, offsets and boxes may change. An artifact with

@@ -23,13 +23,21 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
-from sqlalchemy.types import TypeEngine
 
 from app.kit.pagination import Page, PageRequest, paginate, within
 
 Columns = ReadOnlyColumnCollection[str, ColumnElement[Any]]
 
 _NO_CHANGES = literal_column("CAST('{}' AS jsonb)", JSONB())
+_DEFAULTS: dict[str, ColumnElement[Any]] = {
+    "tag_set_id": cast(null(), Uuid()),
+    "comment_id": cast(null(), Uuid()),
+    "field": cast(null(), String()),
+    "rule": cast(null(), JSONB()),
+    "note": cast(null(), String()),
+    "changes": _NO_CHANGES,
+}
+"""The optional columns of an entry, with their values if it has none."""
 _REVIEW_MEMBERS = ("claim_user_id", "assignee_id", "assignee_team_id", "escalated", "flags")
 """Members of a tag set that belong to its review. Revisions show changes of its status and tags."""
 
@@ -55,7 +63,7 @@ class Sources(NamedTuple):
     hidden: tuple[str, ...] = ()
 
 
-def get_page(
+def list_entries(
     request: PageRequest,
     sources: Sources,
     *,
@@ -85,30 +93,17 @@ def _select_entry(
     kind: str | ColumnElement[str],
     action: ColumnElement[str],
     actor: ColumnElement[Any],
-    tag_set_id: ColumnElement[UUID] | None = None,
-    comment_id: ColumnElement[UUID] | None = None,
-    field: ColumnElement[str] | None = None,
-    rule: ColumnElement[Any] | None = None,
-    note: ColumnElement[str] | None = None,
-    changes: ColumnElement[Any] = _NO_CHANGES,
+    **optional: ColumnElement[Any],
 ) -> Select[Any]:
-    def or_null(
-        column: ColumnElement[Any] | None, column_type: TypeEngine[Any]
-    ) -> ColumnElement[Any]:
-        return cast(null(), column_type) if column is None else column
-
+    """Return a SELECT of all columns of an entry; `optional` are those of `_DEFAULTS`."""
     columns: dict[str, ColumnElement[Any]] = {
         "id": id,
         "at": at,
         "kind": literal(kind) if isinstance(kind, str) else kind,
         "action": action,
         "actor": actor,
-        "tag_set_id": or_null(tag_set_id, Uuid()),
-        "comment_id": or_null(comment_id, Uuid()),
-        "field": or_null(field, String()),
-        "rule": or_null(rule, JSONB()),
-        "note": or_null(note, String()),
-        "changes": changes,
+        **_DEFAULTS,
+        **optional,
     }
     return select(*(column.label(name) for name, column in columns.items()))
 
@@ -178,9 +173,9 @@ def _select_document_entries(
         updated = entry.action == "artifacts.update"
         statement = statement.where(not_(and_(updated, _has_changed_only(entry, *hidden))))
     if claims_by is not None:
-        own = func.coalesce(entry.actor_id == claims_by, False)
+        is_by_user = func.coalesce(entry.actor_id == claims_by, False)
         statement = statement.where(
-            or_(own, not_(or_(released, _has_changed(entry, "claim_user_id"))))
+            or_(is_by_user, not_(or_(released, _has_changed(entry, "claim_user_id"))))
         )
     return statement
 

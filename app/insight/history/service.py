@@ -24,7 +24,7 @@ def list_history(
     Callers who cannot review do not see who reviews what, the drafts of others, and gold. Raises
     404.
     """
-    artifacts.show(artifact_id)
+    artifacts.get_api_row(artifact_id)
     only_user_id = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None
     reviews = audit.select_entries("tag_sets", tag_sets.select_ids(artifact_id, caller=caller))
     sources = queries.Sources(
@@ -37,4 +37,4 @@ def list_history(
         claims_by=only_user_id,
         hidden=() if caller.has(Role.reviewer) else ("gold",),
     )
-    return queries.get_page(page, sources, **created)
+    return queries.list_entries(page, sources, **created)

@@ -10,7 +10,6 @@ from sqlalchemy import (
     ColumnElement,
     Float,
     FromClause,
-    Select,
     Subquery,
     Text,
     Uuid,
@@ -34,21 +33,16 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 _STATUSES = tuple(TagSetStatus)
 _ARTIFACTS = Artifact.__table__
 _TAG_SETS = TagSet.__table__
+_MEASURE = "measure"
+"""The name of the column that is added up besides the number of rows."""
 
 
 def count_artifacts(
     schema_id: UUID, *, first: datetime | None, end: datetime | None
 ) -> dict[str, int]:
     """Return the number of the schema's documents by status; archived ones count as `archived`."""
-    rows = _select_rows(
-        _ARTIFACTS,
-        schema_id,
-        _ARTIFACTS.c.status,
-        cast(_ARTIFACTS.c.archived, Text).label("archived"),
-    )
-    cells = _select_cells(
-        "artifacts", ("status", "archived"), schema_id, _ARTIFACTS, rows, first, end
-    )
+    columns = (_ARTIFACTS.c.status, cast(_ARTIFACTS.c.archived, Text).label("archived"))
+    cells = _select_cells("artifacts", _ARTIFACTS, columns, schema_id, first, end)
     state = case((cells.c.archived == "true", "archived"), else_=cells.c.status)
     counts = select(state.label("state"), func.sum(cells.c.n).label("n")).group_by(state)
     return {row.state: int(row.n) for row in db.session().execute(counts)}
@@ -79,26 +73,22 @@ def count_tag_sets(
 ) -> list[TagSetCounts]:
     """Return the counts of tag sets: the total first, then those of each version, newest first."""
     tag_sets = _TAG_SETS.c
-    rows = _select_rows(
-        _TAG_SETS,
-        schema_id,
+    columns = (
         cast(tag_sets.schema_version_id, Text).label("version_id"),
         tag_sets.status,
         cast(tag_sets.reviewer_id.is_not(None), Text).label("reviewed"),
-        tag_sets.rejections.label("measure"),
+        tag_sets.rejections.label(_MEASURE),
     )
-    shown = ("version_id", "status", "reviewed")
-    counts = _sum_by_version(
-        _select_cells("tag_sets", shown, schema_id, _TAG_SETS, rows, first, end)
-    )
+    cells = _select_cells("tag_sets", _TAG_SETS, columns, schema_id, first, end)
+    counts = _sum_by_version(cells)
     times = _select_labeling_times(schema_id, first, end)
     versions = union_all(
         select(SchemaVersion.id, SchemaVersion.number).where(SchemaVersion.schema_id == schema_id),
         select(cast(null(), Uuid), null()),
     ).subquery()
-    columns = {column.key: column for table in (counts, times, versions) for column in table.c}
+    by_name = {column.key: column for table in (counts, times, versions) for column in table.c}
     statement = (
-        select(*(columns[name] for name in TagSetCounts._fields))
+        select(*(by_name[name] for name in TagSetCounts._fields))
         .select_from(versions)
         .outerjoin(counts, counts.c.version_id.is_not_distinct_from(versions.c.id))
         .outerjoin(times, times.c.version_id.is_not_distinct_from(versions.c.id))
@@ -178,22 +168,20 @@ def _select_labeling_times(
     return statement.as_select(_LABELING_TIMES.format(cells=cells), columns).subquery()
 
 
-def _select_rows(table: FromClause, schema_id: UUID, *columns: ColumnElement[Any]) -> Select[Any]:
-    is_own = table.c.organization_id == tenancy.current_organization_id()
-    return select(*columns).where(is_own, table.c.schema_id == schema_id)
-
-
 def _select_cells(
     source: str,
-    shown: Sequence[str],
-    schema_id: UUID,
     table: FromClause,
-    rows: Select[Any],
+    columns: Sequence[ColumnElement[Any]],
+    schema_id: UUID,
     first: datetime | None,
     end: datetime | None,
 ) -> Subquery:
+    """Return the counts of the schema's rows of `table` by the values of `columns`."""
+    shown = [str(column.key) for column in columns if column.key != _MEASURE]
     where = {"schema_id": schema_id}
     if first is None and end is None:
         return counters.cells(counters.SOURCES[source], shown, where)
+    is_own = table.c.organization_id == tenancy.current_organization_id()
+    rows = select(*columns).where(is_own, table.c.schema_id == schema_id)
     between = Between("created", table.c.created_at, first, end, rows)
     return counters.cells_between(counters.SOURCES[source], shown, where, between)

@@ -100,11 +100,9 @@ class PendingWork(Schema):
     overdue = Int(required=True)
 
 
-class WorkloadTotals(Schema):
+class WorkloadTotals(PendingWork):
     """Sums over all members and the work that nobody has begun."""
 
-    open = Int(required=True)
-    overdue = Int(required=True)
     finished = Int(required=True)
 
 

@@ -229,7 +229,7 @@ def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any])
     Returns the fields that were added, removed or changed since another version of the schema, and
     marks breaking changes.
     """
-    return service.diff(version_id, **query)
+    return service.compare_versions(version_id, **query)
 
 
 @versions.get(
@@ -242,4 +242,4 @@ def get_schema_version_json_schema(caller: Caller, version_id: UUID) -> dict[str
 
     Returns the tags that this version accepts as JSON Schema 2020-12.
     """
-    return service.json_schema(version_id)
+    return service.build_json_schema(version_id)

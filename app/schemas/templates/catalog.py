@@ -42,13 +42,13 @@ class Template:
 
 
 @cache
-def templates() -> Mapping[str, Template]:
+def load_templates() -> Mapping[str, Template]:
     """Return all templates by id, ordered by id."""
-    loaded = [load(path) for path in sorted(DATA.glob("*.toml"))]
+    loaded = [load_template(path) for path in sorted(DATA.glob("*.toml"))]
     return {template.id: template for template in loaded}
 
 
-def load(path: Path) -> Template:
+def load_template(path: Path) -> Template:
     """Return the template in a file. Raises TypeError or FieldError if it is not valid."""
     members = tomllib.loads(path.read_text(encoding="utf-8"))
     return Template(**{**members, "fields": check_fields(members["fields"])})

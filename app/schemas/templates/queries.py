@@ -1,4 +1,4 @@
-"""SQL of templates as rows, so that the same code paginates them as everything else."""
+"""SQL query that filters and paginates templates, which it passes to PostgreSQL as rows."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from app.kit.pagination import Page, PageRequest, paginate
 from app.schemas.templates.catalog import Template
 
 
-def list_page(
+def list_templates(
     request: PageRequest,
     templates: Iterable[Template],
     *,
@@ -16,7 +16,7 @@ def list_page(
     document_type: str | None,
     q: str | None,
 ) -> Page:
-    """Return a page of rows with an `id`."""
+    """Return a page of rows with the `id` of a template each."""
     names = ("id", "name", "industry", "document_type")
     rows = [tuple(getattr(template, name) for name in names) for template in templates]
     table = values(*(column(name, String) for name in names), name="templates").data(rows)

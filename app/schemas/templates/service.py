@@ -10,7 +10,7 @@ from app.kit.pagination import Page, PageRequest
 from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.schemas.templates import queries
-from app.schemas.templates.catalog import Template, templates
+from app.schemas.templates.catalog import Template, load_templates
 
 
 def list_templates(
@@ -21,8 +21,8 @@ def list_templates(
     q: str | None = None,
 ) -> Page:
     """Return a page of templates."""
-    catalog = templates()
-    result = queries.list_page(
+    catalog = load_templates()
+    result = queries.list_templates(
         page, catalog.values(), industry=industry, document_type=document_type, q=q
     )
     return replace(result, items=[catalog[row.id] for row in result.items])
@@ -30,7 +30,7 @@ def list_templates(
 
 def get(template_id: str) -> Template:
     """Return a template. Raises 404."""
-    template = templates().get(template_id)
+    template = load_templates().get(template_id)
     if template is None:
         raise errors.not_found()
     return template

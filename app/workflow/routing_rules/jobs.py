@@ -10,7 +10,7 @@ from app.workflow.routing_rules import service
 
 
 def _end_routing(job: Job, error: str) -> None:
-    artifacts.give_up_routing(UUID(job.args["data"]["artifact_id"]), error)
+    artifacts.release_unrouted(UUID(job.args["data"]["artifact_id"]), error)
 
 
 @jobs.handler(

@@ -226,7 +226,7 @@ def test_giving_up_touches_only_what_is_being_read(org: Org) -> None:
     artifact_id = _upload(org, b"some text", "a.txt")["id"]
     _parse(org, artifact_id)
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        service.give_up(UUID(artifact_id), "crashed", "Too late.")
+        service.mark_failed(UUID(artifact_id), "crashed", "Too late.")
     assert _get(org, artifact_id)["status"] == "ready"
 
 

@@ -55,7 +55,11 @@ def _pages(org: Org, path: str) -> list[list[str]]:
 @pytest.mark.parametrize("sort", ["created_at", "-created_at"])
 @pytest.mark.parametrize("archived", ["any", "false"])
 @pytest.mark.parametrize(
-    ("limit", "way"), [("SOME", "_find_hits_of_newest"), ("MANY", "_find_among_newest")]
+    ("limit", "way"),
+    [
+        ("MIN_HITS_TO_SEARCH_NEWEST", "_find_hits_of_newest"),
+        ("MIN_HITS_TO_TEST_NEWEST", "_find_among_newest"),
+    ],
 )
 def test_pages_found_quickly_are_those_of_the_index(
     org: Org,
@@ -72,7 +76,7 @@ def test_pages_found_quickly_are_those_of_the_index(
     assert {name for page in expected for name in page} <= set(written)
     calls = _record(monkeypatch, way)
     monkeypatch.setattr(search_pages, limit, 1)
-    monkeypatch.setattr(search_pages, "_SPARE", 1)
+    monkeypatch.setattr(search_pages, "_SAFETY_FACTOR", 1)
     assert _pages(org, path) == expected
     assert calls[0] == 3, "The first page was not found this way."
 
@@ -86,7 +90,7 @@ def test_where_the_newest_hold_no_page_every_hit_is_visited(
         create_text(org.api("labeler"), f"wire {number}", f"other {number}")
     path = "/artifacts?q=rope&page_size=2&sort=-created_at"
     calls = _record(monkeypatch, "_find_hits_of_newest")
-    monkeypatch.setattr(search_pages, "SOME", 1)
-    monkeypatch.setattr(search_pages, "_SPARE", 1)
+    monkeypatch.setattr(search_pages, "MIN_HITS_TO_SEARCH_NEWEST", 1)
+    monkeypatch.setattr(search_pages, "_SAFETY_FACTOR", 1)
     assert _pages(org, path) == [["5", "4"], ["3", "2"], ["1", "0"]]
     assert calls[0] == 0

@@ -5,13 +5,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from cachetools import LRUCache
 
 from app.kit import tenancy
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
-from app.schemas.artifact_schemas import cache, service
-from app.schemas.artifact_schemas.queries.records import CurrentVersion
+from app.schemas.artifact_schemas import service
+from app.schemas.artifact_schemas.queries import CurrentVersion
 from tests.factories import Org
 from tests.factories.orgs import Api
 
@@ -211,10 +210,12 @@ def test_labeling_gets_the_version_of_an_active_schema_only(org: Org) -> None:
 
 
 def test_compiled_fields_are_kept_by_version_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "_cache", LRUCache(maxsize=2))
+    cache = service.get_compiled_fields.cache
+    cache.clear()
+    monkeypatch.setattr(cache, "_Cache__maxsize", 2)
     first, second, third = uuid7(), uuid7(), uuid7()
-    made = service.compiled(first, [])
-    service.compiled(second, [])
-    assert service.compiled(first, []) is made
-    service.compiled(third, [])
-    assert set(cache._cache) == {first, third}
+    compiled = service.get_compiled_fields(first, [])
+    service.get_compiled_fields(second, [])
+    assert service.get_compiled_fields(first, []) is compiled
+    service.get_compiled_fields(third, [])
+    assert set(cache) == {first, third}

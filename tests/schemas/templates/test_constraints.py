@@ -3,7 +3,7 @@
 import pytest
 
 from app.engines.fields import Field, ValueProblem, normalize
-from app.schemas.templates.catalog import templates
+from app.schemas.templates.catalog import load_templates
 
 GOOD = [
     ("invoice.iban", "DE89 3704 0044 0532 0130 00", "DE89370400440532013000"),
@@ -59,7 +59,7 @@ BAD = [
 
 def _field(path: str) -> Field:
     template, *keys = path.split(".")
-    members = templates()[template].fields
+    members = load_templates()[template].fields
     for key in keys:
         (field,) = (member for member in members if member["key"] == key)
         members = field["columns"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.engines.fields import check_fields
-from app.schemas.templates.catalog import DATA, INDUSTRIES, templates
+from app.schemas.templates.catalog import DATA, INDUSTRIES, load_templates
 
 FILES = sorted(DATA.glob("*.toml"))
 WANTED = {
@@ -30,13 +30,13 @@ def _every(path: Path) -> list[dict[str, Any]]:
 
 
 def test_all_of_them_are_there() -> None:
-    assert set(templates()) == WANTED == {path.stem for path in FILES}
-    assert {template.industry for template in templates().values()} == set(INDUSTRIES)
+    assert set(load_templates()) == WANTED == {path.stem for path in FILES}
+    assert {template.industry for template in load_templates().values()} == set(INDUSTRIES)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_template_says_what_it_is_for(path: Path) -> None:
-    template = templates()[path.stem]
+    template = load_templates()[path.stem]
     assert template.id == template.document_type == path.stem
     assert template.name == template.name.strip()
     assert template.industry in INDUSTRIES
@@ -81,13 +81,13 @@ def test_no_field_wants_what_paper_does_not_say(path: Path) -> None:
     ("template", "table"), [("invoice", "tax_breakdown"), ("receipt", "taxes")]
 )
 def test_a_tax_whose_rate_is_not_printed_has_a_row(template: str, table: str) -> None:
-    fields = {field["key"]: field for field in templates()[template].fields}
+    fields = {field["key"]: field for field in load_templates()[template].fields}
     needed = [column["key"] for column in fields[table]["columns"] if column["required"]]
     assert needed == ["tax_amount"]
 
 
 def test_an_invoice_has_what_is_booked_by() -> None:
-    fields = {field["key"]: field for field in templates()["invoice"].fields}
+    fields = {field["key"]: field for field in load_templates()["invoice"].fields}
     assert len(fields) >= 25
     columns = {column["key"] for column in fields["line_items"]["columns"]}
     assert columns >= {"quantity", "unit_price", "tax_rate", "net_amount", "gross_amount"}
@@ -97,7 +97,7 @@ def test_an_invoice_has_what_is_booked_by() -> None:
 
 def test_a_wage_statement_has_all_of_its_boxes() -> None:
     labels = []
-    for field in templates()["w2"].fields:
+    for field in load_templates()["w2"].fields:
         labels += [field["label"], *(column["label"] for column in field["columns"])]
     boxes = {int(found[0]) for found in map(re.compile(r"\d+").match, labels) if found}
     assert boxes >= set(range(1, 21))

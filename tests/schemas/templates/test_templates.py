@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from app.schemas.templates.catalog import templates
+from app.schemas.templates.catalog import load_templates
 from tests.factories import Org
 from tests.factories.orgs import Api
 
-IDS = sorted(templates())
+IDS = sorted(load_templates())
 
 
 def _ids(org: Org, query: str) -> list[str]:
@@ -38,12 +38,14 @@ def test_a_key_that_makes_schemas_of_them_may_read_them(org: Org) -> None:
 
 def test_the_list_has_no_fields_but_counts_them(org: Org) -> None:
     listed = org.api("viewer").get("/schema-templates").json["data"]
-    assert [template["name"] for template in listed] == sorted(t.name for t in templates().values())
+    assert [template["name"] for template in listed] == sorted(
+        t.name for t in load_templates().values()
+    )
     invoice = next(template for template in listed if template["id"] == "invoice")
     assert invoice.keys() == {
         *("id", "name", "industry", "document_type", "description", "field_count")
     }
-    assert invoice["field_count"] == len(templates()["invoice"].fields)
+    assert invoice["field_count"] == len(load_templates()["invoice"].fields)
 
 
 def test_the_list_is_filtered_and_sorted(org: Org) -> None:
@@ -65,7 +67,7 @@ def test_pages_have_each_template_once(org: Org) -> None:
         assert answer["meta"]["total"] == len(IDS)
         seen += [(template["industry"], template["id"]) for template in answer["data"]]
         cursor = answer["meta"]["next_cursor"]
-    assert seen == sorted((t.industry, t.id) for t in templates().values())
+    assert seen == sorted((t.industry, t.id) for t in load_templates().values())
 
 
 @pytest.mark.parametrize("template_id", IDS)

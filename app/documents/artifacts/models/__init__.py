@@ -1,6 +1,5 @@
 """Models of artifacts, their text, their pages and their relations to users."""
 
-from app.documents.artifacts.models.columns import ARTIFACT_COLUMNS, HAS_TEXT_LAYER
 from app.documents.artifacts.models.content import (
     ArtifactPage,
     ArtifactSearch,
@@ -8,10 +7,13 @@ from app.documents.artifacts.models.content import (
     ArtifactText,
 )
 from app.documents.artifacts.models.documents import (
+    ARTIFACT_COLUMNS,
+    HAS_TEXT_LAYER,
     URGENCY,
     URGENT_AT,
     Artifact,
-    no_labels,
+    ArtifactRow,
+    build_zero_label_counts,
 )
 from app.documents.artifacts.models.people import (
     SCHEMA_OR_NONE,
@@ -30,9 +32,10 @@ __all__ = [
     "ArtifactAct",
     "ArtifactAssignee",
     "ArtifactPage",
+    "ArtifactRow",
     "ArtifactSearch",
     "ArtifactSearchBacklog",
     "ArtifactSkip",
     "ArtifactText",
-    "no_labels",
+    "build_zero_label_counts",
 ]

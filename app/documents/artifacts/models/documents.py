@@ -1,20 +1,24 @@
-"""The model of artifacts, the records of documents."""
+"""The model of artifacts, the records of documents, and the columns that the API shows."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
     UniqueConstraint,
     Uuid,
+    case,
+    cast,
     false,
+    func,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.documents.artifacts.statuses import ArtifactStatus
@@ -42,12 +46,12 @@ It converts to UTC because an index needs an immutable expression.
 """
 
 
-def _list_index(name: str, *columns: str) -> Index:
+def _build_list_index(name: str, *columns: str) -> Index:
     # The filter columns come first, then the sort order. Nearly every list filters by `archived`.
     return Index(f"ix_artifacts_list_{name}", "organization_id", "archived", *columns, "id")
 
 
-def no_labels() -> dict[str, int]:
+def build_zero_label_counts() -> dict[str, int]:
     """Return the label counts of a document without tag sets."""
     return {"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}
 
@@ -68,12 +72,12 @@ class Artifact(TenantModel, db.Revised, db.Base):
             ["organization_id", "schema_id"], ["schemas.organization_id", "schemas.id"]
         ),
         UniqueConstraint("organization_id", "sha256", name="uq_artifacts_content"),
-        _list_index("created", "created_at"),
-        _list_index("status", "status", "created_at"),
-        _list_index("schema", "schema_id", "status", "created_at"),
-        _list_index("name", "name"),
-        _list_index("priority", "priority"),
-        _list_index("updated", "updated_at"),
+        _build_list_index("created", "created_at"),
+        _build_list_index("status", "status", "created_at"),
+        _build_list_index("schema", "schema_id", "status", "created_at"),
+        _build_list_index("name", "name"),
+        _build_list_index("priority", "priority"),
+        _build_list_index("updated", "updated_at"),
         Index(
             "ix_artifacts_gold",
             "organization_id",
@@ -156,7 +160,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     assignees: Mapped[list[Any]] = mapped_column(default=list)
     claim_user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     claim_expires_at: Mapped[datetime | None]
-    label_counts: Mapped[dict[str, Any]] = mapped_column(default=no_labels)
+    label_counts: Mapped[dict[str, Any]] = mapped_column(default=build_zero_label_counts)
     labeled_by: Mapped[list[UUID | None]] = mapped_column(
         ARRAY(Uuid()), default=list, server_default="{}"
     )
@@ -166,7 +170,73 @@ class Artifact(TenantModel, db.Revised, db.Base):
     created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
 
 
-def artifact_foreign_key() -> ForeignKeyConstraint:
+_ISO_FORMAT = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+_HAS_CLAIM = Artifact.claim_expires_at > func.now()
+_CLAIM = case(
+    (
+        _HAS_CLAIM,
+        func.jsonb_build_object(
+            "user_id",
+            Artifact.claim_user_id,
+            "expires_at",
+            func.to_char(func.timezone("UTC", Artifact.claim_expires_at), _ISO_FORMAT),
+        ),
+    )
+)
+# Page texts are joined by form feeds. A text longer than the form feeds has at least one word.
+HAS_TEXT_LAYER = case(
+    (Artifact.page_count.is_not(None), Artifact.text_length > Artifact.page_count - 1)
+).label("has_text_layer")
+
+
+class ArtifactRow(NamedTuple):
+    """The members of an artifact that the API shows, by the names of its JSON members.
+
+    `claim` is {user_id, expires_at} as JSON, or None without a claim that has not expired.
+    """
+
+    id: UUID
+    name: str
+    schema_id: UUID | None
+    external_id: str | None
+    metadata: dict[str, Any]
+    priority: int
+    due_at: datetime | None
+    gold: bool
+    archived: bool
+    media_type: str
+    size_bytes: int
+    sha256: str
+    page_count: int | None
+    language: str | None
+    text_length: int
+    status: str
+    failure: dict[str, str] | None
+    connector_id: UUID | None
+    ingestion_job_id: UUID | None
+    assignees: list[dict[str, str | None]]
+    label_counts: dict[str, int]
+    created_by: UUID | None
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+    has_text_layer: bool | None
+    claim: dict[str, str] | None
+
+
+_COMPUTED: dict[str, ColumnElement[Any]] = {
+    "metadata": Artifact.meta.label("metadata"),
+    "has_text_layer": HAS_TEXT_LAYER,
+    "claim": cast(_CLAIM, JSONB).label("claim"),
+}
+ARTIFACT_COLUMNS: tuple[ColumnElement[Any], ...] = tuple(
+    _COMPUTED[name] if name in _COMPUTED else getattr(Artifact, name)
+    for name in ArtifactRow._fields
+)
+"""The columns of an `ArtifactRow`."""
+
+
+def build_artifact_foreign_key() -> ForeignKeyConstraint:
     """Return the foreign key of a table whose rows are deleted with their document."""
     return ForeignKeyConstraint(
         ["organization_id", "artifact_id"],

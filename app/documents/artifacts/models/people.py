@@ -3,17 +3,11 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import (
-    ForeignKey,
-    Index,
-    Uuid,
-    false,
-    text,
-)
+from sqlalchemy import ForeignKey, Index, Uuid, false, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.documents.artifacts.models.documents import artifact_foreign_key
+from app.documents.artifacts.models.documents import build_artifact_foreign_key
 from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
@@ -38,7 +32,7 @@ class ArtifactAssignee(TenantModel, db.Base):
 
     __tablename__ = "artifact_assignees"
     __table_args__ = (
-        artifact_foreign_key(),
+        build_artifact_foreign_key(),
         Index(
             "ix_artifact_assignees_work",
             "organization_id",
@@ -102,7 +96,7 @@ class ArtifactSkip(TenantModel, db.Base):
 
     __tablename__ = "artifact_skips"
     __table_args__ = (
-        artifact_foreign_key(),
+        build_artifact_foreign_key(),
         Index("ix_artifact_skips_user", "organization_id", "user_id", "artifact_id"),
     )
 
@@ -124,7 +118,7 @@ class ArtifactAct(TenantModel, db.Base):
 
     __tablename__ = "artifact_acts"
     __table_args__ = (
-        artifact_foreign_key(),
+        build_artifact_foreign_key(),
         Index("ix_artifact_acts_of", "organization_id", "artifact_id"),
     )
 

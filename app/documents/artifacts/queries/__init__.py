@@ -1,1 +1,1 @@
-"""SQL of documents: create, parse, list, search, update, count and delete them."""
+"""SQL queries that create, parse, list, search, update, count and delete documents."""

@@ -1,4 +1,4 @@
-"""SQL of the statistics of documents."""
+"""SQL queries of the statistics of documents."""
 
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -138,8 +138,8 @@ def _count_overdue_of_period(filters: dict[str, Any], now: datetime) -> ColumnEl
 def _count_claimed(filters: dict[str, Any]) -> ColumnElement[int]:
     """Count claimed documents; there are few, and an index has them all."""
     period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
-    live = (Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
-    rows = _select(filters, Artifact.id).where(Artifact.archived.is_(False), *live, *period)
+    is_claimed = (Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
+    rows = _select(filters, Artifact.id).where(Artifact.archived.is_(False), *is_claimed, *period)
     return counters.count(rows)
 
 

@@ -1,10 +1,11 @@
-"""SQL that creates documents."""
+"""SQL queries that create documents, and lock and find their contents."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from app.documents.artifacts.models import Artifact
 from app.kit import db, tenancy
@@ -12,7 +13,7 @@ from app.kit.prepared import Prepared
 
 # Uploads and deletions of the same content run one after the other; otherwise a deletion could
 # remove the file of a new document.
-_LOCK = Prepared(
+_LOCK_CONTENT = Prepared(
     "lock_content",
     "text, uuid, uuid",
     """
@@ -74,11 +75,30 @@ _CREATE = Prepared(
 )
 
 
+_FIND_USED = text(
+    """
+    SELECT CAST(content.organization_id AS text), content.sha256
+    FROM unnest(CAST(:organizations AS uuid[]), CAST(:digests AS text[]))
+        AS content (organization_id, sha256)
+    JOIN artifacts ON artifacts.organization_id = content.organization_id
+                  AND artifacts.sha256 = content.sha256
+    """
+)
+# Locks in the given order: all callers lock contents in the order of their digests.
+_LOCK_CONTENTS = text(
+    """
+    SELECT pg_advisory_xact_lock(hashtextextended(:organization || '/' || content.sha256, 0))
+    FROM unnest(CAST(:digests AS text[])) WITH ORDINALITY AS content (sha256, place)
+    ORDER BY content.place
+    """
+)
+
+
 def lock_content(sha256: str, schema_id: UUID | None = None) -> bool:
     """Lock a content, waiting if necessary; return False if the given schema does not exist."""
     organization_id = str(tenancy.current_organization_id())
     schema = None if schema_id is None else str(schema_id)
-    _, exists = _LOCK.first(f"{organization_id}/{sha256}", organization_id, schema)
+    _, exists = _LOCK_CONTENT.first(f"{organization_id}/{sha256}", organization_id, schema)
     return bool(exists)
 
 
@@ -86,6 +106,25 @@ def find_by_content(sha256: str) -> UUID | None:
     """Return the id of the document with this content, or None."""
     statement = select(Artifact.id).where(Artifact.sha256 == sha256)
     return db.session().execute(statement).scalar_one_or_none()
+
+
+def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return those (organization id, sha256) pairs that belong to a document."""
+    values = {
+        "organizations": [organization for organization, _ in contents],
+        "digests": [digest for _, digest in contents],
+    }
+    return {
+        (organization, digest) for organization, digest in db.session().execute(_FIND_USED, values)
+    }
+
+
+def lock_unused(organization_id: UUID, digests: Sequence[str]) -> list[str]:
+    """Lock all given contents until the transaction ends, and return those that no artifact has."""
+    ordered = sorted(set(digests))
+    db.session().execute(_LOCK_CONTENTS, {"organization": str(organization_id), "digests": ordered})
+    used = find_used_contents([(str(organization_id), digest) for digest in ordered])
+    return [digest for digest in ordered if (str(organization_id), digest) not in used]
 
 
 def create(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> bool:

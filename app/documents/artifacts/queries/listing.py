@@ -1,4 +1,4 @@
-"""SQL of the list of documents: totals come from counters, and each filter has an index."""
+"""SQL queries of the list of documents; totals come from counters, and filters have indexes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,8 +21,7 @@ from sqlalchemy import (
 from app.documents.artifacts.counters import ARTIFACTS, ASSIGNED
 from app.documents.artifacts.models import SCHEMA_OR_NONE, Artifact, ArtifactAssignee
 from app.documents.artifacts.queries import search_pages
-from app.documents.artifacts.queries.columns import LISTED, SORTS
-from app.documents.artifacts.queries.reading import apply_filters
+from app.documents.artifacts.queries.reading import LISTED, SORTS, apply_filters
 from app.kit import counters, tenancy
 from app.kit.counters import Between
 from app.kit.pagination import Keys, Page, PageRequest, paginate, within
@@ -47,16 +46,16 @@ _NEWEST = PreparedList(
 )
 
 
-def list_artifacts(request: PageRequest, filters: dict[str, Any]) -> Page:
+def list_artifacts(page: PageRequest, **filters: Any) -> Page:
     """Return a page of documents that match `filters`, as in `ArtifactFilters`."""
     if "q" in filters:
-        return search_pages.list_hits(request, filters)
-    if request.sort == _USUAL_SORT and filters == _USUAL:
-        return _NEWEST.page(request)
-    keys = _build_keys(filters) if request.sort.endswith("created_at") else []
+        return search_pages.list_hits(page, filters)
+    if page.sort == _USUAL_SORT and filters == _USUAL:
+        return _NEWEST.page(page)
+    keys = _build_keys(filters) if page.sort.endswith("created_at") else []
     statement = LISTED if keys else apply_filters(LISTED, **filters)
     return paginate(
-        statement, request, sorts=SORTS, unique=Artifact.id, total=_build_total(filters), keys=keys
+        statement, page, sorts=SORTS, unique=Artifact.id, total=_build_total(filters), keys=keys
     )
 
 
@@ -116,8 +115,8 @@ def _build_keys(filters: dict[str, Any]) -> list[Keys]:
 
 def _build_assigned_keys(filters: dict[str, Any]) -> list[Keys]:
     work = ArtifactAssignee
-    own = ("assignee", "status", "schema_id", "archived", "created_after", "created_before")
-    if not set(filters) <= {*own, "due_after", "due_before"}:
+    indexed = ("assignee", "status", "schema_id", "archived", "created_after", "created_before")
+    if not set(filters) <= {*indexed, "due_after", "due_before"}:
         return []
     by_state = "status" in filters or "schema_id" in filters
     shown = ("archived", "schema_id", "status") if by_state else ("archived",)

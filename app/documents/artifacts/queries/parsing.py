@@ -1,14 +1,18 @@
-"""SQL that stores the text and pages parsed from a document."""
+"""SQL queries that store the text and pages parsed from a document."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
+from app.documents.artifacts.emitted_events import (
+    INGESTED_COLUMNS,
+    IngestedPayload,
+    build_ingested,
+)
 from app.documents.artifacts.models import Artifact, ArtifactPage, ArtifactText
-from app.documents.artifacts.queries.columns import INGESTED
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db, tenancy
 
@@ -18,8 +22,8 @@ _INSERT_PAGES = text(
         (organization_id, artifact_id, number, width, height, rotation, start, "end", words)
     SELECT :organization_id, :artifact_id, number, width, height, rotation, start, "end",
            CAST(words AS jsonb)
-    FROM unnest(CAST(:numbers AS int[]), CAST(:widths AS float8[]), CAST(:heights AS float8[]),
-                CAST(:rotations AS int[]), CAST(:starts AS int[]), CAST(:ends AS int[]),
+    FROM unnest(CAST(:number AS int[]), CAST(:width AS float8[]), CAST(:height AS float8[]),
+                CAST(:rotation AS int[]), CAST(:start AS int[]), CAST(:end AS int[]),
                 CAST(:words AS text[]))
         AS page (number, width, height, rotation, start, "end", words)
     """
@@ -58,26 +62,14 @@ def delete_pages(artifact_id: UUID) -> None:
 
 def insert_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
     """Insert pages of a document."""
-    numbers, widths, heights, rotations, starts, ends, words = (
-        list(column) for column in zip(*pages, strict=True)
-    )
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "artifact_id": artifact_id,
-        "numbers": numbers,
-        "widths": widths,
-        "heights": heights,
-        "rotations": rotations,
-        "starts": starts,
-        "ends": ends,
-        "words": words,
-    }
-    db.session().execute(_INSERT_PAGES, values)
+    columns = {name: [getattr(page, name) for page in pages] for name in PageRow._fields}
+    key = {"organization_id": tenancy.current_organization_id(), "artifact_id": artifact_id}
+    db.session().execute(_INSERT_PAGES, {**key, **columns})
 
 
-def finish(
+def store_text(
     artifact: Artifact, *, routing: bool, text: str, page_count: int, language: str | None
-) -> dict[str, Any]:
+) -> IngestedPayload:
     """Store the text, and make the document ready unless it waits for routing.
 
     Return the payload of `artifact.ingested`.
@@ -102,11 +94,11 @@ def finish(
             set_={"text": statement.excluded.text},
         )
     )
-    members = {name: getattr(artifact, name) for name in INGESTED}
-    return {"artifact_id": artifact.id, **members, "page_count": page_count}
+    columns = {name: getattr(artifact, name) for name in INGESTED_COLUMNS}
+    return build_ingested(artifact.id, {**columns, "page_count": page_count})
 
 
-def fail(artifact_id: UUID, code: str, message: str) -> None:
+def set_failed(artifact_id: UUID, code: str, message: str) -> None:
     """Mark a document as failed with the reason; delete text that was parsed before."""
     failure = {"code": code, "message": message}
     no_content = {"page_count": None, "language": None, "text_length": 0}

@@ -1,4 +1,4 @@
-"""SQL that reads documents, their text and their pages."""
+"""SQL queries that read documents, their text and their pages."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,8 +7,8 @@ from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
-    Row,
     Select,
+    Text,
     Uuid,
     and_,
     bindparam,
@@ -27,6 +27,7 @@ from app.documents.artifacts.models import (
     Artifact,
     ArtifactAssignee,
     ArtifactPage,
+    ArtifactRow,
     ArtifactText,
 )
 from app.documents.artifacts.queries.searching import build_query, select_hits
@@ -35,14 +36,31 @@ from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.periods import Column
 from app.kit.prepared import Prepared
 
-_ONE = select(*ARTIFACT_COLUMNS).where(Artifact.id == bindparam("artifact_id"))
-_LOCKED = _ONE.with_for_update(key_share=True)
-_SHOWN = Prepared.from_select(
+SORTS: dict[str, Column] = {
+    "created_at": Artifact.created_at,
+    "name": Artifact.name,
+    "priority": Artifact.priority,
+    "updated_at": Artifact.updated_at,
+}
+# Ids are read as text: a page has hundreds, and each would only be converted back to text.
+LISTED = select(
+    *(
+        cast(column, Text).label(str(column.key)) if isinstance(column.type, Uuid) else column
+        for column in ARTIFACT_COLUMNS
+    )
+)
+_ARTIFACT = select(*ARTIFACT_COLUMNS).where(Artifact.id == bindparam("artifact_id"))
+_LOCKED_ARTIFACT = _ARTIFACT.with_for_update(key_share=True)
+_API_ROW = Prepared.from_select(
     "show_artifact",
-    _ONE.where(Artifact.organization_id == bindparam("organization_id")),
+    _ARTIFACT.where(Artifact.organization_id == bindparam("organization_id")),
     organization_id="uuid",
     artifact_id="uuid",
 )
+
+
+PAGE_MEMBERS = ("number", "width", "height", "rotation", "start", "end")
+"""The columns of a page without its words."""
 
 
 class ArtifactContent(NamedTuple):
@@ -56,14 +74,9 @@ class ArtifactContent(NamedTuple):
     page_count: int | None
 
 
-_CONTENT = select(
-    Artifact.name,
-    Artifact.media_type,
-    Artifact.size_bytes,
-    Artifact.sha256,
-    Artifact.status,
-    Artifact.page_count,
-).where(Artifact.id == bindparam("artifact_id"))
+_CONTENT = select(*(getattr(Artifact, name) for name in ArtifactContent._fields)).where(
+    Artifact.id == bindparam("artifact_id")
+)
 _SPANS = (
     select(
         func.jsonb_agg(
@@ -122,22 +135,16 @@ class TextRow(NamedTuple):
 
 
 _TEXT.shape = TextRow._make
-_PAGE_COLUMNS: tuple[Column, ...] = (
-    ArtifactPage.number,
-    ArtifactPage.width,
-    ArtifactPage.height,
-    ArtifactPage.rotation,
-    ArtifactPage.start,
-    ArtifactPage.end,
+_PAGES = select(
+    *(getattr(ArtifactPage, name) for name in PAGE_MEMBERS),
     ArtifactPage.words.is_(None).label("flowing"),
 )
-_PAGES = select(*_PAGE_COLUMNS)
 
 
-def find_shown(artifact_id: UUID) -> tuple[object, ...] | None:
+def find_api_row(artifact_id: UUID) -> tuple[object, ...] | None:
     """Return an artifact as a named tuple of `ARTIFACT_COLUMNS`, ids as text, or None."""
     row: tuple[object, ...] | None
-    row = _SHOWN.first(str(tenancy.current_organization_id()), str(artifact_id))
+    row = _API_ROW.first(str(tenancy.current_organization_id()), str(artifact_id))
     return row
 
 
@@ -192,7 +199,7 @@ def apply_filters(
         statement = statement.where(
             Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)
         )
-    statement = statement.where(*_assignee_conditions(assignee, assigned=assigned))
+    statement = statement.where(*_build_assignee_conditions(assignee, assigned=assigned))
     if due_after is not None:
         statement = statement.where(Artifact.due_at >= due_after)
     if due_before is not None:
@@ -211,7 +218,7 @@ def apply_filters(
     return statement
 
 
-def _assignee_conditions(
+def _build_assignee_conditions(
     assignee: UUID | None, *, assigned: bool | None
 ) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
@@ -248,10 +255,11 @@ def apply_indexed_filters(
     return statement.where(*within(columns.created_at, created_after, created_before))
 
 
-def find(artifact_id: UUID, *, lock: bool = False) -> Row[Any] | None:
+def find(artifact_id: UUID, *, lock: bool = False) -> ArtifactRow | None:
     """Return a document, or None; `lock` prevents changes by others until the transaction ends."""
-    statement = _LOCKED if lock else _ONE
-    return db.session().execute(statement, {"artifact_id": artifact_id}).one_or_none()
+    statement = _LOCKED_ARTIFACT if lock else _ARTIFACT
+    row = db.session().execute(statement, {"artifact_id": artifact_id}).one_or_none()
+    return None if row is None else ArtifactRow._make(row)
 
 
 def find_content(artifact_id: UUID) -> ArtifactContent | None:

@@ -1,18 +1,20 @@
-"""SQL of documents that wait for the routing rules: parsed, not ready, `routing_since` is set."""
+"""SQL queries that release documents from routing: parsed, not ready, with `routing_since` set."""
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import TextClause, text
 
-from app.documents.artifacts.queries.columns import INGESTED
+from app.documents.artifacts.emitted_events import (
+    INGESTED_COLUMNS,
+    IngestedPayload,
+    build_ingested,
+)
 from app.kit import db, tenancy
 
 BATCH = 1000
-_PAYLOAD = ("artifact_id", *INGESTED)
-
 _FINISH = f"""
     UPDATE artifacts document SET status = 'ready', updated_at = now(),
         ingested_at = coalesce(waiting.ingested_at, now()){{also}}
@@ -20,7 +22,7 @@ _FINISH = f"""
     WHERE document.organization_id = waiting.organization_id AND document.id = waiting.id
     RETURNING document.organization_id, waiting.ingested_at IS NULL AS is_first,
         document.id AS artifact_id,
-        {", ".join(f"document.{column}" for column in INGESTED)}
+        {", ".join(f"document.{column}" for column in INGESTED_COLUMNS)}
 """  # noqa: S608 - built from constants
 # Locks rows in the order of their ids, as every statement that locks many rows does.
 _FINISH_CHOSEN = text(
@@ -56,10 +58,10 @@ class FinishedArtifact(NamedTuple):
 
     organization_id: UUID
     is_first: bool
-    payload: dict[str, Any]
+    payload: IngestedPayload
 
 
-def finish(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
+def finish_routing(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
     """Make the documents ready that wait for the rules, and return them."""
     values = {
         "organization_id": tenancy.current_organization_id(),
@@ -68,13 +70,15 @@ def finish(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
     return _finish(_FINISH_CHOSEN, values)
 
 
-def finish_delayed(max_wait: timedelta) -> list[FinishedArtifact]:
+def finish_delayed_routing(max_wait: timedelta) -> list[FinishedArtifact]:
     """Make documents of all organizations ready that waited longer than this; return them."""
     return _finish(_FINISH_DELAYED, {"max_wait": max_wait, "batch": BATCH})
 
 
 def _finish(statement: TextClause, values: dict[str, object]) -> list[FinishedArtifact]:
     return [
-        FinishedArtifact(organization_id, is_first, dict(zip(_PAYLOAD, members, strict=True)))
-        for organization_id, is_first, *members in db.session().execute(statement, values)
+        FinishedArtifact(
+            row["organization_id"], row["is_first"], build_ingested(row["artifact_id"], dict(row))
+        )
+        for row in db.session().execute(statement, values).mappings()
     ]

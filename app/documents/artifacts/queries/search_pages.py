@@ -1,4 +1,4 @@
-"""SQL of the pages of full-text search results.
+"""SQL queries of the pages of full-text search results.
 
 When sorted by creation time, only the documents of the page itself are read. The time to count the
 hits grows with their number, so the total is cached until the searched data changes. The total also
@@ -18,8 +18,12 @@ from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 
 from app.documents.artifacts.models import Artifact
 from app.documents.artifacts.queries import search_totals
-from app.documents.artifacts.queries.columns import LISTED, SORTS
-from app.documents.artifacts.queries.reading import apply_filters, apply_indexed_filters
+from app.documents.artifacts.queries.reading import (
+    LISTED,
+    SORTS,
+    apply_filters,
+    apply_indexed_filters,
+)
 from app.documents.artifacts.queries.searching import (
     SearchQuery,
     build_query,
@@ -32,20 +36,20 @@ from app.kit.pagination import Edge, Page, PageRequest, paginate, paginate_rows
 from app.kit.periods import Column
 from app.kit.prepared import Prepared
 
-_OWN = frozenset({"q", "archived", "created_after", "created_before"})
+_INDEXED_FILTERS = frozenset({"q", "archived", "created_after", "created_before"})
 """Filters that the full-text index can apply without reading the documents."""
 _ORDER = {"created_at": Artifact.created_at.type.python_type, "id": UUID}
-MANY = 20_000
+MIN_HITS_TO_TEST_NEWEST = 20_000
 """With at least this many hits, the newest documents are tested one by one."""
 _TESTED_PER_RESULT = 20
 """How many documents are tested for each document of the page."""
-SOME = 2_000
+MIN_HITS_TO_SEARCH_NEWEST = 2_000
 """With at least this many hits, a page is searched for among the newest documents."""
-_SPARE = 2
+_SAFETY_FACTOR = 2
 """The newest documents searched are expected to contain this many times the hits of a page."""
-_MOST_NEWEST = 100_000
-"""Searching more documents than this for hits costs more than visiting `MANY` hits."""
-_FOUND = Prepared.from_select(
+_MAX_NEWEST = 100_000
+"""Searching more documents than this for hits costs more than visiting 20,000 hits."""
+_LIST_BY_IDS = Prepared.from_select(
     "list_found_artifacts",
     LISTED.where(
         Artifact.organization_id == bindparam("organization_id"),
@@ -58,7 +62,7 @@ _FOUND = Prepared.from_select(
 
 def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
     """Return a page of documents that match the search `q` and the other `filters`."""
-    if not (request.sort.endswith("created_at") and _OWN.issuperset(filters)):
+    if not (request.sort.endswith("created_at") and _INDEXED_FILTERS.issuperset(filters)):
         statement = apply_filters(LISTED, **filters)
         return paginate(statement, request, sorts=SORTS, unique=Artifact.id)
     query = build_query(filters["q"])
@@ -74,7 +78,7 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
 
 def _list_by_ids(artifact_ids: list[str]) -> list[Any]:
     """Return the documents in the order of `artifact_ids`; omit any that were deleted meanwhile."""
-    rows = _FOUND.all(str(tenancy.current_organization_id()), f"{{{','.join(artifact_ids)}}}")
+    rows = _LIST_BY_IDS.all(str(tenancy.current_organization_id()), f"{{{','.join(artifact_ids)}}}")
     by_id = {row.id: row for row in rows}
     return [by_id[artifact_id] for artifact_id in artifact_ids if artifact_id in by_id]
 
@@ -82,10 +86,10 @@ def _list_by_ids(artifact_ids: list[str]) -> list[Any]:
 def _find_quickly(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
     """Return the page's ids without visiting every hit, or an empty list if that fails."""
     _, hits, searched = search_totals.get_last_total(query, bounds)
-    if hits >= MANY:
+    if hits >= MIN_HITS_TO_TEST_NEWEST:
         return _find_among_newest(query, bounds, edge)
-    newest = searched * edge.limit * _SPARE // max(hits, 1)
-    if hits >= SOME and newest <= _MOST_NEWEST:
+    newest = searched * edge.limit * _SAFETY_FACTOR // max(hits, 1)
+    if hits >= MIN_HITS_TO_SEARCH_NEWEST and newest <= _MAX_NEWEST:
         return _find_hits_of_newest(query, bounds, edge, newest)
     return []
 
@@ -95,12 +99,12 @@ def _find_hits_of_newest(
 ) -> list[UUID]:
     """Return the page's ids if the first `newest` documents from the edge contain them, else []."""
     at = build_search_time(searchable.c.created_at)
-    place = select(at)
+    times = select(at)
     if not edge.is_first:
-        here = func.timezone("UTC", edge.values["created_at"])
-        place = place.where(at <= here if edge.descending else at >= here)
-    place = place.order_by(at.desc() if edge.descending else at).offset(newest).limit(1)
-    last = db.session().scalar(place)
+        edge_time = func.timezone("UTC", edge.values["created_at"])
+        times = times.where(at <= edge_time if edge.descending else at >= edge_time)
+    ordered = times.order_by(at.desc() if edge.descending else at)
+    last = db.session().scalar(ordered.offset(newest).limit(1))
     if last is None:
         return []
     hits = select_hits(query, by_time=True).c

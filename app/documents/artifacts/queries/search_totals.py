@@ -25,7 +25,7 @@ class Total(NamedTuple):
     searched: int
 
 
-_NOTHING = Total("", 0, 0)
+_NO_TOTAL = Total("", 0, 0)
 _totals: LRUCache[_Key, Total] = LRUCache(maxsize=1000)
 _lock = Lock()
 
@@ -34,7 +34,7 @@ def get_last_total(query: SearchQuery, bounds: dict[str, Any]) -> Total:
     """Return the last count, which may be outdated, or zeros if there is none."""
     key = _get_key(query, bounds)
     with _lock:
-        return _NOTHING if key is None else _totals.get(key, _NOTHING)
+        return _NO_TOTAL if key is None else _totals.get(key, _NO_TOTAL)
 
 
 def count_hits(query: SearchQuery, bounds: dict[str, Any]) -> int:

@@ -1,4 +1,4 @@
-"""SQL of full-text search: match queries, and index the documents in the backlog.
+"""SQL queries of full-text search, and of indexing the documents in the backlog.
 
 PostgreSQL handles the words: triggers index them, and `search_query` builds a query from the typed
 text for each language in which the organization has documents.
@@ -70,14 +70,14 @@ _INDEX = text(
     """
     WITH batch AS (
         SELECT id FROM artifacts
-        WHERE organization_id = :org AND id > coalesce(CAST(:after AS uuid), :nothing)
-        ORDER BY id LIMIT :most FOR NO KEY UPDATE
+        WHERE organization_id = :org AND id > coalesce(CAST(:after AS uuid), :zero_id)
+        ORDER BY id LIMIT :batch_size FOR NO KEY UPDATE
     )
     SELECT index_artifacts(:org, array_agg(id)), (array_agg(id ORDER BY id DESC))[1] AS last
     FROM batch HAVING count(*) > 0
     """
 )
-_NOTHING = UUID(int=0)
+_ZERO_ID = UUID(int=0)
 # Hyphens that no word follows directly are dashes. PostgreSQL reads each as "not" before the next
 # term, and fails with more than 32 of them.
 _DASHES = re.compile(r'(?<![^\s"!&|()])(?:-{2,}|-(?=[\s!&|()]|$))')
@@ -158,8 +158,8 @@ def index_batch() -> bool:
     values = {
         "org": tenancy.current_organization_id(),
         "after": backlog.after,
-        "nothing": _NOTHING,
-        "most": BATCH,
+        "zero_id": _ZERO_ID,
+        "batch_size": BATCH,
     }
     batch = db.session().execute(_INDEX, values).first()
     if batch is None:

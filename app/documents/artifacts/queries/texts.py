@@ -1,8 +1,12 @@
-"""SQL that reads the text of a document, with which evidence is compared."""
+"""SQL queries that read texts of documents, and words of their pages."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
-from app.kit import tenancy
+from sqlalchemy import Text, cast, func, or_, select
+
+from app.documents.artifacts.models import ArtifactPage, ArtifactText
+from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 
 _READ = Prepared(
@@ -12,7 +16,37 @@ _READ = Prepared(
 )
 
 
-def read(artifact_id: UUID) -> str:
+def read_text(artifact_id: UUID) -> str:
     """Return a document's text, or an empty string if it has none."""
     row = _READ.first(str(tenancy.current_organization_id()), str(artifact_id))
     return "" if row is None else str(row[0])
+
+
+def read_stored_words(artifact_id: UUID, numbers: Sequence[int], max_bytes: int) -> dict[int, str]:
+    """Return words as JSON by page number, at most `max_bytes` bytes in total.
+
+    The first of `numbers` is always included. `numbers` are in ascending or descending order.
+    """
+    number = ArtifactPage.number
+    stored = (
+        select(number, cast(ArtifactPage.words, Text).label("words"))
+        .where(ArtifactPage.artifact_id == artifact_id, number.in_(numbers))
+        .cte("stored")
+        .prefix_with("MATERIALIZED", dialect="postgresql")
+    )
+    size_so_far = func.sum(func.octet_length(stored.c.words)).over(
+        order_by=stored.c.number.desc() if numbers[0] > numbers[-1] else stored.c.number
+    )
+    counted = select(stored.c.number, stored.c.words, size_so_far.label("size_so_far")).subquery()
+    statement = select(counted.c.number, counted.c.words).where(
+        or_(counted.c.size_so_far <= max_bytes, counted.c.number == numbers[0])
+    )
+    return {row.number: row.words for row in db.session().execute(statement)}
+
+
+def read_span(artifact_id: UUID, start: int, end: int) -> str | None:
+    """Return the text from code point `start` up to `end`, or None if the document has no text."""
+    part = func.substr(ArtifactText.text, start + 1, end - start)
+    statement = select(part).where(ArtifactText.artifact_id == artifact_id)
+    text: str | None = db.session().execute(statement).scalar_one_or_none()
+    return text

@@ -1,25 +1,32 @@
-"""SQL that updates, archives, deletes and locks documents, one or many."""
+"""SQL queries that update, archive, reprocess, delete and lock documents, one or many."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, delete, func, null, select, update
+from sqlalchemy import ColumnElement, Select, delete, func, null, select, text, update
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.documents.artifacts.models import Artifact
-from app.documents.artifacts.queries.reading import (
-    is_among,
-    restrict_to_matching,
-    select_matching,
-)
+from app.documents.artifacts.models import Artifact, build_zero_label_counts
+from app.documents.artifacts.queries.reading import is_among, restrict_to_matching, select_matching
 from app.documents.artifacts.statuses import ArtifactStatus
-from app.kit import db
-from app.kit.periods import Column
+from app.kit import db, tenancy
+from app.kit.pagination import within
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
+REPROCESSING_BATCH = 1000
 _DIRECT = {"synchronize_session": False}
+# Locks rows in the order of their ids, as every statement does.
+_DETACH = """
+    WITH locked AS (
+        SELECT id FROM artifacts
+        WHERE organization_id = :organization_id AND schema_id = :schema_id
+        ORDER BY id FOR NO KEY UPDATE {wait}
+    )
+    UPDATE artifacts SET schema_id = NULL, revision = revision + 1, updated_at = now()
+    FROM locked WHERE organization_id = :organization_id AND artifacts.id = locked.id
+"""
 
 
 def lock_schema(schema_id: UUID) -> bool:
@@ -51,19 +58,60 @@ def _get_column(name: str) -> InstrumentedAttribute[Any]:
 
 def set_processing(artifact_id: UUID) -> None:
     """Set a locked document to processing, and end its claim."""
-    db.session().execute(
-        update(Artifact)
-        .where(Artifact.id == artifact_id)
-        .values(
-            status=ArtifactStatus.PROCESSING,
-            routing_since=null(),
-            failure=null(),
-            claim_user_id=null(),
-            claim_expires_at=null(),
-            updated_at=func.now(),
-        )
-        .execution_options(**_DIRECT)
+    _set_processing(Artifact.id == artifact_id, claim_user_id=null(), claim_expires_at=null())
+
+
+def _set_processing(condition: ColumnElement[bool], **changes: ColumnElement[Any]) -> None:
+    statement = update(Artifact).where(condition)
+    statement = statement.values(
+        status=ArtifactStatus.PROCESSING,
+        routing_since=null(),
+        failure=null(),
+        updated_at=func.now(),
+        **changes,
     )
+    db.session().execute(statement.execution_options(**_DIRECT))
+
+
+def find_failed(
+    failure_code: str | None, created_after: datetime | None, created_before: datetime | None
+) -> list[UUID]:
+    """Return the ids of the matching failed documents that are not archived, oldest first."""
+    statement = select(Artifact.id).where(
+        Artifact.status == ArtifactStatus.FAILED, Artifact.archived.is_(False)
+    )
+    if failure_code is not None:
+        statement = statement.where(Artifact.failure["code"].astext == failure_code)
+    statement = statement.where(*within(Artifact.created_at, created_after, created_before))
+    return list(db.session().scalars(statement.order_by(Artifact.created_at, Artifact.id)))
+
+
+def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
+    """Set failed documents without tag sets to processing, unless archived; return their ids."""
+    locked = (
+        select(Artifact.id)
+        .where(
+            is_among(artifact_ids),
+            Artifact.status == ArtifactStatus.FAILED,
+            Artifact.archived.is_(False),
+            Artifact.label_counts == build_zero_label_counts(),
+        )
+        .order_by(Artifact.id)
+        .with_for_update(key_share=True)
+    )
+    failed = list(db.session().scalars(locked))
+    _set_processing(is_among(failed))
+    return failed
+
+
+def detach_schema(schema_id: UUID, *, wait: bool) -> None:
+    """Remove a schema from all its artifacts.
+
+    Without `wait`, the statement fails if another transaction has locked one of them.
+    """
+    statement = text(_DETACH.format(wait="" if wait else "NOWAIT"))
+    values = {"organization_id": tenancy.current_organization_id(), "schema_id": schema_id}
+    db.session().execute(statement, values)
 
 
 class LockedArtifact(NamedTuple):
@@ -76,14 +124,7 @@ class LockedArtifact(NamedTuple):
     page_count: int | None
 
 
-_LOCKED_COLUMNS: tuple[Column, ...] = (
-    Artifact.id,
-    Artifact.sha256,
-    Artifact.archived,
-    Artifact.claim_user_id,
-    Artifact.page_count,
-)
-_LOCKED = select(*_LOCKED_COLUMNS)
+_LOCKED = select(*(getattr(Artifact, name) for name in LockedArtifact._fields))
 
 
 def _lock(statement: Select[Any], *, skip_locked: bool = False) -> list[LockedArtifact]:

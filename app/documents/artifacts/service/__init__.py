@@ -1,7 +1,8 @@
 """Artifacts: create, read, search, reprocess and delete them. Other features call these."""
 
-from app.documents.artifacts.queries.detaching import detach_schema
+from app.documents.artifacts.queries.listing import list_artifacts
 from app.documents.artifacts.queries.reading import select_ids, select_matching
+from app.documents.artifacts.queries.updating import detach_schema
 from app.documents.artifacts.service.bulk import (
     archive_many,
     delete_expired,
@@ -12,31 +13,35 @@ from app.documents.artifacts.service.cleaning import delete, delete_contents, sw
 from app.documents.artifacts.service.counting import get_stats
 from app.documents.artifacts.service.creating import create, create_from_file, create_from_text
 from app.documents.artifacts.service.images import get_page_image
-from app.documents.artifacts.service.parsing import give_up, parse
+from app.documents.artifacts.service.parsing import mark_failed, parse
 from app.documents.artifacts.service.ports import Workflow, bind_workflow
 from app.documents.artifacts.service.reading import (
     download,
     get,
+    get_api_row,
     get_text,
-    list_artifacts,
     list_pages,
     lock,
-    show,
 )
-from app.documents.artifacts.service.reprocessing import reopen_failed, reprocess_failed
+from app.documents.artifacts.service.reprocessing import (
+    index_backlog,
+    reopen_failed,
+    reprocess,
+    reprocess_failed,
+)
 from app.documents.artifacts.service.routing import (
     finish_routing,
-    give_up_routing,
     release_delayed,
+    release_unrouted,
 )
-from app.documents.artifacts.service.searching import index_backlog
-from app.documents.artifacts.service.texts import source_text
-from app.documents.artifacts.service.updating import reprocess, update
+from app.documents.artifacts.service.texts import build_source_text
+from app.documents.artifacts.service.updating import update
 
 __all__ = [
     "Workflow",
     "archive_many",
     "bind_workflow",
+    "build_source_text",
     "create",
     "create_from_file",
     "create_from_text",
@@ -49,24 +54,23 @@ __all__ = [
     "explain_missing",
     "finish_routing",
     "get",
+    "get_api_row",
     "get_page_image",
     "get_stats",
     "get_text",
-    "give_up",
-    "give_up_routing",
     "index_backlog",
     "list_artifacts",
     "list_pages",
     "lock",
+    "mark_failed",
     "parse",
     "release_delayed",
+    "release_unrouted",
     "reopen_failed",
     "reprocess",
     "reprocess_failed",
     "select_ids",
     "select_matching",
-    "show",
-    "source_text",
     "sweep",
     "update",
 ]

@@ -5,10 +5,12 @@ from datetime import timedelta
 from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
+from app.documents.artifacts import emitted_events
+from app.documents.artifacts.emitted_events import ArchivedPayload, DeletedPayload
 from app.documents.artifacts.queries import reading
 from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.queries.updating import LockedArtifact
-from app.documents.artifacts.service.ports import workflow
+from app.documents.artifacts.service.ports import get_workflow
 from app.kit import bulk, db, errors, events
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
@@ -46,11 +48,16 @@ def archive_many(
             queries.archive(changed)
             # The status of a document without a claim does not change.
             claimed = [artifact.id for artifact in artifacts if artifact.claim_user_id is not None]
-            workflow().update_statuses(claimed)
+            get_workflow().update_statuses(claimed)
         else:
-            workflow().unarchive(changed)
-        payload = {"artifact_ids": changed, "archived": archived, "count": len(changed), "by": by}
-        events.emit("artifacts.archived", payload)
+            get_workflow().unarchive(changed)
+        payload: ArchivedPayload = {
+            "artifact_ids": changed,
+            "archived": archived,
+            "count": len(changed),
+            "by": by,
+        }
+        events.emit(emitted_events.ARCHIVED, payload)
 
     return _for_each(act, **selection)
 
@@ -67,8 +74,10 @@ def delete_many(**selection: Unpack[Selection]) -> dict[str, Any]:
 def _delete(artifacts: Sequence[LockedArtifact]) -> None:
     for batch in _split_by_pages(artifacts):
         queries.delete_many(batch)
-    payloads = [{"artifact_id": artifact.id, "sha256": artifact.sha256} for artifact in artifacts]
-    events.emit_many("artifact.deleted", payloads)
+    payloads: list[DeletedPayload] = [
+        {"artifact_id": artifact.id, "sha256": artifact.sha256} for artifact in artifacts
+    ]
+    events.emit_many(emitted_events.DELETED, payloads)
 
 
 def _split_by_pages(artifacts: Sequence[LockedArtifact]) -> Iterator[list[UUID]]:

@@ -7,10 +7,13 @@ from itertools import groupby, islice
 from operator import itemgetter
 from uuid import UUID
 
-from app.documents.artifacts.queries import cleaning as queries
-from app.documents.artifacts.queries import reading
+from app.documents.artifacts import emitted_events
+from app.documents.artifacts.emitted_events import DeletedPayload
+from app.documents.artifacts.queries import creating as queries
+from app.documents.artifacts.queries import updating
 from app.documents.artifacts.service import files
-from app.kit import db, errors, events, tenancy
+from app.documents.artifacts.service.reading import lock
+from app.kit import db, events, tenancy
 from app.kit.storage.store import STAGING, Entry
 
 STRAY_AFTER = timedelta(hours=1)
@@ -28,13 +31,10 @@ def delete(artifact_id: UUID, revision: int | None = None) -> None:
 
     Emits `artifact.deleted`; a job then deletes the files.
     """
-    row = reading.find(artifact_id, lock=True)
-    if row is None:
-        raise errors.not_found()
-    if revision is not None and revision != row.revision:
-        raise errors.stale(row.revision)
-    queries.delete_one(artifact_id)
-    events.emit("artifact.deleted", {"artifact_id": artifact_id, "sha256": row.sha256})
+    artifact = lock(artifact_id, revision)
+    updating.delete_many([artifact_id])
+    payload: DeletedPayload = {"artifact_id": artifact_id, "sha256": artifact.sha256}
+    events.emit(emitted_events.DELETED, payload)
 
 
 def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> int:
@@ -60,7 +60,7 @@ def sweep() -> int:
     Skips files younger than an hour: they may belong to a request that has not committed yet. Runs
     across organizations, and outside a transaction of its own.
     """
-    store = files.storage()
+    store = files.get_storage()
     deleted = store.sweep(STAGING, STRAY_AFTER)
     now = db.utc_now()
     matches: Iterator[tuple[Entry, re.Match[str]]] = (

@@ -8,11 +8,12 @@ from uuid import UUID
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.documents.artifacts.errors import duplicate, unsupported
-from app.documents.artifacts.models import Artifact, no_labels
+from app.documents.artifacts import emitted_events
+from app.documents.artifacts.emitted_events import ArtifactPayload, build_ingested
+from app.documents.artifacts.models import Artifact, build_zero_label_counts
 from app.documents.artifacts.names import check_name
 from app.documents.artifacts.queries import creating as queries
-from app.documents.artifacts.queries.columns import INGESTED
+from app.documents.artifacts.queries.reading import PAGE_MEMBERS
 from app.documents.artifacts.service import files, routing
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.engines import documents
@@ -89,15 +90,15 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
         **_build_first_status(),
     )
     _lock(row)
-    pages = [{name: getattr(page, name) for name in _PAGE_MEMBERS} for page in parsed.pages]
+    pages = [{name: getattr(page, name) for name in PAGE_MEMBERS} for page in parsed.pages]
     _insert(row, text=parsed.text, pages=pages)
     if row["routing_since"] is None:
-        events.emit("artifact.ingested", build_ingested_payload(row))
+        events.emit(emitted_events.INGESTED, build_ingested(row["id"], row))
     else:
         routing.request_routing(row["id"])
     with files.translate_storage_errors():
         # Write the file last: after it, only the commit itself can fail.
-        files.storage().write(files.content_key(row["sha256"]), [content])
+        files.get_storage().write(files.build_content_key(row["sha256"]), [content])
     return row
 
 
@@ -138,13 +139,14 @@ def create_from_file(
 def _store_file(
     staged: Staged, row: dict[str, Any], *, file_name: str, declared: str | None
 ) -> None:
-    key = files.content_key(row["sha256"])
+    key = files.build_content_key(row["sha256"])
     with files.translate_storage_errors():
         staged.promote(key)
     try:
         row["media_type"] = _detect_media_type(key, file_name, declared)
         _insert(row, text="", pages=[])
-        events.emit("artifact.created", {"artifact_id": row["id"]})
+        payload: ArtifactPayload = {"artifact_id": row["id"]}
+        events.emit(emitted_events.CREATED, payload)
     except ApiError:
         # Any other error may mean that the session was lost, and with it the lock on the content:
         # the file may belong to another document by now. `sweep` deletes it later in that case, and
@@ -157,21 +159,13 @@ def _store_file(
 def _discard(row: dict[str, Any]) -> None:
     # The transaction that locked the content runs this, so a result proves the lock still exists.
     if queries.find_by_content(row["sha256"]) in (None, row["id"]):
-        files.storage().delete(files.content_key(row["sha256"]))
-
-
-_PAGE_MEMBERS = ("number", "width", "height", "rotation", "start", "end")
+        files.get_storage().delete(files.build_content_key(row["sha256"]))
 
 
 def _build_first_status() -> dict[str, Any]:
     if routing.is_needed():
         return {"status": ArtifactStatus.PROCESSING, "routing_since": db.utc_now()}
     return {"status": ArtifactStatus.READY}
-
-
-def build_ingested_payload(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the payload of `artifact.ingested`."""
-    return {"artifact_id": row["id"], **{name: row[name] for name in INGESTED}}
 
 
 _DEFAULTS: dict[str, Any] = {
@@ -195,7 +189,7 @@ def _build_row(members: Members, **content: object) -> dict[str, Any]:
         "routing_since": None,
         "assignees": [],
         "claim": None,
-        "label_counts": no_labels(),
+        "label_counts": build_zero_label_counts(),
         # A document created from text is ready at once unless it waits for the routing rules.
         "ingested_at": now if content["status"] == ArtifactStatus.READY else None,
         "created_at": now,
@@ -220,7 +214,11 @@ def _lock(row: dict[str, Any]) -> None:
 def _check_not_duplicate(row: dict[str, Any]) -> None:
     existing = queries.find_by_content(row["sha256"])
     if existing is not None:
-        raise duplicate(existing)
+        raise ApiError(
+            "artifact_duplicate",
+            "The organization already has a document with the same content.",
+            details={"artifact_id": str(existing)},
+        )
 
 
 def _insert(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> None:
@@ -231,8 +229,13 @@ def _insert(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> N
 
 def _detect_media_type(key: str, file_name: str, declared: str | None) -> str:
     with files.translate_storage_errors():
-        head = b"".join(files.storage().stream(key, 0, documents.HEAD_BYTES))
+        head = b"".join(files.get_storage().stream(key, 0, documents.HEAD_BYTES))
     try:
         return documents.detect(head, file_name, declared)
     except documents.UnsupportedMediaType as error:
-        raise unsupported(error.declared, error.detected) from None
+        raise ApiError(
+            "unsupported_media_type",
+            "This media type is not supported.",
+            field="file",
+            details={"declared": error.declared, "detected": error.detected},
+        ) from None

@@ -5,32 +5,31 @@ from contextlib import contextmanager
 from typing import Protocol, TypeVar
 from uuid import UUID
 
-from app.documents.artifacts.errors import not_ready
 from app.documents.artifacts.statuses import UNREADABLE
 from app.kit import container, errors, tenancy
 from app.kit.errors import ApiError
 from app.kit.storage import NotStored, Storage, StorageFull, StorageUnavailable, blob_key
 
 
-def storage() -> Storage:
+def get_storage() -> Storage:
     """Return the process's storage."""
     return container.current().storage
 
 
-def content_key(sha256: str) -> str:
+def build_content_key(sha256: str) -> str:
     """Return the storage key of this content in the bound organization."""
     return blob_key(tenancy.current_organization_id(), sha256)
 
 
-def page_images_prefix(organization_id: UUID | str, sha256: str) -> str:
+def build_page_images_prefix(organization_id: UUID | str, sha256: str) -> str:
     """Return the folder of the page images of this content."""
     return f"{blob_key(organization_id, sha256)}.pages"
 
 
 def delete_content(organization_id: UUID | str, sha256: str) -> None:
     """Delete a content and its page images. The caller must have locked the content."""
-    store = storage()
-    for entry in store.list(page_images_prefix(organization_id, sha256)):
+    store = get_storage()
+    for entry in store.list(build_page_images_prefix(organization_id, sha256)):
         store.delete(entry.key)
     store.delete(blob_key(organization_id, sha256))
 
@@ -68,5 +67,14 @@ def require_readable(row: _RowT | None) -> _RowT:
     if row is None:
         raise errors.not_found()
     if row.status in UNREADABLE:
-        raise not_ready(row.status)
+        raise _build_not_ready_error(row.status)
     return row
+
+
+def _build_not_ready_error(state: str) -> ApiError:
+    """Return the 409 for a document without text and pages: still in processing, or failed."""
+    if state == "failed":
+        return errors.conflict(
+            "The document could not be read. Reprocess it, or upload another file.", state=state
+        )
+    return errors.conflict("The document is still being processed. Try again shortly.", state=state)

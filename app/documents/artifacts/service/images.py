@@ -46,7 +46,7 @@ def get_page_image(
     content = files.require_readable(queries.find_content(artifact_id))
     if not 1 <= number <= (content.page_count or 0):
         raise errors.not_found()
-    prefix = files.page_images_prefix(current_organization_id(), content.sha256)
+    prefix = files.build_page_images_prefix(current_organization_id(), content.sha256)
     key = f"{prefix}/{number}-{width}.{format}"
     name = f"{content.name}-{number}.{format}"
     etag = f"{content.sha256}-{number}-{width}-{format}"
@@ -56,13 +56,13 @@ def get_page_image(
     if cached_size is None and width % CACHED_WIDTH_STEP == 0:
         # If the storage is full or unavailable, the next request renders the image again.
         with suppress(StorageUnavailable):
-            files.storage().write(key, [data])
+            files.get_storage().write(key, [data])
 
     def read(start: int, end: int) -> Iterator[bytes]:
         if cached_size is None:
             return iter([data[start:end]])
         with files.translate_storage_errors():
-            return files.storage().stream(key, start, end)
+            return files.get_storage().stream(key, start, end)
 
     size = len(data) if cached_size is None else cached_size
     return Download(
@@ -72,7 +72,7 @@ def get_page_image(
 
 def _find_size(key: str) -> int | None:
     try:
-        return files.storage().size(key)
+        return files.get_storage().size(key)
     except NotStored:
         return None
 
@@ -84,7 +84,7 @@ def _render(content: ArtifactContent, number: int, width: int, format: Format) -
             retry_after=RETRY_SECONDS,
         )
     try:
-        with files.storage().local(files.content_key(content.sha256)) as path:
+        with files.get_storage().local(files.build_content_key(content.sha256)) as path:
             return documents.render(
                 path, content.media_type, number, width_px=width, format=format, limits=LIMITS
             )

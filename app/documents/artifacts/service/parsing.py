@@ -5,6 +5,7 @@ from uuid import UUID
 
 import orjson
 
+from app.documents.artifacts import emitted_events
 from app.documents.artifacts.queries import parsing as queries
 from app.documents.artifacts.queries.parsing import PageRow
 from app.documents.artifacts.service import files, routing
@@ -65,19 +66,19 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     checkpoint()
     pages = _Pages(artifact_id, checkpoint, with_words=artifact.media_type in PAGED)
     try:
-        with files.storage().local(files.content_key(artifact.sha256)) as path:
+        with files.get_storage().local(files.build_content_key(artifact.sha256)) as path:
             summary = documents.parse_stream(
                 path, artifact.media_type, documents.DEFAULT_LIMITS, pages.add
             )
     except documents.ParseFailed as failure:
-        give_up(artifact_id, failure.code, failure.message)
+        mark_failed(artifact_id, failure.code, failure.message)
         return
     artifact = queries.find_processing(artifact_id, lock=True)
     if artifact is None:
         return
     pages.write()
     is_first, is_routing = artifact.ingested_at is None, routing.is_needed()
-    payload = queries.finish(
+    payload = queries.store_text(
         artifact,
         routing=is_routing,
         text=summary.text,
@@ -87,11 +88,11 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     if is_routing:
         routing.request_routing(artifact_id)
     elif is_first:
-        events.emit("artifact.ingested", payload)
+        events.emit(emitted_events.INGESTED, payload)
 
 
-def give_up(artifact_id: UUID, code: str, message: str) -> None:
+def mark_failed(artifact_id: UUID, code: str, message: str) -> None:
     """Mark a document as failed with the reason, and delete its pages."""
     if queries.find_processing(artifact_id, lock=True) is not None:
         queries.delete_pages(artifact_id)
-        queries.fail(artifact_id, code, message)
+        queries.set_failed(artifact_id, code, message)

@@ -28,10 +28,10 @@ _bound: list[Workflow] = []
 
 
 def bind_workflow(workflow: Workflow) -> None:
-    """Set the functions that `workflow` returns."""
+    """Set the functions that `get_workflow` returns."""
     _bound[:] = [workflow]
 
 
-def workflow() -> Workflow:
+def get_workflow() -> Workflow:
     """Return the functions that were bound when the application was created."""
     return _bound[0]

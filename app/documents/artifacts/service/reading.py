@@ -2,12 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
-from app.documents.artifacts.queries import listing
+from app.documents.artifacts.models import ArtifactRow
 from app.documents.artifacts.queries import reading as queries
 from app.documents.artifacts.queries.reading import TextRow
 from app.documents.artifacts.service import files, words
@@ -17,12 +14,7 @@ from app.kit.api.responses import Download
 from app.kit.pagination import Page, PageRequest
 
 
-def list_artifacts(page: PageRequest, **filters: object) -> Page:
-    """Return a page of documents that match `filters`, as in `ArtifactFilters`."""
-    return listing.list_artifacts(page, filters)
-
-
-def get(artifact_id: UUID) -> Row[Any]:
+def get(artifact_id: UUID) -> ArtifactRow:
     """Return a document. Raises 404."""
     row = queries.find(artifact_id)
     if row is None:
@@ -30,19 +22,24 @@ def get(artifact_id: UUID) -> Row[Any]:
     return row
 
 
-def show(artifact_id: UUID) -> tuple[object, ...]:
+def get_api_row(artifact_id: UUID) -> tuple[object, ...]:
     """Return a document as the API shows it, with ids as text; faster than `get`. Raises 404."""
-    row = queries.find_shown(artifact_id)
+    row = queries.find_api_row(artifact_id)
     if row is None:
         raise errors.not_found()
     return row
 
 
-def lock(artifact_id: UUID) -> Row[Any]:
-    """Return a document, locked against changes until the transaction ends. Raises 404."""
+def lock(artifact_id: UUID, revision: int | None = None) -> ArtifactRow:
+    """Return a document, locked against changes until the transaction ends.
+
+    Raises 404, and 409 `stale_precondition` if it has another revision than the given one.
+    """
     row = queries.find(artifact_id, lock=True)
     if row is None:
         raise errors.not_found()
+    if revision is not None and revision != row.revision:
+        raise errors.stale(row.revision)
     return row
 
 
@@ -51,11 +48,11 @@ def download(artifact_id: UUID) -> Download:
     content = queries.find_content(artifact_id)
     if content is None:
         raise errors.not_found()
-    key = files.content_key(content.sha256)
+    key = files.build_content_key(content.sha256)
 
     def read(start: int, end: int) -> Iterator[bytes]:
         with files.translate_storage_errors():
-            return files.storage().stream(key, start, end)
+            return files.get_storage().stream(key, start, end)
 
     return Download(
         read=read,

@@ -1,14 +1,51 @@
-"""Reprocess failed documents, many at once or when their failed job is retried."""
+"""Read the files of documents again, and rebuild the full-text index."""
 
 from collections.abc import Callable
 from datetime import datetime
 from uuid import UUID
 
-from app.documents.artifacts.queries import reprocessing as queries
-from app.kit import events
+from app.documents.artifacts import emitted_events
+from app.documents.artifacts.emitted_events import ReprocessedPayload
+from app.documents.artifacts.models import ArtifactRow
+from app.documents.artifacts.queries import searching
+from app.documents.artifacts.queries import updating as queries
+from app.documents.artifacts.service.ports import get_workflow
+from app.documents.artifacts.service.reading import get, lock
+from app.documents.artifacts.statuses import ArtifactStatus
+from app.kit import errors, events, tenancy
+from app.kit.logging import get_logger
 
 Checkpoint = Callable[[], None]
 Report = Callable[[int, int], None]
+
+log = get_logger(__name__)
+
+
+def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> ArtifactRow:
+    """Queue a document for parsing again and return it; it is `processing` until a job has run.
+
+    Ends the claim. Emits `artifact.reprocessed`; the job emits `artifact.ingested` if the document
+    was never ready before. Raises 404; 409 `stale_precondition`; 409 `conflict` with
+    `details.state` if it is being processed or archived, or with `details.tag_sets` if it has tag
+    sets, because their positions would refer to different text.
+    """
+    artifact = lock(artifact_id, revision)
+    if artifact.status == ArtifactStatus.PROCESSING or artifact.archived:
+        state = "archived" if artifact.archived else artifact.status
+        raise errors.conflict(
+            f"The document is {state}; it cannot be reprocessed now.", state=state
+        )
+    blocking = get_workflow().list_blocking_tag_sets(artifact_id, all_statuses=True)
+    if blocking:
+        raise errors.conflict(
+            "The artifact has tag sets, whose tags refer to positions in the present text."
+            " Discard its drafts first; other tag sets prevent reprocessing.",
+            tag_sets=blocking,
+        )
+    queries.set_processing(artifact_id)
+    payload: ReprocessedPayload = {"artifact_id": artifact_id, "by": by}
+    events.emit(emitted_events.REPROCESSED, payload)
+    return get(artifact_id)
 
 
 def reprocess_failed(
@@ -27,17 +64,35 @@ def reprocess_failed(
     """
     artifact_ids = queries.find_failed(failure_code, created_after, created_before)
     queued = 0
-    for start in range(0, len(artifact_ids), queries.BATCH):
-        batch = queries.reopen(artifact_ids[start : start + queries.BATCH])
-        events.emit_many(
-            "artifact.reprocessed", [{"artifact_id": reopened, "by": None} for reopened in batch]
-        )
+    for start in range(0, len(artifact_ids), queries.REPROCESSING_BATCH):
+        batch = queries.reopen_failed(artifact_ids[start : start + queries.REPROCESSING_BATCH])
+        payloads: list[ReprocessedPayload] = [
+            {"artifact_id": artifact_id, "by": None} for artifact_id in batch
+        ]
+        events.emit_many(emitted_events.REPROCESSED, payloads)
         checkpoint()
         queued += len(batch)
-        report(min(start + queries.BATCH, len(artifact_ids)), len(artifact_ids))
+        report(min(start + queries.REPROCESSING_BATCH, len(artifact_ids)), len(artifact_ids))
     return queued
 
 
 def reopen_failed(artifact_id: UUID) -> None:
     """Set a failed document to processing again, for the retry of its job; ignore any other."""
-    queries.reopen([artifact_id])
+    queries.reopen_failed([artifact_id])
+
+
+def index_backlog(checkpoint: Checkpoint) -> None:
+    """Index the documents of every organization in the backlog, batch by batch.
+
+    `checkpoint` commits each batch, so a run after a crash continues with the next one.
+    """
+    for organization_id in searching.list_backlog():
+        while _index_batch(organization_id):
+            checkpoint()
+        checkpoint()
+        log.info("artifacts.indexed", organization=str(organization_id))
+
+
+def _index_batch(organization_id: UUID) -> bool:
+    with tenancy.organization(organization_id):
+        return searching.index_batch()

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+from app.documents.artifacts import emitted_events
+from app.documents.artifacts.emitted_events import ArtifactPayload
 from app.documents.artifacts.queries import routing as queries
 from app.documents.artifacts.queries.routing import FinishedArtifact
-from app.documents.artifacts.service.ports import workflow
+from app.documents.artifacts.service.ports import get_workflow
 from app.kit import events, metrics, tenancy
 from app.kit.logging import get_logger
 
@@ -25,12 +27,13 @@ log = get_logger(__name__)
 
 def is_needed() -> bool:
     """Return whether parsed documents of the bound organization wait for routing rules."""
-    return workflow().has_routing_rules()
+    return get_workflow().has_routing_rules()
 
 
 def request_routing(artifact_id: UUID) -> None:
     """Emit `artifact.parsed`, so that the rules run on a document."""
-    events.emit("artifact.parsed", {"artifact_id": artifact_id})
+    payload: ArtifactPayload = {"artifact_id": artifact_id}
+    events.emit(emitted_events.PARSED, payload)
 
 
 def finish_routing(artifact_ids: Sequence[UUID]) -> None:
@@ -38,12 +41,12 @@ def finish_routing(artifact_ids: Sequence[UUID]) -> None:
 
     Emits `artifact.ingested` for each that was never ready before.
     """
-    _emit_ingested(queries.finish(artifact_ids))
+    _emit_ingested(queries.finish_routing(artifact_ids))
 
 
-def give_up_routing(artifact_id: UUID, error: str) -> None:
+def release_unrouted(artifact_id: UUID, error: str) -> None:
     """Make a document available after routing it has failed permanently."""
-    finished = queries.finish([artifact_id])
+    finished = queries.finish_routing([artifact_id])
     _emit_ingested(finished)
     if finished:
         RELEASED_UNROUTED.labels("failed").inc()
@@ -56,10 +59,10 @@ def release_delayed() -> int:
     Return how many (at most 1,000). If routing runs later, it still assigns a document unless
     somebody has started to work on it.
     """
-    finished = queries.finish_delayed(MAX_WAIT)
+    finished = queries.finish_delayed_routing(MAX_WAIT)
     for organization_id in sorted({artifact.organization_id for artifact in finished}):
         with tenancy.organization(organization_id):
-            _emit_ingested([each for each in finished if each.organization_id == organization_id])
+            _emit_ingested([row for row in finished if row.organization_id == organization_id])
     if finished:
         RELEASED_UNROUTED.labels("timeout").inc(len(finished))
         log.error("routing.delayed", released=len(finished), minutes=MAX_WAIT.total_seconds() // 60)
@@ -69,4 +72,4 @@ def release_delayed() -> int:
 def _emit_ingested(finished: Sequence[FinishedArtifact]) -> None:
     for artifact in finished:
         if artifact.is_first:
-            events.emit("artifact.ingested", artifact.payload)
+            events.emit(emitted_events.INGESTED, artifact.payload)

@@ -5,7 +5,7 @@ from datetime import datetime
 from threading import Lock
 from uuid import UUID
 
-from cachetools import LRUCache
+from cachetools import LRUCache, cached
 
 from app.documents.artifacts.queries import texts
 from app.engines.fields import SourceText
@@ -14,28 +14,21 @@ from app.kit import tenancy
 CACHE_BYTES = 16 * 2**20
 """The size limit of the cache of one process; a larger text is not cached."""
 
-_Key = tuple[UUID, UUID, datetime]
 
-_cache: LRUCache[_Key, str] = LRUCache(CACHE_BYTES, getsizeof=sys.getsizeof)
-_lock = Lock()
-
-
-def source_text(artifact_id: UUID, updated_at: datetime) -> SourceText:
+def build_source_text(artifact_id: UUID, updated_at: datetime) -> SourceText:
     """Return the text of a document that the caller has locked; it is loaded on first use.
 
     `updated_at` is that of the locked document: every write of the text changes it, and saving a
     draft does not.
     """
-    key = (tenancy.current_organization_id(), artifact_id, updated_at)
-    return SourceText(lambda: _load(key))
+    organization_id = tenancy.current_organization_id()
+    return SourceText(lambda: _load(organization_id, artifact_id, updated_at))
 
 
-def _load(key: _Key) -> str:
-    with _lock:
-        text = _cache.get(key)
-    if text is None:
-        text = texts.read(key[1])
-        if sys.getsizeof(text) <= CACHE_BYTES:
-            with _lock:
-                _cache[key] = text
-    return text
+@cached(LRUCache(CACHE_BYTES, getsizeof=sys.getsizeof), lock=Lock())
+def _load(
+    organization_id: UUID,  # noqa: ARG001 - part of the cache key
+    artifact_id: UUID,
+    updated_at: datetime,  # noqa: ARG001 - part of the cache key
+) -> str:
+    return texts.read_text(artifact_id)

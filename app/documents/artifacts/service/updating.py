@@ -1,21 +1,22 @@
-"""Update the editable members of a document, and reprocess its file."""
+"""Update the editable members of a document."""
 
 from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Row
 
+from app.documents.artifacts import emitted_events
+from app.documents.artifacts.emitted_events import UpdatedPayload
+from app.documents.artifacts.models import ArtifactRow
 from app.documents.artifacts.queries import updating as queries
-from app.documents.artifacts.service.ports import workflow
+from app.documents.artifacts.service.ports import get_workflow
 from app.documents.artifacts.service.reading import get, lock
-from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import errors, events
 
 
 def update(
     artifact_id: UUID, *, revision: int | None, changes: dict[str, Any], by: UUID | None
-) -> Row[Any]:
+) -> ArtifactRow:
     """Update a document and return it. The revision increases by one if anything changed.
 
     Archiving ends the claim and keeps the tag sets; after unarchiving, the status follows from the
@@ -23,9 +24,7 @@ def update(
     `details.tag_sets` if tag sets of another schema than the new one exist that were not rejected;
     400 for an unknown `schema_id`.
     """
-    artifact = lock(artifact_id)
-    if revision is not None and revision != artifact.revision:
-        raise errors.stale(artifact.revision)
+    artifact = lock(artifact_id, revision)
     changes = {
         name: value
         for name, value in changes.items()
@@ -37,10 +36,9 @@ def update(
         _check_schema(artifact_id, changes["schema_id"])
     queries.set_members(artifact_id, changes)
     if changes.keys() & {"schema_id", "archived"}:
-        workflow().update_statuses([artifact_id])
-    events.emit(
-        "artifact.updated", {"artifact_id": artifact_id, "changed": sorted(changes), "by": by}
-    )
+        get_workflow().update_statuses([artifact_id])
+    payload: UpdatedPayload = {"artifact_id": artifact_id, "changed": sorted(changes), "by": by}
+    events.emit(emitted_events.UPDATED, payload)
     return get(artifact_id)
 
 
@@ -55,7 +53,7 @@ def _is_equal(value: object, stored: object) -> bool:
 def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
     if schema_id is not None and not queries.lock_schema(schema_id):
         raise errors.invalid("This schema does not exist.", "schema_id")
-    blocking = workflow().list_blocking_tag_sets(
+    blocking = get_workflow().list_blocking_tag_sets(
         artifact_id, of_other_schema_than=schema_id, all_statuses=False
     )
     if blocking:
@@ -63,31 +61,3 @@ def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
             "The artifact has tag sets of its present schema. Reject or discard them first.",
             tag_sets=blocking,
         )
-
-
-def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Row[Any]:
-    """Queue a document for parsing again and return it; it is `processing` until a job has run.
-
-    Ends the claim. Emits `artifact.reprocessed`; the job emits `artifact.ingested` if the document
-    was never ready before. Raises 404; 409 `stale_precondition`; 409 `conflict` with
-    `details.state` if it is being processed or archived, or with `details.tag_sets` if it has tag
-    sets, because their positions would refer to different text.
-    """
-    artifact = lock(artifact_id)
-    if revision is not None and revision != artifact.revision:
-        raise errors.stale(artifact.revision)
-    if artifact.status == ArtifactStatus.PROCESSING or artifact.archived:
-        state = "archived" if artifact.archived else artifact.status
-        raise errors.conflict(
-            f"The document is {state}; it cannot be reprocessed now.", state=state
-        )
-    blocking = workflow().list_blocking_tag_sets(artifact_id, all_statuses=True)
-    if blocking:
-        raise errors.conflict(
-            "The artifact has tag sets, whose tags refer to positions in the present text."
-            " Discard its drafts first; other tag sets prevent reprocessing.",
-            tag_sets=blocking,
-        )
-    queries.set_processing(artifact_id)
-    events.emit("artifact.reprocessed", {"artifact_id": artifact_id, "by": by})
-    return get(artifact_id)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import orjson
 
-from app.documents.artifacts.queries import words as queries
+from app.documents.artifacts.queries import texts as queries
 from app.engines.documents.layout import paginate, sheet_words
 
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
@@ -47,7 +47,7 @@ def read_words(
 def _read_stored_words(artifact_id: UUID, pages: Sequence[PageSpan]) -> Iterator[tuple[int, bytes]]:
     for start in range(0, len(pages), _BATCH):
         numbers = [page.number for page in pages[start : start + _BATCH]]
-        words_by_page = queries.read_stored(artifact_id, numbers, MAX_RESPONSE_BYTES)
+        words_by_page = queries.read_stored_words(artifact_id, numbers, MAX_RESPONSE_BYTES)
         for number in numbers:
             if number not in words_by_page:
                 return
@@ -57,7 +57,7 @@ def _read_stored_words(artifact_id: UUID, pages: Sequence[PageSpan]) -> Iterator
 def _lay_out_words(artifact_id: UUID, pages: Sequence[PageSpan]) -> Iterator[tuple[int, bytes]]:
     # Each page starts a new row, so laying out a page alone gives the same result as with others.
     first = min(page.start for page in pages)
-    text = queries.read_text(artifact_id, first, max(page.end for page in pages))
+    text = queries.read_span(artifact_id, first, max(page.end for page in pages))
     if text is None:  # The document was deleted in the meantime.
         return
     for page in pages:

@@ -125,14 +125,19 @@ class Kinds:
     self_review: bool
 
 
-def get_page(request: PageRequest, criteria: WorkCriteria, kinds: Kinds) -> Page:
+def list_assignments(request: PageRequest, criteria: WorkCriteria, kinds: Kinds) -> Page:
     """Return a page of what one user has to label or review."""
     (user_id,) = criteria.user_ids
 
     def fetch(edge: Edge) -> tuple[list[Any], int | None]:
         if not (kinds.label or kinds.review):
             return [], 0
-        parameters = {**criteria.parameters(), **edge.values, "me": user_id, "limit": edge.limit}
+        parameters = {
+            **criteria.build_parameters(),
+            **edge.values,
+            "me": user_id,
+            "limit": edge.limit,
+        }
         parameters["self_review"] = kinds.self_review
         statement = Statement(tenancy.current_organization_id())
         sql = _build_sql(edge, kinds, _build_due_join(statement, criteria))

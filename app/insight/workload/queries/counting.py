@@ -81,7 +81,7 @@ class WorkCriteria:
             return None
         return round_down(self.due_before - _MICROSECOND, DAY)
 
-    def parameters(self) -> dict[str, Any]:
+    def build_parameters(self) -> dict[str, Any]:
         """Return the parameters of the common table expressions."""
         return {
             "org": tenancy.current_organization_id(),
@@ -104,7 +104,9 @@ def count_to_label(criteria: WorkCriteria) -> Subquery:
     shown = ("assignee_id", "schema_id", "assignees", "labeled_by", "places_taken")
     cells = statement.select_cells(OFFERED, shown, where, span)
     counts = statement.as_select(
-        _TO_LABEL.format(cells=cells), {"user_id": Uuid(), "n": BigInteger()}, criteria.parameters()
+        _TO_LABEL.format(cells=cells),
+        {"user_id": Uuid(), "n": BigInteger()},
+        criteria.build_parameters(),
     )
     return counts.subquery()
 
@@ -162,6 +164,6 @@ def _select_items(criteria: WorkCriteria, *columns: SQLColumnExpression[Any]) ->
         TagSet.status == TagSetStatus.SUBMITTED,
         ~TagSet.artifact_archived,
     )
-    return (
-        rows if criteria.schema_id is None else rows.where(TagSet.schema_id == criteria.schema_id)
-    )
+    if criteria.schema_id is not None:
+        rows = rows.where(TagSet.schema_id == criteria.schema_id)
+    return rows

@@ -82,12 +82,7 @@ def list_members(team_id: UUID) -> list[Member] | None:
 
 
 def count_work(
-    user_ids: Sequence[UUID],
-    *,
-    now: datetime,
-    start: datetime,
-    end: datetime,
-    self_review: bool,
+    user_ids: Sequence[UUID], *, now: datetime, start: datetime, end: datetime, self_review: bool
 ) -> dict[UUID, MemberWork]:
     """Return the work of each user, by user id; finished is that from `start` until `end`."""
     everything, overdue = WorkCriteria(user_ids), WorkCriteria(user_ids, due_before=now)
@@ -97,16 +92,16 @@ def count_work(
     overdue_reviews = counting.count_to_review(overdue, self_review=self_review)
     finished = _count_finished(user_ids, start, end)
 
-    def count_of(column: ColumnElement[int]) -> ColumnElement[int]:
+    def zero_if_null(column: ColumnElement[int]) -> ColumnElement[int]:
         return cast(func.coalesce(column, 0), Integer)
 
     statement: Select[Any] = select(
         to_label.c.user_id,
-        count_of(to_label.c.n).label("to_label"),
-        count_of(to_review.c.n).label("to_review"),
-        (count_of(overdue_labels.c.n) + count_of(overdue_reviews.c.n)).label("overdue"),
-        count_of(finished.c.labeled).label("labeled"),
-        count_of(finished.c.reviewed).label("reviewed"),
+        zero_if_null(to_label.c.n).label("to_label"),
+        zero_if_null(to_review.c.n).label("to_review"),
+        (zero_if_null(overdue_labels.c.n) + zero_if_null(overdue_reviews.c.n)).label("overdue"),
+        zero_if_null(finished.c.labeled).label("labeled"),
+        zero_if_null(finished.c.reviewed).label("reviewed"),
     )
     for part in (to_review, overdue_labels, overdue_reviews, finished):
         statement = statement.outerjoin(part, part.c.user_id == to_label.c.user_id)
@@ -172,13 +167,10 @@ def count_not_begun(team_id: UUID, *, now: datetime) -> WaitingWork:
         .columns(artifact_id=Uuid(), due_at=work.due_at.type)
         .cte("begun")
     )
-    overdue = select(func.count()).where(begun.c.due_at < now)
+    count_begun = select(func.count(begun.c.artifact_id)).scalar_subquery()
+    count_overdue = select(func.count()).where(begun.c.due_at < now).scalar_subquery()
     statement = select(
-        (counters.total(OFFERED, where) - select(func.count(begun.c.artifact_id)).scalar_subquery())
-        .cast(BigInteger)
-        .label("open"),
-        (counters.total(OFFERED, where, between=due) - overdue.scalar_subquery())
-        .cast(BigInteger)
-        .label("overdue"),
+        cast(counters.total(OFFERED, where) - count_begun, BigInteger).label("open"),
+        cast(counters.total(OFFERED, where, between=due) - count_overdue, BigInteger),
     )
     return WaitingWork._make(db.session().execute(statement).one())

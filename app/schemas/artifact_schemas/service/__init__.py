@@ -1,48 +1,48 @@
 """Artifact schemas: editable drafts and their immutable versions. Other features call these."""
 
-from app.schemas.artifact_schemas.cache import compiled
+from app.schemas.artifact_schemas.queries import list_schemas
 from app.schemas.artifact_schemas.service.drafts import (
     DEFAULT_POLICY,
     create,
     delete,
     duplicate,
     get,
-    list_schemas,
     update,
 )
-from app.schemas.artifact_schemas.service.ports import Labels, bind_labels
-from app.schemas.artifact_schemas.service.publishing import publish
-from app.schemas.artifact_schemas.service.states import (
+from app.schemas.artifact_schemas.service.ports import Workflow, bind_workflow
+from app.schemas.artifact_schemas.service.publishing import (
     activate,
     deactivate,
     disable_ai_assist,
     enable_ai_assist,
+    publish,
 )
 from app.schemas.artifact_schemas.service.versions import (
-    diff,
+    build_json_schema,
+    compare_versions,
     get_active_version,
+    get_compiled_fields,
     get_version,
-    json_schema,
     list_versions,
 )
 
 __all__ = [
     "DEFAULT_POLICY",
-    "Labels",
+    "Workflow",
     "activate",
-    "bind_labels",
-    "compiled",
+    "bind_workflow",
+    "build_json_schema",
+    "compare_versions",
     "create",
     "deactivate",
     "delete",
-    "diff",
     "disable_ai_assist",
     "duplicate",
     "enable_ai_assist",
     "get",
     "get_active_version",
+    "get_compiled_fields",
     "get_version",
-    "json_schema",
     "list_schemas",
     "list_versions",
     "publish",

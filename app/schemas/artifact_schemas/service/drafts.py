@@ -1,7 +1,6 @@
 """Create, read, edit, copy and delete the drafts of schemas."""
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -9,10 +8,9 @@ from app.engines.fields import Field, FieldError, check_fields
 from app.identity.teams.skills import deduplicate_skills
 from app.kit import db, errors
 from app.kit.errors import ApiError
-from app.kit.pagination import Page, PageRequest
+from app.schemas.artifact_schemas import queries
 from app.schemas.artifact_schemas.models import ArtifactSchema
-from app.schemas.artifact_schemas.queries import records
-from app.schemas.artifact_schemas.service.ports import labels
+from app.schemas.artifact_schemas.service.ports import get_workflow
 
 MAX_NAME = 200
 _COPY = " (copy)"
@@ -24,24 +22,6 @@ DEFAULT_POLICY: dict[str, Any] = {
     "auto_accept_confidence": None,
     "max_rejections": 3,
 }
-
-
-def list_schemas(
-    *,
-    page: PageRequest,
-    status: str | None = None,
-    document_type: str | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Page:
-    """Return a page of schemas."""
-    return records.list_schemas(
-        page,
-        status=status,
-        document_type=document_type,
-        created_after=created_after,
-        created_before=created_before,
-    )
 
 
 def create(
@@ -77,7 +57,7 @@ def create(
 
 def get(schema_id: UUID) -> ArtifactSchema:
     """Return a schema. Raises 404."""
-    schema = records.find_schema(schema_id)
+    schema = queries.find_schema(schema_id)
     if schema is None:
         raise errors.not_found()
     return schema
@@ -130,19 +110,19 @@ def delete(schema_id: UUID, *, revision: int | None) -> None:
     _check_revision(get(schema_id), revision)
     _check_unlabeled(schema_id)
     # Creating a tag set locks the document first and the schema second; the order here is the same.
-    labels().detach_artifacts(schema_id, wait=True)
-    schema = records.lock_schema(schema_id, to_delete=True)
+    get_workflow().detach_artifacts(schema_id, wait=True)
+    schema = queries.lock_schema(schema_id, to_delete=True)
     _check_revision(schema, revision)
     # Nothing new can refer to the schema now; detach the documents that came in before the lock.
     # Do not wait for them: a transaction that locks one of them may be waiting for the schema.
-    labels().detach_artifacts(schema_id, wait=False)
+    get_workflow().detach_artifacts(schema_id, wait=False)
     _check_unlabeled(schema_id)
     db.session().delete(schema)
     db.session().flush()
 
 
 def _check_unlabeled(schema_id: UUID) -> None:
-    tag_sets = labels().count_tag_sets(schema_id)
+    tag_sets = get_workflow().count_tag_sets(schema_id)
     if tag_sets:
         raise errors.conflict(
             "This schema has tag sets; it cannot be deleted. Deactivate it instead.",
@@ -152,7 +132,7 @@ def _check_unlabeled(schema_id: UUID) -> None:
 
 def lock(schema_id: UUID, revision: int | None) -> ArtifactSchema:
     """Return a schema, locked against other writers. Raises 404, 409 `stale_precondition`."""
-    return _check_revision(records.lock_schema(schema_id), revision)
+    return _check_revision(queries.lock_schema(schema_id), revision)
 
 
 def _check_revision(schema: ArtifactSchema | None, revision: int | None) -> ArtifactSchema:

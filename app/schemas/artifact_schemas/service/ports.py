@@ -13,21 +13,21 @@ class DetachArtifacts(Protocol):
 
 
 @dataclass(frozen=True)
-class Labels:
+class Workflow:
     """Functions on the tag sets and artifacts of a schema, in the bound organization."""
 
     count_tag_sets: Callable[[UUID], int]
     detach_artifacts: DetachArtifacts
 
 
-_bound: list[Labels] = []
+_bound: list[Workflow] = []
 
 
-def bind_labels(labels: Labels) -> None:
-    """Set the functions that `labels` returns."""
-    _bound[:] = [labels]
+def bind_workflow(workflow: Workflow) -> None:
+    """Set the functions that `get_workflow` returns."""
+    _bound[:] = [workflow]
 
 
-def labels() -> Labels:
+def get_workflow() -> Workflow:
     """Return the functions that were bound when the application was created."""
     return _bound[0]

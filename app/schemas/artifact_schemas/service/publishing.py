@@ -1,4 +1,4 @@
-"""Publish a draft as a version."""
+"""Publish and activate schemas, and turn their AI assistance on and off."""
 
 from typing import Any
 from uuid import UUID
@@ -7,9 +7,12 @@ from app.engines.fields import compare
 from app.kit import db, errors, events
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
+from app.schemas.artifact_schemas import emitted_events
+from app.schemas.artifact_schemas.emitted_events import PublishedPayload
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.schemas.artifact_schemas.service import versions
 from app.schemas.artifact_schemas.service.drafts import DEFAULT_POLICY, lock
+from app.schemas.artifact_schemas.statuses import ACTIVATE, DEACTIVATE
 
 
 def publish(
@@ -74,22 +77,20 @@ def _store(schema: ArtifactSchema, version: dict[str, Any]) -> None:
     schema.current_version_id = version["id"]
     schema.current_version_number = version["number"]
     schema.current_version_published_at = now
-    events.emit(
-        "schema.published",
-        {
-            "schema_id": schema.id,
-            "schema_version_id": version["id"],
-            "number": version["number"],
-            "by": version["published_by"],
-            "labels_per_artifact": _labels_per_artifact(version["review_policy"]),
-            "labels_per_artifact_before": _labels_per_artifact(previous.review_policy)
-            if previous
-            else None,
-        },
-    )
+    payload: PublishedPayload = {
+        "schema_id": schema.id,
+        "schema_version_id": version["id"],
+        "number": version["number"],
+        "by": version["published_by"],
+        "labels_per_artifact": _get_required_labels(version["review_policy"]),
+        "labels_per_artifact_before": (
+            _get_required_labels(previous.review_policy) if previous else None
+        ),
+    }
+    events.emit(emitted_events.PUBLISHED, payload)
 
 
-def _labels_per_artifact(policy: dict[str, Any]) -> int:
+def _get_required_labels(policy: dict[str, Any]) -> int:
     required_labels: int = {**DEFAULT_POLICY, **policy}["labels_per_artifact"]
     return required_labels
 
@@ -109,3 +110,49 @@ def _list_changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
         return []
     previous = versions.get_version(schema.current_version_id)
     return [change.as_dict() for change in compare(previous.fields, schema.fields)]
+
+
+def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
+    """Open a schema for labeling.
+
+    Raises 404, 409 `stale_precondition`, or 409 `conflict` if no version is published.
+    """
+    schema = lock(schema_id, revision)
+    if schema.current_version_id is None:
+        raise errors.conflict("Publish the schema before activating it.", state=schema.status)
+    schema.status = ACTIVATE.target
+    db.session().flush()
+    return schema
+
+
+def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
+    """Close a schema for new labeling.
+
+    Raises 404, 409 `stale_precondition`, or 409 `conflict` if it was never active.
+    """
+    schema = lock(schema_id, revision)
+    if schema.status not in DEACTIVATE.sources:
+        raise errors.conflict("The schema is a draft; it was never activated.", state=schema.status)
+    schema.status = DEACTIVATE.target
+    db.session().flush()
+    return schema
+
+
+def enable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
+    """Turn AI assistance on for the fields that allow it. Safe to repeat.
+
+    Raises 404, 409 `stale_precondition`.
+    """
+    return _set_ai_assist(schema_id, revision=revision, enabled=True)
+
+
+def disable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
+    """Turn AI assistance off; keep its proposals. Raises 404, 409 `stale_precondition`."""
+    return _set_ai_assist(schema_id, revision=revision, enabled=False)
+
+
+def _set_ai_assist(schema_id: UUID, *, revision: int | None, enabled: bool) -> ArtifactSchema:
+    schema = lock(schema_id, revision)
+    schema.ai_assist_enabled = enabled
+    db.session().flush()
+    return schema

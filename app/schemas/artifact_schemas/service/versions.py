@@ -1,45 +1,53 @@
-"""Read and compare published versions, which never change."""
+"""Read, compare and compile published versions, which never change."""
 
+from collections.abc import Sequence
 from datetime import datetime
+from threading import Lock
 from typing import Any
 from uuid import UUID
 
-from app.engines.fields import build_tags_schema, compare
+from cachetools import LRUCache, cached
+
+from app.engines.fields import CompiledFields, Field, build_tags_schema, compare, compile_fields
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
+from app.schemas.artifact_schemas import queries
 from app.schemas.artifact_schemas.models import SchemaVersion
-from app.schemas.artifact_schemas.queries import records
-from app.schemas.artifact_schemas.queries.records import CurrentVersion
+from app.schemas.artifact_schemas.queries import CurrentVersion
 from app.schemas.artifact_schemas.service import drafts
 from app.schemas.artifact_schemas.statuses import SchemaStatus
 
 
 def get_version(version_id: UUID) -> SchemaVersion:
     """Return a version. Raises 404."""
-    version = records.find_version(version_id)
+    version = queries.find_version(version_id)
     if version is None:
         raise errors.not_found()
     return version
 
 
-def list_versions(
-    schema_id: UUID,
-    *,
-    page: PageRequest,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Page:
+@cached(LRUCache(256), key=lambda version_id, _: version_id, lock=Lock())
+def get_compiled_fields(
+    version_id: UUID,  # noqa: ARG001 - the cache key
+    fields: Sequence[Field],
+) -> CompiledFields:
+    """Return the compiled fields of a published version, from the cache if possible.
+
+    Versions never change, so no cache entry expires.
+    """
+    return compile_fields(fields)
+
+
+def list_versions(schema_id: UUID, *, page: PageRequest, **created: datetime) -> Page:
     """Return a page of versions; fields and changes that are too large for it are null.
 
-    Raises 404.
+    `created`: created_after, created_before. Raises 404.
     """
     drafts.get(schema_id)
-    return records.list_versions(
-        page, schema_id, created_after=created_after, created_before=created_before
-    )
+    return queries.list_versions(page, schema_id, **created)
 
 
-def diff(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
+def compare_versions(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
     """Return the changes between another version, by default the previous one, and this version.
 
     The result is {from: {id, number} or None, to: {id, number}, changes, breaking}. For a first
@@ -59,7 +67,7 @@ def diff(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
     }
 
 
-def json_schema(version_id: UUID) -> dict[str, Any]:
+def build_json_schema(version_id: UUID) -> dict[str, Any]:
     """Return the JSON Schema 2020-12 of the tags that a version accepts. Raises 404."""
     version = get_version(version_id)
     schema = drafts.get(version.schema_id)
@@ -72,8 +80,8 @@ def json_schema(version_id: UUID) -> dict[str, Any]:
 
 def _find_base(version: SchemaVersion, against: UUID | None) -> SchemaVersion | None:
     if against is None:
-        return records.find_version_by_number(version.schema_id, version.number - 1)
-    base = records.find_version(against)
+        return queries.find_version_by_number(version.schema_id, version.number - 1)
+    base = queries.find_version(against)
     if base is None or base.schema_id != version.schema_id:
         raise errors.invalid("Must be a version of the same schema.", "against")
     return base
@@ -84,7 +92,7 @@ def get_active_version(schema_id: UUID) -> CurrentVersion:
 
     Raises 404, or 409 `conflict` with `details.state` if the schema is not active.
     """
-    current = records.find_current_version(schema_id)
+    current = queries.find_current_version(schema_id)
     if current is None:
         raise errors.not_found()
     status, version = current

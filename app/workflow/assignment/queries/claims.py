@@ -1,12 +1,10 @@
 """SQL queries that create, renew and end claims."""
 
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
     Integer,
-    Row,
     and_,
     case,
     func,
@@ -17,7 +15,7 @@ from sqlalchemy import (
     update,
 )
 
-from app.documents.artifacts.models import ARTIFACT_COLUMNS, Artifact
+from app.documents.artifacts.models import ARTIFACT_COLUMNS, Artifact, ArtifactRow
 from app.documents.artifacts.statuses import CLAIMABLE, ArtifactStatus
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
@@ -75,7 +73,7 @@ _RELEASE_ALL = text(
 )
 
 
-def claim(artifact_id: UUID, user_id: UUID) -> Row[Any] | None:
+def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
     """Claim an artifact or renew the claim, and return the artifact's row.
 
     Returns None if the artifact cannot be labeled, another user has claimed it, or all tag sets
@@ -107,7 +105,8 @@ def claim(artifact_id: UUID, user_id: UUID) -> Row[Any] | None:
         .returning(*ARTIFACT_COLUMNS)
         .execution_options(synchronize_session=False)
     )
-    return db.session().execute(statement).one_or_none()
+    row = db.session().execute(statement).one_or_none()
+    return None if row is None else ArtifactRow._make(row)
 
 
 def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:

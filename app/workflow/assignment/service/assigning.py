@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, Select
+from sqlalchemy import Select
 
 from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.models import ArtifactRow
 from app.identity.members.eligibility import has_eligible
 from app.kit import bulk, errors, events
 from app.kit.bulk import Failures
@@ -30,7 +31,7 @@ def assign(
     user_ids: Sequence[UUID] | None = None,
     team_id: UUID | None = None,
     **due: datetime | None,
-) -> Row[Any]:
+) -> ArtifactRow:
     """Replace an artifact's assignees and, if given, its `due_at`.
 
     A labeler who has claimed the artifact keeps the claim. Emits `artifacts.assigned`. Raises 404;

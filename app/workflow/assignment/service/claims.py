@@ -1,12 +1,10 @@
 """Claims, which reserve an artifact for one labeler for a limited time, and the next artifact."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
 from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.models import ArtifactRow
 from app.documents.artifacts.statuses import CLAIMABLE
 from app.identity.organizations import service as organizations
 from app.kit import errors, events
@@ -19,7 +17,7 @@ from app.workflow.assignment.queries.next_artifact import ClaimCriteria
 from app.workflow.tag_sets import service as tag_sets
 
 
-def claim(artifact_id: UUID, user_id: UUID) -> Row[Any]:
+def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow:
     """Claim an artifact for the organization's `claim_minutes`, or renew the user's claim.
 
     Raises 404; 409 `conflict` with `details.claim` if another user has claimed the artifact, with
@@ -78,7 +76,7 @@ def claim_next(
 
 def release(
     artifact_id: UUID, user_id: UUID, *, as_admin: bool = False, reason: str | None = None
-) -> Row[Any]:
+) -> ArtifactRow:
     """End the claim on an artifact; an admin may end the claim of any user.
 
     Labelers who release their own claim with a reason skip the artifact: their assignment by name

@@ -3,9 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
 from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.models import ArtifactRow
 from app.documents.artifacts.statuses import OPEN_FOR_TAG_SETS
 from app.engines.agreement import diff
 from app.engines.fields import CompiledFields, TagErrors
@@ -75,7 +74,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     return reading.get_existing(tag_set.id)
 
 
-def _check_can_create(artifact: Row[Any], caller: Caller, terms: rules.Terms) -> None:
+def _check_can_create(artifact: ArtifactRow, caller: Caller, terms: rules.Terms) -> None:
     blocking = rules.blocking_statuses(terms.labels_per_artifact)
     other = deciding.find_of_labeler(artifact.id, caller.user_id, blocking)
     if other is not None:
@@ -102,7 +101,7 @@ def _check_can_create(artifact: Row[Any], caller: Caller, terms: rules.Terms) ->
 
 
 def _copy_tags(
-    source: str, artifact: Row[Any], fields: CompiledFields, caller: Caller
+    source: str, artifact: ArtifactRow, fields: CompiledFields, caller: Caller
 ) -> list[dict[str, Any]]:
     if source == "empty":
         return []
@@ -111,10 +110,10 @@ def _copy_tags(
     if row is None or not _is_visible(row.id, caller):
         expected = "empty, prediction if there is one, or the id of a tag set of this artifact"
         raise errors.invalid(f"Must be {expected}.", "from")
-    document = {
+    document: dict[str, Any] = {
         "text_length": artifact.text_length,
         "page_count": artifact.page_count or 0,
-        "source": artifacts.source_text(artifact.id, artifact.updated_at),
+        "source": artifacts.build_source_text(artifact.id, artifact.updated_at),
     }
     valid_tags = [tag for tag in row.tags if _fits(fields, tag, document)]
     try:

@@ -76,7 +76,7 @@ def get_terms(version_id: UUID) -> Terms:
     version = schemas.get_version(version_id)
     policy = {**schemas.DEFAULT_POLICY, **version.review_policy}
     return Terms(
-        schemas.compiled(version.id, version.fields),
+        schemas.get_compiled_fields(version.id, version.fields),
         shapes(version.fields),
         policy["labels_per_artifact"],
         policy["sample_rate"],
@@ -124,7 +124,7 @@ def check_tags(
             tags,
             text_length=document.text_length,
             page_count=document.page_count or 0,
-            source=artifacts.source_text(document.artifact_id, document.artifact_updated_at),
+            source=artifacts.build_source_text(document.artifact_id, document.artifact_updated_at),
         )
     except TagErrors as failure:
         raise build_tags_error(failure, field) from None

@@ -1,4 +1,4 @@
-"""SQL that reads and locks schemas and their versions."""
+"""SQL queries that read and lock schemas and their versions."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -65,22 +65,22 @@ class CurrentVersion(NamedTuple):
 
 
 def list_schemas(
-    request: PageRequest,
+    page: PageRequest,
     *,
-    status: str | None,
-    document_type: str | None,
-    created_after: datetime | None,
-    created_before: datetime | None,
+    status: str | None = None,
+    document_type: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
 ) -> Page:
     """Return a page of schemas; fields that are too large for it are null."""
-    statement = select(*_LISTED_COLUMNS, _null_if_large(ArtifactSchema.fields, request))
+    statement = select(*_LISTED_COLUMNS, _null_if_large(ArtifactSchema.fields, page))
     if status is not None:
         statement = statement.where(ArtifactSchema.status == status)
     if document_type is not None:
         statement = statement.where(ArtifactSchema.document_type == document_type)
     statement = statement.where(*within(ArtifactSchema.created_at, created_after, created_before))
-    page = paginate(statement, request, sorts=_SORTS, unique=ArtifactSchema.id)
-    return replace(page, items=[ArtifactSchema(**row._mapping) for row in page.items])  # noqa: SLF001 - its public name
+    rows = paginate(statement, page, sorts=_SORTS, unique=ArtifactSchema.id)
+    return replace(rows, items=[ArtifactSchema(**row._mapping) for row in rows.items])  # noqa: SLF001 - its public name
 
 
 def find_schema(schema_id: UUID) -> ArtifactSchema | None:
@@ -119,8 +119,8 @@ def list_versions(
     request: PageRequest,
     schema_id: UUID,
     *,
-    created_after: datetime | None,
-    created_before: datetime | None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
 ) -> Page:
     """Return a page of versions; fields and changes that are too large for it are null."""
     conditions = [SchemaVersion.schema_id == schema_id]

@@ -1,6 +1,17 @@
-"""Response schemas of labeling schemas and their versions."""
+"""Request and response schemas of labeling schemas.
 
-from app.engines.fields.model import TYPES
+The form of each request member is declared here (422). `app.engines.fields` decides whether the
+fields are consistent (400, with a code of its own).
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+from marshmallow import validate
+
+from app.engines.fields.definition import MAX_COLUMNS, MAX_FIELDS, MAX_OPTIONS
+from app.engines.fields.model import CONSTRAINTS, TYPES
+from app.identity.teams import skills
 from app.kit.api.fields import (
     Any_,
     Bool,
@@ -8,6 +19,7 @@ from app.kit.api.fields import (
     Int,
     JsonObject,
     List,
+    Name,
     Nested,
     OneOf,
     Schema,
@@ -15,7 +27,128 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
-from app.schemas.artifact_schemas.schemas.bodies import STATUSES
+from app.schemas.artifact_schemas.statuses import SchemaStatus
+
+_STATUSES = tuple(SchemaStatus)
+_SHARE = validate.Range(min=0, max=1)
+_SKILLS: dict[str, Any] = {
+    "max_items": skills.MAX_SKILLS,
+    "metadata": {"description": "Labelers need all of these skills, through their teams."},
+}
+
+
+class FieldOptionBody(Schema):
+    """A choice of a select field."""
+
+    value = Str(required=True)
+    label = Str(allow_none=True)
+
+
+def _build_type_field(types: Collection[str]) -> Str:
+    """Return the member `type`, documented as one of `types`; any other causes 400, not 422."""
+    metadata = {"description": f"One of {', '.join(types)}.", "enum": list(types)}
+    return Str(required=True, metadata=metadata)
+
+
+class _FieldMembers(Schema):
+    key = Str(required=True, metadata={"description": "snake_case, at most 64 characters"})
+    label = Str(allow_none=True)
+    type = _build_type_field(TYPES)
+    required = Bool(allow_none=True)
+    multiple = Bool(allow_none=True)
+    description = Str(allow_none=True)
+    options = List(Nested(FieldOptionBody), max_items=MAX_OPTIONS, allow_none=True)
+    constraints = JsonObject(
+        allow_none=True,
+        metadata={"description": f"Those of {', '.join(sorted(CONSTRAINTS))} that fit the type."},
+    )
+    ai_assist = Bool(allow_none=True)
+
+
+class TableColumnBody(_FieldMembers):
+    """A column of a table: a field of any type except table."""
+
+    type = _build_type_field([name for name in TYPES if name != "table"])
+    columns = List(JsonObject(), max_items=MAX_COLUMNS, allow_none=True)
+
+
+class SchemaFieldBody(_FieldMembers):
+    """A field to extract."""
+
+    columns = List(Nested(TableColumnBody), max_items=MAX_COLUMNS, allow_none=True)
+
+
+class ReviewPolicyBody(Schema):
+    """How tag sets are reviewed. Omitted members stay unchanged."""
+
+    labels_per_artifact = Int(minimum=1, maximum=20)
+    sample_rate = Float(validate=_SHARE)
+    auto_accept_agreement = Float(validate=_SHARE, allow_none=True)
+    auto_accept_confidence = Float(validate=_SHARE, allow_none=True)
+    max_rejections = Int(maximum=100, allow_none=True)
+
+
+class CreateSchema(Schema):
+    """A new draft."""
+
+    name = Name(required=True)
+    document_type = Name(max_length=100, load_default="document")
+    description = Str(load_default="")
+    guidelines = Str(max_length=100_000, load_default="", metadata={"description": "Markdown."})
+    review_policy = Nested(ReviewPolicyBody, load_default=dict)
+    required_skills = List(Name(max_length=skills.MAX_SKILL), load_default=list, **_SKILLS)
+    fields = List(Nested(SchemaFieldBody), max_items=MAX_FIELDS, load_default=list)
+
+
+class UpdateSchema(Schema):
+    """Changes to the draft. Omitted members stay unchanged."""
+
+    name = Name()
+    document_type = Name(max_length=100)
+    description = Str()
+    guidelines = Str(max_length=100_000)
+    review_policy = Nested(ReviewPolicyBody)
+    required_skills = List(Name(max_length=skills.MAX_SKILL), **_SKILLS)
+    fields = List(Nested(SchemaFieldBody), max_items=MAX_FIELDS)
+    revision = Int()
+
+
+class PublishSchema(Schema):
+    """Options of publishing. `base_version` is the number of the version the draft is based on."""
+
+    base_version = Int(allow_none=True, load_default=None)
+    note = Str(max_length=2000, allow_none=True, load_default=None)
+    allow_breaking = Bool(load_default=False)
+    dry_run = Bool(load_default=False)
+    revision = Int()
+
+
+class DuplicateSchema(Schema):
+    """The name of the copy; by default the name of the original followed by `(copy)`."""
+
+    name = Name()
+
+
+class DiffQuery(Schema):
+    """The version to compare with."""
+
+    against = Uuid(
+        metadata={"description": "Another version of the schema; by default the previous one."}
+    )
+
+
+class VersionFilters(Schema):
+    """Filters of the list of versions."""
+
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
+class SchemaFilters(VersionFilters):
+    """Filters of the list of schemas."""
+
+    status = Str(validate=OneOf(_STATUSES))
+    document_type = Str(max_length=100)
 
 
 class FieldOption(Schema):
@@ -55,11 +188,16 @@ class ReviewPolicy(Schema):
     max_rejections = Int(required=True, allow_none=True)
 
 
-class CurrentVersion(Schema):
-    """The version that new tag sets use."""
+class VersionReference(Schema):
+    """A version, by its id and its number."""
 
     id = Uuid(required=True)
     number = Int(required=True)
+
+
+class CurrentVersion(VersionReference):
+    """The version that new tag sets use."""
+
     published_at = UtcDateTime(required=True)
 
 
@@ -74,7 +212,7 @@ class SchemaDetail(Schema):
     review_policy = Nested(ReviewPolicy, required=True)
     required_skills = List(Str(), required=True)
     fields = List(Nested(SchemaField), required=True)
-    status = Str(required=True, validate=OneOf(STATUSES))
+    status = Str(required=True, validate=OneOf(_STATUSES))
     ai_assist_enabled = Bool(required=True)
     current_version = Nested(CurrentVersion, required=True, allow_none=True)
     created_by = Uuid(required=True, allow_none=True)
@@ -132,13 +270,6 @@ class PublishedVersion(SchemaVersion):
     created_at = UtcDateTime(required=True, allow_none=True)
     updated_at = UtcDateTime(required=True, allow_none=True)
     dry_run = Bool(required=True)
-
-
-class VersionReference(Schema):
-    """A version, by its id and its number."""
-
-    id = Uuid(required=True)
-    number = Int(required=True)
 
 
 class VersionDiff(Schema):

@@ -1,0 +1,69 @@
+"""Names and payloads of the events that documents emit."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, cast
+from uuid import UUID
+
+CREATED = "artifact.created"
+PARSED = "artifact.parsed"
+INGESTED = "artifact.ingested"
+UPDATED = "artifact.updated"
+REPROCESSED = "artifact.reprocessed"
+DELETED = "artifact.deleted"
+ARCHIVED = "artifacts.archived"
+
+
+class ArtifactPayload(TypedDict):
+    """The payload of `CREATED` and `PARSED`: the document to parse or to route."""
+
+    artifact_id: UUID
+
+
+class IngestedPayload(ArtifactPayload):
+    """The payload of `INGESTED`: a document that is ready for labeling for the first time."""
+
+    name: str
+    media_type: str
+    sha256: str
+    page_count: int | None
+    schema_id: UUID | None
+    connector_id: UUID | None
+    ingestion_job_id: UUID | None
+
+
+class UpdatedPayload(ArtifactPayload):
+    """The payload of `UPDATED`: the names of the changed members, and the user."""
+
+    changed: Sequence[str]
+    by: UUID | None
+
+
+class ReprocessedPayload(ArtifactPayload):
+    """The payload of `REPROCESSED`; `by` is null if an operator reprocessed failed documents."""
+
+    by: UUID | None
+
+
+class DeletedPayload(ArtifactPayload):
+    """The payload of `DELETED`, with the digest of the content."""
+
+    sha256: str
+
+
+class ArchivedPayload(TypedDict):
+    """The payload of `ARCHIVED`: `count` documents that were archived or unarchived."""
+
+    artifact_ids: Sequence[UUID]
+    archived: bool
+    count: int
+    by: UUID | None
+
+
+INGESTED_COLUMNS = tuple(name for name in IngestedPayload.__annotations__ if name != "artifact_id")
+"""The columns of a document in the payload of `INGESTED`."""
+
+
+def build_ingested(artifact_id: UUID, columns: Mapping[str, Any]) -> IngestedPayload:
+    """Return the payload of `INGESTED` from a mapping that has all `INGESTED_COLUMNS`."""
+    members = {name: columns[name] for name in INGESTED_COLUMNS}
+    return cast("IngestedPayload", {"artifact_id": artifact_id, **members})

@@ -1,0 +1,174 @@
+"""Assignments and activity of the caller, and workloads of teams."""
+
+from dataclasses import replace
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+from app.identity.organizations import service as organizations
+from app.identity.users import service as users
+from app.insight.workload.queries import activity, assignments, teams
+from app.insight.workload.queries.activity import Submissions
+from app.insight.workload.queries.assignments import Assignment, Kinds
+from app.insight.workload.queries.counting import WorkCriteria
+from app.insight.workload.queries.teams import Member, MemberWork
+from app.kit import db, errors
+from app.kit.days import get_period
+from app.kit.pagination import Page, PageRequest
+from app.kit.permissions import Role
+from app.kit.principal import Caller
+
+_COUNTS = ("submitted", "accepted", "corrected", "rejected", "pending", "seconds_spent")
+_SECONDS_PER_HOUR = 3600
+
+
+def list_assignments(
+    *,
+    caller: Caller,
+    page: PageRequest,
+    kind: str | None = None,
+    schema_id: UUID | None = None,
+    team_id: UUID | None = None,
+    due_before: datetime | None = None,
+) -> Page:
+    """List what the caller has to label or review, most urgent first.
+
+    The order is that of the review queue: by the priority of the document, then by due time or, if
+    there is none, by age. To label are drafts, claims, and documents assigned to the caller or one
+    of their teams that they can begin now. To review are tag sets that are assigned to the caller
+    or claimed by them. `kind` is label or review. With `team_id`, only documents assigned to the
+    caller through this team are listed.
+    """
+    criteria = WorkCriteria(
+        [caller.user_id],
+        by_team=True,
+        schema_id=schema_id,
+        team_id=team_id,
+        due_before=due_before,
+    )
+    reviews = caller.has(Role.reviewer) and kind != "label" and team_id is None
+    kinds = Kinds(kind != "review", reviews, organizations.allows_self_review(caller.org.settings))
+    result = assignments.list_assignments(page, criteria, kinds)
+    now = db.utc_now()
+    return replace(result, items=[_build_item(row, now) for row in result.items])
+
+
+def _build_item(row: Assignment, now: datetime) -> dict[str, Any]:
+    has_schema = row.schema_name is not None
+    return {
+        "id": row.id,
+        "kind": row.kind,
+        "artifact": {"id": row.artifact_id, "name": row.name},
+        "schema": {"id": row.schema_id, "name": row.schema_name} if has_schema else None,
+        "tag_set_id": row.tag_set_id,
+        "team_id": row.team_id,
+        "priority": row.priority,
+        "due_at": row.due_at,
+        "overdue": row.due_at is not None and row.due_at < now,
+        "claimed_until": row.claimed_until,
+    }
+
+
+def get_activity(
+    *, caller: Caller, first: date | None = None, last: date | None = None
+) -> dict[str, Any]:
+    """Return the caller's submissions and review decisions per day, with rates and speed.
+
+    The period is from day `first` to day `last`, inclusive, in the caller's time zone; days without
+    work have zeros. A submission and its outcome count on the day of the submission, whenever it
+    was decided. The acceptance rate is the share of decided submissions that were accepted, with or
+    without corrections; `unchanged_rate` is the share accepted without corrections. Raises 400 on
+    the period.
+    """
+    period = get_period(users.get_time_zone(caller.user_id), first, last)
+    submitted = {row.day: row for row in activity.count_submissions(caller.user_id, period.edges)}
+    reviewed = activity.count_reviews(caller.user_id, period.edges)
+    days = [
+        {"date": day, **_build_counts(submitted.get(number)), "reviewed": reviewed.get(number, 0)}
+        for number, day in enumerate(period.days, start=1)
+    ]
+    total = submitted[None]
+    totals = {**_build_counts(total), "reviewed": sum(reviewed.values())}
+    return {
+        "time_zone": period.zone,
+        "first": period.first,
+        "last": period.last,
+        "days": days,
+        "totals": totals,
+        **_compute_rates(totals),
+        **_compute_speed(total),
+    }
+
+
+def _build_counts(row: Submissions | None) -> dict[str, int]:
+    return {name: 0 if row is None else int(getattr(row, name)) for name in _COUNTS}
+
+
+def _compute_rates(totals: dict[str, int]) -> dict[str, float | None]:
+    accepted = totals["accepted"] + totals["corrected"]
+    decided = accepted + totals["rejected"]
+    if not decided:
+        return {"acceptance_rate": None, "unchanged_rate": None}
+    return {"acceptance_rate": accepted / decided, "unchanged_rate": totals["accepted"] / decided}
+
+
+def _compute_speed(total: Submissions) -> dict[str, float | None]:
+    if not total.timed:
+        return {"median_seconds": None, "label_sets_per_hour": None}
+    return {
+        "median_seconds": total.median_seconds,
+        "label_sets_per_hour": total.timed * _SECONDS_PER_HOUR / int(total.seconds_spent),
+    }
+
+
+def get_team_workload(
+    team_id: UUID, *, caller: Caller, first: date | None = None, last: date | None = None
+) -> dict[str, Any]:
+    """Return the open, overdue and finished work of each member of a team.
+
+    A member's open work is what they are assigned to by name or have begun, in this team or not.
+    Work that is assigned to the team as a whole and that nobody has begun is `waiting`. Finished
+    work is what members submitted and decided from day `first` to day `last`, in the caller's time
+    zone. Raises 404; 400 on the period.
+    """
+    members = teams.list_members(team_id)
+    if members is None:
+        raise errors.not_found()
+    period = get_period(users.get_time_zone(caller.user_id), first, last)
+    now = db.utc_now()
+    counts = teams.count_work(
+        [member.id for member in members],
+        now=now,
+        start=period.edges[0],
+        end=period.edges[-1],
+        self_review=organizations.allows_self_review(caller.org.settings),
+    )
+    workloads = [_build_workload(member, counts[member.id]) for member in members]
+    waiting = teams.count_not_begun(team_id, now=now)._asdict()
+    return {
+        "team_id": team_id,
+        "time_zone": period.zone,
+        "first": period.first,
+        "last": period.last,
+        "members": workloads,
+        "waiting": waiting,
+        "totals": {
+            "open": waiting["open"] + sum(workload["open"] for workload in workloads),
+            "overdue": waiting["overdue"] + sum(workload["overdue"] for workload in workloads),
+            "finished": sum(workload["finished"] for workload in workloads),
+        },
+    }
+
+
+def _build_workload(member: Member, counts: MemberWork) -> dict[str, Any]:
+    return {
+        "user": {"id": member.id, "email": member.email, "name": member.name},
+        "role": member.role,
+        "open": counts.to_label + counts.to_review,
+        "overdue": counts.overdue,
+        "finished": counts.labeled + counts.reviewed,
+        "to_label": counts.to_label,
+        "to_review": counts.to_review,
+        "labeled": counts.labeled,
+        "reviewed": counts.reviewed,
+    }

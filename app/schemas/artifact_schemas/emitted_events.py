@@ -1,0 +1,20 @@
+"""Names and payloads of the events that schemas emit."""
+
+from typing import TypedDict
+from uuid import UUID
+
+PUBLISHED = "schema.published"
+
+
+class PublishedPayload(TypedDict):
+    """The payload of `PUBLISHED`: the new version, published by the user `by`.
+
+    `labels_per_artifact_before` is that of the version before it, or null if it is the first.
+    """
+
+    schema_id: UUID
+    schema_version_id: UUID
+    number: int
+    by: UUID
+    labels_per_artifact: int
+    labels_per_artifact_before: int | None

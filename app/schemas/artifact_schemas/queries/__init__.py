@@ -1,1 +1,0 @@
-"""SQL of labeling schemas and their versions."""
