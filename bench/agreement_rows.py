@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-from app.engines.agreement import agrees, diff_by_content, line_up, shapes
-from app.engines.agreement.places import marks_of, value_key
+from app.engines.agreement import align_rows, build_shapes, diff_by_content, has_agreement
+from app.engines.agreement.places import build_value_key, list_marks
 from bench.report import Report, Row
 from tests.factories.labels import make_field
 
 _COUNT = 10_000
 _ROWS = 1_000
 _COLUMNS = ("item", "unit", "count", "price", "sum")
-_SHAPES = shapes(
+_SHAPES = build_shapes(
     [
         make_field("names", "span", multiple=True),
         make_field("lines", "table", columns=[make_field(name, "text") for name in _COLUMNS]),
@@ -62,7 +62,7 @@ def _tag(field: str, value: str, row: int | None, evidence: list[Any]) -> dict[s
 
 
 def _check_agreement(sets: list[_Tags]) -> None:
-    assert agrees(line_up(sets, _SHAPES).sets, _SHAPES, 0.6) is True
+    assert has_agreement(align_rows(sets, _SHAPES).sets, _SHAPES, 0.6) is True
 
 
 def _check_changes(sets: list[_Tags]) -> None:
@@ -74,8 +74,8 @@ def _read_tags(sets: list[_Tags]) -> None:
     for tags in sets:
         marks_by_value: dict[Any, Any] = {}
         for tag in tags:
-            marks = marks_of([tag], _SHAPES[tag["field"]])
-            marks_by_value[tag["field"], tag["row"], value_key(tag)] = marks
+            marks = list_marks([tag], _SHAPES[tag["field"]])
+            marks_by_value[tag["field"], tag["row"], build_value_key(tag)] = marks
 
 
 def _row(

@@ -1,7 +1,7 @@
 """Compare tag sets of one document: their differences, their agreement, and their majority.
 
 All functions are pure: they take tags in normal form (`engines.fields`) and return values. A
-*place* is a field, or a table column together with a row number. `line_up` matches the rows of
+*place* is a field, or a table column together with a row number. `align_rows` matches the rows of
 different tag sets by content and renumbers them; the other functions then match rows by number.
 
 Two tags at the same place agree when
@@ -20,10 +20,10 @@ first.
 """
 
 from app.engines.agreement.comparing import Change, ContentDiff, diff, diff_by_content
-from app.engines.agreement.measures import MOST_MATCHED, Agreement, agreement, agrees
-from app.engines.agreement.places import Place, Shape, Shapes, by_place, shapes
-from app.engines.agreement.rows import Lineup, line_up, numbered, table_of
-from app.engines.agreement.votes import Ballot, Choice, majority
+from app.engines.agreement.measures import MOST_MATCHED, Agreement, has_agreement, measure_agreement
+from app.engines.agreement.places import Place, Shape, Shapes, build_shapes, group_by_place
+from app.engines.agreement.rows import Lineup, align_rows, get_table, number_rows
+from app.engines.agreement.votes import Ballot, Choice, find_majority
 from app.engines.agreement.windows import Effort
 
 __all__ = [
@@ -38,14 +38,14 @@ __all__ = [
     "Place",
     "Shape",
     "Shapes",
-    "agreement",
-    "agrees",
-    "by_place",
+    "align_rows",
+    "build_shapes",
     "diff",
     "diff_by_content",
-    "line_up",
-    "majority",
-    "numbered",
-    "shapes",
-    "table_of",
+    "find_majority",
+    "get_table",
+    "group_by_place",
+    "has_agreement",
+    "measure_agreement",
+    "number_rows",
 ]

@@ -4,19 +4,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from app.engines.agreement.marks import ALIKE, pairs
+from app.engines.agreement.marks import ALIKE, match_marks
 from app.engines.agreement.places import (
     UNKNOWN,
     Place,
     Shape,
     Shapes,
-    by_place,
-    in_order,
-    marks_of,
-    value_key,
-    written,
+    build_value_key,
+    group_by_place,
+    list_marks,
+    serialize_tag,
+    sort_places,
 )
-from app.engines.agreement.rows import Lineup, line_up, table_of
+from app.engines.agreement.rows import Lineup, align_rows, get_table
 from app.engines.fields import Tag
 
 Change: TypeAlias = dict[str, Any]
@@ -42,7 +42,7 @@ class ContentDiff(NamedTuple):
 
 def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], known: Shapes) -> ContentDiff:
     """Compare two tag sets, matching table rows by content instead of by number."""
-    lined = line_up([before, after], known)
+    lined = align_rows([before, after], known)
     old, new = lined.sets
     changes = [
         {
@@ -59,7 +59,7 @@ def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], known: Shapes) 
 def _get_row_number(lined: Lineup, change: Change, side: int) -> int | None:
     if change["row"] is None:
         return None
-    return lined.rows[table_of(change["field"]), change["row"]][side]
+    return lined.rows[get_table(change["field"]), change["row"]][side]
 
 
 def _get_original_tag(lined: Lineup, change: Change, side: int) -> Tag | None:
@@ -101,9 +101,9 @@ def diff(
     `before` gives `after`, except for that order. `diff_by_content` matches rows by content
     instead.
     """
-    tags_before, tags_after = by_place(before), by_place(after)
+    tags_before, tags_after = group_by_place(before), group_by_place(after)
     changes: list[Change] = []
-    for place in in_order(tags_before.keys() | tags_after.keys(), known):
+    for place in sort_places(tags_before.keys() | tags_after.keys(), known):
         left, right = tags_before.get(place, []), tags_after.get(place, [])
         if left == right and not same:
             continue
@@ -136,14 +136,14 @@ def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _Pairs:
     """Pair the tags of one place; an unpaired tag gets None as its partner."""
     if not shape.multiple and len(left) <= 1 and len(right) <= 1:
         return [(left[0] if left else None, right[0] if right else None)]
-    aligned, left, right = _pair_by_key(left, right, written)
+    aligned, left, right = _pair_by_key(left, right, serialize_tag)
     if not shape.is_mark:
-        same_value, left, right = _pair_by_key(left, right, value_key)
+        same_value, left, right = _pair_by_key(left, right, build_value_key)
         aligned += same_value
     # The position of a mark identifies it better than its value, which may be what was edited.
-    left_marks, right_marks = (marks_of(tags, shape, labelled=False) for tags in (left, right))
+    left_marks, right_marks = (list_marks(tags, shape, labelled=False) for tags in (left, right))
     if left_marks and right_marks:
-        chosen = pairs(left_marks, right_marks, 0.0 if shape.kind == "span" else ALIKE)
+        chosen = match_marks(left_marks, right_marks, 0.0 if shape.kind == "span" else ALIKE)
         aligned += [(left[here], right[there]) for here, there in chosen]
         gone, come = {here for here, _ in chosen}, {there for _, there in chosen}
         left = [tag for position, tag in enumerate(left) if position not in gone]

@@ -12,70 +12,70 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.engines.agreement.windows import Box, Effort, Windows, down, each_once
+from app.engines.agreement.windows import Box, Effort, Windows, build_sort_key, select_disjoint
 
 LISTED = 300_000
 """The maximum number of candidate pairs that are scored and sorted."""
 MOST_LOOKED = 50_000_000
-"""The maximum number of mark comparisons in `groups`: about half a second of work."""
+"""The maximum number of mark comparisons in `group_boxes`: about half a second of work."""
 _SMALL = 64
 """Removed entries are kept in the arrays up to this number; rebuilding would cost more."""
 _FULL = (0.0, 1.0)
 
 
-class _Heap:
+class _MarkIndex:
     """Marks of one page, from top to bottom, that can be searched by overlap and removed.
 
     Results are positions in the sequence that was passed in.
     """
 
-    def __init__(self, boxes: Sequence[Box], least: float) -> None:
+    def __init__(self, boxes: Sequence[Box], min_overlap: float) -> None:
         self.boxes = boxes
-        self.least = least
+        self.min_overlap = min_overlap
         self._flat = all((box[0], box[2]) == _FULL for box in boxes)
-        self._alive = np.ones(len(boxes), bool)
-        self._load(np.arange(len(boxes)))
+        self._present = np.ones(len(boxes), bool)
+        self._build_arrays(np.arange(len(boxes)))
 
-    def _load(self, numbers: NDArray[np.int64]) -> None:
+    def _build_arrays(self, numbers: NDArray[np.int64]) -> None:
         self._numbers = numbers
-        kept = [self.boxes[number] for number in numbers.tolist()]
-        self._windows = Windows(kept, self.least)
-        corners = np.array(kept, np.float64).reshape(-1, 4).T
+        boxes = [self.boxes[number] for number in numbers.tolist()]
+        self._windows = Windows(boxes, self.min_overlap)
+        corners = np.array(boxes, np.float64).reshape(-1, 4).T
         self._left, self._top, self._right, self._bottom = (row.copy() for row in corners)
-        # Uses the same arithmetic as `marks.overlap`, so that equal overlaps give equal numbers.
+        # The same arithmetic as `marks.compute_overlap`, so that equal overlaps give equal numbers.
         self._area = (self._right - self._left) * (self._bottom - self._top)
         self._index = {number: place for place, number in enumerate(numbers.tolist())}
-        self._dead = 0
+        self._removed = 0
 
-    def take(self, number: int) -> None:
+    def remove(self, number: int) -> None:
         """Exclude a mark from all later results."""
-        self._alive[number] = False
+        self._present[number] = False
         # With its top at +inf and its bottom at -inf, the box cannot overlap any other.
         place = self._index[number]
         self._top[place], self._bottom[place] = np.inf, -np.inf
-        self._dead += 1
-        if self._dead > _SMALL and 2 * self._dead > len(self._numbers):
-            self._load(self._numbers[self._alive[self._numbers]])
+        self._removed += 1
+        if self._removed > _SMALL and 2 * self._removed > len(self._numbers):
+            self._build_arrays(self._numbers[self._present[self._numbers]])
 
-    def best(self, box: Box) -> int | None:
-        """Return the mark that overlaps `box` most, at least by `least`; the first one on a tie."""
+    def find_best(self, box: Box) -> int | None:
+        """Return the mark that overlaps `box` most, if that is enough; the first on a tie."""
         first, last, shares = self._compute_shares(box)
         if first == last:
             return None
         place = int(shares.argmax())
         share = shares[place]
-        overlaps = share > 0 and share >= self.least
+        overlaps = share > 0 and share >= self.min_overlap
         return int(self._numbers[first + place]) if overlaps else None
 
-    def alike(self, box: Box, effort: Effort) -> list[int]:
-        """Return all marks that overlap `box` by `least` or more. Raises TooMuch."""
+    def list_overlapping(self, box: Box, effort: Effort) -> list[int]:
+        """Return all marks that overlap `box` by `min_overlap` or more. Raises EffortExceeded."""
         first, last, shares = self._compute_shares(box)
         effort.spend(last - first)
-        numbers: list[int] = self._numbers[first:last][shares >= self.least].tolist()
+        numbers: list[int] = self._numbers[first:last][shares >= self.min_overlap].tolist()
         return numbers
 
     def _compute_shares(self, box: Box) -> tuple[int, int, Any]:
-        first, last = self._windows.of(box)
+        first, last = self._windows.get_range(box)
         x0, y0, x1, y1 = box
         near = slice(first, last)
         shared = np.minimum(self._bottom[near], y1)
@@ -91,8 +91,8 @@ class _Heap:
         return first, last, np.divide(shared, either, out=shared)
 
 
-def listed(
-    left: Sequence[Box], right: Sequence[Box], stretches: list[tuple[int, int]], least: float
+def match_by_list(
+    left: Sequence[Box], right: Sequence[Box], stretches: list[tuple[int, int]], min_overlap: float
 ) -> list[tuple[int, int]]:
     """Score all candidate pairs and return the greedy matching as positions in `left` and `right`.
 
@@ -104,7 +104,7 @@ def listed(
     here = np.repeat(np.arange(len(left)), near)
     there = np.arange(len(here)) + np.repeat(first - (np.cumsum(near) - near), near)
     ours, theirs = (np.array(side, np.float64).reshape(-1, 4).T for side in (left, right))
-    # Uses the same arithmetic as `marks.overlap`, so that equal overlaps give equal numbers.
+    # The same arithmetic as `marks.compute_overlap`, so that equal overlaps give equal numbers.
     shared, width = (
         np.minimum(ours[end][here], theirs[end][there])
         - np.maximum(ours[start][here], theirs[start][there])
@@ -113,10 +113,10 @@ def listed(
     shared = np.maximum(shared, 0.0) * np.maximum(width, 0.0)
     areas = [(side[2] - side[0]) * (side[3] - side[1]) for side in (ours, theirs)]
     share = shared / (areas[1][there] + areas[0][here] - shared)
-    kept = (share > 0) & (share >= least)
+    kept = (share > 0) & (share >= min_overlap)
     here, there, share = here[kept], there[kept], share[kept]
     # Of equal overlaps, prefer the pair higher on the page, whichever side its boxes are on.
-    height = {box: rank for rank, box in enumerate(sorted({*left, *right}, key=down))}
+    height = {box: rank for rank, box in enumerate(sorted({*left, *right}, key=build_sort_key))}
     left_rank, right_rank = (
         np.array([height[box] for box in side], np.int64)[places]
         for side, places in ((left, here), (right, there))
@@ -124,10 +124,12 @@ def listed(
     order = np.lexsort(
         (np.maximum(left_rank, right_rank), np.minimum(left_rank, right_rank), -share)
     )
-    return each_once(zip(here[order].tolist(), there[order].tolist(), strict=True))
+    return select_disjoint(zip(here[order].tolist(), there[order].tolist(), strict=True))
 
 
-def pairs(left: Sequence[Box], right: Sequence[Box], least: float) -> list[tuple[int, int]]:
+def match_by_search(
+    left: Sequence[Box], right: Sequence[Box], min_overlap: float
+) -> list[tuple[int, int]]:
     """Return the greedy matching as positions in `left` and `right`, both sorted down the page.
 
     Follows a chain from each mark to its best partner until two marks are each other's best. No
@@ -135,7 +137,7 @@ def pairs(left: Sequence[Box], right: Sequence[Box], least: float) -> list[tuple
     "locally heaviest edges"). Each mark enters the chain once, and each pair causes one more
     lookup: at most three lookups per mark.
     """
-    heaps = (_Heap(left, least), _Heap(right, least))
+    indexes = (_MarkIndex(left, min_overlap), _MarkIndex(right, min_overlap))
     chosen: list[tuple[int, int]] = []
     free = [True] * len(left)
     chain: list[int] = []  # alternates between left and right
@@ -145,17 +147,17 @@ def pairs(left: Sequence[Box], right: Sequence[Box], least: float) -> list[tuple
         while chain:
             side = (len(chain) - 1) % 2
             here = chain[-1]
-            there = heaps[1 - side].best(heaps[side].boxes[here])
+            there = indexes[1 - side].find_best(indexes[side].boxes[here])
             if there is None:
                 # It will never have a partner, because removed marks do not return.
-                heaps[side].take(chain.pop())
+                indexes[side].remove(chain.pop())
                 if side == 0:
                     free[here] = False
             elif len(chain) > 1 and chain[-2] == there:
                 pair = (here, there) if side == 0 else (there, here)
                 del chain[-2:]
-                for heap, number in zip(heaps, pair, strict=True):
-                    heap.take(number)
+                for index, number in zip(indexes, pair, strict=True):
+                    index.remove(number)
                 free[pair[0]] = False
                 chosen.append(pair)
             else:
@@ -163,24 +165,24 @@ def pairs(left: Sequence[Box], right: Sequence[Box], least: float) -> list[tuple
     return chosen
 
 
-def groups(boxes: Sequence[Box], least: float) -> list[int]:
+def group_boxes(boxes: Sequence[Box], min_overlap: float) -> list[int]:
     """Return for each box the position of the first box in its overlap group.
 
     Boxes are sorted down the page. Two boxes are in one group if a chain of overlaps of at least
-    `least` connects them. Raises TooMuch.
+    `min_overlap` connects them. Raises EffortExceeded.
     """
-    heap = _Heap(boxes, least)
+    index = _MarkIndex(boxes, min_overlap)
     effort = Effort(MOST_LOOKED)
     firsts = [-1] * len(boxes)
     for start in range(len(boxes)):
         if firsts[start] >= 0:
             continue
         firsts[start] = start
-        heap.take(start)
+        index.remove(start)
         pending = [start]
         while pending:
-            for number in heap.alike(boxes[pending.pop()], effort):
+            for number in index.list_overlapping(boxes[pending.pop()], effort):
                 firsts[number] = start
-                heap.take(number)
+                index.remove(number)
                 pending.append(number)
     return firsts

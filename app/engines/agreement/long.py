@@ -6,7 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def heaviest(left: Sequence[Counter[int]], right: Sequence[Counter[int]]) -> list[tuple[int, int]]:
+def align_heaviest(
+    left: Sequence[Counter[int]], right: Sequence[Counter[int]]
+) -> list[tuple[int, int]]:
     """Return the same pairs as `sequences._align_heaviest`, using numpy.
 
     Computes one table row at a time and keeps two bits per entry: whether the entry to the left and

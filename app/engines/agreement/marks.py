@@ -6,7 +6,7 @@ from itertools import count
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from app.engines.agreement.windows import Box, Effort, Windows, down, each_once
+from app.engines.agreement.windows import Box, Effort, Windows, build_sort_key, select_disjoint
 
 ALIKE = 0.5
 """Marks with at least this overlap count as the same (PASCAL VOC; Everingham 2010)."""
@@ -27,7 +27,7 @@ class Mark(NamedTuple):
     label: Hashable = None
 
 
-def span_of(evidence: Sequence[dict[str, Any]]) -> Mark | None:
+def get_span_mark(evidence: Sequence[dict[str, Any]]) -> Mark | None:
     """Return the first text span of the evidence, or None."""
     for piece in evidence:
         if piece["start"] is not None:
@@ -35,7 +35,7 @@ def span_of(evidence: Sequence[dict[str, Any]]) -> Mark | None:
     return None
 
 
-def region_of(evidence: Sequence[dict[str, Any]], label: Hashable) -> Mark | None:
+def get_region_mark(evidence: Sequence[dict[str, Any]], label: Hashable) -> Mark | None:
     """Return the first box of the evidence, or None."""
     for piece in evidence:
         if piece["box"] is not None:
@@ -44,7 +44,7 @@ def region_of(evidence: Sequence[dict[str, Any]], label: Hashable) -> Mark | Non
     return None
 
 
-def overlap(a: Box, b: Box) -> float:
+def compute_overlap(a: Box, b: Box) -> float:
     """Return the intersection over union of two boxes, from 0 to 1."""
     if a == b:
         return 1.0
@@ -58,18 +58,18 @@ def overlap(a: Box, b: Box) -> float:
     return shared / ((a1 - a0) * (b1 - b0) + (c1 - c0) * (d1 - d0) - shared)
 
 
-def pairs(
+def match_marks(
     left: Sequence[Mark],
     right: Sequence[Mark],
-    least: float = ALIKE,
+    min_overlap: float = ALIKE,
     effort: Effort | None = None,
 ) -> list[tuple[int, int]]:
-    """Return the sorted positions in `left` and `right` of marks that overlap by `least` or more.
+    """Return the sorted positions in `left` and `right` of marks that overlap enough.
 
-    Each mark is in at most one pair, and the greatest overlap is paired first. With `least` 0, any
-    overlap counts. Of equal overlaps, the pair higher on the page goes first, so the result depends
-    neither on the order of the marks nor on which side is which. Raises TooMuch when `effort` is
-    used up.
+    Each mark is in at most one pair, and the greatest overlap is paired first. With a `min_overlap`
+    of 0, any overlap counts. Of equal overlaps, the pair higher on the page goes first, so the
+    result depends neither on the order of the marks nor on which side is which. Raises
+    EffortExceeded when `effort` is used up.
     """
     if effort:
         effort.spend(len(left) + len(right))
@@ -80,16 +80,17 @@ def pairs(
         chosen += same
         left_boxes, right_boxes = [left[i].box for i in here], [right[i].box for i in there]
         chosen += (
-            (here[i], there[j]) for i, j in _match_boxes(left_boxes, right_boxes, least, effort)
+            (here[i], there[j])
+            for i, j in _match_boxes(left_boxes, right_boxes, min_overlap, effort)
         )
     return sorted(chosen)
 
 
-def groups(marks: Sequence[Mark]) -> list[int]:
+def group_marks(marks: Sequence[Mark]) -> list[int]:
     """Return a group number for each mark; overlapping marks and chains of them share a group.
 
-    The order of the marks does not change the groups. Raises TooMuch when many thousands of marks
-    are near each other and few overlap enough.
+    The order of the marks does not change the groups. Raises EffortExceeded when many thousands of
+    marks are near each other and few overlap enough.
     """
     numbers_of_marks = [0] * len(marks)
     for positions in _group_by_sheet(marks).values():
@@ -101,7 +102,7 @@ def groups(marks: Sequence[Mark]) -> list[int]:
     return numbers_of_marks
 
 
-def choices(
+def find_choices(
     marks: Sequence[Mark], voters: Sequence[int], effort: Effort | None = None
 ) -> list[Hashable]:
     """Return for each mark the choice that it votes for.
@@ -109,9 +110,9 @@ def choices(
     A choice is the mark's group, unless a voter has several marks in that group. Then each mark of
     that voter is a separate choice, and the marks of other voters are matched with those choices,
     at most one mark per choice. The order of one voter's marks decides between identical marks.
-    Raises TooMuch, also when `effort` is used up.
+    Raises EffortExceeded, also when `effort` is used up.
     """
-    choice_of: list[Hashable] = list(groups(marks))
+    choice_of: list[Hashable] = list(group_marks(marks))
     votes = list(zip(choice_of, voters, strict=True))
     repeated = {group for (group, _), times in Counter(votes).items() if times > 1}
     of_voters: dict[int, list[int]] = defaultdict(list)
@@ -131,7 +132,10 @@ def _separate_choices(
     """Return the positions of the marks of each choice, given the positions per voter."""
     # The voter with the most separate marks goes first; the marks themselves decide ties.
     of_voters.sort(
-        key=lambda positions: (-len(positions), sorted(down(marks[i].box) for i in positions))
+        key=lambda positions: (
+            -len(positions),
+            sorted(build_sort_key(marks[i].box) for i in positions),
+        )
     )
     choice_positions: list[list[int]] = []
     known: dict[tuple[Mark, ...], list[int]] = {}
@@ -154,7 +158,7 @@ def _match_choices(
 ) -> list[int]:
     """Return for each mark the number of its matching choice, or the next unused number."""
     firsts = [marks[choice[0]] for choice in choices_so_far]
-    matched = {there: here for here, there in pairs(firsts, voter_marks, effort=effort)}
+    matched = {there: here for here, there in match_marks(firsts, voter_marks, effort=effort)}
     free = count(len(firsts))
     return [matched[there] if there in matched else next(free) for there in range(len(voter_marks))]
 
@@ -162,7 +166,9 @@ def _match_choices(
 def _group_by_sheet(marks: Sequence[Mark]) -> dict[tuple[int, Hashable], list[int]]:
     """Group the positions of marks by page and label, sorted down the page."""
     sheets: dict[tuple[int, Hashable], list[int]] = defaultdict(list)
-    for position in sorted(range(len(marks)), key=lambda position: down(marks[position].box)):
+    for position in sorted(
+        range(len(marks)), key=lambda position: build_sort_key(marks[position].box)
+    ):
         sheets[marks[position].page, marks[position].label].append(position)
     return sheets
 
@@ -189,10 +195,10 @@ def _pair_identical(
 
 
 def _match_boxes(
-    left: list[Box], right: list[Box], least: float, effort: Effort | None
+    left: list[Box], right: list[Box], min_overlap: float, effort: Effort | None
 ) -> Sequence[tuple[int, int]]:
     """Match boxes of one page, both sides sorted down the page, as `pairs` does."""
-    stretches = _find_windows(left, right, least)
+    stretches = _find_windows(left, right, min_overlap)
     near = sum(last - first for first, last in stretches)
     if near > LISTED:
         from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few need
@@ -200,16 +206,16 @@ def _match_boxes(
         if near > dense.LISTED:
             if effort:
                 effort.spend((IN_HEAP - 1) * (len(left) + len(right)))
-            return dense.pairs(left, right, least)
-        return dense.listed(left, right, stretches, least)
+            return dense.match_by_search(left, right, min_overlap)
+        return dense.match_by_list(left, right, stretches, min_overlap)
     scored = []
     for here, there in _iterate_pairs(stretches):
-        shared = overlap(left[here], right[there])
-        if shared > 0 and shared >= least:
-            places = sorted((down(left[here]), down(right[there])))
+        shared = compute_overlap(left[here], right[there])
+        if shared > 0 and shared >= min_overlap:
+            places = sorted((build_sort_key(left[here]), build_sort_key(right[there])))
             scored.append((-shared, places, (here, there)))
     scored.sort(key=itemgetter(0, 1))
-    return each_once(pair for *_, pair in scored)
+    return select_disjoint(pair for *_, pair in scored)
 
 
 def _group_boxes(boxes: list[Box]) -> Sequence[int]:
@@ -218,7 +224,7 @@ def _group_boxes(boxes: list[Box]) -> Sequence[int]:
     if sum(last - first for first, last in stretches) > LISTED:
         from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few need
 
-        return dense.groups(boxes, ALIKE)
+        return dense.group_boxes(boxes, ALIKE)
     parents = list(range(len(boxes)))
 
     def root(position: int) -> int:
@@ -228,14 +234,14 @@ def _group_boxes(boxes: list[Box]) -> Sequence[int]:
         return position
 
     for here, there in _iterate_pairs(stretches):
-        if here < there and overlap(boxes[here], boxes[there]) >= ALIKE:
+        if here < there and compute_overlap(boxes[here], boxes[there]) >= ALIKE:
             parents[root(here)] = root(there)
     return [root(position) for position in range(len(boxes))]
 
 
-def _find_windows(left: list[Box], right: list[Box], least: float) -> list[tuple[int, int]]:
-    windows = Windows(right, least)
-    return [windows.of(box) for box in left]
+def _find_windows(left: list[Box], right: list[Box], min_overlap: float) -> list[tuple[int, int]]:
+    windows = Windows(right, min_overlap)
+    return [windows.get_range(box) for box in left]
 
 
 def _iterate_pairs(stretches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

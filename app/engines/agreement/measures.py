@@ -7,22 +7,22 @@ from itertools import combinations, product
 from math import fsum
 from typing import TypeAlias
 
-from app.engines.agreement.marks import Mark, pairs
+from app.engines.agreement.marks import Mark, match_marks
 from app.engines.agreement.places import (
     UNKNOWN,
     Place,
     Shape,
     Shapes,
-    by_place,
-    in_order,
-    marks_of,
-    value_key,
+    build_value_key,
+    group_by_place,
+    list_marks,
+    sort_places,
 )
-from app.engines.agreement.windows import Effort, TooMuch
+from app.engines.agreement.windows import Effort, EffortExceeded
 from app.engines.fields import Tag
 
 MOST_MATCHED = 200_000
-"""The maximum number of marks that `agrees` matches, over all pairs: under half a second."""
+"""The maximum number of marks that `has_agreement` matches, over all pairs: under half a second."""
 _CLOSE = 1e-6
 Counts = tuple[int, int]
 """Twice the number of matched tags, and the number of tags in both sets."""
@@ -45,7 +45,7 @@ class Agreement:
     places: dict[Place, float]
 
 
-def agreement(
+def measure_agreement(
     sets: Sequence[Sequence[Tag]], known: Shapes, effort: Effort | None = None
 ) -> Agreement | None:
     """Return the mean agreement over all pairs of tag sets; None for fewer than two sets.
@@ -65,13 +65,13 @@ def agreement(
     sums: dict[str, _Sums] = {}
     by_cell: dict[Place, float] = {}
     unknown: set[str] = set()
-    for place in in_order({place for cells in indexed for place in cells}, known):
+    for place in sort_places({place for cells in indexed for place in cells}, known):
         name = place[0]
         values_of = {number: cells[place] for number, cells in enumerate(indexed) if place in cells}
         of_field = sums.setdefault(name, _Sums(len(sets)))
         try:
             by_cell[place] = of_field.add(values_of, known.get(name, UNKNOWN), effort)
-        except TooMuch:
+        except EffortExceeded:
             unknown.add(name)
     return _combine_fields(sums, unknown, by_cell)
 
@@ -82,81 +82,88 @@ def _combine_fields(
     """Combine the counts of all fields; a place of each `unknown` field could not be compared."""
     counts = {name: field_sums.counts() for name, field_sums in sums.items()}
     by_field = {
-        name: _mean(list(map(_share, counted)))
+        name: _compute_mean(list(map(_compute_share, counted)))
         for name, counted in counts.items()
         if name not in unknown
     }
     if unknown:
         return Agreement(None, by_field, by_cell)
     overall = [
-        _share((sum(matched for matched, _ in couple), sum(tags for _, tags in couple)))
+        _compute_share((sum(matched for matched, _ in couple), sum(tags for _, tags in couple)))
         for couple in zip(*counts.values(), strict=True)
     ]
-    return Agreement(_mean(overall or [1.0]), by_field, by_cell)
+    return Agreement(_compute_mean(overall or [1.0]), by_field, by_cell)
 
 
-def agrees(sets: Sequence[Sequence[Tag]], known: Shapes, least: float) -> bool | None:
-    """Return whether `agreement(...).overall` is at least `least`; None for fewer than two sets.
+def has_agreement(sets: Sequence[Sequence[Tag]], known: Shapes, threshold: float) -> bool | None:
+    """Return whether the overall agreement reaches `threshold`; None for fewer than two sets.
 
-    Much cheaper than `agreement`, because it counts each pair of sets as a whole and stops as soon
-    as the remaining pairs cannot change the answer. It runs within a request, so when matching
-    would take too long (see `MOST_MATCHED`), agreement is not proven and the result is False.
+    Much cheaper than `measure_agreement`, because it counts each pair of sets as a whole and stops
+    as soon as the remaining pairs cannot change the answer. It runs within a request, so when
+    matching would take too long (see `MOST_MATCHED`), agreement is not proven and the result is
+    False.
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
     numbers: dict[Hashable, int] = {}
-    counted = [_Numbered(_list_values(tags, known), numbers) for tags in sets]
-    couples = list(combinations(counted, 2))
+    counted = [_NumberedValues(_list_values(tags, known), numbers) for tags in sets]
+    set_pairs = list(combinations(counted, 2))
     try:
-        return _is_reached(couples, least, Effort(MOST_MATCHED))
-    except TooMuch:
+        return _is_reached(set_pairs, threshold, Effort(MOST_MATCHED))
+    except EffortExceeded:
         return False
 
 
 def _is_reached(
-    couples: "Sequence[tuple[_Numbered, _Numbered]]", least: float, effort: Effort
+    set_pairs: "Sequence[tuple[_NumberedValues, _NumberedValues]]",
+    threshold: float,
+    effort: Effort,
 ) -> bool:
     shares: list[float] = []
-    for remaining, (first, second) in zip(range(len(couples) - 1, -1, -1), couples, strict=True):
-        shares.append(_share((2 * first.matches(second, effort), first.size + second.size)))
+    for remaining, (first, second) in zip(
+        range(len(set_pairs) - 1, -1, -1), set_pairs, strict=True
+    ):
+        shares.append(
+            _compute_share((2 * first.count_matches(second, effort), first.size + second.size))
+        )
         # Close to the threshold count every pair, so that rounding cannot decide.
-        missing = least * len(couples) - fsum(shares)
+        missing = threshold * len(set_pairs) - fsum(shares)
         if missing > remaining + _CLOSE:
             return False
         if missing < -_CLOSE:
             return True
-    return _mean(shares) >= least
+    return _compute_mean(shares) >= threshold
 
 
-class _Numbered:
+class _NumberedValues:
     """The values of one tag set as numbers; equal values have equal numbers in all sets."""
 
-    def __init__(self, said: _PlaceValues, numbers: dict[Hashable, int]) -> None:
-        self.said: set[int] = set()
+    def __init__(self, place_values: _PlaceValues, numbers: dict[Hashable, int]) -> None:
+        self.values: set[int] = set()
         self.marks: dict[int, tuple[Place, Mark]] = {}
-        for place, values in said.items():
+        for place, values in place_values.items():
             times: Counter[Hashable] = Counter()
             for value in values:
                 times[value] += 1
                 # The second occurrence of a value in a place only matches a second occurrence in
                 # another set, and so on.
                 number = numbers.setdefault((place, value, times[value]), len(numbers))
-                self.said.add(number)
+                self.values.add(number)
                 if isinstance(value, Mark):
                     self.marks[number] = (place, value)
-        self.size = len(self.said)
+        self.size = len(self.values)
 
-    def matches(self, other: "_Numbered", effort: Effort) -> int:
-        """Return how many tags have a match in another set. Raises TooMuch."""
-        same = self.said & other.said
-        own_marks, other_marks = self.rest(same), other.rest(same)
-        alike = (
-            pairs(own_marks[place], other_marks[place], effort=effort)
+    def count_matches(self, other: "_NumberedValues", effort: Effort) -> int:
+        """Return how many tags have a match in another set. Raises EffortExceeded."""
+        same = self.values & other.values
+        own_marks, other_marks = self.list_marks(same), other.list_marks(same)
+        pairs = (
+            match_marks(own_marks[place], other_marks[place], effort=effort)
             for place in own_marks.keys() & other_marks.keys()
         )
-        return len(same) + sum(map(len, alike))
+        return len(same) + sum(map(len, pairs))
 
-    def rest(self, same: set[int]) -> dict[Place, list[Mark]]:
+    def list_marks(self, same: set[int]) -> dict[Place, list[Mark]]:
         """Return the marks at each place, without those in `same`."""
         remaining: dict[Place, list[Mark]] = defaultdict(list)
         for number, (place, mark) in self.marks.items():
@@ -166,18 +173,20 @@ class _Numbered:
 
 
 def _list_values(tags: Sequence[Tag], known: Shapes) -> _PlaceValues:
-    said: _PlaceValues = {}
-    for place, place_tags in by_place(tags).items():
-        marks = marks_of(place_tags, known.get(place[0], UNKNOWN))
-        said[place] = [value_key(tag) for tag in place_tags] if marks is None else list(marks)
-    return said
+    place_values: _PlaceValues = {}
+    for place, place_tags in group_by_place(tags).items():
+        marks = list_marks(place_tags, known.get(place[0], UNKNOWN))
+        place_values[place] = (
+            [build_value_key(tag) for tag in place_tags] if marks is None else list(marks)
+        )
+    return place_values
 
 
 class _Sums:
     """The number of matched tags for each pair of sets, and the number of tags of each set."""
 
     def __init__(self, count: int) -> None:
-        self._couples = list(combinations(range(count), 2))
+        self._set_pairs = list(combinations(range(count), 2))
         self._sizes = [0] * count
         self._matched: Counter[tuple[int, int]] = Counter()
         # The same sets agree at most places, so equal groups of sets are counted together.
@@ -189,7 +198,7 @@ class _Sums:
         """Count one place and return the agreement on it over all pairs of sets.
 
         `values_of` maps the number of a set to its values there. Equal values are compared once.
-        Raises TooMuch when `effort` is used up.
+        Raises EffortExceeded when `effort` is used up.
         """
         sets_of: dict[_DistinctValues, list[int]] = defaultdict(list)
         for number, values in values_of.items():
@@ -209,7 +218,7 @@ class _Sums:
                 shares += [2 * matched / (len(left) + len(right))] * len(pairs_of)
                 for here, there in pairs_of:
                     self._matched[min(here, there), max(here, there)] += matched
-        return fsum(shares) / len(self._couples)
+        return fsum(shares) / len(self._set_pairs)
 
     def counts(self) -> list[Counts]:
         """Return the matched and total tag counts for each pair of sets."""
@@ -219,7 +228,7 @@ class _Sums:
                 matched[couple] += count
         return [
             (2 * matched[first, second], self._sizes[first] + self._sizes[second])
-            for first, second in self._couples
+            for first, second in self._set_pairs
         ]
 
 
@@ -245,15 +254,17 @@ def _count_matches(
         [mark for mark, _ in values - same if isinstance(mark, Mark)] for values in (left, right)
     )
     return len(same) + (
-        len(pairs(left_marks, right_marks, effort=effort)) if left_marks and right_marks else 0
+        len(match_marks(left_marks, right_marks, effort=effort))
+        if left_marks and right_marks
+        else 0
     )
 
 
-def _share(counted: Counts) -> float:
+def _compute_share(counted: Counts) -> float:
     matched, tags = counted
     return matched / tags if tags else 1.0
 
 
-def _mean(shares: list[float]) -> float:
+def _compute_mean(shares: list[float]) -> float:
     # `fsum` is exact, so the order of the sets cannot change the last digits.
     return fsum(shares) / len(shares)

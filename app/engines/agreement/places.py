@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import orjson
 
-from app.engines.agreement.marks import Mark, region_of, span_of
+from app.engines.agreement.marks import Mark, get_region_mark, get_span_mark
 from app.engines.fields import Field, Tag
 
 Place: TypeAlias = tuple[str, int | None]
@@ -33,7 +33,7 @@ UNKNOWN = Shape("text", multiple=True)
 """The shape of fields that the schema version does not have."""
 
 
-def shapes(fields: Iterable[Field]) -> dict[str, Shape]:
+def build_shapes(fields: Iterable[Field]) -> dict[str, Shape]:
     """Return the shape of every field and table column by its full name, in schema order."""
     by_name: dict[str, Shape] = {}
     for field in fields:
@@ -45,7 +45,7 @@ def shapes(fields: Iterable[Field]) -> dict[str, Shape]:
     return by_name
 
 
-def by_place(tags: Iterable[Tag]) -> dict[Place, list[Tag]]:
+def group_by_place(tags: Iterable[Tag]) -> dict[Place, list[Tag]]:
     """Group the tags by place, keeping their order."""
     tags_of: dict[Place, list[Tag]] = {}
     for tag in tags:
@@ -53,14 +53,14 @@ def by_place(tags: Iterable[Tag]) -> dict[Place, list[Tag]]:
     return tags_of
 
 
-def in_order(places: Iterable[Place], known: Shapes) -> list[Place]:
+def sort_places(places: Iterable[Place], known: Shapes) -> list[Place]:
     """Sort places in schema order with the rows of a column together; unknown fields come last."""
     ranks = {name: rank for rank, name in enumerate(known)}
     last = len(ranks)
     return sorted(places, key=lambda p: (ranks.get(p[0], last), p[0], -1 if p[1] is None else p[1]))
 
 
-def value_key(tag: Tag) -> Hashable:
+def build_value_key(tag: Tag) -> Hashable:
     """Return a key that is equal for equal values, even if they are written differently."""
     value = tag["value"]
     if type(value) is bool:
@@ -74,21 +74,24 @@ def value_key(tag: Tag) -> Hashable:
     return orjson.dumps(value) if isinstance(value, list) else value
 
 
-def written(tag: Tag) -> bytes:
+def serialize_tag(tag: Tag) -> bytes:
     """Return the serialized tag; two tags are identical if and only if this is equal."""
     return orjson.dumps(tag, option=orjson.OPT_SORT_KEYS)
 
 
-def marks_of(tags: Sequence[Tag], shape: Shape, *, labelled: bool = True) -> list[Mark] | None:
+def list_marks(tags: Sequence[Tag], shape: Shape, *, labelled: bool = True) -> list[Mark] | None:
     """Return the marks of the tags, or None if the field is no mark or a tag has no position.
 
     Spans are compared by their range alone, because it determines their text. With `labelled`, the
     value of a region must be equal too.
     """
     if shape.kind == "span":
-        marks = [span_of(tag["evidence"]) for tag in tags]
+        marks = [get_span_mark(tag["evidence"]) for tag in tags]
     elif shape.kind == "region":
-        marks = [region_of(tag["evidence"], value_key(tag) if labelled else None) for tag in tags]
+        marks = [
+            get_region_mark(tag["evidence"], build_value_key(tag) if labelled else None)
+            for tag in tags
+        ]
     else:
         return None
     known = [mark for mark in marks if mark is not None]

@@ -19,17 +19,17 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeAlias
 
-from app.engines.agreement.marks import groups
+from app.engines.agreement.marks import group_marks
 from app.engines.agreement.places import (
     UNKNOWN,
     Shape,
     Shapes,
-    marks_of,
-    value_key,
-    written,
+    build_value_key,
+    list_marks,
+    serialize_tag,
 )
-from app.engines.agreement.sequences import paired
-from app.engines.agreement.windows import Effort, TooMuch
+from app.engines.agreement.sequences import align_sequences
+from app.engines.agreement.windows import Effort, EffortExceeded
 from app.engines.fields import Tag
 
 MOST_WEIGHED = 60_000_000
@@ -64,7 +64,7 @@ class Lineup:
     rows: dict[tuple[str, int], _Line] = field(default_factory=dict)
 
 
-def line_up(sets: Sequence[Sequence[Tag]], known: Shapes) -> Lineup:
+def align_rows(sets: Sequence[Sequence[Tag]], known: Shapes) -> Lineup:
     """Align the table rows of several tag sets by content; other tags stay as they are.
 
     A row keeps the lowest number that any of the sets gives it, or gets the next free number if
@@ -76,7 +76,7 @@ def line_up(sets: Sequence[Sequence[Tag]], known: Shapes) -> Lineup:
     for table in sorted(set(chain.from_iterable(split))):
         set_tables = [tables.get(table, {}) for tables in split]
         lines = _align_table(set_tables, known, effort)
-        for number, line in zip(numbered(lines), lines, strict=True):
+        for number, line in zip(number_rows(lines), lines, strict=True):
             rows[table, number] = line
     moved = [
         {(table, line[n]): number for (table, number), line in rows.items() if line[n] != number}
@@ -85,17 +85,17 @@ def line_up(sets: Sequence[Sequence[Tag]], known: Shapes) -> Lineup:
     return Lineup([_renumber(*pair) for pair in zip(sets, moved, strict=True)], rows)
 
 
-def numbered(lines: Sequence[Sequence[int | None]]) -> list[int]:
+def number_rows(lines: Sequence[Sequence[int | None]]) -> list[int]:
     """Return ascending numbers for rows: the lowest original number, or the next free one."""
     result: list[int] = []
     for line in lines:
-        least = min(number for number in line if number is not None)
-        result.append(max(least, result[-1] + 1) if result else least)
+        lowest = min(number for number in line if number is not None)
+        result.append(max(lowest, result[-1] + 1) if result else lowest)
     # Gaps between rows are kept unless a row would then exceed the highest number allowed.
     return list(range(len(lines))) if result and result[-1] > MAX_ROW else result
 
 
-def table_of(name: str) -> str:
+def get_table(name: str) -> str:
     """Return the table part of a column's full name."""
     return name.partition(".")[0]
 
@@ -104,7 +104,7 @@ def _group_by_table(tags: Sequence[Tag]) -> dict[str, _Table]:
     tables: dict[str, _Table] = {}
     for tag in tags:
         if tag["row"] is not None:
-            tables.setdefault(table_of(tag["field"]), {}).setdefault(tag["row"], []).append(tag)
+            tables.setdefault(get_table(tag["field"]), {}).setdefault(tag["row"], []).append(tag)
     return {name: dict(sorted(table.items())) for name, table in tables.items()}
 
 
@@ -113,7 +113,7 @@ def _renumber(tags: Sequence[Tag], moved: dict[tuple[str, int | None], int]) -> 
         return list(tags)
     return [
         tag
-        if tag["row"] is None or (place := (table_of(tag["field"]), tag["row"])) not in moved
+        if tag["row"] is None or (place := (get_table(tag["field"]), tag["row"])) not in moved
         else {**tag, "row": moved[place]}
         for tag in tags
     ]
@@ -128,7 +128,7 @@ def _align_table(set_tables: list[_Table], known: Shapes, effort: Effort) -> lis
     rest = [rows[head:] for rows in numbers]
     try:
         return [*first, *_align_progressively(set_tables, rest, known, effort)]
-    except TooMuch:
+    except EffortExceeded:
         return [*first, *_align_by_number(rest)]
 
 
@@ -153,14 +153,14 @@ def _align_by_number(numbers: list[list[int]]) -> list[_Line]:
 def _align_progressively(
     set_tables: list[_Table], numbers: list[list[int]], known: Shapes, effort: Effort
 ) -> list[_Line]:
-    """Align the rows one tag set after another. Raises TooMuch."""
+    """Align the rows one tag set after another. Raises EffortExceeded."""
     cells = _list_cells(set_tables, numbers, known)
     lines: list[list[int | None]] = []
     votes: list[Counter[int]] = []
     for count, index in enumerate(_order_tables(set_tables, numbers, cells)):
         rows = [Counter(row) for row in cells[index]]
         effort.spend(len(votes) + len(rows))
-        aligned = paired(votes, rows, count, large=MOST_WEIGHED // len(set_tables))
+        aligned = align_sequences(votes, rows, count, large=MOST_WEIGHED // len(set_tables))
         # Aligned rows are updated in place, because there may be 100,000 of them.
         lines, previous_votes = (
             [[None] * len(set_tables) if here is None else lines[here] for here, _ in aligned],
@@ -186,7 +186,9 @@ def _order_tables(
     def rank(index: int) -> tuple[int, list[bytes]]:
         others = sum(having[cell] - 1 for row in cells[index] for cell in row)
         return -others, [
-            form for row in numbers[index] for form in sorted(map(written, set_tables[index][row]))
+            form
+            for row in numbers[index]
+            for form in sorted(map(serialize_tag, set_tables[index][row]))
         ]
 
     return sorted(range(len(set_tables)), key=rank)
@@ -201,25 +203,25 @@ def _list_cells(set_tables: list[_Table], numbers: list[list[int]], known: Shape
                 columns.setdefault(tag["field"], []).append((index, place, tag))
     cells: dict[tuple[int, int, str], list[Hashable]] = {}
     for name, column in columns.items():
-        values = _values([tag for *_, tag in column], known.get(name, UNKNOWN))
+        values = _list_values([tag for *_, tag in column], known.get(name, UNKNOWN))
         for (index, place, _), value in zip(column, values, strict=True):
             cells.setdefault((index, place, name), []).append(value)
-    said: list[_Cells] = [[[] for _ in rows] for rows in numbers]
+    row_cells: list[_Cells] = [[[] for _ in rows] for rows in numbers]
     numbered_cells: dict[Hashable, int] = {}
     for (index, place, name), held_values in cells.items():
         # The values of one cell have no order.
         has_many = len(held_values) > 1
         value = frozenset(Counter(held_values).items()) if has_many else held_values[0]
         number = numbered_cells.setdefault((name, has_many, value), len(numbered_cells))
-        said[index][place].append(number)
-    return said
+        row_cells[index][place].append(number)
+    return row_cells
 
 
-def _values(tags: list[Tag], shape: Shape) -> Iterable[Hashable]:
-    marks = marks_of(tags, shape)
+def _list_values(tags: list[Tag], shape: Shape) -> Iterable[Hashable]:
+    marks = list_marks(tags, shape)
     if marks is None:
-        return map(value_key, tags)
+        return map(build_value_key, tags)
     try:
-        return groups(marks)
-    except TooMuch:
+        return group_marks(marks)
+    except EffortExceeded:
         return marks

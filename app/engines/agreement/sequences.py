@@ -14,7 +14,9 @@ _Members: TypeAlias = Sequence[Counter[int]]
 _Pair: TypeAlias = tuple[int | None, int | None]
 
 
-def paired(left: _Members, right: _Members, most: int, *, large: int = LARGE) -> list[_Pair]:
+def align_sequences(
+    left: _Members, right: _Members, most: int, *, large: int = LARGE
+) -> list[_Pair]:
     """Align two sequences; return pairs of positions, with None for a missing partner.
 
     The alignment has the greatest total weight. For each part that both members of a pair have, the
@@ -51,7 +53,7 @@ def _find_anchors(left: _Members, right: _Members, most: int, large: int) -> lis
     head = _count_equal(left, right, most)
     shorter = min(len(left), len(right)) - head
     tail = min(_count_equal(left[::-1], right[::-1], most), shorter)
-    shared = _parts(left) & _parts(right)
+    shared = _list_parts(left) & _list_parts(right)
     left_positions = [n for n in range(head, len(left) - tail) if not shared.isdisjoint(left[n])]
     right_positions = [n for n in range(head, len(right) - tail) if not shared.isdisjoint(right[n])]
     search = (
@@ -76,7 +78,7 @@ def _count_equal(left: _Members, right: _Members, most: int) -> int:
     return count
 
 
-def _parts(members: _Members) -> set[int]:
+def _list_parts(members: _Members) -> set[int]:
     return set().union(*members)
 
 
@@ -88,7 +90,7 @@ def _align_heaviest(left: _Members, right: _Members) -> list[tuple[int, int]]:
     if len(left) * len(right) > SMALL:
         from app.engines.agreement import long  # noqa: PLC0415 - numpy, which few need
 
-        return long.heaviest(left, right)
+        return long.align_heaviest(left, right)
     table = _compute_weights(left, right)
     aligned = []
     here, there = len(left), len(right)

@@ -12,13 +12,13 @@ from app.engines.agreement.places import (
     Place,
     Shape,
     Shapes,
-    by_place,
-    in_order,
-    marks_of,
-    value_key,
-    written,
+    build_value_key,
+    group_by_place,
+    list_marks,
+    serialize_tag,
+    sort_places,
 )
-from app.engines.agreement.windows import Effort, TooMuch
+from app.engines.agreement.windows import Effort, EffortExceeded
 from app.engines.fields import Tag
 
 
@@ -47,7 +47,7 @@ class Ballot:
     unanimous: bool
 
 
-def majority(sets: Sequence[Sequence[Tag]], known: Shapes) -> list[Ballot]:
+def find_majority(sets: Sequence[Sequence[Tag]], known: Shapes) -> list[Ballot]:
     """Return a ballot for each place in which any set has a tag, in schema order.
 
     A value wins with the votes of more than half of the sets. In a single-value field, leaving it
@@ -59,9 +59,9 @@ def majority(sets: Sequence[Sequence[Tag]], known: Shapes) -> list[Ballot]:
     of a choice is the form that most of its voters gave; ties are resolved independently of the
     order of the sets.
     """
-    indexed = [by_place(tags) for tags in sets]
+    indexed = [group_by_place(tags) for tags in sets]
     effort = Effort(MOST_MATCHED)
-    places = in_order({place for cells in indexed for place in cells}, known)
+    places = sort_places({place for cells in indexed for place in cells}, known)
     return [
         _create_ballot(place, indexed, known.get(place[0], UNKNOWN), effort) for place in places
     ]
@@ -74,8 +74,8 @@ def _create_ballot(
     count = len(indexed)
     try:
         choices = _create_choices(votes, _list_keys(votes, shape, effort))
-    except TooMuch:
-        same = _create_choices(votes, marks_of([tag for _, tag in votes], shape) or ())
+    except EffortExceeded:
+        same = _create_choices(votes, list_marks([tag for _, tag in votes], shape) or ())
         return Ballot(place[0], place[1], same, (), tie=True, unanimous=False)
     winners = tuple(choice for choice in choices if 2 * len(choice.voters) > count)
     if shape.multiple:
@@ -96,24 +96,24 @@ def _create_choices(
     choices = [_create_choice(votes) for votes in grouped.values()]
     if len(choices) == 1:
         return (choices[0],)
-    return tuple(sorted(choices, key=lambda c: (-len(c.voters), written(c.tag))))
+    return tuple(sorted(choices, key=lambda c: (-len(c.voters), serialize_tag(c.tag))))
 
 
 def _list_keys(all_votes: list[tuple[int, Tag]], shape: Shape, effort: Effort) -> list[Hashable]:
     """Return the key of the choice that each vote counts for.
 
-    If a set repeats a value, the repetition is a separate choice. Raises TooMuch.
+    If a set repeats a value, the repetition is a separate choice. Raises EffortExceeded.
     """
     order = list(range(len(all_votes)))
     if shape.multiple:
         # The order of the tags must not decide which repetition is the second.
-        order.sort(key=lambda position: written(all_votes[position][1]))
+        order.sort(key=lambda position: serialize_tag(all_votes[position][1]))
     votes = [all_votes[position] for position in order]
-    marked = marks_of([tag for _, tag in votes], shape)
+    marked = list_marks([tag for _, tag in votes], shape)
     if marked is None:
         keys = _number_repeats(votes)
     else:
-        keys = marks.choices(marked, [voter for voter, _ in votes], effort)
+        keys = marks.find_choices(marked, [voter for voter, _ in votes], effort)
     return [key for _, key in sorted(zip(order, keys, strict=True), key=itemgetter(0))]
 
 
@@ -121,7 +121,7 @@ def _number_repeats(votes: list[tuple[int, Tag]]) -> list[Hashable]:
     times: Counter[Hashable] = Counter()
     keys: list[Hashable] = []
     for voter, tag in votes:
-        value = value_key(tag)
+        value = build_value_key(tag)
         times[voter, value] += 1
         keys.append((value, times[voter, value]))
     return keys
@@ -130,7 +130,7 @@ def _number_repeats(votes: list[tuple[int, Tag]]) -> list[Hashable]:
 def _create_choice(votes: list[tuple[int, Tag]]) -> Choice:
     if len(votes) == 1:
         return Choice(votes[0][1], (votes[0][0],))
-    written_so = [(written(tag), tag) for _, tag in votes]
+    written_so = [(serialize_tag(tag), tag) for _, tag in votes]
     forms = Counter(form for form, _ in written_so)
     tag = dict(written_so)[min(forms, key=lambda form: (-forms[form], form))]
     return Choice(tag, tuple(sorted({voter for voter, _ in votes})))

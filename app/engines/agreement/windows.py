@@ -9,7 +9,7 @@ Box: TypeAlias = tuple[float, float, float, float]
 _ROUNDING = 0.01
 
 
-class TooMuch(Exception):  # noqa: N818 - not an error, but a reason to return a simpler answer
+class EffortExceeded(Exception):  # noqa: N818 - not an error, but a reason to return a simpler answer
     """The computation needs more work than the caller allows."""
 
 
@@ -20,19 +20,19 @@ class Effort:
         self._left = most
 
     def spend(self, count: int) -> None:
-        """Subtract `count` from the remaining effort. Raises TooMuch when it is used up."""
+        """Subtract `count` from the remaining effort. Raises EffortExceeded when it is used up."""
         self._left -= count
         if self._left < 0:
-            raise TooMuch
+            raise EffortExceeded
 
 
-def down(box: Box) -> Box:
+def build_sort_key(box: Box) -> Box:
     """Return the sort key that orders boxes down the page, and from left to right within a line."""
     x0, y0, x1, y1 = box
     return y0, x0, y1, x1
 
 
-def each_once(ranked: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def select_disjoint(ranked: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the pairs, best first, without those that reuse a member of a better pair."""
     taken_left: set[int] = set()
     taken_right: set[int] = set()
@@ -48,17 +48,17 @@ def each_once(ranked: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 class Windows:
     """The boxes of one page, sorted by their top edges, for finding the boxes near another."""
 
-    def __init__(self, boxes: Sequence[Box], least: float) -> None:
+    def __init__(self, boxes: Sequence[Box], min_overlap: float) -> None:
         self._tops = [box[1] for box in boxes]
         # The running maximum of the bottom edges never decreases, so it can be searched by
         # bisection.
         self._reach = list(accumulate((box[3] for box in boxes), max))
-        self._least = least
+        self._least = min_overlap
 
-    def of(self, box: Box) -> tuple[int, int]:
+    def get_range(self, box: Box) -> tuple[int, int]:
         """Return the start and end of a range with all boxes that overlap `box` enough.
 
-        With a `least` share of 0, any overlap counts.
+        With a `min_overlap` share of 0, any overlap counts.
         """
         _, top, _, bottom = box
         height = bottom - top

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from app.engines.agreement import shapes
+from app.engines.agreement import build_shapes
 from tests.factories.labels import make_field
 
-SHAPES = shapes(
+SHAPES = build_shapes(
     [
         make_field("number", "text"),
         make_field("total", "money"),

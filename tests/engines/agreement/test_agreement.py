@@ -2,25 +2,25 @@
 
 import pytest
 
-from app.engines.agreement import agreement
+from app.engines.agreement import measure_agreement
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 
 
 def _overall(*sets: list[dict[str, object]]) -> float:
-    found = agreement(sets, SHAPES)
+    found = measure_agreement(sets, SHAPES)
     assert found is not None
     return found.overall
 
 
 def test_it_takes_two() -> None:
-    assert agreement([], SHAPES) is None
-    assert agreement([[tag("number", "A")]], SHAPES) is None
+    assert measure_agreement([], SHAPES) is None
+    assert measure_agreement([[tag("number", "A")]], SHAPES) is None
 
 
 def test_what_both_say_counts_twice_over_what_either_says() -> None:
     one = [tag("number", "A"), tag("paid", True), tag("note", "x")]
     other = [tag("number", "A"), tag("paid", False)]
-    found = agreement([one, other], SHAPES)
+    found = measure_agreement([one, other], SHAPES)
     assert found is not None
     assert found.overall == pytest.approx(2 / 5)
     assert found.fields == {"number": 1.0, "paid": 0.0, "note": 0.0}
@@ -39,7 +39,7 @@ def test_three_sets_are_three_pairs() -> None:
 
 
 def test_empty_and_empty_agree_on_what_a_third_filled() -> None:
-    found = agreement([[tag("number", "A")], [], []], SHAPES)
+    found = measure_agreement([[tag("number", "A")], [], []], SHAPES)
     assert found is not None
     assert found.fields["number"] == pytest.approx(1 / 3)
     assert found.overall == pytest.approx(1 / 3)
@@ -49,7 +49,7 @@ def test_empty_and_empty_agree_on_what_a_third_filled() -> None:
 def test_an_empty_field_has_no_weight() -> None:
     one, other, third = [tag("number", "A")], [tag("number", "A")], [tag("note", "x")]
     assert _overall(one, other) == _overall(one, other) == 1.0
-    found = agreement([one, other, third], SHAPES)
+    found = measure_agreement([one, other, third], SHAPES)
     assert found is not None
     assert found.fields["note"] == pytest.approx(1 / 3)
 
@@ -63,7 +63,7 @@ def test_amounts_are_compared_as_numbers() -> None:
 def test_rows_are_places_of_their_own_and_one_field() -> None:
     one = [tag("lines.item", "rope", row=0), tag("lines.item", "sail", row=1)]
     other = [tag("lines.item", "rope", row=0), tag("lines.item", "mast", row=1)]
-    found = agreement([one, other], SHAPES)
+    found = measure_agreement([one, other], SHAPES)
     assert found is not None
     assert found.places == {("lines.item", 0): 1.0, ("lines.item", 1): 0.0}
     assert found.fields == {"lines.item": 0.5}

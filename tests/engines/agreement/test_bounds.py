@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engines.agreement import Effort, agreement, dense, line_up, majority, marks, rows
-from app.engines.agreement.sequences import paired
+from app.engines.agreement import (
+    Effort,
+    align_rows,
+    dense,
+    find_majority,
+    marks,
+    measure_agreement,
+    rows,
+)
+from app.engines.agreement.sequences import align_sequences
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 
 QUICK = settings(max_examples=200, deadline=None)
@@ -26,7 +34,9 @@ def _lines(*items: str) -> list[dict[str, Any]]:
 def test_tables_too_long_to_weigh_are_held_together_by_rows_that_none_is_like(
     left: list[frozenset[int]], right: list[frozenset[int]]
 ) -> None:
-    found = paired([Counter(one) for one in left], [Counter(one) for one in right], 1, large=-1)
+    found = align_sequences(
+        [Counter(one) for one in left], [Counter(one) for one in right], 1, large=-1
+    )
     assert [here for here, _ in found if here is not None] == list(range(len(left)))
     assert [there for _, there in found if there is not None] == list(range(len(right)))
     # Equal ends go together first; what is like no other is sought between them.
@@ -70,10 +80,10 @@ def _equal(left: list[frozenset[int]], right: list[frozenset[int]]) -> int:
 
 def test_rows_past_the_bound_go_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     sets = [_lines("a", "b", "c"), _lines("a", "x", "b", "c"), _lines("a", "b")]
-    assert line_up(sets, SHAPES).rows["lines", 2] == (1, 2, 1)
+    assert align_rows(sets, SHAPES).rows["lines", 2] == (1, 2, 1)
     monkeypatch.setattr(rows, "MOST_LINES", 4)
     for given_sets in (sets, sets[::-1]):
-        lined = line_up(given_sets, SHAPES)
+        lined = align_rows(given_sets, SHAPES)
         held = {number: set(line) - {None} for (_, number), line in lined.rows.items()}
         assert held == {0: {0}, 1: {1}, 2: {2}, 3: {3}}
         assert lined.sets == given_sets
@@ -91,7 +101,7 @@ def test_agreement_is_the_mean_of_all_pairs_taken_by_themselves(
         [*(tag("note", note) for note in held), tag("number", number)]
         for held, number in zip(notes, numbers, strict=False)
     ]
-    found = agreement(sets, SHAPES)
+    found = measure_agreement(sets, SHAPES)
     assert found is not None
     shares = []
     for one, other in combinations(sets, 2):
@@ -102,15 +112,15 @@ def test_agreement_is_the_mean_of_all_pairs_taken_by_themselves(
 
 def test_what_the_effort_does_not_reach_for_has_no_figure() -> None:
     sets = [[tag("number", "A"), span("names", at, at + 10)] for at in range(3)]
-    whole = agreement(sets, SHAPES, Effort(6))
-    assert whole == agreement(sets, SHAPES)
+    whole = measure_agreement(sets, SHAPES, Effort(6))
+    assert whole == measure_agreement(sets, SHAPES)
     assert whole is not None
     assert whole.overall == 1.0
-    cut = agreement(sets, SHAPES, Effort(5))
+    cut = measure_agreement(sets, SHAPES, Effort(5))
     assert cut is not None
     assert (cut.overall, cut.fields, cut.places) == (None, {"number": 1.0}, {("number", None): 1.0})
     # The same marks need no matching.
-    assert agreement([sets[0]] * 3, SHAPES, Effort(0)) == whole
+    assert measure_agreement([sets[0]] * 3, SHAPES, Effort(0)) == whole
 
 
 def test_nothing_wins_where_too_many_marks_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,10 +128,10 @@ def test_nothing_wins_where_too_many_marks_are_near(monkeypatch: pytest.MonkeyPa
     moved = [region([n / 100 + 0.001, 0.0, (n + 1) / 100, 1.0]) for n in range(20)]
     sets = [side_by_side, side_by_side, moved]
     monkeypatch.setattr(marks, "LISTED", 0)
-    (exact,) = majority(sets, SHAPES)
+    (exact,) = find_majority(sets, SHAPES)
     assert (len(exact.winners), exact.tie) == (20, False)
     monkeypatch.setattr(dense, "MOST_LOOKED", 40)
-    (cut,) = majority(sets, SHAPES)
+    (cut,) = find_majority(sets, SHAPES)
     assert (cut.winners, cut.tie, cut.unanimous) == ((), True, False)
     assert [choice.voters for choice in cut.choices] == [(0, 1)] * 20 + [(2,)] * 20
-    assert majority(sets[::-1], SHAPES)[0].choices[0].tag == cut.choices[0].tag
+    assert find_majority(sets[::-1], SHAPES)[0].choices[0].tag == cut.choices[0].tag

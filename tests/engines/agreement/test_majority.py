@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from app.engines.agreement import Ballot, majority
-from app.engines.agreement.places import written
+from app.engines.agreement import Ballot, find_majority
+from app.engines.agreement.places import serialize_tag
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 
 A, B = tag("number", "A"), tag("number", "B")
 
 
 def _one(*sets: list[dict[str, Any]]) -> Ballot:
-    (ballot,) = majority(sets, SHAPES)
+    (ballot,) = find_majority(sets, SHAPES)
     return ballot
 
 
@@ -68,7 +68,7 @@ def test_a_value_given_twice_by_most_stands_twice() -> None:
 
 def test_places_are_in_the_schemas_order() -> None:
     rows = [tag("lines.item", "a", row=1), tag("lines.item", "b", row=0)]
-    ballots = majority([[*rows, tag("gone", 1), tag("paid", True)], [A]], SHAPES)
+    ballots = find_majority([[*rows, tag("gone", 1), tag("paid", True)], [A]], SHAPES)
     assert [(b.field, b.row) for b in ballots] == [
         ("number", None), ("paid", None), ("lines.item", 0), ("lines.item", 1), ("gone", None),
     ]  # fmt: skip
@@ -91,7 +91,9 @@ def test_spans_that_overlap_by_half_are_one_choice_in_its_most_frequent_form() -
 def test_marks_on_top_of_each_other_all_stand_when_all_have_them(twice: list[Any]) -> None:
     ballot = _one(twice, twice[::-1], twice)
     assert [choice.voters for choice in ballot.choices] == [(0, 1, 2), (0, 1, 2)]
-    assert sorted(map(written, (c.tag for c in ballot.winners))) == sorted(map(written, twice))
+    assert sorted(map(serialize_tag, (c.tag for c in ballot.winners))) == sorted(
+        map(serialize_tag, twice)
+    )
     assert ballot.unanimous
 
 

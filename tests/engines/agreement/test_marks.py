@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engines.agreement import agrees, dense, marks, measures
-from app.engines.agreement.marks import ALIKE, Mark, groups, overlap, pairs
+from app.engines.agreement import dense, has_agreement, marks, measures
+from app.engines.agreement.marks import ALIKE, Mark, compute_overlap, group_marks, match_marks
 from tests.engines.agreement.labels import SHAPES, span
 
 QUICK = settings(max_examples=150, deadline=None)
@@ -39,7 +39,7 @@ def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def _shared(one: Mark, other: Mark) -> float:
     alone = one.page != other.page or one.label != other.label
-    return 0.0 if alone else overlap(one.box, other.box)
+    return 0.0 if alone else compute_overlap(one.box, other.box)
 
 
 def _greedy(left: list[Mark], right: list[Mark], least: float) -> list[tuple[Mark, Mark]]:
@@ -72,7 +72,7 @@ class TestAlike:
     def test_the_best_pair_goes_first_and_each_mark_once(
         self, left: list[Mark], right: list[Mark], least: float
     ) -> None:
-        found = pairs(left, right, least)
+        found = match_marks(left, right, least)
         assert found == sorted(found)
         assert len({a for a, _ in found}) == len({b for _, b in found}) == len(found)
         told = [(left[here], right[there]) for here, there in found]
@@ -83,15 +83,15 @@ class TestAlike:
     def test_neither_side_nor_order_matters(
         self, left: list[Mark], right: list[Mark], least: float, lots: random.Random
     ) -> None:
-        found = [(left[here], right[there]) for here, there in pairs(left, right, least)]
+        found = [(left[here], right[there]) for here, there in match_marks(left, right, least)]
         one, other = lots.sample(left, len(left)), lots.sample(right, len(right))
-        swapped = [(one[here], other[there]) for there, here in pairs(other, one, least)]
+        swapped = [(one[here], other[there]) for there, here in match_marks(other, one, least)]
         assert _bag(found) == _bag(swapped)
 
     @QUICK
     @given(MARKS)
     def test_groups_are_what_overlaps_link(self, given: list[Mark]) -> None:
-        found = groups(given)
+        found = group_marks(given)
         linked = [{n} for n in range(len(given))]
         for one in range(len(given)):
             for other in range(one):
@@ -140,13 +140,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many times a mark asked for those near it, as the only member."""
     monkeypatch.setattr(dense, "LISTED", marks.LISTED)
     count = [0]
-    plain = dense._Heap._compute_shares
+    plain = dense._MarkIndex._compute_shares
 
     def counted(self: Any, box: Any) -> Any:
         count[0] += 1
         return plain(self, box)
 
-    monkeypatch.setattr(dense._Heap, "_compute_shares", counted)
+    monkeypatch.setattr(dense._MarkIndex, "_compute_shares", counted)
     return count
 
 
@@ -154,7 +154,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_a_heap_takes_three_questions_a_mark_at_most(make: Any, asked: list[int]) -> None:
     left, right = make(160)
     assert len(left) * len(right) > marks.LISTED
-    found = pairs(left, right)
+    found = match_marks(left, right)
     assert 0 < asked[0] <= 3 * (len(left) + len(right))
     told = [(left[here], right[there]) for here, there in found]
     assert _bag(told) == _bag(_greedy(left, right, ALIKE))
@@ -163,29 +163,29 @@ def test_a_heap_takes_three_questions_a_mark_at_most(make: Any, asked: list[int]
 @pytest.mark.parametrize("make", [_slid, _nested, _rising, _scattered])
 def test_groups_of_a_heap_take_one_question_a_mark(make: Any, asked: list[int]) -> None:
     left, right = make(500)
-    assert len(set(groups([*left, *right]))) == 1
+    assert len(set(group_marks([*left, *right]))) == 1
     assert 0 < asked[0] <= len(left) + len(right)
 
 
 def test_what_stands_far_apart_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = [0]
-    plain = overlap
+    plain = compute_overlap
 
     def counted(one: Any, other: Any) -> float:
         looked[0] += 1
         return plain(one, other)
 
-    monkeypatch.setattr(marks, "overlap", counted)
+    monkeypatch.setattr(marks, "compute_overlap", counted)
     ours = [Mark(0, (0, 100 * n, 1, 100 * n + 20)) for n in range(3000)]
     theirs = [Mark(0, (0, 100 * n, 1, 100 * n + 15)) for n in range(-500, 3000)]
-    assert len(pairs(ours, theirs)) == 3000
+    assert len(match_marks(ours, theirs)) == 3000
     assert looked[0] == 3000
 
 
 def test_a_high_box_beside_many_hides_none_of_them() -> None:
     column = [Mark(1, (0.5, n / 1000, 0.6, n / 1000 + 0.0005)) for n in range(900)]
     page = Mark(1, (0.0, 0.0, 1.0, 1.0))
-    assert len(pairs([page, *column], [*column, page])) == 901
+    assert len(match_marks([page, *column], [*column, page])) == 901
 
 
 def test_a_submission_leaves_to_people_what_would_keep_it_too_long(
@@ -194,8 +194,8 @@ def test_a_submission_leaves_to_people_what_would_keep_it_too_long(
     sets = [[span("names", n, n + 5000 + s) for n in range(600)] for s in (0, 3)]
     # In a heap each of the 1,200 counts five times.
     monkeypatch.setattr(measures, "MOST_MATCHED", 9600)
-    assert agrees(sets, SHAPES, 0.9) is True
+    assert has_agreement(sets, SHAPES, 0.9) is True
     monkeypatch.setattr(measures, "MOST_MATCHED", 9599)
-    assert agrees(sets, SHAPES, 0.9) is False
+    assert has_agreement(sets, SHAPES, 0.9) is False
     # What is the same in all needs no matching.
-    assert agrees([sets[0], sets[0]], SHAPES, 0.9) is True
+    assert has_agreement([sets[0], sets[0]], SHAPES, 0.9) is True

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engines.agreement import agreement, agrees, diff, majority
+from app.engines.agreement import diff, find_majority, has_agreement, measure_agreement
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 
 QUICK = settings(max_examples=200, deadline=None)
@@ -71,12 +71,12 @@ def test_a_diff_taken_the_other_way_says_the_opposite(a: list[Any], b: list[Any]
 def test_nothing_differs_from_itself(a: list[Any]) -> None:
     assert diff(a, a, SHAPES) == []
     assert diff(a, a[::-1], SHAPES) == []
-    found = agreement([a, a], SHAPES)
+    found = measure_agreement([a, a], SHAPES)
     assert found is not None
     assert found.overall == 1.0
     assert set(found.fields.values()) <= {1.0}
     won: list[Any] = []
-    for ballot in majority([a, a, a], SHAPES):
+    for ballot in find_majority([a, a, a], SHAPES):
         assert not ballot.tie
         assert ballot.winners == ballot.choices
         won += (choice.tag for choice in ballot.winners)
@@ -89,9 +89,9 @@ def test_the_order_of_sets_and_tags_does_not_matter(sets: list[Any], lots: Any) 
     order = list(range(len(sets)))
     lots.shuffle(order)
     shuffled = [lots.sample(sets[position], len(sets[position])) for position in order]
-    assert agreement(sets, SHAPES) == agreement(shuffled, SHAPES)
-    votes = [_votes(b, list(range(len(sets)))) for b in majority(sets, SHAPES)]
-    assert votes == [_votes(b, order) for b in majority(shuffled, SHAPES)]
+    assert measure_agreement(sets, SHAPES) == measure_agreement(shuffled, SHAPES)
+    votes = [_votes(b, list(range(len(sets)))) for b in find_majority(sets, SHAPES)]
+    assert votes == [_votes(b, order) for b in find_majority(shuffled, SHAPES)]
 
 
 def _votes(ballot: Any, order: list[int]) -> Any:
@@ -103,12 +103,14 @@ def _votes(ballot: Any, order: list[int]) -> Any:
 @QUICK
 @given(st.lists(SETS, min_size=2, max_size=4))
 def test_shares_are_shares(sets: list[Any]) -> None:
-    found = agreement(sets, SHAPES)
+    found = measure_agreement(sets, SHAPES)
     assert found is not None
     for share in (found.overall, *found.fields.values(), *found.places.values()):
         assert 0 <= share <= 1
     if found.overall == pytest.approx(1.0):
-        assert all(ballot.unanimous for ballot in majority(sets, SHAPES) if ballot.field == "paid")
+        assert all(
+            ballot.unanimous for ballot in find_majority(sets, SHAPES) if ballot.field == "paid"
+        )
 
 
 @QUICK
@@ -117,7 +119,7 @@ def test_each_tag_is_one_vote(sets: list[Any]) -> None:
     given = Counter(
         (tag["field"], tag["row"], number) for number, tags in enumerate(sets) for tag in tags
     )
-    ballots = majority(sets, SHAPES)
+    ballots = find_majority(sets, SHAPES)
     assert given == Counter(
         (b.field, b.row, voter) for b in ballots for choice in b.choices for voter in choice.voters
     )
@@ -126,7 +128,7 @@ def test_each_tag_is_one_vote(sets: list[Any]) -> None:
 @QUICK
 @given(st.lists(SETS, min_size=1, max_size=5))
 def test_a_field_of_one_value_has_one_winner_at_most(sets: list[Any]) -> None:
-    for ballot in majority(sets, SHAPES):
+    for ballot in find_majority(sets, SHAPES):
         if not SHAPES[ballot.field].multiple:
             assert len(ballot.winners) <= 1
             assert not (ballot.winners and ballot.tie)
@@ -135,7 +137,7 @@ def test_a_field_of_one_value_has_one_winner_at_most(sets: list[Any]) -> None:
 @QUICK
 @given(st.lists(SETS, min_size=2, max_size=6), st.floats(0, 1))
 def test_the_quick_answer_is_that_of_the_whole_measure(sets: list[Any], least: float) -> None:
-    found = agreement(sets, SHAPES)
+    found = measure_agreement(sets, SHAPES)
     assert found is not None
     for line in (least, found.overall):
-        assert agrees(sets, SHAPES, line) is (found.overall >= line)
+        assert has_agreement(sets, SHAPES, line) is (found.overall >= line)

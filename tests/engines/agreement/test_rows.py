@@ -10,13 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engines.agreement import agreement, diff_by_content, line_up, majority, sequences, shapes
-from app.engines.agreement.sequences import paired
+from app.engines.agreement import (
+    align_rows,
+    build_shapes,
+    diff_by_content,
+    find_majority,
+    measure_agreement,
+    sequences,
+)
+from app.engines.agreement.sequences import align_sequences
 from tests.engines.agreement.labels import SHAPES, span, tag
 from tests.factories.labels import make_field
 
 QUICK = settings(max_examples=200, deadline=None)
-KNOWN = shapes(
+KNOWN = build_shapes(
     [
         make_field(
             "lines",
@@ -43,7 +50,7 @@ def table(*rows: str) -> list[dict[str, Any]]:
 
 
 def _overall(*sets: list[Any]) -> float:
-    found = agreement(line_up(sets, KNOWN).sets, KNOWN)
+    found = measure_agreement(align_rows(sets, KNOWN).sets, KNOWN)
     assert found is not None
     return found.overall
 
@@ -53,7 +60,7 @@ TABLES = st.lists(_row, max_size=6).map(lambda rows: table(*rows))
 
 
 def _numbers(sets: list[Any]) -> list[tuple[int | None, ...]]:
-    return [line for _, line in sorted(line_up(sets, KNOWN).rows.items())]
+    return [line for _, line in sorted(align_rows(sets, KNOWN).rows.items())]
 
 
 def test_a_row_put_in_at_the_top_moves_the_others() -> None:
@@ -76,18 +83,19 @@ def test_a_row_of_which_all_changed_is_still_that_row() -> None:
 def test_a_number_is_kept_where_there_is_room() -> None:
     before = [tag("lines.item", "a", row=2), tag("lines.item", "b", row=7)]
     after = [tag("lines.item", "a", row=3), tag("lines.item", "b", row=7)]
-    assert set(line_up([before, after], KNOWN).rows) == {("lines", 2), ("lines", 7)}
+    assert set(align_rows([before, after], KNOWN).rows) == {("lines", 2), ("lines", 7)}
     last = [tag("lines.item", "a", row=9999)]
     more = [tag("lines.item", "a", row=9998), tag("lines.item", "b", row=9999)]
     top = [tag("lines.item", "x", row=9999)]
-    assert max(row for _, row in line_up([last, more, top], KNOWN).rows) <= 9999
+    assert max(row for _, row in align_rows([last, more, top], KNOWN).rows) <= 9999
 
 
 def test_three_tables_vote_row_by_row() -> None:
     plain, longer = table("a1", "b2"), table("x9", "a1", "b3")
-    lined = line_up([plain, plain, longer], KNOWN)
+    lined = align_rows([plain, plain, longer], KNOWN)
     won = {
-        (b.field, b.row): [c.tag["value"] for c in b.winners] for b in majority(lined.sets, KNOWN)
+        (b.field, b.row): [c.tag["value"] for c in b.winners]
+        for b in find_majority(lined.sets, KNOWN)
     }
     assert won["lines.item", 0] == won["lines.count", 0] == []
     assert won["lines.item", 1] == ["a"]
@@ -108,7 +116,7 @@ def test_cells_of_several_values_and_spans_tell_rows_apart() -> None:
 
 
 def test_tables_of_a_schema_move_by_themselves_and_other_tags_stay() -> None:
-    known = shapes(
+    known = build_shapes(
         [make_field(key, "table", columns=[make_field("item", "text")]) for key in ("one", "two")]
     )
     before = [tag("one.item", "a", row=0), tag("two.item", "a", row=0), tag("free", "x")]
@@ -203,8 +211,8 @@ def test_neither_the_order_of_sets_nor_of_tags_matters(
     order = list(range(len(sets)))
     lots.shuffle(order)
     shuffled = [lots.sample(sets[n], len(sets[n])) for n in order]
-    there = line_up(sets, KNOWN).rows
-    back = line_up(shuffled, KNOWN).rows
+    there = align_rows(sets, KNOWN).rows
+    back = align_rows(shuffled, KNOWN).rows
     said = {
         number: Counter((line[n], str(_bag(sets[n]))) for n in range(len(sets)))
         for number, line in there.items()
@@ -227,7 +235,7 @@ def test_alike_tables_agree_whatever_their_numbers(rows: list[Any]) -> None:
 @QUICK
 @given(st.lists(TABLES, min_size=1, max_size=4))
 def test_rows_rise_in_every_set_and_none_is_lost(sets: list[Any]) -> None:
-    lined = line_up(sets, KNOWN)
+    lined = align_rows(sets, KNOWN)
     lines = [line for _, line in sorted(lined.rows.items())]
     for n, tags in enumerate(sets):
         held = [line[n] for line in lines if line[n] is not None]
@@ -251,7 +259,7 @@ class TestSequences:
     @QUICK
     @given(st.lists(_member, max_size=5), st.lists(_member, max_size=5))
     def test_no_other_alignment_has_more_in_common(self, a: list[Any], b: list[Any]) -> None:
-        found = paired([Counter(one) for one in a], [Counter(one) for one in b], 1)
+        found = align_sequences([Counter(one) for one in a], [Counter(one) for one in b], 1)
         both = [(x, y) for x, y in found if x is not None and y is not None]
         assert [x for x, _ in found if x is not None] == list(range(len(a)))
         assert [y for _, y in found if y is not None] == list(range(len(b)))
@@ -267,7 +275,7 @@ class TestSequences:
     @QUICK
     @given(st.lists(_member, max_size=8), st.lists(_member, max_size=8))
     def test_what_is_skipped_is_skipped_on_one_side_only(self, a: list[Any], b: list[Any]) -> None:
-        found = paired([Counter(one) for one in a], [Counter(one) for one in b], 1)
+        found = align_sequences([Counter(one) for one in a], [Counter(one) for one in b], 1)
         for (x, y), (x_next, y_next) in pairwise(found):
             assert (x is None) + (y_next is None) < 2
             assert (y is None) + (x_next is None) < 2
@@ -281,10 +289,10 @@ def test_both_ways_choose_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
             for _ in range(2)
         ]
         left, right = sides[0], [Counter(set(one)) for one in sides[1]]
-        plain = paired(left, right, 2)
+        plain = align_sequences(left, right, 2)
         with monkeypatch.context() as patch:
             patch.setattr(sequences, "SMALL", 0)
-            assert paired(left, right, 2) == plain
+            assert align_sequences(left, right, 2) == plain
 
 
 def test_of_long_tables_only_what_differs_is_weighed(monkeypatch: pytest.MonkeyPatch) -> None:

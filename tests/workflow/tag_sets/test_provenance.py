@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from hypothesis import given, settings
 
-from app.engines.agreement import shapes
+from app.engines.agreement import build_shapes
 from app.workflow.tag_sets.service.provenance import build_entry, correct_entries
 from tests.engines.agreement.labels import SHAPES
 from tests.engines.agreement.test_properties import SETS
@@ -154,5 +154,5 @@ def test_each_tag_has_its_entry_and_none_is_made_up(before: list[Any], after: li
 def test_of_a_table_that_was_emptied_nothing_is_kept() -> None:
     held = [{**one, "confidence": None, "source": "human", "evidence": []} for one in rows("a")]
     traced = [build_entry(held[0], "choice", [("x", 3)])]
-    assert correct_entries(traced, held, [], shapes(FIELDS)) == []
-    assert correct_entries([], [], held, shapes(FIELDS)) == [build_entry(held[0], "reviewer")]
+    assert correct_entries(traced, held, [], build_shapes(FIELDS)) == []
+    assert correct_entries([], [], held, build_shapes(FIELDS)) == [build_entry(held[0], "reviewer")]

@@ -17,11 +17,11 @@ from app.engines.agreement import (
     Lineup,
     Place,
     Shapes,
-    agreement,
+    align_rows,
     diff_by_content,
-    line_up,
-    majority,
-    table_of,
+    find_majority,
+    get_table,
+    measure_agreement,
 )
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
@@ -148,11 +148,11 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
     newest = max(current, key=lambda row: row.version, default=None)
     terms = rules.get_terms(newest.schema_version_id) if newest is not None else None
     shapes = terms.shapes if terms is not None else {}
-    lineup = line_up([row.tags for row in counted], shapes)
+    lineup = align_rows([row.tags for row in counted], shapes)
     effort = Effort(MOST_MATCHED)
-    result = agreement(lineup.sets, shapes, effort)
+    result = measure_agreement(lineup.sets, shapes, effort)
     ids = [row.id for row in counted]
-    ballots = majority(lineup.sets, shapes)
+    ballots = find_majority(lineup.sets, shapes)
     fields = _render_fields(ballots, ids, lineup, result.places if result is not None else {})
     gold = _find_reference(current) if artifact.gold else None
     return {
@@ -198,7 +198,7 @@ def render_ballot(ballot: Ballot, tag_set_ids: Sequence[UUID], lineup: Lineup) -
 
     `rows` has the number of the row in each tag set that has it.
     """
-    line = () if ballot.row is None else lineup.rows[table_of(ballot.field), ballot.row]
+    line = () if ballot.row is None else lineup.rows[get_table(ballot.field), ballot.row]
     return {
         "field": ballot.field,
         "row": ballot.row,
@@ -235,7 +235,7 @@ def _measure_gold_agreement(
 ) -> float | None:
     if gold is None or row.id == gold.id or row.schema_id != gold.schema_id:
         return None
-    result = agreement(line_up([gold.tags, row.tags], shapes).sets, shapes, effort)
+    result = measure_agreement(align_rows([gold.tags, row.tags], shapes).sets, shapes, effort)
     return result.overall if result is not None else None
 
 

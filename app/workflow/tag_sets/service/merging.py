@@ -9,11 +9,11 @@ from app.engines.agreement import (
     Ballot,
     Lineup,
     Place,
-    by_place,
-    line_up,
-    majority,
-    numbered,
-    table_of,
+    align_rows,
+    find_majority,
+    get_table,
+    group_by_place,
+    number_rows,
 )
 from app.kit import db, errors, events
 from app.kit.principal import Caller
@@ -47,7 +47,7 @@ class _Merged(NamedTuple):
         rows_by_table: dict[str, set[int]] = {}
         for tag in self.tags:
             if tag["row"] is not None:
-                rows_by_table.setdefault(table_of(tag["field"]), set()).add(tag["row"])
+                rows_by_table.setdefault(get_table(tag["field"]), set()).add(tag["row"])
         moved = {
             (table, row): number
             for table, rows in rows_by_table.items()
@@ -55,7 +55,7 @@ class _Merged(NamedTuple):
         }
 
         def renumber(tag: dict[str, Any]) -> dict[str, Any]:
-            return {**tag, "row": moved.get((table_of(tag["field"]), tag["row"]))}
+            return {**tag, "row": moved.get((get_table(tag["field"]), tag["row"]))}
 
         return _Merged(list(map(renumber, self.tags)), self.origins)
 
@@ -75,7 +75,7 @@ class _Merged(NamedTuple):
 def _renumber_rows(table: str, rows: list[int], lineup: Lineup) -> Iterator[tuple[int, int]]:
     # A row that only the reviewer wrote keeps the number that they gave it.
     lines = [lineup.rows.get((table, row), (row,)) for row in rows]
-    return zip(rows, numbered(lines), strict=True)
+    return zip(rows, number_rows(lines), strict=True)
 
 
 def merge(
@@ -107,8 +107,10 @@ def merge(
     newest = max(sources, key=lambda source: source.version)
     terms = rules.get_terms(newest.schema_version_id)
     own = _check_own_tags(terms, tags, newest, sources, caller)
-    lineup = line_up([source.tags for source in sources], terms.shapes)
-    cells = {source.id: by_place(tags) for source, tags in zip(sources, lineup.sets, strict=True)}
+    lineup = align_rows([source.tags for source in sources], terms.shapes)
+    cells = {
+        source.id: group_by_place(tags) for source, tags in zip(sources, lineup.sets, strict=True)
+    }
     chosen = _index_choices(choices, cells, own)
     merged = _adjudicate(lineup, terms, strategy, cells, chosen, own)
     merge_id = _insert(newest, sources, terms, merged, caller, note)
@@ -213,7 +215,7 @@ def _index_choices(
 ) -> dict[Place, UUID]:
     """Return {place: the chosen tag set}. Raises 400 on an invalid choice."""
     all_places = {place for places in cells.values() for place in places}
-    written = by_place(own)
+    written = group_by_place(own)
     chosen: dict[Place, UUID] = {}
     for position, choice in enumerate(choices):
         place = (choice["field"], choice["row"])
@@ -241,10 +243,10 @@ def _adjudicate(
     own: list[dict[str, Any]],
 ) -> _Merged:
     ids = list(cells)
-    written = by_place(own)
+    written = group_by_place(own)
     merged = _Merged([], [])
     undecided: list[Ballot] = []
-    for ballot in majority(lineup.sets, terms.shapes):
+    for ballot in find_majority(lineup.sets, terms.shapes):
         place = (ballot.field, ballot.row)
         if place in written:
             continue

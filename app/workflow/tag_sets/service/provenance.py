@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from app.engines.agreement import Shapes, diff, line_up
+from app.engines.agreement import Shapes, align_rows, diff
 from app.engines.fields import Tag
 from app.kit.principal import Caller
 
@@ -39,7 +39,7 @@ def correct_entries(
     Tags that the reviewer kept, even in another row, keep their origin; the others are the
     reviewer's own. Spans and boxes are compared by their place.
     """
-    old_tags, new_tags = line_up([before, after], shapes).sets
+    old_tags, new_tags = align_rows([before, after], shapes).sets
     entries_by_key = defaultdict(list)
     for entry in reversed(entries):
         entries_by_key[_key(entry)].append(entry)

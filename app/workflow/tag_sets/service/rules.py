@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
-from app.engines.agreement import Shapes, shapes
+from app.engines.agreement import Shapes, build_shapes
 from app.engines.fields import CompiledFields, TagErrors
 from app.identity.organizations import service as organizations
 from app.kit import errors
@@ -77,7 +77,7 @@ def get_terms(version_id: UUID) -> Terms:
     policy = {**schemas.DEFAULT_POLICY, **version.review_policy}
     return Terms(
         schemas.get_compiled_fields(version.id, version.fields),
-        shapes(version.fields),
+        build_shapes(version.fields),
         policy["labels_per_artifact"],
         policy["sample_rate"],
         policy["auto_accept_agreement"],

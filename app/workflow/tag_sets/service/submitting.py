@@ -7,7 +7,7 @@ docs/decisions/0025. A tag set that a reviewer sent back is never accepted autom
 from typing import Any
 from uuid import UUID
 
-from app.engines.agreement import agrees, line_up
+from app.engines.agreement import align_rows, has_agreement
 from app.kit import container, db, events
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
@@ -160,8 +160,8 @@ def apply_agreement(tag_set: LockedTagSet, terms: rules.Terms) -> list[LockedTag
     if len(group) < tag_set.required_labels:
         return []
     submitted = [row for row in group if row.status == TagSetStatus.SUBMITTED]
-    lineup = line_up([row.tags for row in group], terms.shapes)
-    disagree = not agrees(lineup.sets, terms.shapes, limit)
+    lineup = align_rows([row.tags for row in group], terms.shapes)
+    disagree = not has_agreement(lineup.sets, terms.shapes, limit)
     related.mark_disagreement([row.id for row in submitted], disagree=disagree)
     # If there are more than required, a reviewer chooses among them.
     surplus = len(group) > tag_set.required_labels
