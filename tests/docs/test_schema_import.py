@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.schema_sources import read
+from app.engines.schema_sources import read_schema
 from app.schemas.templates.catalog import load_templates
 
 PAGE = (Path(__file__).parents[2] / "docs/integrators/schema-import.md").read_text()
@@ -39,13 +39,13 @@ def _blocks(language: str) -> list[str]:
     ],
 )
 def test_an_example_gives_its_fields(format_: str, content: str, fields: dict[str, str]) -> None:
-    found = read(format_, content)
+    found = read_schema(format_, content)
     assert {field["key"]: field["type"] for field in found.fields} == fields
 
 
 def test_the_warning_shown_is_one() -> None:
     content = {"properties": {"color": {"type": "string", "default": "red"}}}
-    (warning,) = read("json_schema", content).warnings
+    (warning,) = read_schema("json_schema", content).warnings
     shown = json.loads(_blocks("json")[0])
     assert (warning.path, warning.message) == (shown["path"], shown["message"])
 

@@ -6,6 +6,6 @@ to other resources are never fetched.
 """
 
 from app.engines.schema_sources.model import SourceError, SourceSchema, SourceWarning
-from app.engines.schema_sources.reading import FORMATS, read
+from app.engines.schema_sources.reading import FORMATS, read_schema
 
-__all__ = ["FORMATS", "SourceError", "SourceSchema", "SourceWarning", "read"]
+__all__ = ["FORMATS", "SourceError", "SourceSchema", "SourceWarning", "read_schema"]

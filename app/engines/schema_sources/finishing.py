@@ -21,23 +21,23 @@ _NAMES = {
 }
 
 
-def json_of(content: object) -> object:
+def parse_json(content: object) -> object:
     """Return the JSON value of a text, or the value itself, after checking its size and characters.
 
     Raises SourceError.
     """
     value = content
     if isinstance(content, str):
-        bounded(content)
+        check_text(content)
         try:
             value = orjson.loads(content)
         except orjson.JSONDecodeError as error:
             raise SourceError("", f"is not JSON: {error.msg} (line {error.lineno})") from None
-    _check(value)
+    _check_value(value)
     return value
 
 
-def bounded(content: str) -> None:
+def check_text(content: str) -> None:
     """Raise SourceError for a text that is too long or contains a NUL or a lone surrogate."""
     if len(content) > MAX_CHARACTERS:
         raise SourceError("", f"is longer than {MAX_CHARACTERS:,} characters")
@@ -45,7 +45,7 @@ def bounded(content: str) -> None:
         raise SourceError("", "contains a NUL character or half of a surrogate pair")
 
 
-def checked(fields: list[Field], notes: Notes) -> list[Field]:
+def finish_fields(fields: list[Field], notes: Notes) -> list[Field]:
     """Return the fields in normal form. Raises SourceError if one is invalid or there are none."""
     if not fields:
         raise SourceError("", "has nothing that can be labeled", warnings=notes.listed())
@@ -55,7 +55,7 @@ def checked(fields: list[Field], notes: Notes) -> list[Field]:
         raise SourceError(error.path, error.message, code=error.code) from None
 
 
-def _check(value: object) -> None:
+def _check_value(value: object) -> None:
     level = [value]
     for _ in range(MAX_DEPTH + 1):
         deeper: list[object] = []
@@ -75,7 +75,7 @@ def _check(value: object) -> None:
     raise SourceError("", f"is nested more than {MAX_DEPTH} levels deep")
 
 
-def fitting(
+def select_constraints(
     constraints: dict[str, object], kind: str, notes: Notes, path: str
 ) -> dict[str, object]:
     """Return the constraints that apply to a field of this type; warn about all others."""

@@ -8,9 +8,9 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
-from app.engines.schema_sources.finishing import checked, json_of
+from app.engines.schema_sources.finishing import finish_fields, parse_json
 from app.engines.schema_sources.model import Notes, SourceError, SourceSchema
-from app.engines.schema_sources.texts import MAX_DOCUMENT_TYPE, MAX_NAME, line, titled
+from app.engines.schema_sources.texts import MAX_DOCUMENT_TYPE, MAX_NAME, to_line, to_title
 
 FORMAT = "labeling-schema"
 VERSION = 1
@@ -56,41 +56,41 @@ _LOCAL = frozenset(
 
 def read_portable(content: object) -> SourceSchema:
     """Read a portable file, or the API's representation of a schema. Raises SourceError."""
-    value = json_of(content)
+    value = parse_json(content)
     if isinstance(value, dict) and "fields" not in value and isinstance(value.get("data"), dict):
         value = value["data"]  # the file contains a whole response of the API
-    _check(value)
+    _check_value(value)
     assert isinstance(value, dict)
     notes = Notes()
     for name in value.keys() - FILE["properties"].keys() - _LOCAL:
-        notes.add(line(name, 64), "This member is unknown and was left out.")
+        notes.add(to_line(name, 64), "This member is unknown and was left out.")
     policy = value.get("review_policy") or {}
     for name in policy.keys() - POLICY.keys():
-        notes.add(f"review_policy.{line(name, 64)}", "This rule is unknown and was left out.")
-    name = titled(value.get("name"), notes, "name", MAX_NAME)
-    document_type = titled(value.get("document_type"), notes, "document_type", MAX_DOCUMENT_TYPE)
+        notes.add(f"review_policy.{to_line(name, 64)}", "This rule is unknown and was left out.")
+    name = to_title(value.get("name"), notes, "name", MAX_NAME)
+    document_type = to_title(value.get("document_type"), notes, "document_type", MAX_DOCUMENT_TYPE)
     return SourceSchema(
-        fields=checked(value["fields"], notes),
+        fields=finish_fields(value["fields"], notes),
         warnings=sorted(notes.listed(), key=lambda warning: warning.path),
         name=name or None,
         document_type=document_type or None,
         description=value.get("description") or "",
         guidelines=value.get("guidelines") or "",
-        review_policy={name: _rule(policy[name]) for name in POLICY if name in policy},
-        required_skills=_skills(value.get("required_skills") or []),
+        review_policy={name: _convert_rule(policy[name]) for name in POLICY if name in policy},
+        required_skills=_convert_skills(value.get("required_skills") or []),
     )
 
 
-def _rule(value: object) -> object:
+def _convert_rule(value: object) -> object:
     """Convert a float such as 2.0 to an integer, because JSON Schema accepts it as one."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _skills(listed: list[str]) -> list[str]:
-    return [skill for skill in map(line, listed) if skill]
+def _convert_skills(listed: list[str]) -> list[str]:
+    return [skill for skill in map(to_line, listed) if skill]
 
 
-def _check(value: object) -> None:
+def _check_value(value: object) -> None:
     # imported on first use, because it takes 2 MB per process
     jsonschema: Any = importlib.import_module("jsonschema")
     error = next(jsonschema.Draft202012Validator(FILE).iter_errors(value), None)

@@ -14,7 +14,7 @@ FORMATS: Mapping[str, Callable[[object], SourceSchema]] = {
 }
 
 
-def read(format_: str, content: object) -> SourceSchema:
+def read_schema(format_: str, content: object) -> SourceSchema:
     """Read the schema in `content`.
 
     `content` is JSON, its text, or XML text, depending on the format. Raises SourceError.

@@ -15,7 +15,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
-def snake(text: str, fallback: str) -> str:
+def to_snake_case(text: str, fallback: str) -> str:
     """Convert `text` to a field's key: transliterated, in snake_case, at most 64 characters.
 
     `invoiceNo.` gives `invoice_no`, `Größe` gives `grosse`. A text without letters or digits gives
@@ -37,7 +37,7 @@ class Keys:
 
     def take(self, text: str, *, path: str, fallback: str = "field") -> str:
         """Return a key for `text`; if it is taken, append a number and add a warning."""
-        wanted = key = snake(text, fallback)
+        wanted = key = to_snake_case(text, fallback)
         number = self._taken.get(wanted, 0)
         while key in self._taken:
             number += 1
@@ -52,7 +52,7 @@ class Keys:
         return key
 
 
-def line(text: object, limit: int = MAX_LABEL) -> str:
+def to_line(text: object, limit: int = MAX_LABEL) -> str:
     """Return `text` as one line without control characters, truncated to `limit` code points."""
     if not isinstance(text, str):
         return ""
@@ -60,15 +60,15 @@ def line(text: object, limit: int = MAX_LABEL) -> str:
     return plain if len(plain) <= limit else plain[: limit - 1].rstrip() + "…"
 
 
-def titled(text: object, notes: Notes, path: str, limit: int = MAX_LABEL) -> str:
+def to_title(text: object, notes: Notes, path: str, limit: int = MAX_LABEL) -> str:
     """Return `text` as one line; warn if it was truncated."""
-    whole = line(text, len(text) if isinstance(text, str) else 0)
+    whole = to_line(text, len(text) if isinstance(text, str) else 0)
     if len(whole) > limit:
         notes.add(path, f"The name is longer than {limit:,} characters and was truncated.")
-    return line(whole, limit)
+    return to_line(whole, limit)
 
 
-def described(text: object, notes: Notes, path: str, limit: int = MAX_DESCRIPTION) -> str:
+def to_description(text: object, notes: Notes, path: str, limit: int = MAX_DESCRIPTION) -> str:
     """Return `text` as a description; warn if it was truncated."""
     if not isinstance(text, str):
         return ""

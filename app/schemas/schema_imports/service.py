@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from app.engines.schema_sources import SourceError, SourceSchema, SourceWarning, read
+from app.engines.schema_sources import SourceError, SourceSchema, SourceWarning, read_schema
 from app.kit import db
 from app.kit.errors import ApiError
 from app.schemas.artifact_schemas import service as schemas
@@ -57,7 +57,7 @@ def import_schema(
 
 def _read(format_: str, content: object) -> SourceSchema:
     try:
-        return read(format_, content)
+        return read_schema(format_, content)
     except SourceError as error:
         field = ".".join(filter(None, ("content", error.path)))
         warnings = _describe_warnings(error.warnings)

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.engines.fields import check_fields
-from app.engines.schema_sources import FORMATS, SourceError, read
+from app.engines.schema_sources import FORMATS, SourceError, read_schema
 
 QUICK = settings(
     max_examples=150,
@@ -100,7 +100,7 @@ _TAGS = st.sampled_from(
 
 def _reads(format_: str, content: Any) -> None:
     try:
-        found = read(format_, content)
+        found = read_schema(format_, content)
     except SourceError:
         return
     assert found.fields

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.schema_sources import SourceError, read
+from app.engines.schema_sources import SourceError, read_schema
 from app.engines.schema_sources.label_studio import controls, scene
-from app.engines.schema_sources.texts import line
+from app.engines.schema_sources.texts import to_line
 
 FIELD = '<TextArea name="a" toName="t"/>'
 LOL = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
@@ -41,7 +41,7 @@ def test_bombs_are_refused_unopened(name: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("builtins.open", refuse)
     began = time.thread_time()
     with pytest.raises(SourceError):
-        read("label_studio", BOMBS[name])
+        read_schema("label_studio", BOMBS[name])
     assert time.thread_time() - began < 2
 
 
@@ -51,13 +51,13 @@ def test_text_is_text_whatever_it_declares(declared: str) -> None:
     config = f'\ufeff<?xml version="1.0" encoding="{declared}"?>\n<View>{label}</View>'.lstrip(
         "\ufeff"
     )
-    (field,) = read("label_studio", config).fields
+    (field,) = read_schema("label_studio", config).fields
     assert field["label"] == "Größe"
 
 
 def test_an_instruction_does_nothing() -> None:
     config = f'<?xml-stylesheet href="http://127.0.0.1:9/x.xsl"?><View>{FIELD}</View>'
-    assert len(read("label_studio", config).fields) == 1
+    assert len(read_schema("label_studio", config).fields) == 1
 
 
 def test_choices_nested_deeply_do_not_multiply_what_stands_above_them() -> None:
@@ -67,7 +67,7 @@ def test_choices_nested_deeply_do_not_multiply_what_stands_above_them() -> None:
         f'<View><Choices name="a" toName="t">{above}{leaves}{"</Choice>" * 40}</Choices></View>'
     )
     began = time.thread_time()
-    (field,) = read("label_studio", config).fields
+    (field,) = read_schema("label_studio", config).fields
     assert field["type"] == "choice"
     assert time.thread_time() - began < 5
 
@@ -78,11 +78,11 @@ def test_a_long_name_is_not_read_again_for_each_option(monkeypatch: pytest.Monke
     def counted(text: object, limit: int = 200) -> str:
         nonlocal read_at_all
         read_at_all += len(str(text))
-        return line(text, limit)
+        return to_line(text, limit)
 
     for module in (scene, controls):
-        monkeypatch.setattr(module, "line", counted)
+        monkeypatch.setattr(module, "to_line", counted)
     options = '<Choice value="a"/>' * 1000
     content = f'<View><Choices name="{"n" * 100_000}">{options}</Choices></View>'
-    assert len(read("label_studio", content).fields) == 1
+    assert len(read_schema("label_studio", content).fields) == 1
     assert read_at_all < 10 * len(content)

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from app.engines.schema_sources import SourceError, SourceSchema, read
+from app.engines.schema_sources import SourceError, SourceSchema, read_schema
 
 
 def _read(properties: dict[str, Any], **root: Any) -> SourceSchema:
-    return read("json_schema", {"type": "object", "properties": properties, **root})
+    return read_schema("json_schema", {"type": "object", "properties": properties, **root})
 
 
 def _one(schema: Any, **root: Any) -> tuple[dict[str, Any], list[str]]:
@@ -236,7 +236,7 @@ def test_alternatives_of_objects_are_taken_together() -> None:
 def test_a_root_that_is_no_object_is_one_field(
     root: dict[str, Any], key: str, kind: str, multiple: bool
 ) -> None:
-    found = read("json_schema", root)
+    found = read_schema("json_schema", root)
     (field,) = found.fields
     assert (field["key"], field["type"], field["multiple"]) == (key, kind, multiple)
     assert found.warnings[0].path == ""
@@ -261,12 +261,12 @@ def test_a_root_that_is_no_object_is_one_field(
 )
 def test_what_is_no_schema_is_refused(content: Any, path: str) -> None:
     with pytest.raises(SourceError) as refused:
-        read("json_schema", content)
+        read_schema("json_schema", content)
     assert refused.value.path == path
 
 
 def test_titles_that_are_cut_are_warned_of() -> None:
     long = {"title": "t" * 201, "properties": {"a": {"title": "a" * 5000, "type": "string"}}}
-    found = read("json_schema", long)
+    found = read_schema("json_schema", long)
     assert [warning.path for warning in found.warnings] == ["", "properties.a"]
     assert (len(found.name or ""), len(found.fields[0]["label"])) == (200, 200)

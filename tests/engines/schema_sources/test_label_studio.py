@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.engines.schema_sources import SourceError, SourceSchema, read
+from app.engines.schema_sources import SourceError, SourceSchema, read_schema
 
 TEXT = '<Text name="t" value="$t"/>'
 LONG = "z" * 201
@@ -12,7 +12,7 @@ IMAGE = '<Image name="i" value="$i"/>'
 
 
 def _read(inside: str) -> SourceSchema:
-    return read("label_studio", f"<View>{inside}</View>")
+    return read_schema("label_studio", f"<View>{inside}</View>")
 
 
 def _told(found: SourceSchema) -> dict[str, str]:
@@ -231,7 +231,7 @@ def test_layout_and_what_is_shown_need_no_word() -> None:
 )
 def test_what_is_no_configuration_is_refused(content: object) -> None:
     with pytest.raises(SourceError) as refused:
-        read("label_studio", content)
+        read_schema("label_studio", content)
     assert refused.value.path == ""
 
 
@@ -242,7 +242,7 @@ def test_more_labels_than_fields_are_refused() -> None:
 
 
 def _warned(inner: str) -> set[tuple[str, str]]:
-    found = read("label_studio", f"<View>{inner}</View>")
+    found = read_schema("label_studio", f"<View>{inner}</View>")
     return {(warning.path, warning.message) for warning in found.warnings}
 
 
@@ -275,5 +275,5 @@ def test_nothing_is_lost_in_silence(inner: str, path: str) -> None:
 def test_where_only_leaves_are_chosen_what_groups_them_is_no_option() -> None:
     tree = '<Choice value="x"><Choice value="y"/></Choice><Choice value="z"/>'
     content = f'<View><Taxonomy name="t" leafsOnly="true">{tree}</Taxonomy></View>'
-    (field,) = read("label_studio", content).fields
+    (field,) = read_schema("label_studio", content).fields
     assert [option["value"] for option in field["options"]] == ["x / y", "z"]

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.engines.fields import check_fields
-from app.engines.schema_sources import SourceError, read
+from app.engines.schema_sources import SourceError, read_schema
 
 FIELDS = [{"key": "a", "type": "text"}]
 SETTINGS: dict[str, Any] = {
@@ -73,13 +73,13 @@ def _key(field: dict[str, Any]) -> str:
 def test_fields_arrive_as_they_left(fields: list[dict[str, Any]], as_text: bool) -> None:
     schema = {**SETTINGS, "fields": check_fields(fields)}
     file = {"format": "labeling-schema", "version": 1, **schema}
-    found = read("portable", json.dumps(file) if as_text else file)
+    found = read_schema("portable", json.dumps(file) if as_text else file)
     assert {name: getattr(found, name) for name in schema} == schema
     assert found.warnings == []
 
 
 def test_fields_alone_are_enough() -> None:
-    found = read("portable", {"fields": FIELDS, "name": None, "review_policy": None})
+    found = read_schema("portable", {"fields": FIELDS, "name": None, "review_policy": None})
     assert found.fields == check_fields(FIELDS)
     assert (found.name, found.document_type, found.guidelines) == (None, None, "")
     assert (found.review_policy, found.required_skills) == ({}, [])
@@ -87,21 +87,23 @@ def test_fields_alone_are_enough() -> None:
 
 def test_an_answer_of_the_api_may_come_in_its_envelope() -> None:
     local = {"id": "x", "revision": 3, "status": "active", "current_version": {"number": 2}}
-    found = read("portable", {"data": {**SETTINGS, **local, "fields": FIELDS}, "meta": {}})
+    found = read_schema("portable", {"data": {**SETTINGS, **local, "fields": FIELDS}, "meta": {}})
     assert found.name == "Invoices"
     assert found.warnings == []
 
 
 def test_members_that_are_not_known_are_told() -> None:
     policy = {"sample_rate": 1, "colour": 2}
-    found = read("portable", {"fields": FIELDS, "review_policy": policy, "zeal": 1, "apt": 2})
+    found = read_schema(
+        "portable", {"fields": FIELDS, "review_policy": policy, "zeal": 1, "apt": 2}
+    )
     assert [w.path for w in found.warnings] == ["apt", "review_policy.colour", "zeal"]
     assert found.review_policy == {"sample_rate": 1}
 
 
 def test_names_become_one_line() -> None:
     members = {"name": " In\n\tvoices\x1b " + "x" * 300, "document_type": "\n", "fields": FIELDS}
-    found = read("portable", {**members, "required_skills": [" a\nb ", "\t"]})
+    found = read_schema("portable", {**members, "required_skills": [" a\nb ", "\t"]})
     assert found.name is not None
     assert found.name.startswith("In voices xxx")
     assert len(found.name) == 200
@@ -147,7 +149,7 @@ def test_names_become_one_line() -> None:
 )
 def test_what_is_no_portable_file_is_refused_at_its_place(content: Any, path: str) -> None:
     with pytest.raises(SourceError) as refused:
-        read("portable", content)
+        read_schema("portable", content)
     assert refused.value.path == path
 
 
@@ -155,16 +157,18 @@ def test_what_is_no_portable_file_is_refused_at_its_place(content: Any, path: st
 @pytest.mark.parametrize("nested", ["[" * 500, "[" * 200_000, '{"a":' * 500 + "1" + "}" * 500])
 def test_deep_text_is_refused(format_: str, nested: str) -> None:
     with pytest.raises(SourceError):
-        read(format_, nested)
+        read_schema(format_, nested)
 
 
 def test_a_name_that_is_cut_is_warned_of() -> None:
-    found = read("portable", {"name": "n" * 201, "document_type": "d" * 101, "fields": FIELDS})
+    found = read_schema(
+        "portable", {"name": "n" * 201, "document_type": "d" * 101, "fields": FIELDS}
+    )
     assert [warning.path for warning in found.warnings] == ["document_type", "name"]
     assert (len(found.name or ""), len(found.document_type or "")) == (200, 100)
 
 
 def test_whole_numbers_of_a_policy_are_integers() -> None:
     policy = {"labels_per_artifact": 2.0, "max_rejections": 3.0, "sample_rate": 0.5}
-    found = read("portable", {"review_policy": policy, "fields": FIELDS}).review_policy
+    found = read_schema("portable", {"review_policy": policy, "fields": FIELDS}).review_policy
     assert [json.dumps(found[name]) for name in policy] == ["2", "3", "0.5"]

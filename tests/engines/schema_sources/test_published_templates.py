@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from app.engines.fields import check_fields
-from app.engines.schema_sources import SourceError, read
+from app.engines.schema_sources import SourceError, read_schema
 
 FOLDER = Path(__file__).parents[3] / ".venv" / "label-studio"
 COUNT = 69
@@ -46,7 +46,7 @@ def test_each_gives_fields_or_has_nothing_to_label(configurations: dict[str, str
     refused: set[tuple[str, str]] = set()
     for name, config in configurations.items():
         try:
-            found = read("label_studio", config)
+            found = read_schema("label_studio", config)
         except SourceError as error:
             refused.add((name, error.message))
         else:
@@ -84,13 +84,13 @@ def test_each_gives_fields_or_has_nothing_to_label(configurations: dict[str, str
 def test_some_give_just_these(
     configurations: dict[str, str], name: str, fields: dict[str, str]
 ) -> None:
-    found = read("label_studio", configurations[name])
+    found = read_schema("label_studio", configurations[name])
     assert {field["key"]: field["type"] for field in found.fields} == fields
 
 
 def test_every_choice_and_label_is_in_a_field(configurations: dict[str, str]) -> None:
     config = configurations["conversational-ai/intent-classification-and-slot-filling"]
-    found = read("label_studio", config)
+    found = read_schema("label_studio", config)
     assert {field["label"] for field in found.fields if field["type"] == "span"} == {
         *("Person", "Organization", "Location", "Datetime", "Quantity")
     }

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from app.engines.schema_sources import SourceError, read
+from app.engines.schema_sources import SourceError, read_schema
 from app.engines.schema_sources.json_schema.nodes import MAX_TRAIL
 
 DATE = {"type": "string", "format": "date", "title": "Day", "description": "From there."}
 
 
 def _kinds(content: dict[str, Any]) -> dict[str, str]:
-    return {field["key"]: field["type"] for field in read("json_schema", content).fields}
+    return {field["key"]: field["type"] for field in read_schema("json_schema", content).fields}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_places_of_the_document_are_found(ref: str, where: dict[str, Any]) -> No
 
 def test_what_stands_beside_a_reference_holds_too() -> None:
     beside = {"$ref": "#/$defs/day", "title": "Due", "minLength": 1}
-    found = read("json_schema", {"properties": {"a": beside}, "$defs": {"day": DATE}})
+    found = read_schema("json_schema", {"properties": {"a": beside}, "$defs": {"day": DATE}})
     (field,) = found.fields
     assert (field["label"], field["description"], field["type"]) == ("Due", "From there.", "date")
 
@@ -70,7 +70,7 @@ def test_other_places_are_refused(ref: object, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("socket.socket", refuse)
     with pytest.raises(SourceError) as refused:
-        read("json_schema", {"properties": {"a": {"$ref": ref}}})
+        read_schema("json_schema", {"properties": {"a": {"$ref": ref}}})
     assert refused.value.path == "properties.a.$ref"
 
 
@@ -89,7 +89,7 @@ def test_other_places_are_refused(ref: object, monkeypatch: pytest.MonkeyPatch) 
 def test_what_holds_itself_ends(tree: dict[str, Any]) -> None:
     node = {"$anchor": "tree", "properties": {"name": {"type": "string"}, "more": tree}}
     content = {"properties": {"top": {"$ref": "#/$defs/tree"}}, "$defs": {"tree": node}}
-    found = read("json_schema", content)
+    found = read_schema("json_schema", content)
     assert "top_name" in [field["key"] for field in found.fields]
     assert any("contains itself" in warning.message for warning in found.warnings)
 
@@ -155,9 +155,9 @@ def test_what_is_large_is_not_read_again_at_each_reference(large: dict[str, Any]
         "properties": {"a": {"oneOf": [{"$ref": "#/$defs/large"}] * 5000}},
     }
     with pytest.raises(SourceError, match="too large"):
-        read("json_schema", content)
+        read_schema("json_schema", content)
     once = {**content, "properties": {"a": {"$ref": "#/$defs/large"}}}
-    assert len(read("json_schema", once).fields) == 1
+    assert len(read_schema("json_schema", once).fields) == 1
 
 
 def test_definitions_are_not_counted_as_what_the_document_itself_says() -> None:
@@ -167,17 +167,17 @@ def test_definitions_are_not_counted_as_what_the_document_itself_says() -> None:
         "properties": {f"p{n}": {"$ref": f"#/$defs/d{n}"} for n in range(150)},
         "allOf": [{"$ref": "#/allOf/1"}, {"required": ["p1"]}] * 200,
     }
-    assert len(read("json_schema", content).fields) == 150
+    assert len(read_schema("json_schema", content).fields) == 150
 
 
 def test_options_that_stand_twice_are_compared_once() -> None:
     options = [{"enum": [1, 2] * 5000}, *({"enum": [2, 1]} for _ in range(5000))]
-    (field,) = read("json_schema", {"properties": {"a": {"allOf": options}}}).fields
+    (field,) = read_schema("json_schema", {"properties": {"a": {"allOf": options}}}).fields
     assert [option["value"] for option in field["options"]] == ["1", "2"]
 
 
 def test_objects_within_objects_are_followed_to_a_depth() -> None:
-    found = read(
+    found = read_schema(
         "json_schema", _chain(60, lambda ref: {"properties": {"x": {"$ref": ref}, "y": {}}})
     )
     assert 10 < len(found.fields) < 20

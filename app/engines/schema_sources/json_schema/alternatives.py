@@ -3,26 +3,26 @@
 from typing import Any
 
 from app.engines.schema_sources.json_schema.nodes import Node, Part, Resolver
-from app.engines.schema_sources.json_schema.scalars import kind_of
+from app.engines.schema_sources.json_schema.scalars import find_kind
 from app.engines.schema_sources.model import Notes
 
 MAX_NESTING = 16
 _NUMBERS = {"integer", "number"}
 
 
-def settle(node: Node, resolver: Resolver, notes: Notes, nesting: int = 0) -> Node:
+def merge_alternatives(node: Node, resolver: Resolver, notes: Notes, nesting: int = 0) -> Node:
     """Merge the alternatives of `node` into a list of options, an object, one type, or text."""
     groups, node.alternatives = node.alternatives, []
     for group in groups:
         if nesting == MAX_NESTING:
             notes.add(node.path, "The alternatives are nested too deeply and were left out.")
             return node
-        _merge(node, [_branch(part, resolver, notes, nesting) for part in group], notes)
+        _merge(node, [_build_branch(part, resolver, notes, nesting) for part in group], notes)
     return node
 
 
-def _branch(part: Part, resolver: Resolver, notes: Notes, nesting: int) -> Node:
-    return settle(resolver.node([part]), resolver, notes, nesting + 1)
+def _build_branch(part: Part, resolver: Resolver, notes: Notes, nesting: int) -> Node:
+    return merge_alternatives(resolver.node([part]), resolver, notes, nesting + 1)
 
 
 def _merge(node: Node, branches: list[Node], notes: Notes) -> None:
@@ -30,8 +30,8 @@ def _merge(node: Node, branches: list[Node], notes: Notes) -> None:
     if not branches:
         node.never = True
         return
-    kinds = {kind_of(branch) for branch in branches}
-    if kind_of(node) == "object" or kinds == {"object"}:
+    kinds = {find_kind(branch) for branch in branches}
+    if find_kind(node) == "object" or kinds == {"object"}:
         _merge_objects(node, branches, notes)
     elif kinds == {"choice"}:
         _merge_choices(node, branches, notes)

@@ -8,7 +8,7 @@ import orjson
 
 from app.engines.schema_sources.json_schema.references import References
 from app.engines.schema_sources.model import Notes, SourceError
-from app.engines.schema_sources.texts import line
+from app.engines.schema_sources.texts import to_line
 
 MAX_VISITS = 50_000
 """The maximum number of schemas, properties and options examined, because references multiply."""
@@ -139,7 +139,7 @@ class Resolver:
         if isinstance(properties, dict):
             self._spend(len(properties), part.path)
             for name, sub in properties.items():
-                path = _join_path(part.path, "properties", line(name, 64))
+                path = _join_path(part.path, "properties", to_line(name, 64))
                 node.properties.setdefault(name, []).append(Part(sub, path, part.trail))
         elif properties is not None:
             raise SourceError(_join_path(part.path, "properties"), "must be an object")
@@ -201,7 +201,7 @@ class Resolver:
             node.keywords[name] = [entry for text, entry in by_text.items() if text in allowed]
         elif current != value and name not in ("title", "description", "default"):
             self._notes.add(
-                path, f"Another {line(name, 64)} applies here too: the first one was used."
+                path, f"Another {to_line(name, 64)} applies here too: the first one was used."
             )
 
     def _types(self, node: Node, value: object, path: str) -> None:

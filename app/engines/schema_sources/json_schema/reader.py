@@ -5,12 +5,19 @@ from typing import Any
 
 from app.engines.fields import Field
 from app.engines.fields.definition import MAX_COLUMNS, MAX_FIELDS
-from app.engines.schema_sources.finishing import checked, json_of
-from app.engines.schema_sources.json_schema.alternatives import settle
+from app.engines.schema_sources.finishing import finish_fields, parse_json
+from app.engines.schema_sources.json_schema.alternatives import merge_alternatives
 from app.engines.schema_sources.json_schema.nodes import Node, Part, Resolver
-from app.engines.schema_sources.json_schema.scalars import kind_of, scalar
+from app.engines.schema_sources.json_schema.scalars import convert_scalar, find_kind
 from app.engines.schema_sources.model import Notes, SourceError, SourceSchema
-from app.engines.schema_sources.texts import MAX_NAME, Keys, described, line, snake, titled
+from app.engines.schema_sources.texts import (
+    MAX_NAME,
+    Keys,
+    to_description,
+    to_line,
+    to_snake_case,
+    to_title,
+)
 
 MAX_NESTING = 16
 MAX_TITLE = 4 * MAX_NAME  # longer titles are cut off later anyway
@@ -18,27 +25,27 @@ MAX_TITLE = 4 * MAX_NAME  # longer titles are cut off later anyway
 
 def read_json_schema(content: object) -> SourceSchema:
     """Read a JSON Schema, given as JSON or its text. Raises SourceError."""
-    root = json_of(content)
+    root = parse_json(content)
     if not isinstance(root, dict):
         raise SourceError("", "must be an object: a JSON Schema")
     notes = Notes()
     reader = _Reader(Resolver(root, notes), notes)
     whole_of_it = [Part(root, "", frozenset({"#"}))]
     node = reader.node(whole_of_it)
-    name = titled(node.text("title"), notes, "", MAX_NAME)
-    description = described(node.text("description"), notes, "", 10_000)
+    name = to_title(node.text("title"), notes, "", MAX_NAME)
+    description = to_description(node.text("description"), notes, "", 10_000)
     place = _Place(into=[], keys=Keys(notes))
-    if kind_of(node) == "object":
+    if find_kind(node) == "object":
         reader.members(node, place)
-    elif kind_of(node) is not None:
+    elif find_kind(node) is not None:
         notes.add("", "The schema does not describe an object: it became one field.")
-        whole = "items" if kind_of(node) == "array" else "value"
+        whole = "items" if find_kind(node) == "array" else "value"
         reader.member(whole, whole_of_it, place, required=True)
     return SourceSchema(
-        fields=checked(place.into, notes),
+        fields=finish_fields(place.into, notes),
         warnings=notes.listed(),
         name=name or None,
-        document_type=snake(name, "document") if name else None,
+        document_type=to_snake_case(name, "document") if name else None,
         description=description,
     )
 
@@ -67,7 +74,7 @@ class _Reader:
 
     def node(self, parts: list[Part]) -> Node:
         """Return the node for the parts, with its alternatives merged."""
-        return settle(self._resolver.node(parts), self._resolver, self._notes)
+        return merge_alternatives(self._resolver.node(parts), self._resolver, self._notes)
 
     def members(self, node: Node, place: _Place) -> None:
         """Add the members of an object, each as one or more fields."""
@@ -75,7 +82,7 @@ class _Reader:
             required = place.required and name in node.required
             self.member(name, parts, place, required=required)
         for name in sorted(node.required - node.properties.keys())[:100]:
-            self._notes.add(node.path, f"{line(name, 64)} is required but not described.")
+            self._notes.add(node.path, f"{to_line(name, 64)} is required but not described.")
         for handled in ("title", "description"):
             node.take(handled)
         self._warn_leftovers(node)
@@ -86,16 +93,16 @@ class _Reader:
         node = self.node(parts)
         if node.never:
             self._notes.add(node.path, "No value is allowed here: it was left out.")
-        elif node.circular and kind_of(node) is None:
+        elif node.circular and find_kind(node) is None:
             return  # the warning was already added
         elif len(place.into) == most:
             raise SourceError(node.path, f"exceeds the limit of {most} fields")
-        elif kind_of(node) == "object" and node.properties:
+        elif find_kind(node) == "object" and node.properties:
             self._object(name, node, place, required=required)
-        elif kind_of(node) == "array":
+        elif find_kind(node) == "array":
             self._list(name, node, place, required=required)
         else:
-            self._add(name, node, place, scalar(node, self._notes), required=required)
+            self._add(name, node, place, convert_scalar(node, self._notes), required=required)
 
     def _object(self, name: str, node: Node, place: _Place, *, required: bool) -> None:
         if place.nesting == MAX_NESTING:
@@ -104,7 +111,7 @@ class _Reader:
         self._notes.add(
             node.path, "The object's members became separate fields with its name as prefix."
         )
-        label = line(node.text("title")) or _to_words(name)
+        label = to_line(node.text("title")) or _to_words(name)
         around = replace(
             place,
             prefix=f"{place.prefix}{name[:100]}_",
@@ -118,14 +125,14 @@ class _Reader:
         if required and node.keywords.get("minItems") == 1:
             node.take("minItems")
         item = self.node(node.items) if node.items else Node(node.path)
-        kind = kind_of(item)
+        kind = find_kind(item)
         if item.circular and kind is None:
             return
         if kind != "object" or not item.properties:
             if "prefixItems" in node.keywords and not node.items:
                 self._notes.add(node.path, "The positions of the list are not distinguished.")
                 node.take("prefixItems")
-            members = {**scalar(item, self._notes), "multiple": True}
+            members = {**convert_scalar(item, self._notes), "multiple": True}
             self._add(name, node, place, members, required=required)
             self._warn_lost(item)
         elif place.table:
@@ -147,13 +154,13 @@ class _Reader:
     def _add(
         self, name: str, node: Node, place: _Place, members: dict[str, Any], *, required: bool
     ) -> None:
-        title = line(node.text("title"), MAX_TITLE)
+        title = to_line(node.text("title"), MAX_TITLE)
         called = place.prefix + name
         field = {
             "key": place.keys.take(called, path=node.path),
-            "label": titled(place.label + (title or _to_words(name)), self._notes, node.path),
+            "label": to_title(place.label + (title or _to_words(name)), self._notes, node.path),
             "required": required,
-            "description": described(node.text("description"), self._notes, node.path),
+            "description": to_description(node.text("description"), self._notes, node.path),
             **members,
         }
         place.into.append(field)
@@ -161,7 +168,7 @@ class _Reader:
             self._notes.add(
                 node.path, "The value is not only an object: its members were left out."
             )
-        if node.items and kind_of(node) != "array":
+        if node.items and find_kind(node) != "array":
             self._notes.add(node.path, "The value is not only a list: its items were left out.")
         self._warn_leftovers(node)
 
@@ -172,11 +179,11 @@ class _Reader:
 
     def _warn_leftovers(self, node: Node) -> None:
         if node.keywords:
-            names = ", ".join(line(name, 64) for name in sorted(node.keywords)[:20])
+            names = ", ".join(to_line(name, 64) for name in sorted(node.keywords)[:20])
             self._notes.add(node.path, f"Not carried over: {names}.")
 
 
 def _to_words(name: str) -> str:
     """Return a member's name as a label; plain snake_case is converted to words."""
-    plain = name.replace("_", " ").capitalize() if snake(name, "field") == name else name
-    return line(plain)
+    plain = name.replace("_", " ").capitalize() if to_snake_case(name, "field") == name else name
+    return to_line(plain)

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from app.engines.schema_sources.model import SourceError
-from app.engines.schema_sources.texts import line
+from app.engines.schema_sources.texts import to_line
 
 _IDS = ("$id", "id")
 _ANCHORS = ("$anchor", "$dynamicAnchor")
@@ -18,7 +18,7 @@ class References:
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
-        self._base = _identifier(root)
+        self._base = _get_identifier(root)
         self._resources: dict[str, Mapping[str, Any]] | None = None
         self._anchors: dict[str, Mapping[str, Any]] = {}
 
@@ -34,7 +34,7 @@ class References:
         else:
             address, fragment = self._resolve_address(ref, path)
             resource = self._resource(address)
-            start = line(address, 200)
+            start = to_line(address, 200)
         if resource is None:
             message = "points outside of the document; references are never fetched"
             raise SourceError(f"{path}.$ref".lstrip("."), message)
@@ -43,15 +43,15 @@ class References:
             self._index()
             target: object = self._anchors.get(fragment)
             if target is None:
-                raise _unresolved_error(path)
-            return target, f"#{line(fragment, 64)}"
+                raise _build_unresolved_error(path)
+            return target, f"#{to_line(fragment, 64)}"
         return _resolve_pointer(resource, fragment, start, path)
 
     def _resolve_address(self, ref: str, path: str) -> tuple[str, str]:
         try:
             return urldefrag(urljoin(self._base, ref))
         except ValueError:
-            raise _unresolved_error(path) from None
+            raise _build_unresolved_error(path) from None
 
     def _resource(self, address: str) -> Mapping[str, Any] | None:
         if address == self._base:
@@ -85,7 +85,7 @@ class References:
                 resources.setdefault(_join_address(self._base, value), node)
 
 
-def _identifier(node: Mapping[str, Any]) -> str:
+def _get_identifier(node: Mapping[str, Any]) -> str:
     for name in _IDS:
         value = node.get(name)
         if isinstance(value, str) and not value.startswith("#"):
@@ -109,10 +109,10 @@ def _resolve_pointer(resource: object, pointer: str, start: str, path: str) -> t
         elif isinstance(target, list) and _INDEX.fullmatch(name) and int(name) < len(target):
             target = target[int(name)]
         else:
-            raise _unresolved_error(path)
-        steps.append(line(name, 64))
+            raise _build_unresolved_error(path)
+        steps.append(to_line(name, 64))
     return target, ".".join(filter(None, steps))
 
 
-def _unresolved_error(path: str) -> SourceError:
+def _build_unresolved_error(path: str) -> SourceError:
     return SourceError(f"{path}.$ref".lstrip("."), "points to nothing in the document")

@@ -4,10 +4,10 @@ from typing import Any
 
 from app.engines.fields.definition import MAX_LABEL, MAX_OPTIONS
 from app.engines.fields.identifiers import MODULES
-from app.engines.schema_sources.finishing import fitting
+from app.engines.schema_sources.finishing import select_constraints
 from app.engines.schema_sources.json_schema.nodes import Node
 from app.engines.schema_sources.model import Notes
-from app.engines.schema_sources.texts import line
+from app.engines.schema_sources.texts import to_line
 
 _FORMATS = {
     "date": "date",
@@ -31,7 +31,7 @@ _HINTS: dict[str, tuple[str, ...]] = {
 }
 
 
-def kind_of(node: Node) -> str | None:
+def find_kind(node: Node) -> str | None:
     """Return the kind of value: `object`, `array`, `choice`, `mixed`, or a simple type.
 
     Returns None if any value is allowed.
@@ -51,29 +51,29 @@ def kind_of(node: Node) -> str | None:
     return next(hinted, None)
 
 
-def scalar(node: Node, notes: Notes) -> dict[str, Any]:
+def convert_scalar(node: Node, notes: Notes) -> dict[str, Any]:
     """Return type, options and constraints of a field; warn about what is lost."""
-    kind = kind_of(node)
+    kind = find_kind(node)
     if kind == "choice":
-        return _choice(node, notes)
+        return _convert_choice(node, notes)
     if kind == "boolean":
         return {"type": "boolean"}
     if kind in ("integer", "number"):
-        return _number(node, kind, notes)
+        return _convert_number(node, kind, notes)
     if kind == "string":
-        return _string(node, notes)
+        return _convert_string(node, notes)
     reason = {
         None: "The schema allows any value",
         "mixed": "The schema allows several types",
         "null": "The schema only allows null",
         "object": "The object has no named members",
         "array": "The list is inside another list",
-    }.get(kind, f"The type {line(kind, 32)} is not known")
+    }.get(kind, f"The type {to_line(kind, 32)} is not known")
     notes.add(node.path, f"{reason}: the field takes text.")
     return {"type": "text"}
 
 
-def _choice(node: Node, notes: Notes) -> dict[str, Any]:
+def _convert_choice(node: Node, notes: Notes) -> dict[str, Any]:
     enum, const = node.take("enum"), node.keywords.get("const")
     listed = node.take("options")
     if "const" in node.keywords:
@@ -87,7 +87,7 @@ def _choice(node: Node, notes: Notes) -> dict[str, Any]:
         if len(truths) == 1:
             notes.add(node.path, "The restriction to only true or only false was left out.")
         return {"type": "boolean"}
-    options = _options(listed, node.path, notes)
+    options = _convert_options(listed, node.path, notes)
     node.take("format")
     if not options:
         notes.add(node.path, "None of the options is usable: the field takes text.")
@@ -98,23 +98,23 @@ def _choice(node: Node, notes: Notes) -> dict[str, Any]:
     return {"type": "choice", "options": list(options.values())}
 
 
-def _options(listed: list[tuple[Any, str]], path: str, notes: Notes) -> dict[str, Any]:
+def _convert_options(listed: list[tuple[Any, str]], path: str, notes: Notes) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for value, label in listed:
         if value is None:
             continue
-        text = _option(value)
+        text = _convert_option(value)
         if text is None:
             message = f"An option that is empty, too long (over {MAX_LABEL}) or not a plain value"
             notes.add(path, f"{message} was left out.")
             continue
         if not isinstance(value, str):
             notes.add(path, "Options that are not text were converted to text.")
-        options.setdefault(text, {"value": text, "label": line(label) or text})
+        options.setdefault(text, {"value": text, "label": to_line(label) or text})
     return options
 
 
-def _option(value: object) -> str | None:
+def _convert_option(value: object) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
@@ -124,7 +124,7 @@ def _option(value: object) -> str | None:
     return value.strip() or None
 
 
-def _number(node: Node, kind: str, notes: Notes) -> dict[str, Any]:
+def _convert_number(node: Node, kind: str, notes: Notes) -> dict[str, Any]:
     if node.keywords.get("format") in _WIDTHS:
         node.take("format")
     constraints: dict[str, object] = {}
@@ -139,10 +139,10 @@ def _number(node: Node, kind: str, notes: Notes) -> dict[str, Any]:
                 notes.add(node.path, f"The {limit} itself was excluded, but is allowed here.")
         if value is not None:
             constraints[name] = value
-    return {"type": kind, "constraints": fitting(constraints, kind, notes, node.path)}
+    return {"type": kind, "constraints": select_constraints(constraints, kind, notes, node.path)}
 
 
-def _string(node: Node, notes: Notes) -> dict[str, Any]:
+def _convert_string(node: Node, notes: Notes) -> dict[str, Any]:
     constraints: dict[str, object] = {}
     kind = "text"
     format_ = node.take("format")
@@ -153,7 +153,7 @@ def _string(node: Node, notes: Notes) -> dict[str, Any]:
         elif identifier in MODULES:
             constraints["formats"] = [identifier]
         else:
-            notes.add(node.path, f"The format {line(format_, 64)} is not enforced.")
+            notes.add(node.path, f"The format {to_line(format_, 64)} is not enforced.")
     for name, keyword in (
         ("min_length", "minLength"),
         ("max_length", "maxLength"),
@@ -164,4 +164,4 @@ def _string(node: Node, notes: Notes) -> dict[str, Any]:
             constraints[name] = (
                 int(value) if isinstance(value, float) and value.is_integer() else value
             )
-    return {"type": kind, "constraints": fitting(constraints, kind, notes, node.path)}
+    return {"type": kind, "constraints": select_constraints(constraints, kind, notes, node.path)}

@@ -4,27 +4,27 @@ from collections.abc import Callable, Iterator, Mapping
 from xml.etree.ElementTree import Element
 
 from app.engines.fields.definition import MAX_LABEL, MAX_OPTIONS
-from app.engines.schema_sources.finishing import fitting
+from app.engines.schema_sources.finishing import select_constraints
 from app.engines.schema_sources.label_studio.scene import MANY, Control
-from app.engines.schema_sources.texts import line
+from app.engines.schema_sources.texts import to_line
 
 _SEPARATOR = " / "
 _LONGEST = 2 * MAX_LABEL
 
 
-def choices(control: Control) -> None:
+def add_choices(control: Control) -> None:
     """Add a field for a choice of one or more values."""
     _add_choice(control, multiple=control.get("choice") == "multiple")
 
 
-def taxonomy(control: Control) -> None:
+def add_taxonomy(control: Control) -> None:
     """Add a field for a tree of values; its paths become options."""
     if control.get("maxUsages") not in ("", "1"):
         control.note(MANY)
     _add_choice(control, multiple=control.get("maxUsages") != "1")
 
 
-def text_area(control: Control) -> None:
+def add_text_area(control: Control) -> None:
     """Add a field for free text."""
     most = control.get("maxSubmissions")
     if most not in ("", "1"):
@@ -38,7 +38,7 @@ def text_area(control: Control) -> None:
     )
 
 
-def number(control: Control) -> None:
+def add_number(control: Control) -> None:
     """Add a field for a number."""
     for name in ("step", "defaultValue"):
         if control.get(name):
@@ -47,14 +47,14 @@ def number(control: Control) -> None:
     control.add("number", constraints=_fit_constraints(control, constraints, "number"))
 
 
-def rating(control: Control) -> None:
+def add_rating(control: Control) -> None:
     """Add a field for stars: whole numbers from 1."""
     most = control.get("maxRating") or "5"
     constraints: dict[str, object] = {"min": 1, "max": most}
     control.add("integer", constraints=_fit_constraints(control, constraints, "integer"))
 
 
-def date_time(control: Control) -> None:
+def add_date_time(control: Control) -> None:
     """Add a field for a date, a time of day, or both, depending on `only`."""
     parts = {part.strip().lower() for part in control.get("only").split(",")} - {""}
     if not parts or {"date", "time"} <= parts:
@@ -73,12 +73,12 @@ def date_time(control: Control) -> None:
 
 
 ASKING: Mapping[str, Callable[[Control], None]] = {
-    "Choices": choices,
-    "Taxonomy": taxonomy,
-    "TextArea": text_area,
-    "Number": number,
-    "Rating": rating,
-    "DateTime": date_time,
+    "Choices": add_choices,
+    "Taxonomy": add_taxonomy,
+    "TextArea": add_text_area,
+    "Number": add_number,
+    "Rating": add_rating,
+    "DateTime": add_date_time,
 }
 
 
@@ -86,28 +86,28 @@ def _fit_constraints(
     control: Control, constraints: dict[str, object], kind: str
 ) -> dict[str, object]:
     present = {name: value for name, value in constraints.items() if value != ""}
-    return fitting(present, kind, control.scene.notes, control.path)
+    return select_constraints(present, kind, control.scene.notes, control.path)
 
 
 def _add_choice(control: Control, *, multiple: bool) -> None:
     separator = (control.element.get("pathSeparator") or _SEPARATOR)[:MAX_LABEL]
-    leaves = control.says("leafsOnly")
+    leaves = control.is_true("leafsOnly")
     options: dict[str, dict[str, str]] = {}
     hints = []
-    for value, label, element in _iterate_paths(control.element, "", "", separator):
+    for value, label, element in _list_paths(control.element, "", "", separator):
         if leaves and element.find("Choice") is not None:
             continue  # it only groups the options below it
-        option = {"value": line(value), "label": line(label)}
+        option = {"value": to_line(value), "label": to_line(label)}
         if option["value"] != " ".join(value.split()):
             control.note(f"An option of more than {MAX_LABEL} characters was truncated.")
-        if not line(element.get("value") or element.get("alias")):
+        if not to_line(element.get("value") or element.get("alias")):
             control.note("An option without a value was left out.")
             continue
         if option["value"] in options:
             control.note("An option that appears twice was imported once.")
             continue
         options[option["value"]] = option
-        _warn_behaviour(control, element, multiple=multiple)
+        _warn_behavior(control, element, multiple=multiple)
         hints += [f"- {option['label']}: {element.get('hint')}"] if element.get("hint") else []
     hints_text = "\n".join(hints)
     if not options:
@@ -124,24 +124,24 @@ def _add_choice(control: Control, *, multiple: bool) -> None:
         )
 
 
-def _warn_behaviour(control: Control, option: Element, *, multiple: bool) -> None:
+def _warn_behavior(control: Control, option: Element, *, multiple: bool) -> None:
     if option.get("selected", "").lower() == "true":
         control.note("The preselection of an option was left out.")
     if option.get("exclusive", "").lower() == "true" and multiple:
         control.note("The rule that an option excludes all others was left out.")
 
 
-def _iterate_paths(
+def _list_paths(
     element: Element, values: str, labels: str, separator: str
 ) -> Iterator[tuple[str, str, Element]]:
     """Yield (value, label, element) for each choice below `element`, prefixed by its parents."""
     for child in element:
         if child.tag != "Choice":
-            yield from _iterate_paths(child, values, labels, separator)
+            yield from _list_paths(child, values, labels, separator)
             continue
         label = child.get("value") or child.get("alias") or ""
         value = child.get("alias") or label
         # Truncate early, because everything below repeats the prefix.
         value, label = (values + value)[:_LONGEST], (labels + label)[:_LONGEST]
         yield value, label, child
-        yield from _iterate_paths(child, value + separator, label + separator, separator)
+        yield from _list_paths(child, value + separator, label + separator, separator)

@@ -2,13 +2,19 @@
 
 from xml.etree.ElementTree import Element
 
-from app.engines.schema_sources.finishing import checked
+from app.engines.schema_sources.finishing import finish_fields
 from app.engines.schema_sources.label_studio.controls import ASKING
-from app.engines.schema_sources.label_studio.regions import ON_PAGES, ON_TEXT, TOOLS, labels, tool
+from app.engines.schema_sources.label_studio.regions import (
+    ON_PAGES,
+    ON_TEXT,
+    TOOLS,
+    add_drawing_tool,
+    add_labels,
+)
 from app.engines.schema_sources.label_studio.scene import PAGES, RECORDINGS, TEXTS, Control, Scene
-from app.engines.schema_sources.label_studio.xml import parse
+from app.engines.schema_sources.label_studio.xml import parse_xml
 from app.engines.schema_sources.model import SourceError, SourceSchema
-from app.engines.schema_sources.texts import line
+from app.engines.schema_sources.texts import to_line
 
 _MAX_HEADERS = 100
 _LAYOUT = frozenset(
@@ -34,12 +40,12 @@ def read_label_studio(content: object) -> SourceSchema:
     """Read a labeling configuration, given as XML text. Raises SourceError."""
     if not isinstance(content, str):
         raise SourceError("", "must be text: the XML of a labeling configuration")
-    root = parse(content)
+    root = parse_xml(content)
     if root.tag != "View":
         raise SourceError("", "must have View as its outermost tag")
-    reader = _Reader(_scene(root))
+    reader = _Reader(_build_scene(root))
     reader.walk(root, conditional=False)
-    fields = checked(reader.scene.fields, reader.scene.notes)
+    fields = finish_fields(reader.scene.fields, reader.scene.notes)
     return SourceSchema(
         fields=fields,
         warnings=reader.scene.notes.listed(),
@@ -47,7 +53,7 @@ def read_label_studio(content: object) -> SourceSchema:
     )
 
 
-def _scene(root: Element) -> Scene:
+def _build_scene(root: Element) -> Scene:
     objects = {}
     labeled: set[str] = set()
     for element in root.iter():
@@ -82,7 +88,7 @@ class _Reader:
                 self.walk(child, conditional=shown_if)
 
     def _take_header(self, element: Element) -> None:
-        text = line(element.get("value") or element.text, 1000)
+        text = to_line(element.get("value") or element.text, 1000)
         if not text or text.startswith("$"):
             return
         if len(self._headers) == _MAX_HEADERS:
@@ -102,9 +108,9 @@ class _Reader:
         if control.element.tag in ASKING:
             ASKING[control.element.tag](control)
         elif control.element.tag in TOOLS:
-            tool(control)
+            add_drawing_tool(control)
         else:
-            labels(control)
+            add_labels(control)
         if len(self.scene.fields) > before and self._header:
             self._headers[self._header] = True
             self._header = ""
@@ -112,7 +118,7 @@ class _Reader:
     def _other(self, element: Element, tag: str, within: str) -> None:
         if tag in _LAYOUT or tag in _SHOWN:
             return
-        path = f"{line(tag, 64)}[{line(element.get('name'), 64)}]"
+        path = f"{to_line(tag, 64)}[{to_line(element.get('name'), 64)}]"
         if tag in _NO_PLACE:
             self.scene.notes.add(path, f"{_NO_PLACE[tag]} is not supported and was left out.")
         elif tag in RECORDINGS:

@@ -3,7 +3,7 @@
 from xml.etree.ElementTree import Element
 
 from app.engines.schema_sources.label_studio.scene import MANY, PAGES, RECORDINGS, Control
-from app.engines.schema_sources.texts import line, titled
+from app.engines.schema_sources.texts import to_line, to_title
 
 ON_TEXT = frozenset({"Labels", "HyperTextLabels", "ParagraphLabels"})
 _BOXES = frozenset({"RectangleLabels", "Rectangle", "OcrLabels"})
@@ -19,16 +19,16 @@ TOOLS = frozenset(
 """Tags that only draw shapes; a separate `Labels` tag may provide their labels."""
 
 
-def labels(control: Control) -> None:
+def add_labels(control: Control) -> None:
     """Add a field for each of the labels."""
-    kind = _kind(control)
+    kind = _find_kind(control)
     if kind is None:
         control.note("Marking recordings is not supported: its labels were left out.")
         return
     tag = control.element.tag
     if kind == "region" and tag in ON_PAGES and tag not in _BOXES:
         control.note("The drawn shape becomes its bounding box.")
-    elements = [element for element in control.element.iter("Label") if _named(element)]
+    elements = [element for element in control.element.iter("Label") if _has_label_name(element)]
     if not elements:
         control.note("The labels come with each task: one field takes all of them.")
         control.add(kind, multiple=True)
@@ -39,9 +39,9 @@ def labels(control: Control) -> None:
     if required and len(elements) > 1:
         control.note("The rule that one of several labels is required was left out.")
     for element in elements:
-        named = element.get("value") or element.get("alias")
-        path = f"{control.path}.Label[{line(named, 64)}]"
-        value = titled(named, control.scene.notes, path)
+        label_name = element.get("value") or element.get("alias")
+        path = f"{control.path}.Label[{to_line(label_name, 64)}]"
+        value = to_title(label_name, control.scene.notes, path)
         if value.startswith("$"):
             control.scene.notes.add(path, "A label that comes with each task was left out.")
             continue
@@ -59,7 +59,7 @@ def labels(control: Control) -> None:
         )
 
 
-def tool(control: Control) -> None:
+def add_drawing_tool(control: Control) -> None:
     """Add a field for a tag that only draws."""
     drawn_for = {name.strip() for name in control.get("toName").split(",")}
     if control.element.tag not in _BOXES:
@@ -68,11 +68,11 @@ def tool(control: Control) -> None:
         control.add("region", multiple=True)
 
 
-def _named(element: Element) -> bool:
-    return bool(line(element.get("value") or element.get("alias")))
+def _has_label_name(element: Element) -> bool:
+    return bool(to_line(element.get("value") or element.get("alias")))
 
 
-def _kind(control: Control) -> str | None:
+def _find_kind(control: Control) -> str | None:
     """Return `span` or `region`, or None if neither text nor pages are marked."""
     targets = control.targets
     if targets and targets <= RECORDINGS:

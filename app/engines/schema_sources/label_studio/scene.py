@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 from app.engines.fields import Field
 from app.engines.fields.definition import MAX_FIELDS
 from app.engines.schema_sources.model import Notes, SourceError
-from app.engines.schema_sources.texts import Keys, described, line, titled
+from app.engines.schema_sources.texts import Keys, to_description, to_line, to_title
 
 TEXTS = frozenset({"Text", "HyperText", "Paragraphs", "Chat"})
 PAGES = frozenset({"Image", "Pdf", "PDF"})
@@ -39,7 +39,7 @@ class Scene:
             raise SourceError("", f"contains more than {MAX_FIELDS} fields")
         new_field = {
             "key": self.keys.take(called, path=path, fallback="label"),
-            "description": described(description, self.notes, path),
+            "description": to_description(description, self.notes, path),
             **members,
         }
         self.fields.append(new_field)
@@ -61,7 +61,7 @@ class Control:
     def path(self) -> str:
         """Return the path for warnings about the tag, for example `Choices[sentiment]`."""
         # Truncate first, because a tag may have thousands of options, and each computes the path.
-        return f"{self.element.tag}[{line(self.name[:_LONGEST_PATH], 64)}]"
+        return f"{self.element.tag}[{to_line(self.name[:_LONGEST_PATH], 64)}]"
 
     @property
     def name(self) -> str:
@@ -72,13 +72,13 @@ class Control:
     def label(self) -> str:
         """Return the name in words; warn if it was truncated."""
         spaced = self.name.replace("_", " ").replace("-", " ")
-        words = titled(spaced, self.scene.notes, self.path)
+        words = to_title(spaced, self.scene.notes, self.path)
         return words[:1].upper() + words[1:]
 
     @property
     def per_region(self) -> bool:
         """Return whether the tag is repeated for each drawn region or each item of a list."""
-        return self.says("perRegion") or self.says("perItem")
+        return self.is_true("perRegion") or self.is_true("perItem")
 
     @property
     def targets(self) -> set[str]:
@@ -90,7 +90,7 @@ class Control:
         """Return an attribute without surrounding spaces; empty if absent."""
         return self.element.get(name, "").strip()
 
-    def says(self, name: str) -> bool:
+    def is_true(self, name: str) -> bool:
         """Return whether the attribute `name` is `true`."""
         return self.get(name).lower() == "true"
 
@@ -100,7 +100,7 @@ class Control:
 
     def required(self) -> bool:
         """Return whether every document needs a value."""
-        if not self.says("required"):
+        if not self.is_true("required"):
             return False
         if self.per_region or self.conditional:
             self.note("The value is only required on a condition: the field is not required.")

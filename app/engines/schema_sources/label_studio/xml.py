@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
 from defusedxml.ElementTree import DefusedXMLParser  # type: ignore[import-untyped]
 
-from app.engines.schema_sources.finishing import bounded
+from app.engines.schema_sources.finishing import check_text
 from app.engines.schema_sources.model import SourceError
 
 MAX_DEPTH = 64
@@ -39,9 +39,9 @@ class _Builder(TreeBuilder):
         return super().end(tag)
 
 
-def parse(text: str) -> Element:
+def parse_xml(text: str) -> Element:
     """Return the root of the tree. Raises SourceError."""
-    bounded(text)
+    check_text(text)
     parser = DefusedXMLParser(
         target=_Builder(), forbid_dtd=True, forbid_entities=True, forbid_external=True
     )
