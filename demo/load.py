@@ -1,7 +1,7 @@
-"""Loads the demo organization, as its people would: through the API, in this process.
+"""Load the demo organization as its users would: through the API, in this process.
 
-It is made under another slug and renamed at the end, so that a load that was cut off is no demo:
-the next start removes it and loads again.
+It has another slug until it is complete, so that the next start can recognize an interrupted load,
+delete it, and load again.
 """
 
 import io
@@ -22,7 +22,7 @@ from app.kit import db, secrets, tenancy
 from app.kit.jobs import schedule, worker
 from app.kit.jobs.queues import QUEUES
 from demo.documents import DOCUMENTS, DemoDocument
-from demo.people import PEOPLE, address
+from demo.people import PEOPLE, build_address
 from demo.schemas import CONTRACT, INVOICE
 from demo.teams import TEAMS
 
@@ -37,21 +37,21 @@ Progress = Callable[[int, int], None]
 
 
 class DemoError(RuntimeError):
-    """The API refused a step of the load."""
+    """The API rejected a request of the load."""
 
 
 class _User:
-    """One of the demo's people, speaking to the API."""
+    """A user of the demo, who sends requests to the API."""
 
     def __init__(self, app: Flask, who: str, password: str) -> None:
         self._client = app.test_client()
-        body = {"email": address(who), "password": password}
+        body = {"email": build_address(who), "password": password}
         self._headers = {"X-Org-Slug": _LOADING}
         token = self.call("POST", "/auth/login", json=body)["access_token"]
         self._headers["Authorization"] = f"Bearer {token}"
 
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
-        """The data of the answer; raises DemoError on a refusal."""
+        """Send a request and return the data of the response. Raises DemoError on an error."""
         answer = self._client.open(f"/api/v1{path}", method=method, headers=self._headers, **kwargs)
         if answer.status_code >= 400:  # noqa: PLR2004 - HTTP
             raise DemoError(f"{method} {path}: {answer.status_code} {answer.text}")
@@ -59,18 +59,18 @@ class _User:
 
 
 def load(progress: Progress) -> None:
-    """Make the organization `demo` with its users, schemas, documents and labels.
+    """Create the organization `demo` with its users, schemas, documents and tag sets.
 
-    Takes the database, the keys and DEMO_PASSWORD from the environment.
+    DATABASE_URL, the keys and DEMO_PASSWORD are read from the environment.
     """
     # Logging in five times within a second is no attack here.
     app = create_app({**os.environ, **_SETTINGS})
     password = os.environ["DEMO_PASSWORD"]
     organization_id = _make_organization(app, password)
     people = {who: _User(app, who, password) for who in ("admin", "reviewer", "labeler")}
-    schemas = {"invoice": _schema(people["admin"], INVOICE)}
-    schemas["contract"] = _schema(people["admin"], CONTRACT)
-    _teams(people["admin"])
+    schemas = {"invoice": _create_schema(people["admin"], INVOICE)}
+    schemas["contract"] = _create_schema(people["admin"], CONTRACT)
+    _create_teams(people["admin"])
     total = 3 * len(DOCUMENTS)
     artifacts = []
     for document in DOCUMENTS:
@@ -101,7 +101,7 @@ def _make_organization(app: Flask, password: str) -> UUID:
         hashed = secrets.hash_password(password)
         for who, (role, name) in PEOPLE.items():
             user = User(
-                email=address(who),
+                email=build_address(who),
                 name=name,
                 password_hash=hashed,
                 email_verified_at=db.utc_now(),
@@ -112,7 +112,7 @@ def _make_organization(app: Flask, password: str) -> UUID:
         return organization.id
 
 
-def _schema(admin: _User, body: dict[str, Any]) -> str:
+def _create_schema(admin: _User, body: dict[str, Any]) -> str:
     schema = admin.call("POST", "/schemas", json=body)
     admin.call("POST", f"/schemas/{schema['id']}/publish", json={})
     admin.call("POST", f"/schemas/{schema['id']}/activate")
@@ -120,10 +120,10 @@ def _schema(admin: _User, body: dict[str, Any]) -> str:
     return identifier
 
 
-def _teams(admin: _User) -> None:
+def _create_teams(admin: _User) -> None:
     members = admin.call("GET", f"/organizations/{_LOADING}/members")
     ids_by_address = {member["user"]["email"]: member["user"]["id"] for member in members}
-    users = {who: ids_by_address[address(who)] for who in PEOPLE}
+    users = {who: ids_by_address[build_address(who)] for who in PEOPLE}
     ids: dict[str | None, str] = {}
     for team in TEAMS:
         body = {name: team[name] for name in ("name", "description", "skills")}
@@ -135,15 +135,14 @@ def _teams(admin: _User) -> None:
 
 
 def _upload(labeler: _User, document: DemoDocument, schema_id: str) -> str:
-    part = (io.BytesIO(document.make()), document.name, document.media_type)
+    part = (io.BytesIO(document.render()), document.name, document.media_type)
     artifact = labeler.call("POST", "/artifacts", data={"file": part, "schema_id": schema_id})
     identifier: str = artifact["id"]
     return identifier
 
 
 def _parse(app: Flask, advance: Callable[[int], None]) -> None:
-    """Run the jobs that the uploads left, here: no worker runs yet. Two at a time, as each waits
-    for a child process."""
+    """Run the parsing jobs of the uploads, two at a time, because no worker runs yet."""
 
     def run_next(_: int) -> int:
         with app.app_context():
@@ -178,7 +177,7 @@ def _label(people: dict[str, _User], document: DemoDocument, artifact_id: str) -
     tag_set = labeler.call("POST", f"/artifacts/{artifact_id}/tag-sets", json={"from": "empty"})
     path = f"/tag-sets/{tag_set['id']}"
     text = labeler.call("GET", f"/artifacts/{artifact_id}/text")["text"]
-    tags = [_located(tag, text) for tag in _tags(document)]
+    tags = [_add_offsets(tag, text) for tag in _select_tags(document)]
     body = {"tags": tags, "revision": tag_set["revision"], "seconds_spent": 95}
     labeler.call("PUT", f"{path}/tags", json=body)
     if document.state == "draft":
@@ -190,8 +189,8 @@ def _label(people: dict[str, _User], document: DemoDocument, artifact_id: str) -
         reviewer.call("POST", f"{path}/reject", json={"reason": _REASON, "send_to": "pool"})
 
 
-def _located(tag: dict[str, Any], text: str) -> dict[str, Any]:
-    """A span says where it stands; a page breaks its lines elsewhere than its value does."""
+def _add_offsets(tag: dict[str, Any], text: str) -> dict[str, Any]:
+    """Add the offsets of a span's value; the text may break its lines elsewhere."""
     if tag["field"] not in _SPANS:
         return tag
     words = r"\s+".join(re.escape(word) for word in tag["value"].split())
@@ -201,8 +200,8 @@ def _located(tag: dict[str, Any], text: str) -> dict[str, Any]:
     return {**tag, "evidence": [{"start": found.start(), "end": found.end()}]}
 
 
-def _tags(document: DemoDocument) -> list[dict[str, Any]]:
-    """The right labels; of a draft the first half, of a rejected one with a wrong total."""
+def _select_tags(document: DemoDocument) -> list[dict[str, Any]]:
+    """Return the tags to save: half of them for drafts, with a wrong total for rejected ones."""
     tags = [dict(tag) for tag in document.truth]
     if document.state == "draft":
         return tags[: len(tags) // 2]

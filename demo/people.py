@@ -1,4 +1,4 @@
-"""The people of the demo organization, by the first part of their e-mail addresses."""
+"""The users of the demo organization, by the first part of their email addresses."""
 
 PEOPLE: dict[str, tuple[str, str]] = {
     "owner": ("owner", "Olivia Owner"),
@@ -13,6 +13,6 @@ PEOPLE: dict[str, tuple[str, str]] = {
 """Role and name of each."""
 
 
-def address(who: str) -> str:
-    """The e-mail address of one of PEOPLE."""
+def build_address(who: str) -> str:
+    """Return the email address of one of PEOPLE."""
     return f"{who}@demo.example"

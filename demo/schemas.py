@@ -1,4 +1,4 @@
-"""The two schemas of the demo organization, as bodies for creating them through the service."""
+"""The two schemas of the demo organization, as request bodies that create them."""
 
 from typing import Any
 
@@ -33,7 +33,9 @@ Label the contract itself and leave aside what its schedules repeat.
 """
 
 
-def _field(key: str, label: str, kind: str, description: str, **members: Any) -> dict[str, Any]:
+def _build_field(
+    key: str, label: str, kind: str, description: str, **members: Any
+) -> dict[str, Any]:
     return {
         "key": key,
         "label": label,
@@ -46,10 +48,12 @@ def _field(key: str, label: str, kind: str, description: str, **members: Any) ->
 
 
 _LINE_COLUMNS = [
-    _field("description", "Description", "text", "The item's text as printed.", required=True),
-    _field("quantity", "Quantity", "number", "How many, or how much; 1 for a flat charge."),
-    _field("unit_price", "Unit price", "money", "Price of one unit before tax."),
-    _field("amount", "Amount", "money", "Price of the line before tax.", required=True),
+    _build_field(
+        "description", "Description", "text", "The item's text as printed.", required=True
+    ),
+    _build_field("quantity", "Quantity", "number", "How many, or how much; 1 for a flat charge."),
+    _build_field("unit_price", "Unit price", "money", "Price of one unit before tax."),
+    _build_field("amount", "Amount", "money", "Price of the line before tax.", required=True),
 ]
 
 INVOICE: dict[str, Any] = {
@@ -65,7 +69,7 @@ INVOICE: dict[str, Any] = {
         "max_rejections": 3,
     },
     "fields": [
-        _field(
+        _build_field(
             "invoice_number",
             "Invoice number",
             "text",
@@ -73,37 +77,41 @@ INVOICE: dict[str, Any] = {
             required=True,
             constraints={"max_length": 64},
         ),
-        _field("invoice_date", "Invoice date", "date", "The day of issue.", required=True),
-        _field("due_date", "Due date", "date", "The last day for payment, when it is stated."),
-        _field("supplier_name", "Supplier", "text", "Who issued the invoice.", required=True),
-        _field("supplier_address", "Supplier address", "address", "Street, place, country."),
-        _field(
+        _build_field("invoice_date", "Invoice date", "date", "The day of issue.", required=True),
+        _build_field(
+            "due_date", "Due date", "date", "The last day for payment, when it is stated."
+        ),
+        _build_field("supplier_name", "Supplier", "text", "Who issued the invoice.", required=True),
+        _build_field("supplier_address", "Supplier address", "address", "Street, place, country."),
+        _build_field(
             "supplier_vat_id",
             "Supplier VAT ID",
             "text",
             "VAT or other tax number of the supplier, as printed.",
             constraints={"max_length": 32},
         ),
-        _field("customer_name", "Customer", "text", "Who has to pay."),
-        _field(
+        _build_field("customer_name", "Customer", "text", "Who has to pay."),
+        _build_field(
             "iban",
             "IBAN",
             "text",
             "The account to pay to, without spaces.",
             constraints={"formats": ["iban"]},
         ),
-        _field("currency", "Currency", "currency", "The currency of the sums.", required=True),
-        _field("subtotal", "Subtotal", "money", "Sum of the lines before tax."),
-        _field("tax_amount", "Tax", "money", "All tax together."),
-        _field("total", "Total", "money", "The amount to pay, tax included.", required=True),
-        _field(
+        _build_field(
+            "currency", "Currency", "currency", "The currency of the sums.", required=True
+        ),
+        _build_field("subtotal", "Subtotal", "money", "Sum of the lines before tax."),
+        _build_field("tax_amount", "Tax", "money", "All tax together."),
+        _build_field("total", "Total", "money", "The amount to pay, tax included.", required=True),
+        _build_field(
             "line_items",
             "Line items",
             "table",
             "One row per item, over all pages.",
             columns=_LINE_COLUMNS,
         ),
-        _field("paid", "Paid", "boolean", "Whether the document says that it has been paid."),
+        _build_field("paid", "Paid", "boolean", "Whether the document says that it has been paid."),
     ],
 }
 
@@ -120,8 +128,8 @@ CONTRACT: dict[str, Any] = {
         "max_rejections": 2,
     },
     "fields": [
-        _field("title", "Title", "text", "The contract's own name.", required=True),
-        _field(
+        _build_field("title", "Title", "text", "The contract's own name.", required=True),
+        _build_field(
             "parties",
             "Parties",
             "text",
@@ -129,10 +137,12 @@ CONTRACT: dict[str, Any] = {
             required=True,
             multiple=True,
         ),
-        _field("effective_date", "Effective date", "date", "First day in force.", required=True),
-        _field("end_date", "End date", "date", "Last day in force; empty when open-ended."),
-        _field("governing_law", "Governing law", "country", "The country whose law applies."),
-        _field(
+        _build_field(
+            "effective_date", "Effective date", "date", "First day in force.", required=True
+        ),
+        _build_field("end_date", "End date", "date", "Last day in force; empty when open-ended."),
+        _build_field("governing_law", "Governing law", "country", "The country whose law applies."),
+        _build_field(
             "contract_type",
             "Type",
             "choice",
@@ -148,21 +158,21 @@ CONTRACT: dict[str, Any] = {
                 {"value": "other", "label": "Other"},
             ],
         ),
-        _field(
+        _build_field(
             "termination_notice_days",
             "Notice of termination",
             "integer",
             "Days of notice for ending the contract without a cause.",
             constraints={"min": 0, "max": 3650},
         ),
-        _field("value", "Value", "money", "Total value, or one year's rent, without tax."),
-        _field(
+        _build_field("value", "Value", "money", "Total value, or one year's rent, without tax."),
+        _build_field(
             "confidentiality_clause",
             "Confidentiality clause",
             "span",
             "The words of the clause, without its heading.",
         ),
-        _field("signed", "Signed", "boolean", "Whether every party has signed."),
-        _field("signature", "Signatures", "region", "A box around the signatures."),
+        _build_field("signed", "Signed", "boolean", "Whether every party has signed."),
+        _build_field("signature", "Signatures", "region", "A box around the signatures."),
     ],
 }

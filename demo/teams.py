@@ -1,4 +1,4 @@
-"""The teams of the demo organization: lead and members as `people` names them."""
+"""The teams of the demo organization: their leads and members, named as in `people`."""
 
 from typing import Any
 

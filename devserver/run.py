@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import psycopg2
 
 from app.kit.settings import Settings, SettingsError
-from demo.people import PEOPLE, address
+from demo.people import PEOPLE, build_address
 from devserver import children, environment
 from devserver.listener import Listener, ListenError
 from devserver.lock import DataInUseError, DataLock
@@ -101,7 +101,7 @@ def _print_addresses(progress: Progress, settings: Settings, demo_password: str 
         lines += [
             "",
             f"  Organization demo; its users, all with the password {demo_password}",
-            *(f"    {address(who)}" for who in PEOPLE),
+            *(f"    {build_address(who)}" for who in PEOPLE),
             "",
             "  Log in:",
             f"    curl -sS {base}/api/v1/auth/login {headers} -d {shlex.quote(body)}",

@@ -1,4 +1,4 @@
-"""The demo organization's documents, each with its right labels and the state it is shown in."""
+"""The demo organization's documents, each with its correct tags and the status it gets."""
 
 from demo.documents.catalogue import DOCUMENTS, DemoDocument
 

@@ -1,4 +1,4 @@
-"""A contract as a PDF of several pages."""
+"""Draw contracts as PDF with several pages."""
 
 from io import BytesIO
 from xml.sax.saxutils import escape
@@ -42,8 +42,8 @@ GRID = TableStyle(
 SIGNED = ParagraphStyle("signed", TEXT, fontName="Times-Italic", fontSize=17, leading=22)
 
 
-def pdf_contract(contract: Contract) -> bytes:
-    """A contract on A4 pages with a cover, running footers and signatures at the end."""
+def draw_contract(contract: Contract) -> bytes:
+    """Draw a contract on A4 pages with a cover, running footers, and signatures at the end."""
     target = BytesIO()
     template = SimpleDocTemplate(
         target,
@@ -56,9 +56,9 @@ def pdf_contract(contract: Contract) -> bytes:
         topMargin=MARGIN,
         bottomMargin=MARGIN,
     )
-    story = [flowable for block in contract.blocks for flowable in _flowables(block)]
+    story = [flowable for block in contract.blocks for flowable in _build_flowables(block)]
     for signature in contract.signatures:
-        story.extend(_signature(signature))
+        story.extend(_build_signature(signature))
 
     def footer(canvas: Canvas, _: object) -> None:
         canvas.setFont("Times-Roman", 9)
@@ -69,7 +69,7 @@ def pdf_contract(contract: Contract) -> bytes:
     return target.getvalue()
 
 
-def _flowables(block: Block) -> list[Flowable]:
+def _build_flowables(block: Block) -> list[Flowable]:
     if block.kind == "break":
         return [PageBreak()]
     if block.kind == "title":
@@ -81,7 +81,7 @@ def _flowables(block: Block) -> list[Flowable]:
     return [Paragraph(escape(block.text), HEADING if block.kind == "heading" else TEXT)]
 
 
-def _signature(signature: Signature) -> list[Flowable]:
+def _build_signature(signature: Signature) -> list[Flowable]:
     line = Table([[""]], [230], [4], hAlign="LEFT", style=[("LINEBELOW", (0, 0), (0, 0), 0.8, INK)])
     below = f"{signature.name}, {signature.role}, for {signature.party}, {signature.date}"
     name = Paragraph(escape(signature.name), SIGNED)

@@ -1,4 +1,4 @@
-"""Invoices as PDF on other paper: a receipt roll and a form of numbered boxes."""
+"""Draw invoices as PDF on other paper: a receipt roll, and a form of numbered boxes."""
 
 from reportlab.lib.pagesizes import LETTER
 from reportlab.lib.units import mm
@@ -6,17 +6,17 @@ from reportlab.lib.units import mm
 from demo.documents.model import Invoice
 from demo.documents.sheet import Column, Font, Sheet
 from demo.documents.wording import (
-    column_titles,
-    heading_facts,
-    line_cells,
-    sums,
-    wording,
+    get_wording,
+    list_column_titles,
+    list_heading_facts,
+    list_line_cells,
+    list_totals,
 )
 
 
-def receipt(invoice: Invoice) -> bytes:
-    """A roll 80 mm wide and as long as its content, in a typewriter face."""
-    words, supplier = wording(invoice.locale), invoice.supplier
+def draw_receipt(invoice: Invoice) -> bytes:
+    """Draw a receipt, 80 mm wide and as long as its content, in a typewriter font."""
+    words, supplier = get_wording(invoice.locale), invoice.supplier
     size = (80 * mm, 250 + 28 * len(invoice.lines))
     sheet = Sheet(size, title=f"{words['invoice']} {invoice.number}", author=supplier.name)
     left, right, middle = 14.0, sheet.width - 14, sheet.width / 2
@@ -26,14 +26,14 @@ def receipt(invoice: Invoice) -> bytes:
     for text in supplier.address:
         sheet.text(middle, y, text, mono, "center")
         y += 12
-    y = sheet.pairs(left, right, y + 8, heading_facts(invoice), mono, leading=12)
-    _dashes(sheet, left, right, y)
-    for description, quantity, price, amount in line_cells(invoice):
+    y = sheet.pairs(left, right, y + 8, list_heading_facts(invoice), mono, leading=12)
+    _draw_dashes(sheet, left, right, y)
+    for description, quantity, price, amount in list_line_cells(invoice):
         sheet.text(left, y + 16, description, mono)
         sheet.pairs(left, right, y + 28, [(f"  {quantity} x {price}", amount)], mono)
         y += 28
-    _dashes(sheet, left, right, y + 8)
-    *parts, total = sums(invoice)
+    _draw_dashes(sheet, left, right, y + 8)
+    *parts, total = list_totals(invoice)
     y = sheet.pairs(left, right, y + 26, parts, mono, leading=12)
     sheet.pairs(left, right, y + 6, [(total[0].upper(), total[1])], bold)
     if invoice.paid:
@@ -42,9 +42,9 @@ def receipt(invoice: Invoice) -> bytes:
     return sheet.to_bytes()
 
 
-def boxed(invoice: Invoice) -> bytes:
-    """A work order on letter paper where every member has a numbered box of its own."""
-    words, supplier, customer = wording(invoice.locale), invoice.supplier, invoice.customer
+def draw_boxed_form(invoice: Invoice) -> bytes:
+    """Draw a work order on letter paper in which each value has a numbered box."""
+    words, supplier, customer = get_wording(invoice.locale), invoice.supplier, invoice.customer
     sheet = Sheet(LETTER, title=f"{words['invoice']} {invoice.number}", author=supplier.name)
     left, right = 40.0, sheet.width - 40
     sheet.box(left, 36, right - left, 40, fill="#20302a")
@@ -52,36 +52,36 @@ def boxed(invoice: Invoice) -> bytes:
     sheet.text(left + 12, 62, f"{words['invoice'].upper()} / WORK ORDER", heading)
     sheet.text(right - 12, 61, "FORM 88-C", Font(10, color="#ffffff"), "right")
     wide = right - left
-    _boxes(sheet, left, 76, 46, [("1", words["supplier"], supplier.name, wide)])
+    _draw_boxes(sheet, left, 76, 46, [("1", words["supplier"], supplier.name, wide)])
     address = [
         (str(2 + n), f"Address {n + 1}", t, wide / 2) for n, t in enumerate(supplier.address)
     ]
-    _boxes(sheet, left, 122, 40, address)
-    facts = heading_facts(invoice)
+    _draw_boxes(sheet, left, 122, 40, address)
+    facts = list_heading_facts(invoice)
     cells = [(str(4 + n), label, text, wide / len(facts)) for n, (label, text) in enumerate(facts)]
-    _boxes(sheet, left, 162, 40, cells)
+    _draw_boxes(sheet, left, 162, 40, cells)
     if customer:
         bill_to = [("8", words["customer"], customer.name, wide / 2)]
         bill_to.append(("9", "Service location", ", ".join(customer.address), wide / 2))
-        _boxes(sheet, left, 202, 40, bill_to)
-    y = _work(sheet, left, 242, invoice)
+        _draw_boxes(sheet, left, 202, 40, bill_to)
+    y = _draw_work(sheet, left, 242, invoice)
     totals = [
         (str(11 + number), label, text, wide / 3)
-        for number, (label, text) in enumerate(sums(invoice))
+        for number, (label, text) in enumerate(list_totals(invoice))
     ]
-    _boxes(sheet, left, y, 44, totals)
-    _tick(sheet, left, y + 60, words["paid"], ticked=invoice.paid)
+    _draw_boxes(sheet, left, y, 44, totals)
+    _draw_checkbox(sheet, left, y + 60, words["paid"], ticked=invoice.paid)
     sheet.text(left + 90, y + 69, invoice.note, Font(9))
     return sheet.to_bytes()
 
 
-def _dashes(sheet: Sheet, left: float, right: float, y: float) -> None:
+def _draw_dashes(sheet: Sheet, left: float, right: float, y: float) -> None:
     sheet.canvas.setDash(3, 2)
     sheet.rule(left, right, y)
     sheet.canvas.setDash()
 
 
-def _boxes(
+def _draw_boxes(
     sheet: Sheet, x: float, y: float, height: float, cells: list[tuple[str, str, str, float]]
 ) -> None:
     for number, label, text, width in cells:
@@ -91,12 +91,12 @@ def _boxes(
         x += width
 
 
-def _work(sheet: Sheet, x: float, y: float, invoice: Invoice) -> float:
+def _draw_work(sheet: Sheet, x: float, y: float, invoice: Invoice) -> float:
     columns = [Column(290), Column(52, "right"), Column(90, "right"), Column(100, "right")]
-    rows, blank = line_cells(invoice), 4
+    rows, blank = list_line_cells(invoice), 4
     height = 24 * (len(rows) + blank + 1)
     sheet.text(x + 5, y + 11, "10", Font(6.5, color="#4a5a53"))
-    titles = column_titles(invoice)
+    titles = list_column_titles(invoice)
     sheet.row(x + 14, y + 16, columns, ("", *titles[1:]), Font(8, bold=True), padding=18)
     sheet.text(x + 22, y + 16, titles[0], Font(8, bold=True))
     for number in range(1, len(rows) + blank + 1):
@@ -109,7 +109,7 @@ def _work(sheet: Sheet, x: float, y: float, invoice: Invoice) -> float:
     return y + height
 
 
-def _tick(sheet: Sheet, x: float, y: float, label: str, *, ticked: bool) -> None:
+def _draw_checkbox(sheet: Sheet, x: float, y: float, label: str, *, ticked: bool) -> None:
     sheet.box(x, y, 11, 11)
     if ticked:
         sheet.text(x + 5.5, y + 9, "X", Font(10, bold=True), "center")

@@ -1,37 +1,37 @@
-"""Invoices on A4 paper as PDF: a letterhead, a ruled table, two columns."""
+"""Draw invoices as PDF on A4 paper: with a letterhead, with ruled tables, in two columns."""
 
 from reportlab.lib.pagesizes import A4
 
 from demo.documents.model import Invoice, Party
 from demo.documents.sheet import Column, Font, Sheet
 from demo.documents.wording import (
-    column_titles,
-    heading_facts,
-    line_cells,
-    spaced_iban,
-    sums,
-    wording,
+    format_iban,
+    get_wording,
+    list_column_titles,
+    list_heading_facts,
+    list_line_cells,
+    list_totals,
 )
 
 
-def letterhead(invoice: Invoice) -> bytes:
-    """A coloured band at the left carries the sender; the letter stands beside it."""
-    words = wording(invoice.locale)
+def draw_with_letterhead(invoice: Invoice) -> bytes:
+    """Draw an invoice with the sender in a colored band at the left."""
+    words = get_wording(invoice.locale)
     sheet = Sheet(A4, title=f"{words['invoice']} {invoice.number}", author=invoice.supplier.name)
-    _band(sheet, invoice)
+    _draw_band(sheet, invoice)
     left, right = 205.0, sheet.width - 45
-    _recipient(sheet, left, 95, invoice.customer)
+    _draw_recipient(sheet, left, 95, invoice.customer)
     sheet.text(left, 215, words["invoice"], Font(24, bold=True, color="#1f3b4d"))
-    y = sheet.pairs(left, right, 245, heading_facts(invoice)[:3])
+    y = sheet.pairs(left, right, 245, list_heading_facts(invoice)[:3])
     columns = [Column(185), Column(40, "right"), Column(58, "right"), Column(62, "right")]
     y += 18
-    sheet.row(left, y, columns, column_titles(invoice), Font(8, bold=True), padding=0)
+    sheet.row(left, y, columns, list_column_titles(invoice), Font(8, bold=True), padding=0)
     sheet.rule(left, right, y + 6, 1.2, "#1f3b4d")
-    for cells in line_cells(invoice):
+    for cells in list_line_cells(invoice):
         y += 22
         sheet.row(left, y, columns, cells, Font(8.5), padding=0)
         sheet.rule(left, right, y + 7, 0.3, "#b8c4cc")
-    *parts, total = sums(invoice)
+    *parts, total = list_totals(invoice)
     y = sheet.pairs(left + 160, right, y + 34, parts)
     sheet.rule(left + 160, right, y - 8)
     sheet.pairs(left + 160, right, y + 8, [total], Font(12, bold=True))
@@ -39,9 +39,9 @@ def letterhead(invoice: Invoice) -> bytes:
     return sheet.to_bytes()
 
 
-def bordered(invoice: Invoice) -> bytes:
-    """Everything ruled: a centred title, party boxes, a table with all its borders."""
-    words = wording(invoice.locale)
+def draw_with_borders(invoice: Invoice) -> bytes:
+    """Draw an invoice with a centered title, boxes for the parties, and a table with borders."""
+    words = get_wording(invoice.locale)
     sheet = Sheet(A4, title=f"{words['invoice']} {invoice.number}", author=invoice.supplier.name)
     left, right = 50.0, sheet.width - 50
     title = Font(20, bold=True, family="Times")
@@ -54,25 +54,25 @@ def bordered(invoice: Invoice) -> bytes:
     contacts = [*supplier.address, supplier.phone, supplier.email]
     sheet.texts(left + 8, 128, contacts, Font(9, family="Times"))
     sheet.text(left + half + 8, 112, words["customer"], Font(9, bold=True, family="Times"))
-    _recipient(sheet, left + half + 8, 128, invoice.customer, Font(10, family="Times"))
-    y = _fact_grid(sheet, left, 215, right - left, heading_facts(invoice))
-    y = _grid(sheet, left, y + 20, invoice)
+    _draw_recipient(sheet, left + half + 8, 128, invoice.customer, Font(10, family="Times"))
+    y = _draw_facts(sheet, left, 215, right - left, list_heading_facts(invoice))
+    y = _draw_lines(sheet, left, y + 20, invoice)
     if invoice.iban:
-        sheet.text(left, y + 40, f"{words['iban']} {spaced_iban(invoice.iban)}", Font(10))
+        sheet.text(left, y + 40, f"{words['iban']} {format_iban(invoice.iban)}", Font(10))
     sheet.text(left, y + 58, invoice.note, Font(9, family="Times"))
     return sheet.to_bytes()
 
 
-def two_column(invoice: Invoice) -> bytes:
-    """Parties, dates and payment in a narrow left column; work and sums in the right one."""
-    words = wording(invoice.locale)
+def draw_two_columns(invoice: Invoice) -> bytes:
+    """Draw an invoice with parties, dates and payment in a narrow left column."""
+    words = get_wording(invoice.locale)
     sheet = Sheet(A4, title=f"{words['invoice']} {invoice.number}", author=invoice.supplier.name)
     sheet.text(45, 80, invoice.supplier.name, Font(19, color="#27509b"))
     sheet.rule(45, sheet.width - 45, 96, 2, "#27509b")
-    _side_column(sheet, invoice)
+    _draw_side_column(sheet, invoice)
     left, right = 250.0, sheet.width - 45
     y = 145.0
-    for description, quantity, price, amount in line_cells(invoice):
+    for description, quantity, price, amount in list_line_cells(invoice):
         sheet.text(left, y, description, Font(10.5, bold=True))
         sheet.text(
             left, y + 15, f"{quantity} \N{MULTIPLICATION SIGN} {price}", Font(9, color="#555555")
@@ -80,7 +80,7 @@ def two_column(invoice: Invoice) -> bytes:
         sheet.text(right, y + 15, amount, Font(10.5), "right")
         sheet.rule(left, right, y + 25, 0.4, "#9fb3d1")
         y += 46
-    *parts, total = sums(invoice)
+    *parts, total = list_totals(invoice)
     y = sheet.pairs(left, right, y + 12, parts, Font(10), leading=18)
     sheet.box(left - 8, y - 4, right - left + 16, 30, fill="#e6edf8", stroke=None)
     sheet.pairs(left, right, y + 16, [total], Font(13, bold=True, color="#27509b"))
@@ -88,8 +88,8 @@ def two_column(invoice: Invoice) -> bytes:
     return sheet.to_bytes()
 
 
-def _band(sheet: Sheet, invoice: Invoice) -> None:
-    words, supplier = wording(invoice.locale), invoice.supplier
+def _draw_band(sheet: Sheet, invoice: Invoice) -> None:
+    words, supplier = get_wording(invoice.locale), invoice.supplier
     sheet.box(0, 0, 165, sheet.height, fill="#1f3b4d", stroke=None)
     sheet.box(28, 50, 44, 44, fill="#e0a526", stroke=None)
     light = Font(8.5, color="#ffffff")
@@ -100,10 +100,10 @@ def _band(sheet: Sheet, invoice: Invoice) -> None:
     y = sheet.texts(28, 700, [words["tax_id"], supplier.tax_id], light)
     if invoice.iban:
         sheet.text(28, y + 8, words["iban"], light)
-        sheet.text(28, y + 20, spaced_iban(invoice.iban), Font(7.5, color="#ffffff"))
+        sheet.text(28, y + 20, format_iban(invoice.iban), Font(7.5, color="#ffffff"))
 
 
-def _recipient(
+def _draw_recipient(
     sheet: Sheet, x: float, y: float, party: Party | None, font: Font | None = None
 ) -> float:
     if party is None:
@@ -111,7 +111,7 @@ def _recipient(
     return sheet.texts(x, y, [party.name, *party.address], font or Font(10))
 
 
-def _fact_grid(
+def _draw_facts(
     sheet: Sheet, x: float, y: float, width: float, facts: list[tuple[str, str]]
 ) -> float:
     cell = width / len(facts)
@@ -122,13 +122,13 @@ def _fact_grid(
     return y + 34
 
 
-def _grid(sheet: Sheet, x: float, y: float, invoice: Invoice) -> float:
+def _draw_lines(sheet: Sheet, x: float, y: float, invoice: Invoice) -> float:
     columns = [Column(275), Column(60, "center"), Column(80, "right"), Column(80, "right")]
     edge = x
     width = sum(column.width for column in columns)
-    rows = line_cells(invoice)
+    rows = list_line_cells(invoice)
     sheet.box(x, y, width, 22, fill="#dddddd")
-    sheet.row(x, y + 15, columns, column_titles(invoice), Font(10, bold=True, family="Times"))
+    sheet.row(x, y + 15, columns, list_column_titles(invoice), Font(10, bold=True, family="Times"))
     for number, cells in enumerate(rows, start=1):
         sheet.row(x, y + 22 * number + 15, columns, cells, Font(10, family="Times"))
         sheet.rule(x, x + width, y + 22 * (number + 1))
@@ -136,23 +136,23 @@ def _grid(sheet: Sheet, x: float, y: float, invoice: Invoice) -> float:
         sheet.box(edge, y, column.width, 22 * (len(rows) + 1))
         edge += column.width
     y += 22 * (len(rows) + 1)
-    for label, text in sums(invoice):
+    for label, text in list_totals(invoice):
         sheet.box(x + 335, y, 160, 22)
         sheet.pairs(x + 341, x + 491, y + 15, [(label, text)], Font(10, bold=True, family="Times"))
         y += 22
     return y
 
 
-def _side_column(sheet: Sheet, invoice: Invoice) -> None:
-    words, supplier = wording(invoice.locale), invoice.supplier
+def _draw_side_column(sheet: Sheet, invoice: Invoice) -> None:
+    words, supplier = get_wording(invoice.locale), invoice.supplier
     sections = [
         (words["supplier"], [supplier.name, *supplier.address, supplier.phone, supplier.email]),
-        *((label, [text]) for label, text in heading_facts(invoice)),
+        *((label, [text]) for label, text in list_heading_facts(invoice)),
     ]
     if invoice.customer:
         sections.insert(1, (words["customer"], [invoice.customer.name, *invoice.customer.address]))
     if invoice.iban:
-        sections.append((words["iban"], [spaced_iban(invoice.iban)]))
+        sections.append((words["iban"], [format_iban(invoice.iban)]))
     y = 140.0
     for label, texts in sections:
         sheet.text(45, y, label.upper(), Font(7, bold=True, color="#27509b"))

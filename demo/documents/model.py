@@ -18,7 +18,7 @@ WHOLE_UNIT_CURRENCIES = {"JPY"}
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """A company as it stands on a document; `address` has one entry per printed line."""
+    """A company on a document; `address` has one entry per printed line."""
 
     name: str
     address: tuple[str, ...]
@@ -29,7 +29,7 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One item of an invoice; `amount` is quantity times price, rounded to the currency's unit."""
+    """An item of an invoice; `amount` is quantity times price, rounded to the currency's unit."""
 
     description: str
     quantity: Decimal
@@ -39,7 +39,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Invoice:
-    """An invoice whose sums follow from its lines; `tax_rate` is in per cent."""
+    """An invoice; its totals follow from its lines. `tax_rate` is in percent."""
 
     locale: str
     supplier: Party
@@ -56,28 +56,28 @@ class Invoice:
 
     @property
     def language(self) -> str:
-        """The language part of the locale."""
+        """The language of the locale."""
         return self.locale.split("-", maxsplit=1)[0]
 
     @property
     def subtotal(self) -> Decimal:
-        """Sum of the lines."""
+        """The sum of the lines."""
         return sum((line.amount for line in self.lines), Decimal(0))
 
     @property
     def tax(self) -> Decimal:
-        """Tax on the subtotal, rounded once for the whole invoice."""
-        return rounded(self.subtotal * self.tax_rate / 100, self.currency)
+        """The tax on the subtotal, rounded once for the whole invoice."""
+        return round_amount(self.subtotal * self.tax_rate / 100, self.currency)
 
     @property
     def total(self) -> Decimal:
-        """Subtotal and tax."""
+        """The subtotal and the tax."""
         return self.subtotal + self.tax
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A signature block; an empty name is a line that nobody has signed yet."""
+    """A signature block; an empty name is an unsigned line."""
 
     party: str
     name: str
@@ -87,7 +87,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of a contract's text in order; `rows` belongs to a table, `text` to the others."""
+    """A block of a contract's text; `rows` is for tables, `text` for all others."""
 
     kind: Literal["title", "heading", "text", "table", "break"]
     text: str = ""
@@ -96,7 +96,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """A contract's terms and its text; `value` is (amount, currency)."""
+    """A contract with its terms and text; `value` is (amount, currency)."""
 
     language: str
     title: str
@@ -113,24 +113,24 @@ class Contract:
     blocks: tuple[Block, ...]
 
 
-def rounded(amount: Decimal, currency: str) -> Decimal:
-    """The amount rounded half up to the smallest unit of the currency."""
+def round_amount(amount: Decimal, currency: str) -> Decimal:
+    """Round an amount half up to the smallest unit of the currency."""
     unit = Decimal(1) if currency in WHOLE_UNIT_CURRENCIES else Decimal("0.01")
     return amount.quantize(unit, ROUND_HALF_UP)
 
 
 def load_json(path: str) -> Any:
-    """The JSON file at `path` under `sources/`."""
+    """Read the JSON file `path` in `sources/`."""
     return json.loads((SOURCES / path).read_text(encoding="utf-8"))
 
 
 def load_invoice(slug: str) -> Invoice:
-    """The invoice `sources/invoices/<slug>.json`."""
+    """Read the invoice `sources/invoices/<slug>.json`."""
     raw = load_json(f"invoices/{slug}.json")
     return Invoice(
         locale=raw["locale"],
-        supplier=_party(raw["supplier"]),
-        customer=_party(raw["customer"]) if raw["customer"] else None,
+        supplier=_parse_party(raw["supplier"]),
+        customer=_parse_party(raw["customer"]) if raw["customer"] else None,
         number=raw["number"],
         issued=date.fromisoformat(raw["date"]),
         due=date.fromisoformat(raw["due"]) if raw["due"] else None,
@@ -139,12 +139,12 @@ def load_invoice(slug: str) -> Invoice:
         iban=raw["iban"],
         paid=raw["paid"],
         note=raw["note"],
-        lines=tuple(_line(line, raw["currency"]) for line in raw["lines"]),
+        lines=tuple(_parse_line(line, raw["currency"]) for line in raw["lines"]),
     )
 
 
 def load_contract(slug: str) -> Contract:
-    """The contract with its terms in `<slug>.json` and its text in `<slug>.md`."""
+    """Read the contract with its terms in `<slug>.json` and its text in `<slug>.md`."""
     raw = load_json(f"contracts/{slug}.json")
     blocks = parse_blocks((SOURCES / f"contracts/{slug}.md").read_text(encoding="utf-8"))
     heading = Block("heading", raw["clause_heading"])
@@ -167,11 +167,11 @@ def load_contract(slug: str) -> Contract:
 
 
 def parse_blocks(text: str) -> tuple[Block, ...]:
-    """Blocks of the little Markdown that the contracts use: `#`, `##`, `---`, tables, text."""
-    return tuple(_block(piece.strip()) for piece in text.split("\n\n") if piece.strip())
+    """Parse the Markdown of the contracts: `#`, `##`, `---`, tables and text."""
+    return tuple(_parse_block(piece.strip()) for piece in text.split("\n\n") if piece.strip())
 
 
-def _block(piece: str) -> Block:
+def _parse_block(piece: str) -> Block:
     if piece == "---":
         return Block("break")
     if piece.startswith("## "):
@@ -184,10 +184,10 @@ def _block(piece: str) -> Block:
     return Block("text", piece)
 
 
-def _party(raw: dict[str, Any]) -> Party:
+def _parse_party(raw: dict[str, Any]) -> Party:
     return Party(**{**raw, "address": tuple(raw["address"])})
 
 
-def _line(raw: list[str], currency: str) -> Line:
+def _parse_line(raw: list[str], currency: str) -> Line:
     description, quantity, unit_price = raw[0], Decimal(raw[1]), Decimal(raw[2])
-    return Line(description, quantity, unit_price, rounded(quantity * unit_price, currency))
+    return Line(description, quantity, unit_price, round_amount(quantity * unit_price, currency))

@@ -1,4 +1,4 @@
-"""Documents without pages: plain text in several encodings, an e-mail."""
+"""Write documents without pages: plain text in several encodings, and an email."""
 
 import textwrap
 from datetime import UTC, datetime, time
@@ -7,26 +7,26 @@ from email.message import EmailMessage
 from email.policy import SMTP
 
 from demo.documents.model import Contract, Invoice
-from demo.documents.web import html_invoice
+from demo.documents.web import write_html_invoice
 from demo.documents.wording import (
-    column_titles,
-    heading_facts,
-    line_cells,
-    spaced_iban,
-    sums,
-    wording,
+    format_iban,
+    get_wording,
+    list_column_titles,
+    list_heading_facts,
+    list_line_cells,
+    list_totals,
 )
 
 WIDTHS = (38, 8, 13, 15)
 
 
-def text_invoice(invoice: Invoice, encoding: str) -> bytes:
-    """A plain-text invoice in columns, in the encoding named; lines end in CRLF."""
-    return invoice_text(invoice).replace("\n", "\r\n").encode(encoding)
+def write_text_invoice(invoice: Invoice, encoding: str) -> bytes:
+    """Return a plain-text invoice in columns, in the given encoding, with CRLF line ends."""
+    return format_invoice(invoice).replace("\n", "\r\n").encode(encoding)
 
 
-def text_contract(contract: Contract, encoding: str) -> bytes:
-    """A plain-text contract, one line per paragraph; lines end in CRLF."""
+def write_text_contract(contract: Contract, encoding: str) -> bytes:
+    """Return a plain-text contract, one line per paragraph, with CRLF line ends."""
     parts = []
     for block in contract.blocks:
         if block.kind == "title":
@@ -41,47 +41,47 @@ def text_contract(contract: Contract, encoding: str) -> bytes:
     return ("\n\n".join(parts) + "\n").replace("\n", "\r\n").encode(encoding)
 
 
-def mail_invoice(invoice: Invoice) -> bytes:
-    """An e-mail (RFC 5322) with the invoice in its body, as plain text and as HTML."""
+def write_email_invoice(invoice: Invoice) -> bytes:
+    """Return an email (RFC 5322) with the invoice in its body, as plain text and as HTML."""
     supplier, customer = invoice.supplier, invoice.customer
     if customer is None:
         raise ValueError("an invoice sent by mail needs a customer")
     message = EmailMessage(policy=SMTP)
     message["From"] = Address(supplier.name, addr_spec=supplier.email)
     message["To"] = Address(customer.name, addr_spec=customer.email)
-    title = f"{wording(invoice.locale)['invoice']} {invoice.number}"
+    title = f"{get_wording(invoice.locale)['invoice']} {invoice.number}"
     message["Subject"] = f"{title}, {supplier.name}"
     message["Date"] = datetime.combine(invoice.issued, time(9, 14), UTC)
     message["Message-ID"] = f"<{invoice.number}@{supplier.email.partition('@')[2]}>"
     greeting = f"Dear {customer.name},\n\nthank you for your order. Your invoice follows.\n\n"
-    message.set_content(greeting + invoice_text(invoice))
-    message.add_alternative(html_invoice(invoice, "utf-8").decode(), subtype="html")
+    message.set_content(greeting + format_invoice(invoice))
+    message.add_alternative(write_html_invoice(invoice, "utf-8").decode(), subtype="html")
     message.set_boundary("=_demo_invoice_alternative")
     return message.as_bytes()
 
 
-def invoice_text(invoice: Invoice) -> str:
-    """The invoice as text, with columns of fixed width."""
-    words, supplier, customer = wording(invoice.locale), invoice.supplier, invoice.customer
+def format_invoice(invoice: Invoice) -> str:
+    """Return the invoice as text with columns of fixed width."""
+    words, supplier, customer = get_wording(invoice.locale), invoice.supplier, invoice.customer
     title = words["invoice"]
     parts = [supplier.name, *supplier.address, supplier.email, "", title, "=" * len(title), ""]
-    parts += [f"{label}: {text}" for label, text in heading_facts(invoice)]
+    parts += [f"{label}: {text}" for label, text in list_heading_facts(invoice)]
     if customer:
         parts += ["", f"{words['customer']}:", customer.name, *customer.address]
     ruler = "-" * sum(WIDTHS)
-    parts += ["", _columns(column_titles(invoice)), ruler]
-    parts += [_columns(cells) for cells in line_cells(invoice)]
+    parts += ["", _format_columns(list_column_titles(invoice)), ruler]
+    parts += [_format_columns(cells) for cells in list_line_cells(invoice)]
     parts.append(ruler)
-    parts += [f"{label:<40}{text:>{sum(WIDTHS) - 40}}" for label, text in sums(invoice)]
+    parts += [f"{label:<40}{text:>{sum(WIDTHS) - 40}}" for label, text in list_totals(invoice)]
     if invoice.iban:
-        parts += ["", f"{words['iban']}: {spaced_iban(invoice.iban)}"]
+        parts += ["", f"{words['iban']}: {format_iban(invoice.iban)}"]
     if invoice.paid:
         parts += ["", f"*** {words['paid']} ***"]
     parts += ["", *textwrap.wrap(invoice.note, sum(WIDTHS))]
     return "\n".join(parts) + "\n"
 
 
-def _columns(cells: tuple[str, str, str, str]) -> str:
+def _format_columns(cells: tuple[str, str, str, str]) -> str:
     first, *figures = cells
     return f"{first:<{WIDTHS[0]}}" + "".join(
         f"{cell:>{width}}" for cell, width in zip(figures, WIDTHS[1:], strict=True)

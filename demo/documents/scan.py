@@ -1,4 +1,4 @@
-"""A scanned invoice: one grey picture on the page and no text layer."""
+"""Draw a scanned invoice: a gray image of the page without a text layer."""
 
 from functools import cache
 from hashlib import shake_256
@@ -13,12 +13,12 @@ from reportlab.pdfgen.canvas import Canvas
 
 from demo.documents.model import Invoice
 from demo.documents.wording import (
-    column_titles,
-    heading_facts,
-    line_cells,
-    spaced_iban,
-    sums,
-    wording,
+    format_iban,
+    get_wording,
+    list_column_titles,
+    list_heading_facts,
+    list_line_cells,
+    list_totals,
 )
 
 PAPER, INK = 244, 40
@@ -27,9 +27,9 @@ SKEW_DEGREES = 1.1
 NOISE_SHARE = 0.07
 
 
-def scanned(invoice: Invoice) -> bytes:
-    """An image-only PDF of the invoice, a little skewed and grainy."""
-    picture = _weather(_draw(invoice))
+def draw_scan(invoice: Invoice) -> bytes:
+    """Draw an image-only PDF of the invoice, slightly skewed and grainy."""
+    picture = _add_noise(_draw(invoice))
     jpeg = BytesIO()
     picture.save(jpeg, "JPEG", quality=55)
     target = BytesIO()
@@ -40,7 +40,7 @@ def scanned(invoice: Invoice) -> bytes:
 
 
 def _draw(invoice: Invoice) -> Image.Image:
-    words, supplier, customer = wording(invoice.locale), invoice.supplier, invoice.customer
+    words, supplier, customer = get_wording(invoice.locale), invoice.supplier, invoice.customer
     page = Image.new("L", SIZE, PAPER)
     pen = ImageDraw.Draw(page)
     _write(pen, 120, 110, supplier.name, 52)
@@ -49,23 +49,23 @@ def _draw(invoice: Invoice) -> Image.Image:
     if customer:
         for number, text in enumerate((customer.name, *customer.address)):
             _write(pen, 120, 300 + 38 * number, text, 28)
-    for number, (label, text) in enumerate(heading_facts(invoice)):
+    for number, (label, text) in enumerate(list_heading_facts(invoice)):
         _write(pen, 720, 300 + 38 * number, f"{label}: {text}", 26)
     _write(pen, 120, 500, words["invoice"].upper(), 44)
-    y = _table(pen, 600, invoice)
-    for label, text in sums(invoice):
+    y = _draw_table(pen, 600, invoice)
+    for label, text in list_totals(invoice):
         _write(pen, 700, y, label, 28)
         _write(pen, 1120, y, text, 28, anchor="ra")
         y += 46
     if invoice.iban:
-        _write(pen, 120, 1480, f"{words['iban']} {spaced_iban(invoice.iban)}", 26)
+        _write(pen, 120, 1480, f"{words['iban']} {format_iban(invoice.iban)}", 26)
     _write(pen, 120, 1530, invoice.note, 26)
     return page
 
 
-def _table(pen: ImageDraw.ImageDraw, y: int, invoice: Invoice) -> int:
+def _draw_table(pen: ImageDraw.ImageDraw, y: int, invoice: Invoice) -> int:
     edges = ((120, "la"), (780, "ra"), (950, "ra"), (1120, "ra"))
-    for cells in (column_titles(invoice), *line_cells(invoice)):
+    for cells in (list_column_titles(invoice), *list_line_cells(invoice)):
         for (x, anchor), text in zip(edges, cells, strict=True):
             _write(pen, x, y, text, 27, anchor=anchor)
         pen.line((120, y + 42, 1120, y + 42), INK + 60, 2)
@@ -76,16 +76,16 @@ def _table(pen: ImageDraw.ImageDraw, y: int, invoice: Invoice) -> int:
 def _write(
     pen: ImageDraw.ImageDraw, x: int, y: int, text: str, size: int, *, anchor: str = "la"
 ) -> None:
-    pen.text((x, y), text, fill=INK, font=_typeface(size), anchor=anchor)
+    pen.text((x, y), text, fill=INK, font=_load_font(size), anchor=anchor)
 
 
 @cache
-def _typeface(size: int) -> ImageFont.FreeTypeFont:
+def _load_font(size: int) -> ImageFont.FreeTypeFont:
     # Pillow's own font has no pound sign; reportlab brings Bitstream Vera with it.
     return ImageFont.truetype(str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"), size)
 
 
-def _weather(page: Image.Image) -> Image.Image:
+def _add_noise(page: Image.Image) -> Image.Image:
     turned = page.rotate(SKEW_DEGREES, Image.Resampling.BILINEAR, fillcolor=PAPER)
     # A hash stream gives the same grain on every machine and Python version.
     grain = Image.frombytes("L", SIZE, shake_256(b"grain").digest(SIZE[0] * SIZE[1]))

@@ -1,4 +1,4 @@
-"""Drawing on PDF pages with the origin at the top left, sizes in points."""
+"""Draw on PDF pages with the origin at the top left, and sizes in points."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Font:
-    """One of the standard families of a PDF, so that nothing needs embedding."""
+    """One of the standard font families of PDF, so that no font needs embedding."""
 
     size: float = 9
     bold: bool = False
@@ -41,7 +41,7 @@ PLAIN = Font()
 
 
 class Sheet:
-    """A PDF under construction, the same bytes for the same strokes (reportlab's `invariant`)."""
+    """A PDF in progress. The same calls give the same bytes (reportlab's `invariant`)."""
 
     def __init__(self, size: tuple[float, float], *, title: str, author: str) -> None:
         self.width, self.height = size
@@ -53,7 +53,7 @@ class Sheet:
     def text(
         self, x: float, y: float, text: str, font: Font = PLAIN, align: Align = "left"
     ) -> None:
-        """One line with its baseline at `y`; `x` is its left end, right end or middle."""
+        """Draw a line with its baseline at `y`; `x` is its left end, right end or center."""
         self.canvas.setFont(font.name, font.size)
         self.canvas.setFillColor(HexColor(font.color))
         draw = {
@@ -64,14 +64,14 @@ class Sheet:
         draw(x, self.height - y, text)
 
     def texts(self, x: float, y: float, texts: Iterable[str], font: Font = PLAIN) -> float:
-        """Lines one under the other; returns the baseline after the last."""
+        """Draw lines below each other; return the next baseline."""
         for text in texts:
             self.text(x, y, text, font)
             y += font.size * 1.4
         return y
 
     def rule(self, x0: float, x1: float, y: float, width: float = 0.6, color: str = INK) -> None:
-        """A horizontal line."""
+        """Draw a horizontal line."""
         self.canvas.setStrokeColor(HexColor(color))
         self.canvas.setLineWidth(width)
         self.canvas.line(x0, self.height - y, x1, self.height - y)
@@ -86,7 +86,7 @@ class Sheet:
         fill: str | None = None,
         stroke: str | None = INK,
     ) -> None:
-        """A rectangle with its top left corner at (x, y)."""
+        """Draw a rectangle with its top left corner at (x, y)."""
         self.canvas.setLineWidth(0.7)
         if fill:
             self.canvas.setFillColor(HexColor(fill))
@@ -105,7 +105,7 @@ class Sheet:
         *,
         padding: float = 4,
     ) -> None:
-        """The cells of one table row on a common baseline."""
+        """Draw the cells of a table row on a common baseline."""
         for column, cell in zip(columns, cells, strict=True):
             anchors = {
                 "left": x + padding,
@@ -125,7 +125,7 @@ class Sheet:
         *,
         leading: float = 15,
     ) -> float:
-        """Labels at the left and texts at the right edge; returns the baseline after the last."""
+        """Draw labels on the left and texts on the right; return the next baseline."""
         for label, text in pairs:
             self.text(left, y, label, font)
             self.text(right, y, text, font, "right")
@@ -133,10 +133,10 @@ class Sheet:
         return y
 
     def new_page(self) -> None:
-        """Ends the page; the next stroke falls on a new one of the same size."""
+        """End the page and begin one of the same size."""
         self.canvas.showPage()
 
     def to_bytes(self) -> bytes:
-        """The finished file."""
+        """Return the finished file."""
         self.canvas.save()
         return self._buffer.getvalue()

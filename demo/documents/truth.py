@@ -14,41 +14,41 @@ from demo.documents.model import Contract, Invoice, Line
 Tag = dict[str, object]
 
 
-def invoice_truth(invoice: Invoice) -> list[Tag]:
-    """Tags of the invoice schema; members that the invoice does not have are left out."""
+def build_invoice_tags(invoice: Invoice) -> list[Tag]:
+    """Return the tags of the invoice schema, without those that the invoice does not have."""
     currency = invoice.currency
     values: dict[str, object] = {
         "invoice_number": invoice.number,
-        "invoice_date": _day(invoice.issued),
-        "due_date": _day(invoice.due) if invoice.due else None,
+        "invoice_date": _format_day(invoice.issued),
+        "due_date": _format_day(invoice.due) if invoice.due else None,
         "supplier_name": invoice.supplier.name,
         "supplier_address": ", ".join(invoice.supplier.address),
         "supplier_vat_id": invoice.supplier.tax_id,
         "customer_name": invoice.customer.name if invoice.customer else None,
         "iban": invoice.iban,
         "currency": currency,
-        "subtotal": _money(invoice.subtotal, currency),
-        "tax_amount": _money(invoice.tax, currency),
-        "total": _money(invoice.total, currency),
+        "subtotal": _format_money(invoice.subtotal, currency),
+        "tax_amount": _format_money(invoice.tax, currency),
+        "total": _format_money(invoice.total, currency),
         "paid": invoice.paid,
     }
-    tags = [_tag(field, value) for field, value in values.items() if value is not None]
+    tags = [_build_tag(field, value) for field, value in values.items() if value is not None]
     for row, line in enumerate(invoice.lines):
-        tags.extend(_line_tags(row, line, currency))
+        tags.extend(_build_line_tags(row, line, currency))
     return tags
 
 
-def contract_truth(contract: Contract) -> list[Tag]:
-    """Tags of the contract schema, one `parties` tag for each party.
+def build_contract_tags(contract: Contract) -> list[Tag]:
+    """Return the tags of the contract schema, with one `parties` tag for each party.
 
-    The signature region is left out, since a region is a box on a page and nothing else.
+    The signature region is omitted, because a region is only a box on a page.
     """
     values: list[tuple[str, object]] = [("title", contract.title)]
     values.extend(("parties", party) for party in contract.parties)
     values.extend(
         [
-            ("effective_date", _day(contract.effective)),
-            ("end_date", _day(contract.end)),
+            ("effective_date", _format_day(contract.effective)),
+            ("end_date", _format_day(contract.end)),
             ("governing_law", contract.law),
             ("contract_type", contract.kind),
             ("termination_notice_days", contract.notice_days),
@@ -57,29 +57,29 @@ def contract_truth(contract: Contract) -> list[Tag]:
         ]
     )
     if contract.value:
-        values.append(("value", _money(*contract.value)))
-    return [_tag(field, value) for field, value in values]
+        values.append(("value", _format_money(*contract.value)))
+    return [_build_tag(field, value) for field, value in values]
 
 
-def _line_tags(row: int, line: Line, currency: str) -> list[Tag]:
+def _build_line_tags(row: int, line: Line, currency: str) -> list[Tag]:
     whole = line.quantity == line.quantity.to_integral_value()
     cells: dict[str, object] = {
         "description": line.description,
         "quantity": int(line.quantity) if whole else float(line.quantity),
-        "unit_price": _money(line.unit_price, currency),
-        "amount": _money(line.amount, currency),
+        "unit_price": _format_money(line.unit_price, currency),
+        "amount": _format_money(line.amount, currency),
     }
-    return [_tag(f"line_items.{column}", value, row) for column, value in cells.items()]
+    return [_build_tag(f"line_items.{column}", value, row) for column, value in cells.items()]
 
 
-def _tag(field: str, value: object, row: int | None = None) -> Tag:
+def _build_tag(field: str, value: object, row: int | None = None) -> Tag:
     place: Tag = {} if row is None else {"row": row}
     return {"field": field, "value": value, **place, "evidence": []}
 
 
-def _day(value: date) -> str:
+def _format_day(value: date) -> str:
     return value.isoformat()
 
 
-def _money(amount: Decimal, currency: str) -> dict[str, str]:
+def _format_money(amount: Decimal, currency: str) -> dict[str, str]:
     return {"amount": str(amount), "currency": currency}

@@ -1,15 +1,15 @@
-"""Invoices as HTML pages, left to right or right to left."""
+"""Write invoices as HTML pages, from left to right or from right to left."""
 
 from html import escape
 
 from demo.documents.model import Invoice, Party
 from demo.documents.wording import (
-    column_titles,
-    heading_facts,
-    line_cells,
-    spaced_iban,
-    sums,
-    wording,
+    format_iban,
+    get_wording,
+    list_column_titles,
+    list_heading_facts,
+    list_line_cells,
+    list_totals,
 )
 
 RIGHT_TO_LEFT = {"ar", "he"}
@@ -21,45 +21,48 @@ STYLE = (
 )
 
 
-def html_invoice(invoice: Invoice, encoding: str) -> bytes:
-    """An HTML page in the encoding that its `meta` element declares."""
-    words = wording(invoice.locale)
+def write_html_invoice(invoice: Invoice, encoding: str) -> bytes:
+    """Return an HTML page in the encoding that its `meta` element declares."""
+    words = get_wording(invoice.locale)
     title = escape(f"{words['invoice']} {invoice.number}")
     direction = "rtl" if invoice.language in RIGHT_TO_LEFT else "ltr"
     head = f'<head><meta charset="{encoding}"><title>{title}</title><style>{STYLE}</style></head>'
     page = (
         f'<!DOCTYPE html>\n<html lang="{invoice.language}" dir="{direction}">\n{head}\n<body>\n'
-        f"{_body(invoice)}\n</body>\n</html>\n"
+        f"{_build_body(invoice)}\n</body>\n</html>\n"
     )
     return page.encode(encoding)
 
 
-def _body(invoice: Invoice) -> str:
-    words = wording(invoice.locale)
-    parts = [f"<h1>{escape(words['invoice'])}</h1>", _party(invoice.supplier)]
-    parts.append(_definitions(heading_facts(invoice)))
+def _build_body(invoice: Invoice) -> str:
+    words = get_wording(invoice.locale)
+    parts = [f"<h1>{escape(words['invoice'])}</h1>", _build_party(invoice.supplier)]
+    parts.append(_build_definitions(list_heading_facts(invoice)))
     if invoice.customer:
-        parts += [f"<h2>{escape(words['customer'])}</h2>", _party(invoice.customer)]
-    rows = [_row("th", column_titles(invoice)), *(_row("td", c) for c in line_cells(invoice))]
+        parts += [f"<h2>{escape(words['customer'])}</h2>", _build_party(invoice.customer)]
+    rows = [
+        _build_row("th", list_column_titles(invoice)),
+        *(_build_row("td", c) for c in list_line_cells(invoice)),
+    ]
     parts.append("<table>\n" + "\n".join(rows) + "\n</table>")
-    parts.append(_definitions(sums(invoice)))
+    parts.append(_build_definitions(list_totals(invoice)))
     if invoice.iban:
-        parts.append(f"<p>{escape(words['iban'])}: <bdi>{spaced_iban(invoice.iban)}</bdi></p>")
+        parts.append(f"<p>{escape(words['iban'])}: <bdi>{format_iban(invoice.iban)}</bdi></p>")
     if invoice.paid:
         parts.append(f"<p><strong>{escape(words['paid'])}</strong></p>")
     parts.append(f"<p>{escape(invoice.note)}</p>")
     return "\n".join(parts)
 
 
-def _party(party: Party) -> str:
+def _build_party(party: Party) -> str:
     lines = "<br>".join(escape(text) for text in (*party.address, party.email) if text)
     return f"<p><strong>{escape(party.name)}</strong><br>{lines}</p>"
 
 
-def _definitions(pairs: list[tuple[str, str]]) -> str:
+def _build_definitions(pairs: list[tuple[str, str]]) -> str:
     rows = (f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in pairs)
     return "<table>\n" + "\n".join(rows) + "\n</table>"
 
 
-def _row(element: str, cells: tuple[str, ...]) -> str:
+def _build_row(element: str, cells: tuple[str, ...]) -> str:
     return "<tr>" + "".join(f"<{element}>{escape(c)}</{element}>" for c in cells) + "</tr>"

@@ -1,69 +1,73 @@
-"""Invoices as PDF whose pages are wide, lie on their side or go on and on."""
+"""Draw invoices as PDF with wide, rotated, or many pages."""
 
 from reportlab.lib.pagesizes import A4, LETTER, landscape
 
 from demo.documents.model import Invoice
 from demo.documents.sheet import Column, Font, Sheet
 from demo.documents.wording import (
-    column_titles,
-    heading_facts,
-    line_cells,
-    spaced_iban,
-    sums,
-    wording,
+    format_iban,
+    get_wording,
+    list_column_titles,
+    list_heading_facts,
+    list_line_cells,
+    list_totals,
 )
 
 LINES_PER_PAGE = 22
 
 
-def landscape_statement(invoice: Invoice) -> bytes:
-    """A freight bill across a letter page: facts in a strip, striped lines, sums at the foot."""
-    words, supplier = wording(invoice.locale), invoice.supplier
+def draw_landscape(invoice: Invoice) -> bytes:
+    """Draw a freight bill on a wide letter page with striped lines and totals at the bottom."""
+    words, supplier = get_wording(invoice.locale), invoice.supplier
     size = landscape(LETTER)
     sheet = Sheet(size, title=f"{words['invoice']} {invoice.number}", author=supplier.name)
-    _wide_page(sheet, invoice, "#7a2e1d", "#f7ece8")
+    _draw_wide_page(sheet, invoice, "#7a2e1d", "#f7ece8")
     return sheet.to_bytes()
 
 
-def rotated(invoice: Invoice) -> bytes:
-    """A landscape page as an office scanner stores it: drawn on its side on upright paper.
+def draw_rotated(invoice: Invoice) -> bytes:
+    """Draw a landscape page as an office scanner stores it: sideways on upright paper.
 
-    The page carries /Rotate 90, so that a reader who honours it sees the text upright.
+    The page has /Rotate 90, so programs that support it show the text upright.
     """
-    words, supplier = wording(invoice.locale), invoice.supplier
+    words, supplier = get_wording(invoice.locale), invoice.supplier
     size = landscape(A4)
     sheet = Sheet(size, title=f"{words['invoice']} {invoice.number}", author=supplier.name)
     # reportlab takes the size as seen and swaps the sides of the stored page itself.
     sheet.canvas.setPageRotation(90)
     sheet.canvas.translate(sheet.height, 0)
     sheet.canvas.rotate(90)
-    _wide_page(sheet, invoice, "#3e5c1e", "#eef3e6")
+    _draw_wide_page(sheet, invoice, "#3e5c1e", "#eef3e6")
     return sheet.to_bytes()
 
 
-def many_pages(invoice: Invoice) -> bytes:
-    """A long list of goods with the carried sum on top of each following page."""
-    words = wording(invoice.locale)
+def draw_many_pages(invoice: Invoice) -> bytes:
+    """Draw a long list of goods, with the amount carried over at the top of each further page."""
+    words = get_wording(invoice.locale)
     sheet = Sheet(A4, title=f"{words['invoice']} {invoice.number}", author=invoice.supplier.name)
     starts = range(0, len(invoice.lines), LINES_PER_PAGE)
     for page, start in enumerate(starts, start=1):
-        y = _first_head(sheet, invoice) if page == 1 else _next_head(sheet, invoice, start)
-        y = _goods(sheet, y, invoice, start)
+        y = (
+            _draw_first_head(sheet, invoice)
+            if page == 1
+            else _draw_next_head(sheet, invoice, start)
+        )
+        y = _draw_goods(sheet, y, invoice, start)
         footer = f"{words['page']} {page} / {len(starts)}"
         sheet.text(sheet.width / 2, 815, footer, Font(8), "center")
         if page < len(starts):
             sheet.new_page()
-    *parts, total = sums(invoice)
+    *parts, total = list_totals(invoice)
     y = sheet.pairs(330, sheet.width - 50, y + 16, parts)
     y = sheet.pairs(330, sheet.width - 50, y + 4, [total], Font(11, bold=True))
     if invoice.iban:
-        sheet.text(50, y + 20, f"{words['iban']}: {spaced_iban(invoice.iban)}")
+        sheet.text(50, y + 20, f"{words['iban']}: {format_iban(invoice.iban)}")
     sheet.text(50, y + 36, invoice.note, Font(8))
     return sheet.to_bytes()
 
 
-def _wide_page(sheet: Sheet, invoice: Invoice, color: str, tint: str) -> None:
-    words, supplier, customer = wording(invoice.locale), invoice.supplier, invoice.customer
+def _draw_wide_page(sheet: Sheet, invoice: Invoice, color: str, tint: str) -> None:
+    words, supplier, customer = get_wording(invoice.locale), invoice.supplier, invoice.customer
     left, right = 40.0, sheet.width - 40
     sheet.text(left, 58, supplier.name, Font(18, bold=True, color=color))
     sheet.text(right, 58, words["invoice"].upper(), Font(18, color=color), "right")
@@ -71,7 +75,7 @@ def _wide_page(sheet: Sheet, invoice: Invoice, color: str, tint: str) -> None:
         text for text in (*supplier.address, supplier.phone, supplier.email) if text
     )
     sheet.text(left, 76, contacts, Font(8.5))
-    facts = heading_facts(invoice)
+    facts = list_heading_facts(invoice)
     if customer:
         facts.insert(0, (words["customer"], customer.name))
     cell = (right - left) / len(facts)
@@ -81,16 +85,16 @@ def _wide_page(sheet: Sheet, invoice: Invoice, color: str, tint: str) -> None:
         sheet.text(left + 8 + number * cell, 124, text, Font(9.5, bold=True))
     if customer:
         sheet.text(left + 8, 150, ", ".join(customer.address), Font(8.5))
-    y = _striped(sheet, left, right, 178, invoice, (color, tint))
-    *parts, total = sums(invoice)
+    y = _draw_striped_lines(sheet, left, right, 178, invoice, (color, tint))
+    *parts, total = list_totals(invoice)
     y = sheet.pairs(right - 230, right - 8, y + 16, parts, leading=17)
     sheet.pairs(right - 230, right - 8, y + 4, [total], Font(13, bold=True, color=color))
     if invoice.iban:
-        sheet.text(left, y - 17, f"{words['iban']}  {spaced_iban(invoice.iban)}", Font(10))
+        sheet.text(left, y - 17, f"{words['iban']}  {format_iban(invoice.iban)}", Font(10))
     sheet.text(left, y, invoice.note, Font(8.5))
 
 
-def _striped(
+def _draw_striped_lines(
     sheet: Sheet, left: float, right: float, y: float, invoice: Invoice, colors: tuple[str, str]
 ) -> float:
     color, tint = colors
@@ -103,8 +107,8 @@ def _striped(
     ]
     sheet.box(left, y - 15, wide, 22, fill=color, stroke=None)
     titles = Font(9.5, bold=True, color="#ffffff")
-    sheet.row(left, y, columns, column_titles(invoice), titles, padding=8)
-    for number, cells in enumerate(line_cells(invoice)):
+    sheet.row(left, y, columns, list_column_titles(invoice), titles, padding=8)
+    for number, cells in enumerate(list_line_cells(invoice)):
         y += 22
         if number % 2:
             sheet.box(left, y - 15, wide, 22, fill=tint, stroke=None)
@@ -112,8 +116,8 @@ def _striped(
     return y + 22
 
 
-def _first_head(sheet: Sheet, invoice: Invoice) -> float:
-    words, supplier, customer = wording(invoice.locale), invoice.supplier, invoice.customer
+def _draw_first_head(sheet: Sheet, invoice: Invoice) -> float:
+    words, supplier, customer = get_wording(invoice.locale), invoice.supplier, invoice.customer
     sheet.box(sheet.width - 200, 40, 150, 26, fill="#d9231c", stroke=None)
     sheet.text(
         sheet.width - 125, 58, "EISEN & HAIN", Font(13, bold=True, color="#ffffff"), "center"
@@ -123,11 +127,11 @@ def _first_head(sheet: Sheet, invoice: Invoice) -> float:
     if customer:
         sheet.texts(50, 110, [customer.name, *customer.address], Font(10))
     sheet.text(50, 190, f"{words['invoice']} {invoice.number}", Font(15, bold=True))
-    return sheet.pairs(50, 250, 212, heading_facts(invoice), Font(9), leading=13) + 10
+    return sheet.pairs(50, 250, 212, list_heading_facts(invoice), Font(9), leading=13) + 10
 
 
-def _next_head(sheet: Sheet, invoice: Invoice, start: int) -> float:
-    words = wording(invoice.locale)
+def _draw_next_head(sheet: Sheet, invoice: Invoice, start: int) -> float:
+    words = get_wording(invoice.locale)
     carried = sum((line.amount for line in invoice.lines[:start]), invoice.lines[0].amount * 0)
     sheet.text(50, 50, f"{words['invoice']} {invoice.number}", Font(9, bold=True))
     sheet.text(sheet.width - 50, 50, invoice.supplier.name, Font(9), "right")
@@ -135,7 +139,7 @@ def _next_head(sheet: Sheet, invoice: Invoice, start: int) -> float:
     return 100
 
 
-def _goods(sheet: Sheet, y: float, invoice: Invoice, start: int) -> float:
+def _draw_goods(sheet: Sheet, y: float, invoice: Invoice, start: int) -> float:
     columns = [
         Column(35),
         Column(265),
@@ -143,9 +147,9 @@ def _goods(sheet: Sheet, y: float, invoice: Invoice, start: int) -> float:
         Column(70, "right"),
         Column(75, "right"),
     ]
-    sheet.row(50, y, columns, ("Pos.", *column_titles(invoice)), Font(8.5, bold=True))
+    sheet.row(50, y, columns, ("Pos.", *list_column_titles(invoice)), Font(8.5, bold=True))
     sheet.rule(50, sheet.width - 50, y + 5)
-    rows = line_cells(invoice)[start : start + LINES_PER_PAGE]
+    rows = list_line_cells(invoice)[start : start + LINES_PER_PAGE]
     for position, cells in enumerate(rows, start=start + 1):
         y += 20
         sheet.row(50, y, columns, (str(position), *cells), Font(9))

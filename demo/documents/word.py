@@ -1,4 +1,4 @@
-"""Contracts as DOCX, with the dates inside the ZIP fixed so that the bytes are."""
+"""Write contracts as DOCX, with fixed dates in the ZIP file so that the bytes do not change."""
 
 import zipfile
 from datetime import UTC, datetime
@@ -13,8 +13,8 @@ from demo.documents.model import Block, Contract, Signature
 WRITTEN = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-def docx_contract(contract: Contract) -> bytes:
-    """A contract as a Word document with headings, a table and a table of signatures."""
+def write_docx_contract(contract: Contract) -> bytes:
+    """Return a contract as a Word document with headings, a table and a table of signatures."""
     document = Document()
     properties = document.core_properties
     properties.title, properties.author = contract.title, contract.parties[0]
@@ -25,7 +25,7 @@ def docx_contract(contract: Contract) -> bytes:
     _add_signatures(document, contract.signatures)
     target = BytesIO()
     document.save(target)
-    return _with_fixed_dates(target.getvalue())
+    return _fix_dates(target.getvalue())
 
 
 def _add(document: DocxDocument, block: Block) -> None:
@@ -56,7 +56,7 @@ def _add_signatures(document: DocxDocument, signatures: tuple[Signature, ...]) -
             cell.add_paragraph(text)
 
 
-def _with_fixed_dates(content: bytes) -> bytes:
+def _fix_dates(content: bytes) -> bytes:
     target = BytesIO()
     with (
         zipfile.ZipFile(BytesIO(content)) as source,

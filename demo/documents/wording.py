@@ -1,4 +1,4 @@
-"""Labels, dates and figures as each language and country prints them."""
+"""Labels, dates and amounts as each language and country prints them."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -10,7 +10,7 @@ from demo.documents.model import Invoice, load_json
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How one locale prints an invoice; `labels` are keyed by the member they stand beside."""
+    """How a locale prints an invoice; `labels` are keyed by the member that they name."""
 
     labels: dict[str, str]
     months: tuple[str, ...]
@@ -24,20 +24,20 @@ class Wording:
         return self.labels[label]
 
     def figure(self, amount: Decimal) -> str:
-        """An amount with the locale's separators and digits, without a currency."""
+        """Return an amount with the locale's separators and digits, without a currency."""
         swapped = f"{amount:,}".translate({ord(","): self.group, ord("."): self.point})
         return self._in_digits(swapped)
 
     def money(self, amount: Decimal) -> str:
-        """An amount with the currency as the locale writes it."""
+        """Return an amount with the currency as the locale writes it."""
         return self.money_pattern.format(amount=self.figure(amount))
 
     def quantity(self, value: Decimal) -> str:
-        """A quantity or rate without trailing zeros."""
+        """Return a quantity or rate without trailing zeros."""
         return self._in_digits(f"{value.normalize():f}".replace(".", self.point))
 
     def day(self, value: date) -> str:
-        """A date in the locale's usual form."""
+        """Return a date in the locale's usual form."""
         text = self.date_pattern.format(
             y=value.year,
             m=value.month,
@@ -53,8 +53,8 @@ class Wording:
 
 
 @cache
-def wording(locale: str) -> Wording:
-    """The wording of a locale such as `de-CH`; KeyError for one that has none."""
+def get_wording(locale: str) -> Wording:
+    """Return the wording of a locale such as `de-CH`. Raises KeyError for an unknown one."""
     language = locale.split("-", maxsplit=1)[0]
     local = load_json("locales.json")[locale]
     labels: dict[str, str] = load_json("words.json")[language]
@@ -69,14 +69,14 @@ def wording(locale: str) -> Wording:
     )
 
 
-def spaced_iban(iban: str) -> str:
-    """The printed form of an IBAN, in groups of four (ISO 13616)."""
+def format_iban(iban: str) -> str:
+    """Return the printed form of an IBAN, in groups of four (ISO 13616)."""
     return " ".join(iban[start : start + 4] for start in range(0, len(iban), 4))
 
 
-def heading_facts(invoice: Invoice) -> list[tuple[str, str]]:
-    """Label and text of number, date, due date and tax number, those that the invoice has."""
-    words = wording(invoice.locale)
+def list_heading_facts(invoice: Invoice) -> list[tuple[str, str]]:
+    """Return labels and texts of the number, dates and tax number that the invoice has."""
+    words = get_wording(invoice.locale)
     facts = [(words["number"], invoice.number), (words["date"], words.day(invoice.issued))]
     if invoice.due:
         facts.append((words["due"], words.day(invoice.due)))
@@ -84,9 +84,9 @@ def heading_facts(invoice: Invoice) -> list[tuple[str, str]]:
     return facts
 
 
-def line_cells(invoice: Invoice) -> list[tuple[str, str, str, str]]:
-    """Description, quantity, unit price and amount of each line, as printed."""
-    words = wording(invoice.locale)
+def list_line_cells(invoice: Invoice) -> list[tuple[str, str, str, str]]:
+    """Return description, quantity, unit price and amount of each line, as printed."""
+    words = get_wording(invoice.locale)
     return [
         (
             line.description,
@@ -98,15 +98,15 @@ def line_cells(invoice: Invoice) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def column_titles(invoice: Invoice) -> tuple[str, str, str, str]:
-    """Titles of the four columns of `line_cells`."""
-    words = wording(invoice.locale)
+def list_column_titles(invoice: Invoice) -> tuple[str, str, str, str]:
+    """Return the titles of the four columns of `list_line_cells`."""
+    words = get_wording(invoice.locale)
     return words["description"], words["quantity"], words["unit_price"], words["amount"]
 
 
-def sums(invoice: Invoice) -> list[tuple[str, str]]:
-    """Label and text of subtotal, tax and total, in this order."""
-    words = wording(invoice.locale)
+def list_totals(invoice: Invoice) -> list[tuple[str, str]]:
+    """Return labels and texts of subtotal, tax and total, in this order."""
+    words = get_wording(invoice.locale)
     rate = words.quantity(invoice.tax_rate)
     return [
         (words["subtotal"], words.money(invoice.subtotal)),

@@ -27,25 +27,25 @@ class _Words(HTMLParser):
 
 
 def _from_pdf(document: DemoDocument) -> str:
-    with pypdfium2.PdfDocument(document.make()) as pdf:
+    with pypdfium2.PdfDocument(document.render()) as pdf:
         return "\n".join(page.get_textpage().get_text_range() for page in pdf)
 
 
 def _from_docx(document: DemoDocument) -> str:
-    opened = docx.Document(io.BytesIO(document.make()))
+    opened = docx.Document(io.BytesIO(document.render()))
     cells = (c.text for table in opened.tables for row in table.rows for c in row.cells)
     return "\n".join([*(paragraph.text for paragraph in opened.paragraphs), *cells])
 
 
 def _from_mail(document: DemoDocument) -> str:
-    message = email.message_from_bytes(document.make(), policy=policy.default)
+    message = email.message_from_bytes(document.render(), policy=policy.default)
     body = message.get_body(("plain",))
     assert body is not None
     return body.get_content()
 
 
 def _from_html(document: DemoDocument) -> str:
-    content = document.make()
+    content = document.render()
     declared = re.search(rb'<meta charset="([^"]+)">', content)
     assert declared is not None
     parser = _Words()
@@ -54,7 +54,7 @@ def _from_html(document: DemoDocument) -> str:
 
 
 def _from_text(document: DemoDocument) -> str:
-    content = document.make()
+    content = document.render()
     return content.decode(LEGACY_ENCODINGS.get(document.language, "utf-8"))
 
 

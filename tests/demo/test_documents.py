@@ -116,7 +116,7 @@ def test_the_collection_is_as_varied_as_promised() -> None:
     assert languages >= {"en", "de", "fr", "es", "el", "ru", "ja", "ar"}
     assert len({document.media_type for document in DOCUMENTS}) == 5
     assert len({document.name for document in DOCUMENTS}) == len(DOCUMENTS)
-    contents = {hashlib.sha256(document.make()).digest() for document in DOCUMENTS}
+    contents = {hashlib.sha256(document.render()).digest() for document in DOCUMENTS}
     assert len(contents) == len(DOCUMENTS)
 
 
@@ -126,10 +126,10 @@ import hashlib, json, sys, time
 from demo.documents import DOCUMENTS
 early = sorted({"reportlab", "PIL", "docx"} & set(sys.modules))
 started = time.process_time()
-made = {document.name: hashlib.sha256(document.make()).hexdigest() for document in DOCUMENTS}
+made = {document.name: hashlib.sha256(document.render()).hexdigest() for document in DOCUMENTS}
 print(json.dumps({"early": early, "seconds": time.process_time() - started, "made": made}))
 """
-    here = {d.name: hashlib.sha256(d.make()).hexdigest() for d in DOCUMENTS}
+    here = {d.name: hashlib.sha256(d.render()).hexdigest() for d in DOCUMENTS}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     there = json.loads(done.stdout)
     assert there["early"] == []
@@ -139,7 +139,7 @@ print(json.dumps({"early": early, "seconds": time.process_time() - started, "mad
 
 @each([document for document in DOCUMENTS if document.name.endswith(".docx")])
 def test_docx_entries_do_not_carry_the_clock(document: DemoDocument) -> None:
-    with zipfile.ZipFile(io.BytesIO(document.make())) as archive:
+    with zipfile.ZipFile(io.BytesIO(document.render())) as archive:
         dates = {entry.date_time for entry in archive.infolist()}
     assert dates == {(2026, 1, 2, 0, 0, 0)}
 
@@ -214,7 +214,7 @@ def test_a_contract_says_its_truth(
 
 @each(PDFS)
 def test_pdf_pages_show_something_and_nothing_runs_off(document: DemoDocument) -> None:
-    with pypdfium2.PdfDocument(document.make()) as pdf:
+    with pypdfium2.PdfDocument(document.render()) as pdf:
         for page in pdf:
             darkest, brightest = page.render(scale=0.5).to_pil().convert("L").getextrema()
             assert darkest < 120
@@ -230,7 +230,7 @@ def test_pdf_pages_show_something_and_nothing_runs_off(document: DemoDocument) -
 def test_layouts_of_the_pdfs() -> None:
     shapes = {}
     for document in PDFS:
-        with pypdfium2.PdfDocument(document.make()) as pdf:
+        with pypdfium2.PdfDocument(document.render()) as pdf:
             shapes[document.name] = (len(pdf), *(round(side) for side in pdf[0].get_size()))
     assert shapes["Master Services Agreement.pdf"] == (6, 595, 842)
     assert shapes["Eisenhain 4402718.pdf"] == (3, 595, 842)
@@ -243,7 +243,7 @@ def test_layouts_of_the_pdfs() -> None:
 
 
 def _place_of_total(document: DemoDocument) -> tuple[int, int]:
-    with pypdfium2.PdfDocument(document.make()) as pdf:
+    with pypdfium2.PdfDocument(document.render()) as pdf:
         text = pdf[0].get_textpage()
         position = text.get_text_range().rindex(
             {"de": "Gesamt", "en": "Total", "fr": "TTC"}[document.language]
