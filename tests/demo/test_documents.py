@@ -253,7 +253,7 @@ def _place_of_total(document: DemoDocument) -> tuple[int, int]:
 
 
 def test_the_scan_is_one_crooked_grainy_image_without_text() -> None:
-    with pypdfium2.PdfDocument(named(SCAN).make()) as pdf:
+    with pypdfium2.PdfDocument(named(SCAN).render()) as pdf:
         page = pdf[0]
         assert page.get_textpage().count_chars() == 0
         kinds = [item.type for item in page.get_objects(max_depth=4)]
@@ -266,7 +266,7 @@ def test_the_scan_is_one_crooked_grainy_image_without_text() -> None:
 
 
 def test_the_rotated_page_is_drawn_on_its_side_and_shown_upright() -> None:
-    with pypdfium2.PdfDocument(named(ROTATED).make()) as pdf:
+    with pypdfium2.PdfDocument(named(ROTATED).render()) as pdf:
         page = pdf[0]
         assert page.get_rotation() == 90
         assert page.get_mediabox()[2] < page.get_mediabox()[3]
@@ -279,9 +279,9 @@ def test_the_rotated_page_is_drawn_on_its_side_and_shown_upright() -> None:
 
 
 def test_text_files_come_in_different_encodings() -> None:
-    named("τιμολόγιο.txt").make().decode("utf-8")
+    named("τιμολόγιο.txt").render().decode("utf-8")
     for name in ("счёт 0315.txt", "NDA Entwurf.txt", "請求書.html"):
         with pytest.raises(UnicodeDecodeError):
-            named(name).make().decode("utf-8")
-    assert b'charset="shift_jis"' in named("請求書.html").make()
-    assert b'dir="rtl"' in named("فاتورة.html").make()
+            named(name).render().decode("utf-8")
+    assert b'charset="shift_jis"' in named("請求書.html").render()
+    assert b'dir="rtl"' in named("فاتورة.html").render()

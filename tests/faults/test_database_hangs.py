@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
@@ -36,11 +36,14 @@ class Database:
 
     def suspend(self) -> None:
         for process in self._processes():
-            process.suspend()
+            with suppress(psutil.NoSuchProcess):
+                process.suspend()
 
     def resume(self) -> None:
         for process in self._processes():
-            process.resume()
+            # A process that the postmaster was starting may end meanwhile.
+            with suppress(psutil.NoSuchProcess):
+                process.resume()
 
 
 @pytest.fixture(scope="module")
