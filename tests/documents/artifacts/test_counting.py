@@ -10,7 +10,7 @@ import pytest
 from app.kit import db
 from tests.factories import Org
 from tests.factories.counts import fold, run_sql
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -20,9 +20,9 @@ def _get_today() -> datetime:
     return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def _create_documents(desk: Desk) -> None:
+def _create_documents(workspace: Workspace) -> None:
     """Create documents around the starts of days, due around the start of today and now."""
-    today, schema_id = _get_today(), desk.schema()
+    today, schema_id = _get_today(), workspace.schema()
     created = [
         today - timedelta(days=days) + offset
         for days, offset in product((3, 2), (-_MICROSECOND, timedelta(0), _MICROSECOND))
@@ -38,12 +38,12 @@ def _create_documents(desk: Desk) -> None:
         db.utc_now() + hour,
     ]
     for created_at, due_at in product(created, due):
-        desk.artifact(schema_id, created_at=created_at, due_at=due_at)
+        workspace.artifact(schema_id, created_at=created_at, due_at=due_at)
     for values in ({"status": "done"}, {"status": "failed"}, {"archived": True}):
-        desk.artifact(schema_id, created_at=created[0], due_at=today, **values)
+        workspace.artifact(schema_id, created_at=created[0], due_at=today, **values)
 
 
-def _count_overdue(desk: Desk, period: dict[str, datetime]) -> int:
+def _count_overdue(workspace: Workspace, period: dict[str, datetime]) -> int:
     conditions = {
         "created_after": "created_at >= :created_after",
         "created_before": "created_at < :created_before",
@@ -54,15 +54,15 @@ def _count_overdue(desk: Desk, period: dict[str, datetime]) -> int:
         " ('processing', 'ready', 'in_progress', 'in_review') AND NOT archived"
         f" AND due_at < now() AND organization_id = :org AND {where}"
     )
-    return int(run_sql(desk.org, statement, **period)[0][0])
+    return int(run_sql(workspace.org, statement, **period)[0][0])
 
 
 @pytest.mark.parametrize("folded", [False, True])
 def test_overdue_of_a_period_equals_the_counted_rows(org: Org, *, folded: bool) -> None:
-    desk = Desk(org)
-    _create_documents(desk)
+    workspace = Workspace(org)
+    _create_documents(workspace)
     if folded:
-        fold(desk.org.app)
+        fold(workspace.org.app)
     starts: list[datetime] = [
         _get_today() - timedelta(days=days) + offset
         for days in (3, 2, 1)
@@ -74,7 +74,7 @@ def test_overdue_of_a_period_equals_the_counted_rows(org: Org, *, folded: bool) 
     counts: dict[str, tuple[Any, int]] = {}
     for period in periods:
         query = urlencode({name: at.isoformat() for name, at in period.items()})
-        answer = desk.org.api("viewer").get(f"/artifacts/stats?{query}")
-        counts[query] = (answer.json["data"]["overdue"], _count_overdue(desk, period))
+        answer = workspace.org.api("viewer").get(f"/artifacts/stats?{query}")
+        counts[query] = (answer.json["data"]["overdue"], _count_overdue(workspace, period))
     assert {query: pair for query, pair in counts.items() if pair[0] != pair[1]} == {}
     assert max(expected for _, expected in counts.values()) > 0
