@@ -15,7 +15,7 @@ from app.delivery.exports import models as export_models
 from app.delivery.exports import routes as exports
 from app.delivery.notifications import jobs as notification_jobs
 from app.delivery.notifications import models as notification_models
-from app.delivery.webhooks import descriptions as webhook_descriptions
+from app.delivery.webhooks import catalogue as webhook_catalogue
 from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import models as webhook_models
 from app.delivery.webhooks import routes as webhooks
@@ -105,7 +105,7 @@ BLUEPRINTS: list[Blueprint] = [
     billing_periods.blueprint,
 ]
 
-WEBHOOKS = webhook_descriptions.describe()
+WEBHOOKS = webhook_catalogue.describe_events()
 """Webhook requests that the service sends, for the API description."""
 
 JOBS: list[ModuleType] = [

@@ -6,10 +6,11 @@ from uuid import UUID
 from flask import Flask
 from sqlalchemy import text
 
-from app.delivery.webhooks import abandoning, fanout, recorder, sending, service
+from app.delivery.webhooks import abandoning, fanout, recorder, service
 from app.delivery.webhooks.models import Webhook
 from app.delivery.webhooks.queries import backlog, due, leases
 from app.delivery.webhooks.queries.leases import Attempt, BeginLimit, Lease
+from app.delivery.webhooks.queries.outcomes import Result
 from app.kit import container, db, jobs, tenancy
 from app.kit.ids import uuid7
 
@@ -94,14 +95,14 @@ def _run_queries() -> None:
     with tenancy.across_organizations(reason="as the relay does"), db.transaction():
         due.Finder().find()
         due.measure_depth()
-        backlog.list_deleted()
+        backlog.list_deleted_webhooks()
 
 
 def _deliver(limits: list[BeginLimit]) -> None:
     """Begin attempts at working and failing webhooks, and end them in every way."""
     for failing in (False, True):
         with tenancy.across_organizations(reason="as the deliverer does"), db.transaction():
-            begun = leases.begin(limits, attempts=4, failing=failing)
+            begun = leases.begin_attempts(limits, attempts=4, failing=failing)
             tokens = [_lease(attempt) for attempt in begun]
             leases.renew(tokens)
             leases.requeue(tokens[:PENDING])
@@ -111,13 +112,13 @@ def _deliver(limits: list[BeginLimit]) -> None:
         with tenancy.across_organizations(reason="as the recorder does"), db.transaction():
             recorder.write(
                 [
-                    sending.build_result(attempt, ok=number % 3 == 0, fatal=number % 7 == 1)
+                    Result(attempt, ok=number % 3 == 0, fatal=number % 7 == 1)
                     for number, attempt in enumerate(left)
                 ]
             )
             # These leases are lost; the failures include the tenth of the first webhook.
-            recorder.write([sending.build_result(attempt, ok=True) for attempt in begun[:PENDING]])
-            recorder.write([sending.build_result(attempt, ok=False) for attempt in begun[:PENDING]])
+            recorder.write([Result(attempt, ok=True) for attempt in begun[:PENDING]])
+            recorder.write([Result(attempt, ok=False) for attempt in begun[:PENDING]])
 
 
 def _lease(attempt: Attempt) -> Lease:

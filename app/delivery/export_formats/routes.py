@@ -4,6 +4,7 @@ from typing import Any
 
 from app.delivery.export_formats import service
 from app.delivery.export_formats.schemas import ExportFormat, ExportFormatDetail
+from app.engines.formats import Format
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
@@ -32,7 +33,7 @@ def list_export_formats(caller: Caller, query: dict[str, Any]) -> Page:
     returns=ExportFormatDetail,
     text_ids=("format_id",),
 )
-def get_export_format(caller: Caller, format_id: str) -> dict[str, Any]:
+def get_export_format(caller: Caller, format_id: str) -> Format:
     """Get an export format.
 
     Returns one format with the JSON Schema of its options and a sample file.

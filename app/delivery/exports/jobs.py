@@ -5,9 +5,9 @@ from time import monotonic
 from typing import Any, BinaryIO, cast
 from uuid import UUID
 
-from app.delivery.exports import service
 from app.delivery.exports.models import Export
-from app.delivery.exports.queries import rows
+from app.delivery.exports.queries import records, rows
+from app.delivery.exports.service import running
 from app.engines.formats import FORMATS, union_fields
 from app.kit import container, jobs, watermarks
 from app.kit.jobs import Job, Retry
@@ -25,28 +25,28 @@ def _get_export_id(job: Job) -> UUID:
     return UUID(job.args["data"]["job_id"])
 
 
-def _fail(job: Job, error: str) -> None:
-    service.fail(_get_export_id(job), error)
+def _fail_export(job: Job, error: str) -> None:
+    running.fail(_get_export_id(job), error)
 
 
-def _reopen(args: dict[str, Any]) -> None:
-    service.reopen(UUID(args["data"]["job_id"]))
+def _reopen_export(args: dict[str, Any]) -> None:
+    running.reopen(UUID(args["data"]["job_id"]))
 
 
 @jobs.handler(
     "exports.run",
     queue="exports",
     listens=("export.requested",),
-    on_failure=_fail,
-    on_retry=_reopen,
+    on_failure=_fail_export,
+    on_retry=_reopen_export,
 )
-def run(job: Job) -> None:
+def run_export(job: Job) -> None:
     """Write an export's file.
 
     A repeated run starts again from the beginning. Does nothing when the export is already over.
     """
     container.current().reserve.check()
-    export = service.start(_get_export_id(job))
+    export = running.start(_get_export_id(job))
     if export is None:
         return
     job.checkpoint()
@@ -58,7 +58,7 @@ def run(job: Job) -> None:
             )
         except _ExportEnded:
             return
-        service.complete(job, export.id, staged, count)
+        running.complete(job, export.id, staged, count)
 
 
 def _wait_for_period(job: Job, export: Export) -> None:
@@ -72,7 +72,7 @@ def _wait_for_period(job: Job, export: Export) -> None:
 
 
 def _report_progress(job: Job, export_id: UUID, done: int, total: int) -> None:
-    if not service.report_progress(export_id, done=done, total=total):
+    if not records.update_progress(export_id, done=done, total=total):
         raise _ExportEnded
     job.checkpoint()
 
@@ -102,9 +102,9 @@ def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -
 
 
 @jobs.handler("exports.expire", queue="maintenance", resumable=True)
-def expire(job: Job) -> None:
+def delete_expired_files(job: Job) -> None:
     """Delete expired export files."""
-    while service.delete_expired_files():
+    while running.delete_expired_files():
         job.checkpoint()
 
 

@@ -1,6 +1,9 @@
 """Models of export jobs and their files."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from enum import StrEnum
+from math import ceil
 from typing import Any
 from uuid import UUID
 
@@ -11,11 +14,34 @@ from app.kit import db
 from app.kit.tenancy import TenantModel
 
 
+class ExportStatus(StrEnum):
+    """The status of an export job."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+_QUEUED, _RUNNING, _COMPLETED, _FAILED, _CANCELLED = ExportStatus
+
+TRANSITIONS: Mapping[ExportStatus, tuple[ExportStatus, ...]] = {
+    _QUEUED: (_RUNNING, _FAILED),
+    # An interrupted run starts again from the beginning.
+    _RUNNING: (_RUNNING, _COMPLETED, _FAILED),
+    _COMPLETED: (),
+    # Caused by a retry of the job.
+    _FAILED: (_QUEUED,),
+    _CANCELLED: (),
+}
+"""The statuses that may follow each status."""
+
+
 class Export(TenantModel, db.Record, db.Base):
     """An export job.
 
-    `status` is queued, running, completed, failed or cancelled. The file is in the storage under
-    `storage_key` and can be downloaded until `expires_at`.
+    The file is in the storage under `storage_key` and can be downloaded until `expires_at`.
     """
 
     __tablename__ = "exports"
@@ -28,7 +54,7 @@ class Export(TenantModel, db.Record, db.Base):
     filter: Mapped[dict[str, Any]] = mapped_column(default=dict)
     options: Mapped[dict[str, Any]] = mapped_column(default=dict)
     include: Mapped[dict[str, Any]] = mapped_column(default=dict)
-    status: Mapped[str] = mapped_column(default="queued")
+    status: Mapped[str] = mapped_column(default=ExportStatus.QUEUED.value)
     progress_done: Mapped[int] = mapped_column(default=0)
     progress_total: Mapped[int | None]
     row_count: Mapped[int | None]
@@ -42,3 +68,22 @@ class Export(TenantModel, db.Record, db.Base):
     created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
+
+    @property
+    def download_path(self) -> str | None:
+        """Return the path of the download from the server's root; None unless completed."""
+        is_completed = self.status == ExportStatus.COMPLETED
+        return f"/api/v1/exports/{self.id}/download" if is_completed else None
+
+    @property
+    def progress(self) -> dict[str, Any]:
+        """Return the number of exported tag sets, their total, the rate and the seconds left."""
+        done, total = self.progress_done, self.progress_total
+        rate = eta = None
+        if self.started_at is not None and self.status in (_RUNNING, _COMPLETED):
+            # While the export runs, `updated_at` is the time of its latest progress report.
+            seconds = ((self.finished_at or self.updated_at) - self.started_at).total_seconds()
+            if done and total and seconds > 0:
+                rate = round(done / seconds, 1)
+                eta = ceil((total - done) * seconds / done)
+        return {"done": done, "total": total, "rate_per_second": rate, "eta_seconds": eta}

@@ -3,8 +3,9 @@
 from typing import Any
 from uuid import UUID
 
-from app.delivery.exports import service
+from app.delivery.exports import models
 from app.delivery.exports.schemas import CreateExport, Export, ExportFilters
+from app.delivery.exports.service import creating, reading
 from app.engines.formats import FORMATS
 from app.kit.api.blueprint import Blueprint, File, Listing
 from app.kit.api.responses import Download
@@ -27,7 +28,7 @@ def list_exports(caller: Caller, query: dict[str, Any]) -> Page:
 
     Returns export jobs, optionally filtered by status, format and time of creation.
     """
-    return service.list_exports(**query)
+    return reading.list_exports(**query)
 
 
 @blueprint.post(
@@ -38,24 +39,24 @@ def list_exports(caller: Caller, query: dict[str, Any]) -> Page:
     returns=Export,
     status=202,
 )
-def create_export(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
+def create_export(caller: Caller, body: dict[str, Any]) -> models.Export:
     """Create an export.
 
     Queues a job that writes the selected tag sets to a file in the given format. `filter` selects
     the tag sets, `include` which of them per document and which parts of each, `options` the
     options of the format.
     """
-    return service.create(**body, created_by=caller.user_id)
+    return creating.create(**body, created_by=caller.user_id)
 
 
 @blueprint.get("/exports/{job_id}", permission="exports:read", returns=Export)
-def get_export(caller: Caller, job_id: UUID) -> dict[str, Any]:
+def get_export(caller: Caller, job_id: UUID) -> models.Export:
     """Get an export.
 
     Returns one export job with its status and progress, and, once it is completed, the row count,
     size, checksum and expiry of its file.
     """
-    return service.get(job_id)
+    return reading.get(job_id)
 
 
 @blueprint.get(
@@ -69,17 +70,5 @@ def download_export(caller: Caller, job_id: UUID) -> Download:
     download adds an entry to the audit log. Ranges of one file that one caller requests within an
     hour count as one download.
     """
-    file = service.download(job_id)
-    return Download(
-        file.read,
-        file.size,
-        file.media_type,
-        file.name,
-        file.sha256,
-        on_send=lambda is_range: service.record_download(
-            job_id,
-            user_id=caller.user_id,
-            actor_id=caller.api_key_id or caller.user_id,
-            is_range=is_range,
-        ),
-    )
+    actor_id = caller.api_key_id or caller.user_id
+    return reading.download(job_id, user_id=caller.user_id, actor_id=actor_id)

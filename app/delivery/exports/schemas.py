@@ -2,6 +2,7 @@
 
 from marshmallow.validate import Length
 
+from app.delivery.exports.models import ExportStatus
 from app.kit.api.fields import (
     Bool,
     Float,
@@ -17,23 +18,23 @@ from app.kit.api.fields import (
 )
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-STATUSES = ("queued", "running", "completed", "failed", "cancelled")
+STATUSES = tuple(ExportStatus)
 TAG_SET_STATUSES = tuple(TagSetStatus)
-WHICH_TAG_SETS = ("accepted", "final", "latest", "all")
+TAG_SET_SELECTIONS = ("accepted", "final", "latest", "all")
 MAX_ARTIFACT_IDS = 1000
-_LONG = 2**63 - 1
+_MAX_BIGINT = 2**63 - 1
 
-_WHICH = (
+_TAGS_TEXT = (
     "Which of the selected tag sets are exported. `accepted`: the accepted ones. `final`: one"
     " final tag set per document, which is the accepted merge, else the one accepted last."
     " `latest`: the newest tag set of each document, in any status. `all`: every tag set."
 )
-_HALF_OPEN = (
+_PERIOD_TEXT = (
     "A period includes its start and excludes its end. A period without an end, or with an end in"
     " the future, ends now; the response shows that end. If the next export begins where this one"
     " ended, each tag set is in exactly one of them, even while tag sets are being saved."
 )
-_APPLIED_END = "The end that was applied, never in the future. Null if there is no period."
+_END_TEXT = "The end that was applied, never in the future. Null if there is no period."
 
 
 class ExportFilter(Schema):
@@ -49,11 +50,11 @@ class ExportFilter(Schema):
         },
     )
     created_after = UtcDateTime(
-        metadata={"description": f"When the tag set was created. {_HALF_OPEN}"}
+        metadata={"description": f"When the tag set was created. {_PERIOD_TEXT}"}
     )
     created_before = UtcDateTime()
     decided_after = UtcDateTime(
-        metadata={"description": f"When the tag set was accepted or rejected. {_HALF_OPEN}"}
+        metadata={"description": f"When the tag set was accepted or rejected. {_PERIOD_TEXT}"}
     )
     decided_before = UtcDateTime()
     artifact_ids = List(Uuid(), validate=Length(min=1, max=MAX_ARTIFACT_IDS))
@@ -63,7 +64,7 @@ class ExportFilter(Schema):
 class ExportInclude(Schema):
     """The selection of tag sets per document, and of the parts of each tag set."""
 
-    tags = Str(validate=OneOf(WHICH_TAG_SETS), metadata={"description": _WHICH})
+    tags = Str(validate=OneOf(TAG_SET_SELECTIONS), metadata={"description": _TAGS_TEXT})
     evidence = Bool(
         metadata={"description": "Evidence of each tag. On by default if the format keeps it."}
     )
@@ -92,11 +93,11 @@ class AppliedFilter(Schema):
     statuses = List(Str(), required=True)
     created_after = UtcDateTime(required=True, allow_none=True)
     created_before = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": _APPLIED_END}
+        required=True, allow_none=True, metadata={"description": _END_TEXT}
     )
     decided_after = UtcDateTime(required=True, allow_none=True)
     decided_before = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": _APPLIED_END}
+        required=True, allow_none=True, metadata={"description": _END_TEXT}
     )
     artifact_ids = List(Uuid(), required=True, allow_none=True)
     labeler_id = Uuid(required=True, allow_none=True)
@@ -138,7 +139,7 @@ class Export(Schema):
     status = Str(required=True, validate=OneOf(STATUSES))
     progress = Nested(ExportProgress, required=True)
     row_count = Int(required=True, allow_none=True, metadata={"description": "Tag sets."})
-    size_bytes = Int(required=True, allow_none=True, maximum=_LONG)
+    size_bytes = Int(required=True, allow_none=True, maximum=_MAX_BIGINT)
     sha256 = Str(required=True, allow_none=True, metadata={"description": "SHA-256 of the file."})
     expires_at = UtcDateTime(
         required=True, allow_none=True, metadata={"description": "When the file expires."}

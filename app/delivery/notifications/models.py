@@ -55,7 +55,7 @@ class Notification(TenantModel, db.Record, db.Base):
 
 
 class NotificationCause(TenantModel, db.Base):
-    """An event, by its id, of which users were notified.
+    """The id of an event of which users were notified.
 
     It prevents a second notification when the job runs again, and is kept a little longer than such
     jobs are.

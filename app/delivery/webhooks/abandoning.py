@@ -16,8 +16,8 @@ from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
-ABANDON = "webhooks.abandon"
-PURGE = "webhooks.purge"
+ABANDON_JOB = "webhooks.abandon"
+PURGE_JOB = "webhooks.purge"
 FIRST_BATCH = 1_000
 """How many deliveries the transaction of a deactivation or deletion changes at most."""
 
@@ -25,30 +25,29 @@ Checkpoint = Callable[[], None]
 
 
 def abandon_or_enqueue(organization_id: UUID, webhook_id: UUID, *, limit: int = FIRST_BATCH) -> int:
-    """Abandon up to `limit` outdated deliveries of a webhook, and enqueue a job for the rest.
+    """Abandon up to `limit` outdated deliveries of a webhook and enqueue a job for the rest.
 
-    Returns:
-        The number of abandoned deliveries.
+    Returns the number of abandoned deliveries.
     """
     abandoned = 0
     if limit > 0:
-        for webhook in backlog.list_outdated(organization_id, webhook_id):
+        for webhook in backlog.list_outdated_webhooks(organization_id, webhook_id):
             abandoned = backlog.abandon_batch(webhook, limit)
         metrics.DELIVERIES.labels("abandoned").inc(abandoned)
     if abandoned >= limit:
-        enqueue(organization_id)
+        enqueue_abandoning(organization_id)
     return abandoned
 
 
-def enqueue(organization_id: UUID) -> None:
+def enqueue_abandoning(organization_id: UUID) -> None:
     """Enqueue the job that abandons an organization's outdated deliveries, unless it is queued."""
-    key = f"{ABANDON}:{organization_id}"
-    jobs.enqueue(ABANDON, {}, organization_id=organization_id, unique_key=key)
+    key = f"{ABANDON_JOB}:{organization_id}"
+    jobs.enqueue(ABANDON_JOB, {}, organization_id=organization_id, unique_key=key)
 
 
 def abandon_all(organization_id: UUID, checkpoint: Checkpoint) -> None:
     """Abandon all outdated deliveries of an organization; `checkpoint` commits each batch."""
-    while webhooks := backlog.list_outdated(organization_id):
+    while webhooks := backlog.list_outdated_webhooks(organization_id):
         abandoned = sum(_abandon(webhook, checkpoint) for webhook in webhooks)
         if not abandoned:
             # Other transactions have locked the rest; the relay will find what is still outdated.
@@ -75,11 +74,7 @@ def _abandon(webhook: OutdatedWebhook, checkpoint: Checkpoint) -> int:
 
 
 def delete_or_enqueue(organization_id: UUID, webhook_id: UUID) -> bool:
-    """Delete the deliveries of a webhook if they are few, else enqueue a job that deletes them.
-
-    Returns:
-        Whether the deliveries were deleted.
-    """
+    """Delete the deliveries of a webhook, or enqueue a job and return False if they are many."""
     if backlog.delete_batch(organization_id, webhook_id, FIRST_BATCH) < FIRST_BATCH:
         return True
     enqueue_purge(organization_id, webhook_id)
@@ -89,11 +84,11 @@ def delete_or_enqueue(organization_id: UUID, webhook_id: UUID) -> bool:
 def enqueue_purge(organization_id: UUID, webhook_id: UUID) -> None:
     """Enqueue the job that purges a webhook deleted by users, with its deliveries."""
     args = {"webhook_id": str(webhook_id)}
-    key = f"{PURGE}:{webhook_id}"
-    jobs.enqueue(PURGE, args, organization_id=organization_id, unique_key=key)
+    key = f"{PURGE_JOB}:{webhook_id}"
+    jobs.enqueue(PURGE_JOB, args, organization_id=organization_id, unique_key=key)
 
 
-def purge(organization_id: UUID, webhook_id: UUID, checkpoint: Checkpoint) -> None:
+def purge_webhook(organization_id: UUID, webhook_id: UUID, checkpoint: Checkpoint) -> None:
     """Delete the deliveries of a deleted webhook in batches, then the webhook's row."""
     deleted = 0
     try:

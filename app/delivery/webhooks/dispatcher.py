@@ -21,7 +21,7 @@ from app.delivery.webhooks.queries import leases
 from app.delivery.webhooks.queries.due import Finder
 from app.delivery.webhooks.queries.leases import Attempt, Lease
 from app.delivery.webhooks.queries.outcomes import Result
-from app.delivery.webhooks.quotas import Picked, Quotas
+from app.delivery.webhooks.quotas import Quotas
 from app.delivery.webhooks.recorder import Recorder
 from app.kit import container, db, metrics, tenancy
 from app.kit.logging import get_logger
@@ -35,7 +35,7 @@ BEGIN_BATCH = 64
 RENEW_SECONDS = 8.0
 STALLED_SECONDS = sending.DEADLINE_SECONDS + 5.0
 """An attempt takes longer than this only if the whole process was stopped meanwhile."""
-MARGIN_SECONDS = 12.0
+LEASE_MARGIN_SECONDS = 12.0
 """An attempt is not sent if its lease ends sooner than this, as it might outlast the lease."""
 
 
@@ -61,7 +61,7 @@ class Dispatcher:
         self._stopping = False
         self._next_renewal = time.monotonic() + RENEW_SECONDS
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhook")
-        self._recorder = Recorder(app, self._note_written)
+        self._recorder = Recorder(app, self._mark_written)
         self._thread = Thread(target=self._run, name="webhook-dispatcher", daemon=True)
 
     def start(self) -> None:
@@ -69,16 +69,10 @@ class Dispatcher:
         self._recorder.start()
         self._thread.start()
 
-    def wake(self) -> None:
-        """Make the dispatcher look for due deliveries."""
+    def wake(self, released: Sequence[Lease] = ()) -> None:
+        """Make the dispatcher release the leases `released` and look for due deliveries."""
         with self._changed:
-            self._is_woken = True
-            self._changed.notify_all()
-
-    def release(self, claimed: Sequence[Lease]) -> None:
-        """Release deliveries leased by the relay of the previous release, and look for them."""
-        with self._changed:
-            self._released += claimed
+            self._released += released
             self._is_woken = True
             self._changed.notify_all()
 
@@ -92,7 +86,7 @@ class Dispatcher:
         return not (is_searching or self._leases or self._released) and self._quotas.is_idle
 
     def stop(self, timeout: float) -> None:
-        """Stop: begin no more attempts, let running ones end, record them and requeue the rest."""
+        """Begin no more attempts, let running ones end, record them, and requeue the rest."""
         deadline = time.monotonic() + timeout
         with self._changed:
             self._stopping = True
@@ -110,10 +104,10 @@ class Dispatcher:
                 self._changed.wait_for(self._has_work, self._next_renewal - time.monotonic())
             try:
                 # Renew first: after a stall, the same attempts must not be begun again.
-                self._renew()
-                self._requeue()
+                self._renew_leases()
+                self._requeue_attempts()
                 self._find_due()
-                self._begin()
+                self._begin_attempts()
             except SQLAlchemyError as failure:
                 log.warning("webhook.dispatcher_waits", error=type(failure).__name__)
                 # Probably an outage, in which other processes wait too, so wait a random time.
@@ -124,18 +118,18 @@ class Dispatcher:
         self._requeue_unsent()
 
     def _has_work(self) -> bool:
-        must_requeue = self._released or self._quotas.requeue
+        must_requeue = self._released or self._quotas.to_requeue
         may_search = self._is_woken and self._quotas.threads.free > 0
         return bool(self._stopping or must_requeue or may_search or self._quotas.may_pick)
 
-    def _renew(self) -> None:
+    def _renew_leases(self) -> None:
         now = time.monotonic()
         if now < self._next_renewal:
             return
         with self._changed:
             current = [lease for lease, _ in self._leases.values()]
         if current:
-            with self._database():
+            with self._open_transaction():
                 valid = leases.renew(current)
             with self._changed:
                 for token in valid & self._leases.keys():
@@ -149,7 +143,7 @@ class Dispatcher:
                 return
             self._is_woken, self._is_searching = False, True
         try:
-            with self._database():
+            with self._open_transaction():
                 # The relay has found something, but perhaps not where this finder looks first.
                 webhooks = self._finder.find_due()
         except BaseException:
@@ -158,10 +152,10 @@ class Dispatcher:
             raise
         with self._changed:
             self._is_searching = False
-            self._quotas.note_due(webhook for webhook in webhooks if webhook.due)
+            self._quotas.add_due(webhook for webhook in webhooks if webhook.due)
             self._changed.notify_all()
 
-    def _begin(self) -> None:
+    def _begin_attempts(self) -> None:
         """Begin the attempts that `quotas` picks, and submit them to the free threads."""
         with self._changed:
             picked = [] if self._stopping else self._quotas.pick(BEGIN_BATCH)
@@ -169,7 +163,12 @@ class Dispatcher:
             return
         began_at = time.monotonic()
         try:
-            attempts = self._begin_in_database(picked)
+            with self._open_transaction():
+                attempts = leases.begin_attempts(
+                    [webhook.limit for webhook in picked],
+                    attempts=1 + len(container.settings().webhook_retry_delays),
+                    failing=any(webhook.is_failing for webhook in picked),
+                )
         except BaseException:
             with self._changed:
                 self._quotas.cancel(picked)
@@ -178,46 +177,38 @@ class Dispatcher:
             for attempt in attempts:
                 if attempt.lease_token is not None:
                     valid_until = began_at + leases.LEASE_SECONDS
-                    self._leases[attempt.lease_token] = _build_lease(attempt), valid_until
+                    self._leases[attempt.lease_token] = attempt.lease, valid_until
             self._quotas.begin(picked, attempts)
-            self._launch()
+            self._submit_attempts()
             self._changed.notify_all()
         _update_metrics(attempts)
 
-    def _begin_in_database(self, picked: Sequence[Picked]) -> list[Attempt]:
-        attempts = 1 + len(container.settings().webhook_retry_delays)
-        failing = any(webhook.is_failing for webhook in picked)
-        with self._database():
-            return leases.begin(
-                [webhook.limit for webhook in picked], attempts=attempts, failing=failing
-            )
-
-    def _launch(self) -> None:
+    def _submit_attempts(self) -> None:
         """Submit the next attempts to the thread pool. The caller must hold the lock."""
         while not self._stopping and (attempt := self._quotas.start_next()) is not None:
-            self._pool.submit(self._attempt, attempt)
+            self._pool.submit(self._send_attempts, attempt)
 
-    def _attempt(self, first: Attempt) -> None:
+    def _send_attempts(self, first: Attempt) -> None:
         """Send an attempt, then the next ones until there are none."""
         attempt: Attempt | None = first
         while attempt is not None:
             is_lost = self._is_lost(attempt)
-            result = None if is_lost else self._send_unstalled(attempt)
+            result = None if is_lost else self._send_unless_stalled(attempt)
             with self._changed:
                 if result is not None:
                     self._quotas.end(attempt, result)
                 elif is_lost:
-                    self._quotas.return_unsent(attempt)
+                    self._quotas.requeue_unsent(attempt)
                 else:
                     self._quotas.discard(attempt)
-                    self._leases.pop(_build_lease(attempt).token, None)
+                    self._leases.pop(attempt.lease.token, None)
                 attempt = None if self._stopping else self._quotas.start_next()
-                self._launch()
+                self._submit_attempts()
                 self._changed.notify_all()
             if result is not None:
                 self._recorder.put(result)
 
-    def _send_unstalled(self, attempt: Attempt) -> Result | None:
+    def _send_unless_stalled(self, attempt: Attempt) -> Result | None:
         """Send an attempt and return its result.
 
         Returns None for a failure while this process was stalled, which says nothing about the
@@ -230,31 +221,30 @@ class Dispatcher:
 
     def _is_lost(self, attempt: Attempt) -> bool:
         """Return whether another dispatcher may have the delivery, because this process stalled."""
-        assert attempt.lease_token is not None
         with self._changed:
-            lease_entry = self._leases.get(attempt.lease_token)
-        return lease_entry is None or lease_entry[1] < time.monotonic() + MARGIN_SECONDS
+            lease_entry = self._leases.get(attempt.lease.token)
+        return lease_entry is None or lease_entry[1] < time.monotonic() + LEASE_MARGIN_SECONDS
 
-    def _note_written(self, results: Sequence[Result]) -> None:
+    def _mark_written(self, results: Sequence[Result]) -> None:
         with self._changed:
             for result in results:
                 self._leases.pop(result.lease_token, None)
-            self._quotas.note_written(results)
-            self._launch()
+            self._quotas.mark_written(results)
+            self._submit_attempts()
             self._changed.notify_all()
 
-    def _requeue(self) -> None:
+    def _requeue_attempts(self) -> None:
         """Requeue attempts that must not be sent now, without counting them; release deliveries."""
         with self._changed:
-            attempts = list(self._quotas.requeue)
+            attempts = list(self._quotas.to_requeue)
             released = list(self._released)
         if not (attempts or released):
             return
-        with self._database():
-            leases.requeue([_build_lease(attempt) for attempt in attempts])
+        with self._open_transaction():
+            leases.requeue([attempt.lease for attempt in attempts])
             leases.release(released)
         with self._changed:
-            del self._quotas.requeue[: len(attempts)]
+            del self._quotas.to_requeue[: len(attempts)]
             del self._released[: len(released)]
             for attempt in attempts:
                 if attempt.lease_token is not None:
@@ -264,26 +254,21 @@ class Dispatcher:
     def _requeue_unsent(self) -> None:
         """Requeue unsent attempts, so that other dispatchers need not wait for their leases."""
         with self._changed:
-            attempts = [*self._quotas.requeue, *self._quotas.remove_prefetched()]
+            attempts = [*self._quotas.to_requeue, *self._quotas.remove_prefetched()]
         try:
-            with self._database():
-                leases.requeue([_build_lease(attempt) for attempt in attempts])
+            with self._open_transaction():
+                leases.requeue([attempt.lease for attempt in attempts])
         except SQLAlchemyError as failure:
             log.warning("webhook.leases_kept", error=type(failure).__name__)
 
     @contextmanager
-    def _database(self) -> Iterator[None]:
+    def _open_transaction(self) -> Iterator[None]:
         with (
             self._app.app_context(),
             tenancy.across_organizations(reason="deliveries of every organization"),
             db.transaction(),
         ):
             yield
-
-
-def _build_lease(attempt: Attempt) -> Lease:
-    assert attempt.lease_token is not None
-    return Lease(attempt.organization_id, attempt.id, attempt.lease_token)
 
 
 def _update_metrics(attempts: Sequence[Attempt]) -> None:

@@ -46,11 +46,10 @@ def fan_out(events: Sequence[Event]) -> None:
         )
 
 
-def create_test(webhook_id: UUID, request_id: str | None) -> UUID:
+def create_test(webhook_id: UUID, generation: int, request_id: str | None) -> UUID:
     """Create a test delivery and return its id."""
     now = db.utc_now()
     event = Event(str(uuid7()), TEST, {"message": TEST_MESSAGE}, request_id, now)
-    generation = fanout.get_generation(webhook_id)
     row = _build_row(webhook_id, generation, event, fanout.get_org_slug(), now)
     fanout.insert_deliveries([{**row, "test": True}])
     created: UUID = row["id"]

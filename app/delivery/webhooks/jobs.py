@@ -10,7 +10,7 @@ from flask import Flask, current_app
 from app.delivery.webhooks import abandoning, fanout
 from app.delivery.webhooks.catalogue import SUBSCRIBABLE
 from app.delivery.webhooks.dispatcher import QUEUE, Dispatcher
-from app.delivery.webhooks.queries import backlog, due, upkeep
+from app.delivery.webhooks.queries import backlog, due, maintenance
 from app.delivery.webhooks.queries.leases import Lease
 from app.kit import container, jobs, purging
 from app.kit.jobs import Job, handlers
@@ -46,50 +46,50 @@ def fan_out(batch: Sequence[Job]) -> None:
 
 
 @jobs.handler("webhooks.end", queue="bulk", listens=("organization.closed",))
-def end(job: Job) -> None:
+def handle_organization_closed(job: Job) -> None:
     """Make the pending deliveries of a closed organization outdated."""
     assert job.organization_id is not None
     if backlog.begin_generation(job.organization_id):
-        abandoning.enqueue(job.organization_id)
+        abandoning.enqueue_abandoning(job.organization_id)
 
 
-@jobs.handler(abandoning.ABANDON, queue="bulk", resumable=True)
+@jobs.handler(abandoning.ABANDON_JOB, queue="bulk", resumable=True)
 def abandon(job: Job) -> None:
     """Abandon the outdated deliveries of an organization."""
     assert job.organization_id is not None
     abandoning.abandon_all(job.organization_id, job.checkpoint)
 
 
-@jobs.handler(abandoning.PURGE, queue="bulk", resumable=True)
+@jobs.handler(abandoning.PURGE_JOB, queue="bulk", resumable=True)
 def purge(job: Job) -> None:
     """Purge a webhook that users have deleted, with its deliveries."""
     assert job.organization_id is not None
-    abandoning.purge(job.organization_id, UUID(job.args["webhook_id"]), job.checkpoint)
+    abandoning.purge_webhook(job.organization_id, UUID(job.args["webhook_id"]), job.checkpoint)
 
 
 @jobs.handler("webhooks.tidy", queue="maintenance", resumable=True)
-def tidy(job: Job) -> None:
+def clean_up(job: Job) -> None:
     """Delete old deliveries and secrets, and re-encrypt secrets of older keys."""
-    upkeep.delete_expired_secrets()
-    for organization_id, webhook_id in backlog.list_deleted():
+    maintenance.delete_expired_secrets()
+    for organization_id, webhook_id in backlog.list_deleted_webhooks():
         abandoning.enqueue_purge(organization_id, webhook_id)
     job.checkpoint()
-    webhooks = upkeep.list_secrets(None)
+    webhooks = maintenance.list_secrets(None)
     while webhooks:
         _rotate_secrets(webhooks)
         job.checkpoint()
-        webhooks = upkeep.list_secrets(webhooks[-1])
-    purging.purge("webhook_deliveries", upkeep.OLD_DELIVERIES, job.checkpoint)
+        webhooks = maintenance.list_secrets(webhooks[-1])
+    purging.purge("webhook_deliveries", maintenance.OLD_DELIVERIES, job.checkpoint)
 
 
-def _rotate_secrets(webhooks: Sequence[upkeep.EncryptedSecrets]) -> None:
+def _rotate_secrets(webhooks: Sequence[maintenance.EncryptedSecrets]) -> None:
     """Re-encrypt with the first key the secrets that another key has encrypted."""
     keyring = container.keyring()
     for webhook in webhooks:
         for token in (webhook.secret, webhook.previous_secret):
             try:
                 if token is not None and keyring.needs_rotation(token):
-                    upkeep.replace_secret(webhook, token, keyring.rotate(token))
+                    maintenance.replace_secret(webhook, token, keyring.rotate(token))
             except DecryptionFailed:
                 log.warning("webhook.secret_unreadable", webhook=str(webhook.id))
 
@@ -98,14 +98,14 @@ jobs.periodic("webhooks.tidy", every=_DAY_SECONDS)
 
 
 def claim() -> handlers.Batches:
-    """Return one empty batch, the message that wakes a dispatcher, if any delivery is due.
+    """Return one empty batch, which wakes a dispatcher, if any delivery is due; else none.
 
     Also enqueues jobs that abandon deliveries that are outdated and still pending. A delivery can
     become outdated unnoticed when its event is fanned out while its webhook is deactivated.
     """
     webhooks = _finder.find()
     for organization_id in {webhook.organization_id for webhook in webhooks if webhook.outdated}:
-        abandoning.enqueue(organization_id)
+        abandoning.enqueue_abandoning(organization_id)
     return [[]] if any(webhook.due for webhook in webhooks) else []
 
 
@@ -117,10 +117,7 @@ def accept(batch: list[list[Any]]) -> None:
     """
     app: Any = current_app
     dispatcher = start(app._get_current_object())  # noqa: SLF001 - Flask's documented way
-    if batch:
-        dispatcher.release([Lease(UUID(row[0]), UUID(row[3]), UUID(row[4])) for row in batch])
-    else:
-        dispatcher.wake()
+    dispatcher.wake([Lease(UUID(row[0]), UUID(row[3]), UUID(row[4])) for row in batch])
 
 
 def start(app: Flask) -> Dispatcher:

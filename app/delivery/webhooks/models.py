@@ -69,7 +69,7 @@ _LEASED = text("leased_until IS NOT NULL")
 
 
 class Delivery(TenantModel, db.Base):
-    """One event to one webhook.
+    """The delivery of one event to one webhook.
 
     Every attempt sends the same bytes, `body`. `round` counts redeliveries; the attempts of a round
     are limited, not those of a delivery. `attempt_count` and `attempted_at` are written when an

@@ -16,15 +16,16 @@ from dataclasses import replace
 from typing import NamedTuple
 from uuid import UUID
 
-from app.delivery.webhooks.limits import Limits, Threads
 from app.delivery.webhooks.queries.due import DueWebhook
 from app.delivery.webhooks.queries.leases import Attempt, BeginLimit
 from app.delivery.webhooks.queries.outcomes import Result
 from app.delivery.webhooks.states import (
     SLOW_SECONDS,
+    Limits,
     OrganizationState,
     Pace,
     States,
+    Threads,
     WebhookState,
 )
 
@@ -32,7 +33,7 @@ MAX_DUE = 256
 """How many due webhooks of an organization are remembered; later searches find the others."""
 
 
-class Picked(NamedTuple):
+class PickedWebhook(NamedTuple):
     """A webhook, and how many attempts at it should begin.
 
     `ended` is the number of attempts that had ended by then, `is_failing` whether the latest of
@@ -47,12 +48,12 @@ class Picked(NamedTuple):
 class Quotas:
     """The organizations and webhooks that a dispatcher serves with `threads` threads.
 
-    `requeue` holds the attempts to requeue in the database.
+    `to_requeue` holds the attempts to requeue in the database.
     """
 
     def __init__(self, threads: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.threads = Threads(threads)
-        self.requeue: list[Attempt] = []
+        self.to_requeue: list[Attempt] = []
         self._clock = clock
         self._changed = False
         self._states = States()
@@ -62,14 +63,14 @@ class Quotas:
     @property
     def is_idle(self) -> bool:
         """Return whether nothing is due, under way, unwritten or to be requeued."""
-        return not (self.requeue or self._states.organizations)
+        return not (self.to_requeue or self._states.organizations)
 
     @property
     def may_pick(self) -> bool:
         """Return whether `pick` might return more than the last time."""
         return self._changed and bool(self._due) and self.threads.free > 0
 
-    def note_due(self, webhooks: Iterable[DueWebhook]) -> None:
+    def add_due(self, webhooks: Iterable[DueWebhook]) -> None:
         """Remember webhooks that have deliveries to attempt now."""
         for due in webhooks:
             webhook = self._states.get_webhook(due.organization_id, due.webhook_id)
@@ -77,9 +78,9 @@ class Quotas:
                 webhook.failures = due.failures
             self._mark_due(webhook)
 
-    def pick(self, limit: int) -> list[Picked]:
+    def pick(self, limit: int) -> list[PickedWebhook]:
         """Return the webhooks at which attempts should begin now, `limit` attempts in all."""
-        picked: list[Picked] = []
+        picked: list[PickedWebhook] = []
         left = limit
         quota = max(1, limit // max(1, len(self._due)))
         for organization in list(self._due.values()):
@@ -92,14 +93,14 @@ class Quotas:
         self._changed = bool(picked)
         return picked
 
-    def cancel(self, picked: Iterable[Picked]) -> None:
+    def cancel(self, picked: Iterable[PickedWebhook]) -> None:
         """Record that none of the picked attempts have begun."""
         for limit, _, _ in picked:
             self._states.get_webhook(limit.organization_id, limit.webhook_id).beginning = 0
         self._changed = True
 
-    def begin(self, picked: Sequence[Picked], attempts: Iterable[Attempt]) -> None:
-        """Record the attempts that have begun of those that were picked.
+    def begin(self, picked: Sequence[PickedWebhook], attempts: Iterable[Attempt]) -> None:
+        """Record which of the picked attempts have begun.
 
         An attempt that began before a failure became known is requeued.
         """
@@ -121,7 +122,7 @@ class Quotas:
         for _ in range(len(self._ready) if self.threads.free > 0 else 0):
             organization = next(iter(self._ready.values()))
             self._ready.move_to_end(organization.id)
-            organization.reclassify(now)
+            organization.reclassify_slow_attempts(now)
             for _ in range(len(organization.ready) if self.threads.has_free(organization) else 0):
                 webhook = next(iter(organization.ready.values()))
                 organization.ready.move_to_end(webhook.id)
@@ -137,26 +138,28 @@ class Quotas:
         organization.unwritten += 1
         quick = result.duration_ms < SLOW_SECONDS * 1000
         webhook.pace = Pace.QUICK if quick else Pace.SLOW
-        if not (result.test or result.fatal):
+        if not (result.attempt.test or result.fatal):
             webhook.failures = 0 if result.ok else webhook.failures + 1
-        self._requeue(webhook, webhook.remove_surplus())
+        self.to_requeue += webhook.remove_surplus()
+        self._update_ready(webhook)
 
-    def return_unsent(self, attempt: Attempt) -> None:
+    def requeue_unsent(self, attempt: Attempt) -> None:
         """Requeue an attempt that was counted as under way and was not sent."""
-        _, organization = self._stop(attempt)
-        self.requeue.append(attempt)
-        self._states.remove_idle(organization)
+        self.to_requeue.append(attempt)
+        self.discard(attempt)
 
     def discard(self, attempt: Attempt) -> None:
         """Record that an attempt that was under way ended without a result."""
         _, organization = self._stop(attempt)
         self._states.remove_idle(organization)
 
-    def note_written(self, results: Iterable[Result]) -> None:
-        """Record that outcomes are in the database, which paces the failing webhooks."""
+    def mark_written(self, results: Iterable[Result]) -> None:
+        """Record that outcomes are in the database; attempts at failing webhooks may now begin."""
         for result in results:
-            webhook = self._states.get_webhook(result.organization_id, result.webhook_id)
-            organization = self._states.get_organization(result.organization_id)
+            webhook = self._states.get_webhook(
+                result.attempt.organization_id, result.attempt.webhook_id
+            )
+            organization = self._states.get_organization(result.attempt.organization_id)
             webhook.unwritten -= 1
             organization.unwritten -= 1
             if webhook.failures and not webhook.unwritten:
@@ -190,12 +193,12 @@ class Quotas:
             self._due.pop(organization.id, None)
             self._states.remove_idle(organization)
 
-    def _pick_webhooks(self, organization: OrganizationState, limit: int) -> list[Picked]:
+    def _pick_webhooks(self, organization: OrganizationState, limit: int) -> list[PickedWebhook]:
         """Return the webhooks of an organization at which attempts should begin.
 
         Each webhook first gets one attempt, then as many more as it may have.
         """
-        organization.reclassify(self._clock())
+        organization.reclassify_slow_attempts(self._clock())
         begun: Counter[Pace] = Counter()
         for webhook in organization.ready.values():
             begun[webhook.pace] += len(webhook.prefetched)
@@ -217,7 +220,7 @@ class Quotas:
                     begun[webhook.pace] += number
                     limit -= number
         return [
-            Picked(
+            PickedWebhook(
                 BeginLimit(organization.id, webhook.id, webhook.beginning),
                 webhook.ended,
                 webhook.failures > 0,
@@ -245,8 +248,7 @@ class Quotas:
 
     def _start(self, organization: OrganizationState, webhook: WebhookState, now: float) -> Attempt:
         attempt = webhook.prefetched.popleft()
-        assert attempt.lease_token is not None
-        organization.start(webhook, attempt.lease_token, now)
+        organization.start(webhook, attempt.lease.token, now)
         self.threads.used += 1
         self._update_ready(webhook)
         return attempt
@@ -254,8 +256,7 @@ class Quotas:
     def _stop(self, attempt: Attempt) -> tuple[WebhookState, OrganizationState]:
         webhook = self._states.get_webhook(attempt.organization_id, attempt.webhook_id)
         organization = self._states.get_organization(attempt.organization_id)
-        assert attempt.lease_token is not None
-        organization.stop(webhook, attempt.lease_token)
+        organization.stop(webhook, attempt.lease.token)
         self.threads.used -= 1
         self._changed = True
         return webhook, organization
@@ -270,13 +271,9 @@ class Quotas:
             if attempt.test or is_current or attempt.failures >= webhook.failures:
                 webhook.prefetched.append(attempt)
             else:
-                self.requeue.append(attempt)
+                self.to_requeue.append(attempt)
         if not webhook.failures:
-            self.requeue += webhook.remove_surplus()
-        self._update_ready(webhook)
-
-    def _requeue(self, webhook: WebhookState, attempts: list[Attempt]) -> None:
-        self.requeue += attempts
+            self.to_requeue += webhook.remove_surplus()
         self._update_ready(webhook)
 
     def _update_ready(self, webhook: WebhookState) -> None:

@@ -2,16 +2,17 @@
 
 import random
 import time
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
-from threading import Event, Thread
+from threading import Condition, Event, Thread
+from uuid import UUID
 
 from flask import Flask
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.delivery.notifications import service as notifications
+from app.delivery.notifications.service import sending as notifications
 from app.delivery.webhooks import abandoning
-from app.delivery.webhooks.outcome_queue import OutcomeQueue
 from app.delivery.webhooks.queries import outcomes
 from app.delivery.webhooks.queries.outcomes import Counters, Result
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
@@ -22,6 +23,8 @@ from app.kit.permissions import Role
 log = get_logger(__name__)
 
 BATCH = 100
+GATHER_SECONDS = 0.02
+"""How long to wait for more results, because many in one transaction cost less."""
 FIRST_PAUSE = 0.25
 LONGEST_PAUSE = 16.0
 _BUSY_SECONDS = 0.05
@@ -29,7 +32,7 @@ _WAIT_SECONDS = 0.2
 
 
 def compute_pause(failures: int) -> float:
-    """Return for how many seconds no first attempt is made after `failures` in a row.
+    """Return the pause of first attempts in seconds after `failures` in a row.
 
     The pauses up to the tenth failure add up to a minute: a receiver that restarts is back by then,
     and one that is gone is deactivated soon enough.
@@ -38,22 +41,19 @@ def compute_pause(failures: int) -> float:
 
 
 def write(results: Sequence[Result]) -> list[Result]:
-    """Write outcomes in their order, in the running transaction.
+    """Write outcomes in order in the running transaction, and return those to write later.
 
     Updates the status of deliveries and the counters of webhooks. Deactivates a webhook at its
-    tenth failure in a row; as its row is locked, this happens only once.
-
-    Returns:
-        The outcomes that were not written because another transaction has locked their webhooks or
-        deliveries.
+    tenth failure in a row; as its row is locked, this happens only once. Outcomes are written
+    later if another transaction has locked their webhooks or deliveries.
     """
-    counters, busy = outcomes.lock(list({r.webhook for r in results}))
+    counters, busy = outcomes.lock_webhooks(list({r.webhook for r in results}))
     postponed = [r for r in results if r.webhook in busy]
     results = [r for r in results if r.webhook in counters]
     if not results:
         return postponed
     was_valid = outcomes.update_deliveries(results, container.settings().webhook_retry_delays)
-    locked = outcomes.list_existing([r for r in results if r.lease_token not in was_valid])
+    locked = outcomes.list_existing_tokens([r for r in results if r.lease_token not in was_valid])
     postponed += [r for r in results if r.lease_token in locked]
     results = [r for r in results if r.lease_token in was_valid]
     outcomes.mark_delivered([r for r in results if r.ok and not was_valid[r.lease_token]])
@@ -74,7 +74,7 @@ def _add_result(counters: Counters, result: Result) -> None:
     counters.status_code = result.status_code
     if result.ok:
         counters.pause = 0.0
-    if result.test or result.fatal or not counters.active:
+    if result.attempt.test or result.fatal or not counters.active:
         return
     counters.failures = 0 if result.ok else counters.failures + 1
     counters.pause = compute_pause(counters.failures)
@@ -87,7 +87,7 @@ def _add_result(counters: Counters, result: Result) -> None:
         )
 
 
-def _deactivate(deactivated: dict[outcomes.Key, Counters]) -> None:
+def _deactivate(deactivated: dict[outcomes.WebhookKey, Counters]) -> None:
     """Abandon the pending deliveries of deactivated webhooks, and notify the owners."""
     limit = abandoning.FIRST_BATCH
     for (organization_id, webhook_id), counters in deactivated.items():
@@ -103,6 +103,66 @@ def _deactivate(deactivated: dict[outcomes.Key, Counters]) -> None:
             log.warning("webhook.deactivated", webhook=str(webhook_id))
 
 
+class OutcomeQueue:
+    """A thread-safe queue that keeps the order of each organization's results."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._queued: OrderedDict[UUID, deque[Result]] = OrderedDict()
+        self._not_before: dict[UUID, float] = {}
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def put(self, result: Result) -> None:
+        """Add a result."""
+        with self._changed:
+            self._queued.setdefault(result.attempt.organization_id, deque()).append(result)
+            self._size += 1
+            self._changed.notify()
+
+    def requeue(self, results: Sequence[Result], delay: float) -> None:
+        """Put results back at the front; their organizations' results wait for `delay` seconds."""
+        with self._changed:
+            for result in reversed(results):
+                self._queued.setdefault(result.attempt.organization_id, deque()).appendleft(result)
+                self._not_before[result.attempt.organization_id] = time.monotonic() + delay
+                self._size += 1
+
+    def get(self, limit: int, timeout: float, *, organizations: int | None = None) -> list[Result]:
+        """Remove and return up to `limit` results, divided fairly among organizations.
+
+        Waits up to `timeout` seconds for the first result. `organizations` is the maximum number of
+        organizations, None for all.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._size, timeout):
+                return []
+            self._changed.wait_for(lambda: self._size >= limit, GATHER_SECONDS)
+            return self._remove(limit, organizations)
+
+    def _remove(self, limit: int, organizations: int | None) -> list[Result]:
+        now = time.monotonic()
+        ready = [key for key in self._queued if self._not_before.get(key, 0.0) <= now]
+        ready = ready[:organizations]
+        results: list[Result] = []
+        while ready and len(results) < limit:
+            quota = max(1, (limit - len(results)) // len(ready))
+            for organization_id in list(ready):
+                queued = self._queued[organization_id]
+                count = min(quota, len(queued), limit - len(results))
+                results += [queued.popleft() for _ in range(count)]
+                if not queued:
+                    ready.remove(organization_id)
+                    del self._queued[organization_id]
+                    self._not_before.pop(organization_id, None)
+                else:
+                    self._queued.move_to_end(organization_id)
+        self._size -= len(results)
+        return results
+
+
 class Recorder:
     """The thread that writes outcomes; it calls `on_end` with results that are written or lost."""
 
@@ -110,7 +170,7 @@ class Recorder:
         self._app = app
         self._on_end = on_end
         self._queue = OutcomeQueue()
-        self._single = 0
+        self._single_batches = 0
         self._stopping = Event()
         self._thread = Thread(target=self._run, name="webhook-recorder", daemon=True)
 
@@ -133,8 +193,8 @@ class Recorder:
 
     def _run(self) -> None:
         while not (self._stopping.is_set() and not self._queue):
-            organizations = 1 if self._single else None
-            self._single = max(0, self._single - 1)
+            organizations = 1 if self._single_batches else None
+            self._single_batches = max(0, self._single_batches - 1)
             batch = self._queue.get(BATCH, _WAIT_SECONDS, organizations=organizations)
             if batch:
                 self._write(batch)
@@ -146,31 +206,21 @@ class Recorder:
         try:
             postponed = self._commit(batch)
         except SQLAlchemyError as failure:
-            retried = self._retry(batch, failure)
-            if retried is None:
+            if _is_transient(failure):
+                log.warning("webhook.outcomes_wait", error=type(failure).__name__)
+                # A deadlock or an outage, in which other processes wait too. Next, one organization
+                # is written at a time: if the rows of one are the cause, the others get through.
+                self._single_batches = len({result.attempt.organization_id for result in batch})
+                self._queue.requeue(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
                 return
-            postponed = retried
+            postponed = self._write_singly(batch)
         if postponed:
             self._queue.requeue(postponed, _BUSY_SECONDS)
         tokens = {result.lease_token for result in postponed}
         self._on_end([result for result in batch if result.lease_token not in tokens])
 
-    def _retry(self, batch: list[Result], failure: SQLAlchemyError) -> list[Result] | None:
-        """Retry a failed batch one by one, and return the outcomes to postpone.
-
-        Returns None if the database does not respond; the whole batch is then retried later.
-        """
-        if not _is_transient(failure):
-            return self._write_singly(batch)
-        log.warning("webhook.outcomes_wait", error=type(failure).__name__)
-        # A deadlock or an outage, in which other processes wait too. Next, one organization is
-        # written at a time: if the rows of one are the cause, the outcomes of others get through.
-        self._single = len({result.organization_id for result in batch})
-        self._queue.requeue(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
-        return None
-
     def _write_singly(self, batch: list[Result]) -> list[Result]:
-        """Write outcomes one by one, so that one that cannot be written does not stop others."""
+        """Write outcomes one by one, as one may be invalid, and return those to write later."""
         postponed: list[Result] = []
         for result in batch:
             try:
@@ -179,7 +229,7 @@ class Recorder:
                 if _is_transient(failure):
                     postponed.append(result)
                     continue
-                log.exception("webhook.outcome_lost", delivery=str(result.delivery_id))
+                log.exception("webhook.outcome_lost", delivery=str(result.attempt.id))
         return postponed
 
     def _commit(self, batch: Sequence[Result]) -> list[Result]:
@@ -193,7 +243,7 @@ class Recorder:
         waiting = {result.lease_token for result in postponed}
         for result in batch:
             if result.lease_token not in waiting:
-                _report(result)
+                _report_result(result)
         return postponed
 
 
@@ -204,15 +254,15 @@ def _is_transient(failure: SQLAlchemyError) -> bool:
     return isinstance(failure, DBAPIError) and failure.connection_invalidated
 
 
-def _report(result: Result) -> None:
+def _report_result(result: Result) -> None:
     """Update the metrics, and log a failure."""
     metrics.DELIVERIES.labels("delivered" if result.ok else "failed").inc()
     if not result.ok:
         log.info(
             "webhook.attempt_failed",
-            delivery=str(result.delivery_id),
-            webhook=str(result.webhook_id),
-            number=result.number,
+            delivery=str(result.attempt.id),
+            webhook=str(result.attempt.webhook_id),
+            number=result.attempt.number,
             status=result.status_code,
             error=result.error_kind,
         )

@@ -1,9 +1,16 @@
-"""Sending of one attempt: the HTTP request and its result."""
+"""Send an attempt: the headers, the signatures, the HTTP request and its result.
 
+`X-Service-Signature` is `sha256=` and the hexadecimal HMAC-SHA-256 (RFC 2104) of the body. In
+addition there are the three headers of Standard Webhooks (https://www.standardwebhooks.com), whose
+HMAC covers `{id}.{timestamp}.{body}`. The key of both is the secret's 64 ASCII characters.
+"""
+
+import base64
+import hmac
 import time
+from collections.abc import Sequence
 from functools import lru_cache
 
-from app.delivery.webhooks import signing
 from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.outcomes import Result
 from app.kit import container
@@ -19,8 +26,7 @@ BODY_SECONDS = 1.0
 MAX_RESPONSE_BYTES = 16 * 1024
 EXCERPT_LENGTH = 1000
 USER_AGENT = "Labeling-Webhooks/1"
-_UNREADABLE = "The signing secret cannot be decrypted with the keys that the service has."
-_REDIRECTED = "The endpoint responded with a redirect; redirects are not followed."
+_REDIRECT_ERROR = "The endpoint responded with a redirect; redirects are not followed."
 
 
 def build_headers(attempt: Attempt, now: int) -> dict[str, str]:
@@ -37,12 +43,12 @@ def build_headers(attempt: Attempt, now: int) -> dict[str, str]:
         "Content-Type": "application/json",
         "User-Agent": USER_AGENT,
         "X-Service-Event": attempt.event,
-        "X-Service-Signature": signing.sign_body(secrets[0], body),
+        "X-Service-Signature": sign_body(secrets[0], body),
         "X-Service-Delivery": message_id,
         "X-Service-Attempt": str(attempt.number),
         "webhook-id": message_id,
         "webhook-timestamp": str(now),
-        "webhook-signature": signing.sign_standard(secrets, message_id, now, body),
+        "webhook-signature": sign_standard(secrets, message_id, now, body),
     }
     if attempt.request_id:
         headers["X-Request-ID"] = attempt.request_id
@@ -64,67 +70,42 @@ def send(attempt: Attempt) -> Result:
         )
         return _evaluate(attempt, outcome)
     except DecryptionFailed:
-        return build_result(attempt, ok=False, fatal=True, error=_UNREADABLE, error_kind="secret")
+        error = "The signing secret cannot be decrypted with the keys that the service has."
+        return Result(attempt, ok=False, fatal=True, error=error, error_kind="secret")
     except Exception:
         log.exception("webhook.attempt_failed", delivery=str(attempt.id))
         error = "The service could not make this attempt."
-        return build_result(attempt, ok=False, error=error, error_kind="internal")
+        return Result(attempt, ok=False, error=error, error_kind="internal")
 
 
 def _evaluate(attempt: Attempt, outcome: Outcome) -> Result:
     """Return the result of a request. A 2xx status is a success even if the body was not read."""
+    error, error_kind = outcome.error, outcome.error_kind
     if outcome.is_success:
-        return build_result(
-            attempt,
-            ok=True,
-            status_code=outcome.status_code,
-            duration_ms=outcome.duration_ms,
-            response_excerpt=_build_excerpt(outcome.body),
-        )
-    error = outcome.error
-    if error is None and outcome.is_redirect:
-        error = _REDIRECTED
-    return build_result(
+        error = error_kind = None
+    elif error is None and outcome.is_redirect:
+        error = _REDIRECT_ERROR
+    return Result(
         attempt,
-        ok=False,
+        ok=outcome.is_success,
         status_code=outcome.status_code,
         error=error,
-        error_kind=outcome.error_kind.value if outcome.error_kind else None,
+        error_kind=error_kind.value if error_kind else None,
         duration_ms=outcome.duration_ms,
         response_excerpt=_build_excerpt(outcome.body),
     )
 
 
-def build_result(
-    attempt: Attempt,
-    *,
-    ok: bool,
-    fatal: bool = False,
-    status_code: int | None = None,
-    error: str | None = None,
-    error_kind: str | None = None,
-    duration_ms: int = 0,
-    response_excerpt: str | None = None,
-) -> Result:
-    """Return the result of an attempt."""
-    assert attempt.lease_token is not None
-    return Result(
-        organization_id=attempt.organization_id,
-        delivery_id=attempt.id,
-        webhook_id=attempt.webhook_id,
-        lease_token=attempt.lease_token,
-        round=attempt.round,
-        number=attempt.number,
-        at=attempt.at,
-        test=attempt.test,
-        ok=ok,
-        fatal=fatal,
-        status_code=status_code,
-        error=error,
-        error_kind=error_kind,
-        duration_ms=duration_ms,
-        response_excerpt=response_excerpt,
-    )
+def sign_body(secret: bytes, body: bytes) -> str:
+    """Return the value of `X-Service-Signature`."""
+    return "sha256=" + hmac.digest(secret, body, "sha256").hex()
+
+
+def sign_standard(secrets: Sequence[bytes], message_id: str, timestamp: int, body: bytes) -> str:
+    """Return the value of `webhook-signature`: a signature for each secret, separated by spaces."""
+    signed = b"%s.%d.%s" % (message_id.encode("ascii"), timestamp, body)
+    digests = (hmac.digest(secret, signed, "sha256") for secret in secrets)
+    return " ".join("v1," + base64.b64encode(digest).decode("ascii") for digest in digests)
 
 
 def _build_excerpt(body: bytes) -> str | None:

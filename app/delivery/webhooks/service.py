@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
+from typing import Any, Unpack
 from uuid import UUID
 
 import orjson
@@ -13,7 +13,7 @@ from app.delivery.webhooks import abandoning, fanout
 from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
 from app.delivery.webhooks.models import DeliveryAttempt, DeliveryStatus, Webhook
 from app.delivery.webhooks.queries import records
-from app.delivery.webhooks.queries.records import DeliveryRecord
+from app.delivery.webhooks.queries.records import DeliveryFilters, DeliveryRecord
 from app.kit import container, db, errors, events, secrets
 from app.kit.egress import EgressRefused
 from app.kit.pagination import Page, PageRequest
@@ -22,22 +22,7 @@ SECRET_OVERLAP = timedelta(hours=24)
 _DEACTIVATED_BY_USER = "Deactivated by a user."
 
 
-def list_webhooks(
-    *,
-    page: PageRequest,
-    active: bool | None = None,
-    event: str | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Page:
-    """Return a page of webhooks."""
-    return records.list_webhooks(
-        page,
-        active=active,
-        event=event,
-        created_after=created_after,
-        created_before=created_before,
-    )
+list_webhooks = records.list_webhooks
 
 
 def create(*, url: str, events: list[str], description: str = "") -> dict[str, Any]:
@@ -62,7 +47,7 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
 
 
 def _describe_with_secret(webhook: Webhook, secret: str) -> dict[str, Any]:
-    shown = {column.key: getattr(webhook, column.key) for column in records.WEBHOOK}
+    shown = {column.key: getattr(webhook, column.key) for column in records.WEBHOOK_COLUMNS}
     return {**shown, "secret": secret}
 
 
@@ -89,19 +74,16 @@ def _check_url(url: str) -> None:
         raise errors.invalid(f"This URL is not accepted: {refusal.reason}.", "url") from None
 
 
-def get(webhook_id: UUID) -> Webhook:
-    """Return one webhook. Raises 404."""
-    return _require(records.get_webhook(webhook_id))
-
-
-def _require(webhook: Webhook | None) -> Webhook:
+def get(webhook_id: UUID, *, lock: bool = False) -> Webhook:
+    """Return one webhook, locked against other writers if `lock` is set. Raises 404."""
+    webhook = records.get_webhook(webhook_id, lock=lock)
     if webhook is None:
         raise errors.not_found()
     return webhook
 
 
-def _lock(webhook_id: UUID, revision: int | None = None) -> Webhook:
-    webhook = _require(records.lock_webhook(webhook_id))
+def _lock_webhook(webhook_id: UUID, revision: int | None = None) -> Webhook:
+    webhook = get(webhook_id, lock=True)
     if revision is not None and revision != webhook.revision:
         raise errors.stale(webhook.revision)
     return webhook
@@ -126,7 +108,7 @@ def update(
     if url is not None:
         get(webhook_id)
         _check_url(url)
-    webhook = _lock(webhook_id, revision)
+    webhook = _lock_webhook(webhook_id, revision)
     if url is not None and url != webhook.url:
         webhook.url = url
         # The failures were those of the old URL, but only a success or an activation resets them.
@@ -144,7 +126,7 @@ def delete(webhook_id: UUID, *, revision: int | None) -> None:
 
     Raises 404, 409.
     """
-    webhook = _lock(webhook_id, revision)
+    webhook = _lock_webhook(webhook_id, revision)
     if abandoning.delete_or_enqueue(webhook.organization_id, webhook.id):
         db.session().delete(webhook)
     else:
@@ -155,7 +137,7 @@ def delete(webhook_id: UUID, *, revision: int | None) -> None:
 
 def activate(webhook_id: UUID, *, revision: int | None) -> Webhook:
     """Activate a webhook and reset its failures. Raises 404, 409."""
-    webhook = _lock(webhook_id, revision)
+    webhook = _lock_webhook(webhook_id, revision)
     webhook.active = True
     webhook.consecutive_failures = 0
     webhook.paused_until = None
@@ -166,7 +148,7 @@ def activate(webhook_id: UUID, *, revision: int | None) -> Webhook:
 
 def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
     """Deactivate a webhook and abandon its pending deliveries. Raises 404, 409."""
-    webhook = _lock(webhook_id, revision)
+    webhook = _lock_webhook(webhook_id, revision)
     if webhook.active:
         webhook.active = False
         webhook.generation += 1
@@ -178,7 +160,7 @@ def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
 
 def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
     """Issue a new secret; the previous one also signs for a day. Raises 404, 409."""
-    webhook = _lock(webhook_id, revision)
+    webhook = _lock_webhook(webhook_id, revision)
     secret = secrets.random_hex(32)
     webhook.previous_secret = webhook.secret
     webhook.previous_secret_expires_at = db.utc_now() + SECRET_OVERLAP
@@ -189,31 +171,21 @@ def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
 
 def test(webhook_id: UUID) -> dict[str, Any]:
     """Queue one test delivery, even if the webhook is deactivated. Raises 404."""
-    get(webhook_id)
-    return _read_delivery(webhook_id, fanout.create_test(webhook_id, events.request_id()))
+    webhook = get(webhook_id)
+    delivery_id = fanout.create_test(webhook_id, webhook.generation, events.request_id())
+    return _read_delivery(webhook_id, delivery_id)
 
 
 def list_deliveries(
-    webhook_id: UUID,
-    *,
-    page: PageRequest,
-    status: str | None = None,
-    event: str | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
+    webhook_id: UUID, *, page: PageRequest, **filters: Unpack[DeliveryFilters]
 ) -> Page:
     """Return a page of a webhook's deliveries with their attempts. Raises 404."""
     get(webhook_id)
-    deliveries = records.list_deliveries(
-        webhook_id,
-        page,
-        status=status,
-        event=event,
-        created_after=created_after,
-        created_before=created_before,
-    )
+    deliveries = records.list_deliveries(webhook_id, page, filters)
     attempts = records.list_attempts(delivery.id for delivery in deliveries.items)
-    items = [_describe(delivery, attempts.get(delivery.id, [])) for delivery in deliveries.items]
+    items = [
+        _describe_delivery(delivery, attempts.get(delivery.id, [])) for delivery in deliveries.items
+    ]
     return replace(deliveries, items=items)
 
 
@@ -227,10 +199,12 @@ def _read_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     delivery = records.get_delivery(webhook_id, delivery_id)
     if delivery is None:
         raise errors.not_found()
-    return _describe(delivery, records.list_attempts([delivery_id]).get(delivery_id, []))
+    return _describe_delivery(delivery, records.list_attempts([delivery_id]).get(delivery_id, []))
 
 
-def _describe(delivery: DeliveryRecord, attempts: Sequence[DeliveryAttempt]) -> dict[str, Any]:
+def _describe_delivery(
+    delivery: DeliveryRecord, attempts: Sequence[DeliveryAttempt]
+) -> dict[str, Any]:
     # The exact bytes that are sent, not an equivalent object.
     body = orjson.Fragment(delivery.body)
     return {**delivery._asdict(), "body": body, "attempts": attempts}
@@ -241,7 +215,7 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 
     Raises 404, and 409 if the webhook is deactivated or the delivery is already under way.
     """
-    webhook = _lock(webhook_id)
+    webhook = _lock_webhook(webhook_id)
     locked = records.lock_delivery(webhook_id, delivery_id)
     if locked is None:
         raise errors.not_found()

@@ -1,6 +1,7 @@
-"""The state that a dispatcher keeps of the webhooks and organizations that it serves."""
+"""The state of the webhooks and organizations that a dispatcher serves, and their limits."""
 
 from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from uuid import UUID
@@ -14,12 +15,14 @@ MAX_CONCURRENT_NOT_QUICK = 2
 MAX_PREFETCHED = 8
 """How many more attempts at a quick webhook may have begun and wait to be sent, so that its senders
 never wait for the database."""
-MIN_BEGIN = 4
+MIN_TO_BEGIN = 4
 """The minimum number of attempts at a quick webhook to begin while others are under way; fewer are
 not worth a statement."""
 SLOW_SECONDS = 2.0
-KNOWN_WEBHOOKS = 10_000
+MAX_KNOWN_WEBHOOKS = 10_000
 """The number of webhooks whose pace is remembered."""
+MAX_UNWRITTEN = 256
+"""An organization with this many unwritten outcomes starts no more attempts."""
 
 
 class Pace(Enum):
@@ -81,7 +84,7 @@ class WebhookState:
         if self.failures or self.pace is not Pace.QUICK:
             return max(0, max_concurrent - self.in_progress)
         number = max_concurrent + MAX_PREFETCHED - self.in_progress
-        return number if number >= MIN_BEGIN or not self.in_progress else 0
+        return number if number >= MIN_TO_BEGIN or not self.in_progress else 0
 
     def remove_surplus(self) -> list[Attempt]:
         """Remove and return the prefetched attempts that must not be sent now.
@@ -146,7 +149,7 @@ class OrganizationState:
         _, pace, _ = self.recent.pop(token, (0.0, Pace.SLOW, webhook))
         self.threads[pace] -= 1
 
-    def reclassify(self, now: float) -> None:
+    def reclassify_slow_attempts(self, now: float) -> None:
         """Count attempts that take long as slow, and mark their webhooks as slow."""
         while self.recent:
             token, (began, pace, webhook) = next(iter(self.recent.items()))
@@ -169,7 +172,7 @@ class States:
         """Return the state of a webhook, creating it if necessary."""
         webhook = self._webhooks.get(webhook_id)
         if webhook is None:
-            if len(self._webhooks) >= KNOWN_WEBHOOKS:
+            if len(self._webhooks) >= MAX_KNOWN_WEBHOOKS:
                 self._remove_idle_webhooks()
             webhook = self._webhooks[webhook_id] = WebhookState(organization_id, webhook_id)
         self._webhooks.move_to_end(webhook_id)
@@ -188,8 +191,90 @@ class States:
 
     def _remove_idle_webhooks(self) -> None:
         """Remove the idle webhooks among the least recently used tenth."""
-        for webhook in list(self._webhooks.values())[: KNOWN_WEBHOOKS // 10]:
+        for webhook in list(self._webhooks.values())[: MAX_KNOWN_WEBHOOKS // 10]:
             organization = self.organizations.get(webhook.organization_id)
             is_due = organization is not None and webhook.id in organization.due
             if webhook.is_idle and not is_due:
                 del self._webhooks[webhook.id]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The maximum numbers of attempts that an organization may have under way.
+
+    `total` is for all its webhooks, `not_quick` for those that are slow or of unknown pace, `slow`
+    for the slow ones.
+    """
+
+    total: int
+    not_quick: int
+    slow: int
+
+    @classmethod
+    def from_available(cls, available: int) -> "Limits":
+        """Return the limits of an organization to which others leave `available` threads."""
+        return cls(max(1, available // 2), max(1, available // 4), max(1, available // 8))
+
+    def count_free(self, pace: Pace, used: Callable[[Pace], int]) -> int:
+        """Return how many more attempts at webhooks of a pace may be under way.
+
+        `used` returns the number of those under way by pace.
+        """
+        slow, unknown, quick = used(Pace.SLOW), used(Pace.UNKNOWN), used(Pace.QUICK)
+        free = self.total - slow - unknown - quick
+        if pace is not Pace.QUICK:
+            free = min(free, self.not_quick - slow - unknown)
+        return min(free, self.slow - slow) if pace is Pace.SLOW else free
+
+    def get_max_concurrent(self, webhook: WebhookState, free: int) -> int:
+        """Return how many attempts at a webhook may be under way, if its pace has `free` ones left.
+
+        A webhook that is not quick gets more than one only while half of its organization's quota
+        is free. The rest is for webhooks that become due later.
+        """
+        if webhook.pace is Pace.QUICK:
+            return min(webhook.max_concurrent, max(1, (free + webhook.in_progress) // 2))
+        quota = self.slow if webhook.pace is Pace.SLOW else self.not_quick
+        return webhook.max_concurrent if free > quota // 2 else 1
+
+
+class Threads:
+    """The threads of a dispatcher; the last ones are reserved for organizations that have none."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.used = 0
+        self._reserved = number // 16
+
+    @property
+    def free(self) -> int:
+        """Return the number of idle threads."""
+        return self.number - self.used
+
+    @property
+    def are_scarce(self) -> bool:
+        """Return whether only reserved threads are free."""
+        return self.free <= self._reserved
+
+    def get_limits(self, organization: OrganizationState) -> Limits:
+        """Return the limits of an organization, given the threads that the others use."""
+        return Limits.from_available(self.free + organization.sending)
+
+    def has_free(self, organization: OrganizationState) -> bool:
+        """Return whether an organization may use one more thread."""
+        if not self.free or (organization.sending and self.are_scarce):
+            return False
+        if organization.unwritten >= MAX_UNWRITTEN:
+            return False
+        return organization.sending < self.get_limits(organization).total
+
+    def is_excluded(self, webhook: WebhookState) -> bool:
+        """Return whether a webhook may not use the last free threads, because it is slow."""
+        return webhook.pace is Pace.SLOW and self.free <= self._reserved // 2
+
+    def may_start(self, organization: OrganizationState, webhook: WebhookState) -> bool:
+        """Return whether an attempt at a webhook may start, if a thread is free."""
+        limits, threads = self.get_limits(organization), organization.threads
+        if limits.count_free(webhook.pace, threads.__getitem__) <= 0 or self.is_excluded(webhook):
+            return False
+        return webhook.sending < webhook.max_concurrent

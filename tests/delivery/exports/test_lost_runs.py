@@ -55,13 +55,13 @@ def test_a_lease_lost_at_the_last_moment_leaves_the_file_of_the_other_run(
 ) -> None:
     make_labeled(exports.org, 2)
     export_id = exports.start()
-    complete = jobs.service.complete
+    complete = jobs.running.complete
 
     def too_late(*args: Any) -> None:
         exports.apart(exports.take_lease)
         complete(*args)
 
-    monkeypatch.setattr(jobs.service, "complete", too_late)
+    monkeypatch.setattr(jobs.running, "complete", too_late)
     exports.work()
     monkeypatch.undo()
     assert exports.get(export_id)["status"] == "running"
@@ -75,14 +75,14 @@ def test_an_export_ended_at_the_last_moment_stays_ended(
 ) -> None:
     make_labeled(exports.org, 2)
     export_id = exports.start()
-    complete = jobs.service.complete
+    complete = jobs.running.complete
     cancel = "UPDATE exports SET status = 'cancelled' WHERE id = :id"
 
     def too_late(*args: Any) -> None:
         exports.apart(lambda: exports.sql(cancel, id=export_id))
         complete(*args)
 
-    monkeypatch.setattr(jobs.service, "complete", too_late)
+    monkeypatch.setattr(jobs.running, "complete", too_late)
     exports.work()
     assert exports.get(export_id)["status"] == "cancelled"
     assert exports.events("export.completed") == []
@@ -114,14 +114,14 @@ def test_a_run_that_died_after_it_named_its_file_is_made_good(
 ) -> None:
     labeled = make_labeled(exports.org, 2)
     export_id = exports.start()
-    complete = jobs.service.complete
+    complete = jobs.running.complete
 
     def die(*args: Any) -> None:
         complete(*args)
         raise RuntimeError("the process is gone before the commit")
 
     with monkeypatch.context() as patched:
-        patched.setattr(jobs.service, "complete", die)
+        patched.setattr(jobs.running, "complete", die)
         exports.work()
     assert exports.get(export_id)["status"] == "running"
     assert container.current().storage.exists(exports.key_of(export_id))

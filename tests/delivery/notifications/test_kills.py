@@ -9,11 +9,11 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from app.delivery.notifications import jobs, service
 from app.delivery.notifications.queries import collecting as queries
-from app.delivery.notifications.queries import mailing
+from app.delivery.notifications.queries import records
 from app.kit import container, db, events, tenancy
 from app.kit.jobs import Job
+from app.kit.jobs.handlers import HANDLERS
 from tests.delivery.notifications.conftest import Inbox
 from tests.factories import make_job
 from tests.factories.statements import record_statements
@@ -39,7 +39,7 @@ def _rejections(inbox: Inbox, count: int) -> list[Job]:
 
 def _handle(workspace: Workspace, told: list[Job]) -> None:
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
-        jobs.tag_set_rejected(told)
+        HANDLERS["notifications.tag_set_rejected"].function(told)
 
 
 def test_the_statements_are_as_many_whatever_the_number(workspace: Workspace, inbox: Inbox) -> None:
@@ -100,7 +100,16 @@ def _dies(*_: object, **__: object) -> None:
     raise _Killed
 
 
-@pytest.mark.parametrize("at", ["lock", "record_causes", "list_members", "lock_open", "write"])
+@pytest.mark.parametrize(
+    "at",
+    [
+        "lock_notifications",
+        "record_causes",
+        "list_members",
+        "lock_open_notifications",
+        "write_notifications",
+    ],
+)
 def test_a_worker_that_is_killed_anywhere_is_made_up_for(
     workspace: Workspace, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
@@ -133,7 +142,7 @@ def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
     inbox.end_windows()
     with monkeypatch.context() as patched:
         if at == "close":
-            patched.setattr("app.delivery.notifications.service.mailing._build_emails", _dies)
+            patched.setattr("app.delivery.notifications.service.sending._build_emails", _dies)
         elif at == "post":
             patched.setattr("app.kit.jobs.enqueue_many", _dies)
         else:
@@ -178,7 +187,7 @@ def test_what_others_write_at_this_moment_waits_for_the_next_round(
 def test_more_letters_than_a_round_makes_all_go(
     workspace: Workspace, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, post: Work
 ) -> None:
-    monkeypatch.setattr(mailing, "MAX_EMAILS", 2)
+    monkeypatch.setattr(records, "MAX_EMAILS", 2)
     names = [f"p{number}" for number in range(5)]
     for name in names:
         workspace.org.add_user(name, "labeler")
@@ -198,7 +207,7 @@ def test_causes_are_forgotten_when_no_job_can_tell_of_them_again(
         one=UUID(told[0].args["event_id"]),
     )
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
-        service.purge(db.checkpoint)
+        queries.purge_causes(db.checkpoint)
     left = {row.cause for row in workspace.sql("SELECT cause FROM notification_causes")}
     assert left == {UUID(job.args["event_id"]) for job in told[1:]}
 

@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import bindparam, select, text
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.delivery.notifications import service
 from app.delivery.notifications.models import Notification
 from app.delivery.notifications.service import sending
 from app.kit import container, db, tenancy
@@ -32,7 +31,7 @@ def _words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _notify(org: Org, title: str = "Somebody asks", body: str | None = None, **rest: Any) -> int:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         values = {"title": title, "body": body}
-        return service.notify("plain", **{"kind": "mention", "values": values, **rest})
+        return sending.notify("plain", **{"kind": "mention", "values": values, **rest})
 
 
 def _told(org: Org) -> list[Notification]:
@@ -130,7 +129,7 @@ def test_of_work_nobody_is_mailed_unasked(org: Org, work: Callable[[], None]) ->
 def test_nothing_is_told_of_what_was_rolled_back(org: Org, work: Callable[[], None]) -> None:
     with org.app.app_context(), tenancy.organization(org.id):
         values = {"title": "no", "body": None}
-        service.notify("plain", kind="mention", values=values, role=Role.owner)
+        sending.notify("plain", kind="mention", values=values, role=Role.owner)
         db.session().rollback()
     work()
     assert _told(org) == []

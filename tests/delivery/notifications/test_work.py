@@ -7,7 +7,6 @@ from uuid import UUID
 
 import pytest
 
-from app.delivery.notifications import jobs
 from app.delivery.notifications.service import sending
 from app.kit import db, events, tenancy
 from app.kit.emails import Messages
@@ -184,7 +183,7 @@ def test_a_team_of_a_thousand_is_told_in_few_statements(workspace: Workspace) ->
         tenancy.organization(workspace.org.id),
         db.transaction(),
     ):
-        jobs.artifacts_assigned([job])
+        HANDLERS["notifications.artifacts_assigned"].function([job])
     assert workspace.sql("SELECT count(*) FROM notifications")[0].count == 1000
     assert len(sent) <= 7, sent
 

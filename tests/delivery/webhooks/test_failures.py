@@ -114,9 +114,9 @@ def test_webhooks_that_hang_are_all_deactivated_and_hold_up_nobody(
         with lock:
             requests[path] += 1
         if path == "/quick":
-            return sending.build_result(attempt, ok=True, duration_ms=1)
+            return Result(attempt, ok=True, duration_ms=1)
         time.sleep(0.05)
-        return sending.build_result(attempt, ok=False, duration_ms=50)
+        return Result(attempt, ok=False, duration_ms=50)
 
     hooks.emit(12)
     hooks.fan_out()

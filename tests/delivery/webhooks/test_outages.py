@@ -23,7 +23,7 @@ def _only(hooks: Any, webhook: Any) -> Any:
 
 
 def _ours(hooks: Any, results: Sequence[Result]) -> list[Result]:
-    return [result for result in results if result.organization_id == hooks.org.id]
+    return [result for result in results if result.attempt.organization_id == hooks.org.id]
 
 
 def test_stopping_gives_back_what_was_not_sent(app: Flask, hooks: Any, deliver: Any) -> None:
@@ -133,8 +133,8 @@ def test_an_outcome_that_cannot_be_written_takes_no_other_along(
 
     def picky(results: Sequence[Result]) -> list[Result]:
         if not poisoned:
-            poisoned.extend(result.delivery_id for result in _ours(hooks, results)[:1])
-        if any(result.delivery_id in poisoned for result in results):
+            poisoned.extend(result.attempt.id for result in _ours(hooks, results)[:1])
+        if any(result.attempt.id in poisoned for result in results):
             raise DataError("write", {}, Exception("no such value"))
         return real(results)
 
@@ -150,7 +150,7 @@ def test_the_dispatcher_waits_for_the_database(
     app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     created = hooks.create()
-    real, calls = leases.begin, []
+    real, calls = leases.begin_attempts, []
 
     def unreliable(limits: Sequence[BeginLimit], *, attempts: int, failing: bool) -> list[Attempt]:
         calls.append(len(limits))
@@ -158,7 +158,7 @@ def test_the_dispatcher_waits_for_the_database(
             raise OperationalError("begin", {}, Exception("the server is away"))
         return real(limits, attempts=attempts, failing=failing)
 
-    monkeypatch.setattr(leases, "begin", unreliable)
+    monkeypatch.setattr(leases, "begin_attempts", unreliable)
     hooks.emit(5)
     deliver()
     assert len(calls) >= 3
@@ -174,7 +174,7 @@ def test_failures_of_a_process_that_stood_still_are_not_the_receivers(
     hooks.emit()
     hooks.fan_out()
     monkeypatch.setattr(dispatcher, "STALLED_SECONDS", -1.0)
-    other = Dispatcher(app, send=lambda attempt: sending.build_result(attempt, ok=False))
+    other = Dispatcher(app, send=lambda attempt: Result(attempt, ok=False))
     other.start()
     other.wake()
     assert other.wait_until_idle(30)

@@ -11,18 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.delivery.webhooks import states
-from app.delivery.webhooks.limits import Limits
 from app.delivery.webhooks.queries.due import DueWebhook
 from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.outcomes import Result
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT, MAX_FAILING
-from app.delivery.webhooks.quotas import Picked, Quotas
-from app.delivery.webhooks.sending import build_result
+from app.delivery.webhooks.quotas import PickedWebhook, Quotas
 from app.delivery.webhooks.states import (
     MAX_CONCURRENT,
     MAX_CONCURRENT_NOT_QUICK,
     MAX_PREFETCHED,
     SLOW_SECONDS,
+    Limits,
 )
 from app.kit.ids import uuid7
 
@@ -59,7 +58,7 @@ class Deliverer:
     def find(self) -> None:
         """Look for what is due, as a message makes a deliverer do."""
         found = [hook for hook in self.hooks.values() if self._allowed(hook, 1)]
-        self.quotas.note_due(
+        self.quotas.add_due(
             [DueWebhook(hook.organization, hook.id, hook.failures, True, False) for hook in found]
         )
 
@@ -75,7 +74,7 @@ class Deliverer:
             returned = self.give_back() > 0
         return started
 
-    def begin(self, picked: Iterable[Picked]) -> list[Attempt]:
+    def begin(self, picked: Iterable[PickedWebhook]) -> list[Attempt]:
         """Be the statement that begins attempts."""
         begun: list[Attempt] = []
         for limit, _, _ in picked:
@@ -105,28 +104,28 @@ class Deliverer:
     def end(self, attempt: Attempt, *, ok: bool = True, ms: int = QUICK_MS) -> Result:
         """An attempt ends; its result is not recorded yet."""
         self.under_way.remove(attempt)
-        result = build_result(attempt, ok=ok, duration_ms=ms)
+        result = Result(attempt, ok=ok, duration_ms=ms)
         self.quotas.end(attempt, result)
         return result
 
     def write(self, result: Result) -> None:
         """Record a result. A delivery that failed is not due again."""
-        hook = self.hooks[result.webhook_id]
+        hook = self.hooks[result.attempt.webhook_id]
         hook.under_way -= 1
         hook.failures = 0 if result.ok else hook.failures + 1
-        self.quotas.note_written([result])
+        self.quotas.mark_written([result])
 
     def finish(self, attempt: Attempt, *, ok: bool = True, ms: int = QUICK_MS) -> None:
         self.write(self.end(attempt, ok=ok, ms=ms))
 
     def give_back(self) -> int:
         """Be the statement that gives back what is not to be sent."""
-        returned = len(self.quotas.requeue)
-        for attempt in self.quotas.requeue:
+        returned = len(self.quotas.to_requeue)
+        for attempt in self.quotas.to_requeue:
             hook = self.hooks[attempt.webhook_id]
             hook.due += 1
             hook.under_way -= 1
-        self.quotas.requeue.clear()
+        self.quotas.to_requeue.clear()
         return returned
 
     def sending(self, hook: Hook) -> int:
@@ -269,7 +268,7 @@ def test_receivers_that_hang_leave_threads_for_others() -> None:
     hostile = uuid7()
     hanging = [deliverer.hook(50, hostile) for _ in range(12)]
     deliverer.run()
-    assert len(deliverer.under_way) <= Limits.of(64).not_quick == 16
+    assert len(deliverer.under_way) <= Limits.from_available(64).not_quick == 16
     assert all(deliverer.sending(hook) for hook in hanging), "none waits for the others"
     newcomer = deliverer.hook(1)
     assert [attempt.webhook_id for attempt in deliverer.run()] == [newcomer.id]
@@ -295,7 +294,7 @@ def test_an_organization_with_many_slow_webhooks_keeps_an_eighth() -> None:
     for attempt in list(deliverer.under_way):
         deliverer.finish(attempt, ms=9900)
         deliverer.run()
-    assert len(deliverer.under_way) == Limits.of(256).slow == 32
+    assert len(deliverer.under_way) == Limits.from_available(256).slow == 32
 
 
 def test_a_quick_webhook_of_an_organization_with_slow_ones_is_served() -> None:
@@ -349,14 +348,14 @@ def test_a_long_backlog_takes_turns_with_others() -> None:
 
 def test_webhooks_that_are_idle_are_forgotten_in_the_end() -> None:
     deliverer = Deliverer(8)
-    for _ in range(states.KNOWN_WEBHOOKS // 10):
+    for _ in range(states.MAX_KNOWN_WEBHOOKS // 10):
         hooks = [deliverer.hook(1) for _ in range(11)]
         while deliverer.run():
             for attempt in list(deliverer.under_way):
                 deliverer.finish(attempt)
         for hook in hooks:
             del deliverer.hooks[hook.id]
-    assert len(deliverer.quotas._states._webhooks) <= states.KNOWN_WEBHOOKS
+    assert len(deliverer.quotas._states._webhooks) <= states.MAX_KNOWN_WEBHOOKS
     assert deliverer.quotas.is_idle
 
 
@@ -365,8 +364,8 @@ def test_an_attempt_that_was_given_up_is_returned() -> None:
     deliverer.hook(1)
     (attempt,) = deliverer.run()
     deliverer.under_way.remove(attempt)
-    deliverer.quotas.return_unsent(attempt)
-    assert deliverer.quotas.requeue == [attempt]
+    deliverer.quotas.requeue_unsent(attempt)
+    assert deliverer.quotas.to_requeue == [attempt]
     assert not deliverer.quotas.is_idle
     deliverer.give_back()
     assert deliverer.quotas.is_idle

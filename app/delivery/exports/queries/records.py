@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import Select, exists, func, or_, select, text, update
 
-from app.delivery.exports.models import Export
+from app.delivery.exports.models import Export, ExportStatus
 from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Membership
 from app.kit import db
@@ -22,12 +22,12 @@ def get(export_id: UUID) -> Export | None:
 
 
 def list_exports(
-    request: PageRequest,
     *,
-    status: str | None,
-    format_id: str | None,
-    created_after: datetime | None,
-    created_before: datetime | None,
+    page: PageRequest,
+    status: str | None = None,
+    format_id: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
 ) -> Page:
     """Return a page of exports."""
     conditions = [
@@ -37,7 +37,7 @@ def list_exports(
     ]
     conditions += within(Export.created_at, created_after, created_before)
     statement = select(Export).where(*conditions)
-    return paginate(statement, request, sorts={"created_at": Export.created_at}, unique=Export.id)
+    return paginate(statement, page, sorts={"created_at": Export.created_at}, unique=Export.id)
 
 
 def lock(export_id: UUID) -> Export | None:
@@ -75,7 +75,7 @@ def update_progress(export_id: UUID, *, done: int, total: int) -> bool:
     """Record the progress of a running export; return False if it is no longer running."""
     statement = (
         update(Export)
-        .where(Export.id == export_id, Export.status == "running")
+        .where(Export.id == export_id, Export.status == ExportStatus.RUNNING.value)
         .values(progress_done=done, progress_total=total, updated_at=db.utc_now())
         .execution_options(synchronize_session=False)
     )

@@ -13,7 +13,7 @@ memory.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 import orjson
@@ -24,17 +24,16 @@ from app.engines.formats import labels_from_tags
 from app.kit import db, tenancy
 
 _DELIMITER = b"\x02"
-_ID = slice(len('{"tag_set_id":'), len('{"tag_set_id":""') + 36)
+_ID_POSITION = slice(len('{"tag_set_id":'), len('{"tag_set_id":""') + 36)
 """The position of the tag set's id in a row, as a JSON string."""
 _COPY = "COPY ({}) TO STDOUT WITH (FORMAT csv, DELIMITER e'\\x02', QUOTE e'\\x01')"
 
 # No time limit, and one core only: the others serve requests and this side of the COPY.
 _SETTINGS = "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0"
 
-_CONDITIONS = {
+FILTER_CONDITIONS = {
     "schema_id": "{t}.schema_id = CAST(%(schema_id)s AS uuid)",
     "statuses": "{t}.status = ANY(CAST(%(statuses)s AS text[]))",
-    "status": "{t}.status = %(status)s",
     "artifact_ids": "{t}.artifact_id = ANY(CAST(%(artifact_ids)s AS uuid[]))",
     "labeler_id": "{t}.labeler_id = CAST(%(labeler_id)s AS uuid)",
     "created_after": "{t}.created_at >= CAST(%(created_after)s AS timestamptz)",
@@ -42,22 +41,24 @@ _CONDITIONS = {
     "decided_after": "{t}.decided_at >= CAST(%(decided_after)s AS timestamptz)",
     "decided_before": "{t}.decided_at < CAST(%(decided_before)s AS timestamptz)",
 }
-_ALL = "tag_sets t WHERE {conditions}"
-_LATEST = """(
+"""The condition of each member of an export's filter; `{t}` is the alias of the tag sets."""
+_CONDITIONS = {**FILTER_CONDITIONS, "status": "{t}.status = %(status)s"}
+_ALL_TAG_SETS = "tag_sets t WHERE {conditions}"
+_LATEST_TAG_SETS = """(
         SELECT DISTINCT ON (n.artifact_id) n.* FROM tag_sets n WHERE {conditions}
         ORDER BY n.artifact_id, n.created_at DESC, n.id DESC
     ) t"""
 # The final tag set of a document is the accepted merge, else the one accepted last. It is looked up
 # by document, so that it is never planned as a join (see below).
-_FINAL = """{t}.status = 'accepted' AND {t}.id = (
+_IS_FINAL = """{t}.status = 'accepted' AND {t}.id = (
         SELECT o.id FROM tag_sets o
         WHERE o.organization_id = {t}.organization_id AND o.artifact_id = {t}.artifact_id
           AND o.status = 'accepted'
         ORDER BY o.source = 'merge' DESC, coalesce(o.decided_at, o.created_at) DESC, o.id DESC
         LIMIT 1)"""
 
-_TIME = """to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
-_TEXT = """(
+_FORMAT_TIME = """to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
+_DOCUMENT_TEXT = """(
     SELECT x.text FROM artifact_texts x
     WHERE x.organization_id = s.organization_id AND x.artifact_id = s.artifact_id
     ) AS text"""
@@ -105,11 +106,11 @@ ORDER BY v.published_at DESC, v.id DESC
 """
 
 
-class Receive(Protocol):
+class ReceivePiece(Protocol):
     """A callback that receives rows piece by piece."""
 
     def __call__(self, piece: bytes, /, *, is_last: bool) -> None:
-        """Receive the next piece of a row; `is_last` ends the row."""
+        """ReceivePiece the next piece of a row; `is_last` ends the row."""
 
 
 @dataclass(frozen=True)
@@ -140,18 +141,13 @@ class Snapshot:
         """Newest first."""
         self.total = sum(version.count for version in self.versions)
 
-    def copy(self, receive: Receive) -> None:
+    def copy(self, receive: ReceivePiece) -> None:
         """Pass every tag set as JSON to `receive`, in one or more pieces (see `engines.formats`).
 
         The order is that of creation. Exceptions of `receive` are propagated.
         """
         statements = self._statements
-        lines = _LineWriter(
-            self.versions,
-            receive,
-            with_tags=statements.with_tags,
-            with_history=statements.with_history,
-        )
+        lines = _LineWriter(self.versions, receive, statements)
         connection = self._connection.connection.driver_connection
         assert isinstance(connection, extensions.connection)
         with connection.cursor() as cursor:
@@ -164,10 +160,10 @@ class Snapshot:
 def open_snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[Snapshot]:
     """Open a snapshot of the bound organization on a separate connection.
 
-    `where` has members of `_CONDITIONS`, with ids and times as text; None means no condition.
+    `where` has members of `FILTER_CONDITIONS`, with ids and times as text; None means no condition.
     `include` has `tags` (accepted, final, latest or all), `evidence`, `text` and `history`.
     """
-    statements = _Statements.of(tenancy.current_organization_id(), where, include)
+    statements = _Statements.build(tenancy.current_organization_id(), where, include)
     connection = db.engine().connect()
     try:
         connection = connection.execution_options(
@@ -188,15 +184,10 @@ class _LineWriter:
     """The file object that COPY writes to; each write is one whole line."""
 
     def __init__(
-        self,
-        versions: Sequence[Version],
-        receive: Receive,
-        *,
-        with_tags: bool,
-        with_history: bool,
+        self, versions: Sequence[Version], receive: ReceivePiece, statements: "_Statements"
     ) -> None:
         self._receive = receive
-        self._with_history = with_history
+        self._statements = statements
         self._open: bytes | None = None
         """The id of the tag set whose history is being passed on, as JSON."""
         self._separator = b""
@@ -204,7 +195,6 @@ class _LineWriter:
             version.id.encode(): (b',"schema":%b,"labels":' % version.to_json(), version.fields)
             for version in versions
         }
-        self._with_tags = with_tags
 
     def write(self, data: bytes) -> None:
         """Convert a line of COPY and pass it to `receive`."""
@@ -215,10 +205,12 @@ class _LineWriter:
         self.close()
         schema, fields = self._versions[version]
         labels = orjson.dumps(labels_from_tags(fields, orjson.loads(tags)))
-        row = head[:-1] + schema + labels + (b',"tags":%b' % tags if self._with_tags else b"")
-        if self._with_history:
+        row = head[:-1] + schema + labels
+        if self._statements.with_tags:
+            row += b',"tags":%b' % tags
+        if self._statements.with_history:
             self._receive(row + b',"history":[', is_last=False)
-            self._open, self._separator = head[_ID], b""
+            self._open, self._separator = head[_ID_POSITION], b""
         else:
             self._receive(row + b"}", is_last=True)
 
@@ -235,8 +227,7 @@ class _LineWriter:
         self._separator = b","
 
 
-@dataclass(frozen=True)
-class _Statements:
+class _Statements(NamedTuple):
     rows: str
     versions: str
     values: dict[str, Any]
@@ -244,7 +235,7 @@ class _Statements:
     with_history: bool
 
     @classmethod
-    def of(
+    def build(
         cls, organization_id: UUID, where: Mapping[str, Any], include: Mapping[str, Any]
     ) -> "_Statements":
         values = {name: value for name, value in where.items() if value is not None}
@@ -252,12 +243,12 @@ class _Statements:
             # With one status compared by equality, the index also provides the order.
             values["status"] = values.pop("statuses")[0]
         tag_sets = _select_tag_sets(values, include["tags"])
-        history = _HISTORY.format(created_at=_TIME.format("r.created_at"))
+        history = _HISTORY.format(created_at=_FORMAT_TIME.format("r.created_at"))
         rows = _ROWS.format(
             tag_sets=tag_sets,
-            submitted_at=_TIME.format("s.submitted_at"),
-            decided_at=_TIME.format("s.decided_at"),
-            text=f", {_TEXT}" if include["text"] else "",
+            submitted_at=_FORMAT_TIME.format("s.submitted_at"),
+            decided_at=_FORMAT_TIME.format("s.decided_at"),
+            text=f", {_DOCUMENT_TEXT}" if include["text"] else "",
             history=history if include["history"] else "",
         )
         versions = _VERSIONS.format(tag_sets=tag_sets)
@@ -271,5 +262,5 @@ def _select_tag_sets(values: Mapping[str, Any], selection: str) -> str:
     parts = [f"{alias}.organization_id = %(organization_id)s"]
     parts += [_CONDITIONS[name].format(t=alias) for name in values]
     if selection == "final":
-        parts.append(_FINAL.format(t=alias))
-    return (_LATEST if latest else _ALL).format(conditions=" AND ".join(parts))
+        parts.append(_IS_FINAL.format(t=alias))
+    return (_LATEST_TAG_SETS if latest else _ALL_TAG_SETS).format(conditions=" AND ".join(parts))

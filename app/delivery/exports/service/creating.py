@@ -6,23 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from app.delivery.exports.models import Export
-from app.delivery.exports.queries import records
-from app.delivery.exports.service.reading import to_response
+from app.delivery.exports.queries import records, rows
 from app.engines.formats import FORMATS, Format, FormatError, check_options
 from app.kit import capacity, db, errors, events, watermarks
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.transitions import TagSetStatus
-
-_MEMBERS = (
-    "schema_id",
-    "statuses",
-    "created_after",
-    "created_before",
-    "decided_after",
-    "decided_before",
-    "artifact_ids",
-    "labeler_id",
-)
 
 
 @capacity.guard("export")
@@ -34,7 +22,7 @@ def create(
     include: Mapping[str, Any],
     created_by: UUID | None,
     scheduled_export_id: UUID | None = None,
-) -> dict[str, Any]:
+) -> Export:
     """Create an export job.
 
     Raises 400 `validation_error` if the request is invalid, 503 while the disk is full.
@@ -57,7 +45,8 @@ def create(
     events.emit(
         "export.requested", {"job_id": export.id, "format": format_id, "created_by": created_by}
     )
-    return to_response(export)
+    db.session().flush()
+    return export
 
 
 def _complete_include(
@@ -91,7 +80,7 @@ def _complete_filter(where: Mapping[str, Any], selection: str) -> dict[str, Any]
         raise errors.invalid(message, "filter.statuses")
     statuses = requested or ([TagSetStatus.ACCEPTED] if only_accepted else list(TagSetStatus))
     ends = {f"{name}_before": _compute_end(where, name) for name in ("created", "decided")}
-    members = {name: _to_json({**where, **ends}.get(name)) for name in _MEMBERS}
+    members = {name: _to_json({**where, **ends}.get(name)) for name in rows.FILTER_CONDITIONS}
     return {**members, "statuses": [status.value for status in TagSetStatus if status in statuses]}
 
 

@@ -4,9 +4,8 @@ from contextlib import suppress
 from datetime import timedelta
 from uuid import UUID
 
-from app.delivery.exports.models import Export
+from app.delivery.exports.models import TRANSITIONS, Export, ExportStatus
 from app.delivery.exports.queries import records
-from app.delivery.exports.service.reading import build_download_path
 from app.engines.formats import FORMATS
 from app.kit import container, db, events
 from app.kit.jobs import Job, LostLease
@@ -15,12 +14,12 @@ from app.kit.storage import Staged, StorageUnavailable
 RETENTION = timedelta(days=7)
 """How long a file can be downloaded."""
 
-GRACE = timedelta(hours=1)
+GRACE_PERIOD = timedelta(hours=1)
 """How much longer a file is kept, for downloads that began before it expired."""
 
 _BATCH = 100
-_STORAGE = ("service_unavailable", "The file could not be stored.")
-_FAILURES = {"StorageUnavailable": _STORAGE, "StorageFull": _STORAGE}
+_STORAGE_FAILURE = ("service_unavailable", "The file could not be stored.")
+_FAILURES = dict.fromkeys(("StorageUnavailable", "StorageFull"), _STORAGE_FAILURE)
 _UNKNOWN_FAILURE = ("internal_error", "The export failed after several attempts.")
 
 
@@ -29,19 +28,12 @@ def start(export_id: UUID) -> Export | None:
 
     Returns None if the export is already over.
     """
-    export = records.lock(export_id)
-    if export is None or export.status not in ("queued", "running"):
-        return None
-    export.status = "running"
-    export.started_at = db.utc_now()
-    export.progress_done = 0
-    export.progress_total = None
+    export = _change_status(export_id, ExportStatus.RUNNING)
+    if export is not None:
+        export.started_at = db.utc_now()
+        export.progress_done = 0
+        export.progress_total = None
     return export
-
-
-def report_progress(export_id: UUID, *, done: int, total: int) -> bool:
-    """Record the progress of an export; return False if something else has ended it."""
-    return records.update_progress(export_id, done=done, total=total)
 
 
 def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
@@ -53,13 +45,12 @@ def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
     records.allow_slow_storage()
     if not job.lock_lease():
         raise LostLease
-    export = records.lock(export_id)
-    if export is None or export.status != "running":
+    export = _change_status(export_id, ExportStatus.COMPLETED)
+    if export is None:
         return
     key = _build_storage_key(export)
     stored = staged.promote(key)
     now = db.utc_now()
-    export.status = "completed"
     export.progress_done = export.progress_total = export.row_count = row_count
     export.size_bytes = stored.size
     export.sha256 = stored.sha256
@@ -75,7 +66,7 @@ def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
             "size_bytes": stored.size,
             "sha256": stored.sha256,
             "scheduled_export_id": export.scheduled_export_id,
-            "download_path": build_download_path(export.id),
+            "download_path": export.download_path,
         },
     )
 
@@ -85,11 +76,10 @@ def fail(export_id: UUID, cause: str) -> None:
 
     `cause` begins with the name of the exception; clients do not see it.
     """
-    export = records.lock(export_id)
-    if export is None or export.status not in ("queued", "running"):
+    export = _change_status(export_id, ExportStatus.FAILED)
+    if export is None:
         return
     code, message = _FAILURES.get(cause.partition(":")[0], _UNKNOWN_FAILURE)
-    export.status = "failed"
     export.error = {"code": code, "message": message}
     export.finished_at = db.utc_now()
     # A run that died after it had promoted its file left a file that no record refers to.
@@ -109,19 +99,28 @@ def fail(export_id: UUID, cause: str) -> None:
 
 def reopen(export_id: UUID) -> None:
     """Queue a failed export again, for a retry of its job; leave others unchanged."""
-    export = records.lock(export_id)
-    if export is not None and export.status == "failed":
-        export.status, export.error, export.finished_at = "queued", None, None
+    export = _change_status(export_id, ExportStatus.QUEUED)
+    if export is not None:
+        export.error = export.finished_at = None
 
 
 def delete_expired_files() -> int:
     """Delete a batch of expired files of any organization and return how many."""
-    batch = records.lock_expired(GRACE, _BATCH)
+    batch = records.lock_expired(GRACE_PERIOD, _BATCH)
     for export in batch:
         assert export.storage_key is not None
         container.current().storage.delete(export.storage_key)
         export.storage_key = None
     return len(batch)
+
+
+def _change_status(export_id: UUID, status: ExportStatus) -> Export | None:
+    """Lock an export and change its status; return None if its current status forbids that."""
+    export = records.lock(export_id)
+    if export is None or status not in TRANSITIONS[ExportStatus(export.status)]:
+        return None
+    export.status = status.value
+    return export
 
 
 def _build_storage_key(export: Export) -> str:

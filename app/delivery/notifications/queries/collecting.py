@@ -1,6 +1,7 @@
 """SQL of open notifications, which count several events for one user in one notification."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -73,9 +74,9 @@ _WRITE = text(
     INSERT INTO notifications (organization_id, id, user_id, message, kind, count, gathered, title,
         body, link, in_app, by_mail, open_until, created_at, updated_at)
     SELECT :org, entry.*, now() + make_interval(secs => :window), now(), now()
-    FROM unnest(CAST(:ids AS uuid[]), CAST(:user_ids AS uuid[]), CAST(:messages AS text[]),
-        CAST(:kinds AS text[]), CAST(:counts AS int[]), CAST(:gathered AS jsonb[]),
-        CAST(:titles AS text[]), CAST(:bodies AS text[]), CAST(:links AS text[]),
+    FROM unnest(CAST(:id AS uuid[]), CAST(:user_id AS uuid[]), CAST(:message AS text[]),
+        CAST(:kind AS text[]), CAST(:total AS int[]), CAST(:gathered AS jsonb[]),
+        CAST(:title AS text[]), CAST(:body AS text[]), CAST(:link AS text[]),
         CAST(:in_app AS boolean[]), CAST(:by_mail AS boolean[])) AS entry
     ON CONFLICT (organization_id, id) DO UPDATE SET count = excluded.count,
         gathered = excluded.gathered, title = excluded.title, body = excluded.body,
@@ -85,7 +86,7 @@ _WRITE = text(
 )
 
 
-def lock() -> None:
+def lock_notifications() -> None:
     """Lock the organization's open notifications until the transaction ends.
 
     Without the lock, two transactions could open two notifications for the same user.
@@ -103,17 +104,18 @@ def record_causes(causes: Iterable[UUID]) -> set[UUID]:
     return set(db.session().execute(_RECORD_CAUSES, values).scalars())
 
 
-class Audience(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audience:
     """The members to notify: by id, by team, or `everybody`.
 
     Only members with at least `min_role` are included, and never `except_user_id`.
     """
 
-    user_ids: Sequence[UUID]
-    team_ids: Sequence[UUID]
-    everybody: bool
-    min_role: Role
-    except_user_id: UUID | None
+    user_ids: Sequence[UUID] = ()
+    team_ids: Sequence[UUID] = ()
+    everybody: bool = False
+    min_role: Role = Role.viewer
+    except_user_id: UUID | None = None
 
 
 class AudienceMember(NamedTuple):
@@ -130,7 +132,7 @@ class AudienceMember(NamedTuple):
 
 
 def list_members(audiences: Sequence[Audience]) -> list[AudienceMember]:
-    """Return the users in any of the audiences, each with the audiences, in one statement."""
+    """Return the users in any of the audiences, each with its audiences, in one statement."""
     users = [(number, id_) for number, a in enumerate(audiences) for id_ in set(a.user_ids)]
     teams = [(number, id_) for number, a in enumerate(audiences) for id_ in set(a.team_ids)]
     values = {
@@ -172,7 +174,7 @@ class OpenNotification(NamedTuple):
     gathered: dict[str, Any]
 
 
-def lock_open(
+def lock_open_notifications(
     user_ids: Iterable[UUID], messages: Iterable[str]
 ) -> dict[tuple[UUID, str], OpenNotification]:
     """Lock and return the open notifications of users, by user and message."""
@@ -188,32 +190,23 @@ def lock_open(
     }
 
 
-def write(entries: Sequence[Entry], *, window: int) -> None:
+def write_notifications(entries: Sequence[Entry], *, window: int) -> None:
     """Insert or update open notifications; a new one stays open for `window` seconds."""
     if not entries:
         return
-    ids, users, messages, kinds, counts, gathered, titles, bodies, links, in_app, by_mail = zip(
-        *entries, strict=True
-    )
+    columns = {name: [getattr(entry, name) for entry in entries] for name in Entry._fields}
     values = {
+        **columns,
         "org": tenancy.current_organization_id(),
         "window": window,
-        "ids": [str(id_) for id_ in ids],
-        "user_ids": [str(user_id) for user_id in users],
-        "messages": list(messages),
-        "kinds": list(kinds),
-        "counts": list(counts),
-        "gathered": [orjson.dumps(item).decode() for item in gathered],
-        "titles": list(titles),
-        "bodies": list(bodies),
-        "links": list(links),
-        "in_app": list(in_app),
-        "by_mail": list(by_mail),
+        "id": [str(entry.id) for entry in entries],
+        "user_id": [str(entry.user_id) for entry in entries],
+        "gathered": [orjson.dumps(entry.gathered).decode() for entry in entries],
     }
     db.session().execute(_WRITE, values)
 
 
-def purge(checkpoint: Callable[[], None]) -> None:
+def purge_causes(checkpoint: Callable[[], None]) -> None:
     """Delete the records of handled events whose jobs are gone, one batch per transaction."""
     condition = "created_at < now() - interval '9 days'"
     purging.purge("notification_causes", condition, checkpoint)

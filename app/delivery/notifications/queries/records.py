@@ -1,61 +1,56 @@
-"""SQL of notifications that are sent at once."""
+"""SQL that inserts notifications, and reads or closes them for their emails."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import or_, select
+from sqlalchemy import select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from app.delivery.notifications.models import Notification
-from app.identity.organizations.models import Membership, Organization
-from app.identity.teams.models import TeamMember
+from app.identity.organizations.models import Organization
 from app.identity.users.models import User
 from app.kit import db
 from app.kit.ids import uuid7
-from app.kit.permissions import Role
 
+MAX_EMAILS = 500
+"""The maximum number of emails that are built at once."""
 
-class Recipient(NamedTuple):
-    """A user to notify; `preferences` holds those that differ from the defaults."""
-
-    id: UUID
-    locale: str
-    time_zone: str
-    preferences: dict[str, Any]
-
-
-def list_recipients(
-    user_ids: Sequence[UUID],
-    team_ids: Sequence[UUID],
-    *,
-    role: Role | None,
-    min_role: Role,
-    except_user_id: UUID | None,
-) -> list[Recipient]:
-    """Return the members of the bound organization to notify.
-
-    Those are the members among `user_ids`, in one of `team_ids`, or with exactly `role`. Only
-    members with at least `min_role` are included, and never `except_user_id`.
+# If a user's email is due, all open notifications of the same kind are included in it. Rows that
+# other transactions have locked are left for the next round, so nothing waits for a lock.
+_CLOSE = text(
     """
-    in_teams = select(TeamMember.user_id).where(TeamMember.team_id.in_(team_ids))
-    statement = (
-        select(User.id, User.locale, User.time_zone, User.notification_preferences)
-        .join(Membership, Membership.user_id == User.id)
-        .where(
-            or_(
-                Membership.user_id.in_(user_ids),
-                Membership.user_id.in_(in_teams),
-                Membership.role.in_([role.name] if role is not None else []),
-            ),
-            Membership.role.in_([allowed.name for allowed in Role if allowed >= min_role]),
-            User.disabled_at.is_(None),
-        )
-        .order_by(User.id)
+    WITH due AS MATERIALIZED (
+        SELECT DISTINCT organization_id, user_id, kind FROM (
+            SELECT organization_id, user_id, kind FROM notifications
+            WHERE open_until <= now() ORDER BY open_until LIMIT :max_emails
+        ) AS first
+    ), closing AS (
+        SELECT note.organization_id, note.id
+        FROM notifications note JOIN due USING (organization_id, user_id, kind)
+        WHERE note.open_until IS NOT NULL
+        FOR NO KEY UPDATE OF note SKIP LOCKED
+    ), closed AS (
+        UPDATE notifications note SET open_until = NULL
+        FROM closing
+        WHERE note.organization_id = closing.organization_id AND note.id = closing.id
+        RETURNING note.*
     )
-    if except_user_id is not None:
-        statement = statement.where(User.id != except_user_id)
-    return [Recipient(*row) for row in db.session().execute(statement)]
+    SELECT closed.organization_id, closed.user_id, closed.kind, closed.id, closed.title,
+           closed.body, closed.link,
+           closed.by_mail AND closed.read_at IS NULL AND users.disabled_at IS NULL
+               AND EXISTS (SELECT FROM memberships member
+                           WHERE member.organization_id = closed.organization_id
+                             AND member.user_id = closed.user_id) AS mailed,
+           users.email, users.locale, users.time_zone,
+           users.notification_preferences AS preferences,
+           organizations.name AS organization, organizations.slug
+    FROM closed
+    JOIN users ON users.id = closed.user_id
+    JOIN organizations ON organizations.id = closed.organization_id
+    ORDER BY closed.organization_id, closed.user_id, closed.kind, closed.id
+    """
+)
 
 
 class NewNotification(NamedTuple):
@@ -84,7 +79,7 @@ def insert_notifications(
 
 
 class EmailData(NamedTuple):
-    """The data of a notification's email."""
+    """The data of a notification's email; `link` is the path of an operation, with its query."""
 
     address: str
     locale: str
@@ -113,3 +108,36 @@ def get_email_data(notification_id: UUID) -> EmailData | None:
     )
     row = db.session().execute(statement).first()
     return None if row is None else EmailData(*row)
+
+
+class ClosedNotification(NamedTuple):
+    """A notification that was closed.
+
+    `mailed` means that its email is to be sent, unless the user's `preferences` have changed
+    since.
+    """
+
+    organization_id: UUID
+    user_id: UUID
+    kind: str
+    id: UUID
+    title: str
+    body: str
+    link: str | None
+    mailed: bool
+    email: str
+    locale: str
+    time_zone: str
+    preferences: dict[str, Any]
+    organization: str
+    slug: str
+
+
+def close_due() -> list[ClosedNotification]:
+    """Close notifications whose window has ended, in every organization, and return them.
+
+    They are ordered by organization, user and kind; the list is empty when none are left. All
+    organizations must be bound.
+    """
+    rows = db.session().execute(_CLOSE, {"max_emails": MAX_EMAILS})
+    return [ClosedNotification(*row) for row in rows]

@@ -1,7 +1,7 @@
 """Collect many events of one topic into one open notification per user, which counts them.
 
 A notification is open for `NOTIFICATION_WINDOW_SECONDS`, or until it is read. When it is closed,
-its email is sent unless it was read (`mailing`). The next event opens another notification.
+its email is sent unless it was read (`sending`). The next event opens another notification.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,10 +23,9 @@ from app.identity.users import preferences
 from app.kit import container
 from app.kit.emails import Message
 from app.kit.ids import uuid7
-from app.kit.permissions import Role
 
 _API = "/api/v1"
-NAMED = 3
+MAX_NAMED = 3
 """The maximum number of documents that a notification names."""
 
 
@@ -65,8 +64,8 @@ TOPICS: Mapping[str, Topic] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
-    """A notice about `count` documents or tag sets, and the members who get it.
+class Notice(Audience):
+    """A notice about `count` documents or tag sets, with the members who get it.
 
     `topic` is a key of TOPICS; `link` leads to the item if there is only one. `documents` holds the
     names of the first documents, as far as they are known. `by`, `due_at` (ISO 8601) and `reason`
@@ -80,18 +79,6 @@ class Notice:
     by: str | None = None
     due_at: str | None = None
     reason: str | None = None
-    user_ids: Sequence[UUID] = ()
-    team_ids: Sequence[UUID] = ()
-    everybody: bool = False
-    min_role: Role = Role.viewer
-    except_user_id: UUID | None = None
-
-    @property
-    def audience(self) -> Audience:
-        """Return the members to notify."""
-        return Audience(
-            self.user_ids, self.team_ids, self.everybody, self.min_role, self.except_user_id
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +95,7 @@ class Summary:
     @classmethod
     def of(cls, notice: Notice) -> "Summary":
         """Return the summary of a single notice."""
-        names = tuple(dict.fromkeys(notice.documents))[:NAMED]
+        names = tuple(dict.fromkeys(notice.documents))[:MAX_NAMED]
         return cls(notice.count, names, notice.link, notice.by, notice.due_at, notice.reason)
 
     @classmethod
@@ -120,7 +107,7 @@ class Summary:
     def __add__(self, other: "Summary") -> "Summary":
         return Summary(
             count=self.count + other.count,
-            documents=tuple(dict.fromkeys(self.documents + other.documents))[:NAMED],
+            documents=tuple(dict.fromkeys(self.documents + other.documents))[:MAX_NAMED],
             link=None,
             by=self.by if self.by == other.by else None,
             due_at=self.due_at if self.due_at == other.due_at else None,
@@ -133,13 +120,13 @@ class Summary:
         return {name: value for name, value in asdict(self).items() if name != "count"}
 
 
-def collect(notices: Sequence[Notice]) -> None:
+def collect_notices(notices: Sequence[Notice]) -> None:
     """Create notifications in the running transaction, or add to those that are open.
 
     Everything for one user is counted together by its topic. The number of statements does not
-    depend on the number of notices or users. The caller must hold `queries.lock`.
+    depend on the number of notices or users. The caller must hold `queries.lock_notifications`.
     """
-    members = queries.list_members([notice.audience for notice in notices]) if notices else []
+    members = queries.list_members(notices) if notices else []
     if not members:
         return
 
@@ -153,7 +140,7 @@ def collect(notices: Sequence[Notice]) -> None:
 
     render = cache(_render)
     user_ids, topics = {member.id for member in members}, {notice.topic for notice in notices}
-    open_notifications = queries.lock_open(user_ids, topics)
+    open_notifications = queries.lock_open_notifications(user_ids, topics)
     entries = []
     for member in members:
         for topic, added in summarize(tuple(member.numbers)).items():
@@ -162,7 +149,7 @@ def collect(notices: Sequence[Notice]) -> None:
             text = render(topic, summary, member.locale, member.time_zone)
             entries.append(_build_entry(member, topic, summary, text, existing))
     enabled = [entry for entry in entries if entry.in_app or entry.by_mail]
-    queries.write(enabled, window=container.settings().notification_window_seconds)
+    queries.write_notifications(enabled, window=container.settings().notification_window_seconds)
 
 
 def _build_entry(

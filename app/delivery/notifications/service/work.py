@@ -1,7 +1,7 @@
-"""Notify users of events of their work: assignments, mentions, and decisions about tag sets.
+"""Notify users of events: assignments, mentions, decisions about tag sets, and risky API keys.
 
-Each function except `notify_of_comment` takes a batch of events with the same name and skips events
-that were handled before. Documents and tag sets that no longer exist are left out.
+A function that takes a batch of events with the same name skips those that were handled before.
+Documents and tag sets that no longer exist are left out.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,15 +11,20 @@ from uuid import UUID
 
 from app.delivery.notifications.queries import collecting as queries
 from app.delivery.notifications.queries import names
-from app.delivery.notifications.service.collecting import NAMED, Notice, collect
+from app.delivery.notifications.service.collecting import MAX_NAMED, Notice, collect_notices
 from app.delivery.notifications.service.sending import notify
+from app.identity.api_keys import service as api_keys
+from app.identity.api_keys.models import ApiKey
+from app.identity.organizations.models import Organization
+from app.kit import db, tenancy
 from app.kit.permissions import Role
 
 _API = "/api/v1"
 _NAME_LENGTH = 120
 _EXCERPT_LENGTH = 500
+_MAX_LISTED_KEYS = 20
 
-Names = Mapping[UUID, str]
+NamesById = Mapping[UUID, str]
 
 
 class Event(NamedTuple):
@@ -36,13 +41,13 @@ def notify_of_assigned_documents(events: Sequence[Event]) -> None:
     """
     payloads = _claim_payloads(events)
     documents = names.list_document_names(_list_first_ids(payloads, "artifact_ids"))
-    people = names.list_user_names(_parse_uuids(data["by"] for data in payloads if data.get("by")))
-    notices = (_build_assignment_notices(data, documents, people) for data in payloads)
-    collect(list(chain.from_iterable(notices)))
+    user_names = _list_actor_names(payloads)
+    notices = (_build_assignment_notices(data, documents, user_names) for data in payloads)
+    collect_notices(list(chain.from_iterable(notices)))
 
 
 def _build_assignment_notices(
-    data: dict[str, Any], documents: Names, people: Names
+    data: dict[str, Any], documents: NamesById, user_names: NamesById
 ) -> Iterator[Notice]:
     """Yield the notices of one assignment, one for each group of users who get the same text."""
     ids = _parse_uuids(data["artifact_ids"])
@@ -51,7 +56,7 @@ def _build_assignment_notices(
     team_counts = data.get("team_counts") or {}
     if count == 1 and not known_names:
         return
-    common: dict[str, Any] = {**_get_actor(data, people), "due_at": data.get("due_at")}
+    common: dict[str, Any] = {**_get_actor(data, user_names), "due_at": data.get("due_at")}
     common |= {"min_role": Role.labeler}
     if count == 1:
         common["link"] = f"{_API}/artifacts/{ids[0]}"
@@ -79,26 +84,21 @@ def _group_by_count(counts: dict[str, int]) -> dict[int, list[UUID]]:
 def notify_of_assigned_reviews(events: Sequence[Event]) -> None:
     """Notify reviewers of tag sets that were assigned or escalated to them."""
     payloads = _claim_payloads(events)
-    documents = names.list_documents_of_tag_sets(_list_first_ids(payloads, "tag_set_ids"))
-    people = names.list_user_names(_parse_uuids(data["by"] for data in payloads if data.get("by")))
-    notices = []
-    for data in payloads:
-        ids = _parse_uuids(data["tag_set_ids"])
-        known_names = _list_known_names(ids, documents)
-        if known_names or len(ids) > 1:
-            notice = Notice(
+    user_names = _list_actor_names(payloads)
+    collect_notices(
+        [
+            Notice(
                 "reviews_escalated" if data.get("escalated") else "reviews_assigned",
-                link=f"{_API}/review-queue/{ids[0]}",
-                count=len(ids),
-                documents=known_names,
+                **common,
                 reason=data.get("reason"),
                 user_ids=_parse_uuids(data.get("user_ids")),
                 team_ids=_parse_uuids([data["team_id"]] if data.get("team_id") else ()),
                 min_role=Role.reviewer,
-                **_get_actor(data, people),
+                **_get_actor(data, user_names),
             )
-            notices.append(notice)
-    collect(notices)
+            for data, common in _list_review_values(payloads, "tag_set_ids")
+        ]
+    )
 
 
 def notify_of_comment(event: Event) -> None:
@@ -127,15 +127,8 @@ def notify_of_comment(event: Event) -> None:
 
 def notify_of_rejected_tag_sets(events: Sequence[Event]) -> None:
     """Notify labelers of rejected tag sets, and users to whom a document was transferred."""
-    payloads = _claim_payloads(events)
-    documents = names.list_document_names(_parse_uuids(data["artifact_id"] for data in payloads))
     notices = []
-    for data in payloads:
-        document = documents.get(UUID(data["artifact_id"]))
-        if document is None:
-            continue
-        common: dict[str, Any] = {"documents": [_shorten(document)], "reason": data["reason"]}
-        common["except_user_id"] = _parse_uuid(data.get("reviewer_id"))
+    for data, common in _list_decision_values(events):
         is_sent_back = data["send_to"] in ("labeler", data["labeler_id"])
         if data["labeler_id"] is not None:
             topic = "label_sets_sent_back" if is_sent_back else "label_sets_rejected"
@@ -147,49 +140,93 @@ def notify_of_rejected_tag_sets(events: Sequence[Event]) -> None:
             link = f"{_API}/tag-sets/{data['draft_id']}"
             user_ids = _parse_uuids([data["send_to"]])
             notices.append(Notice("documents_handed", link, user_ids=user_ids, **common))
-    collect(notices)
+    collect_notices(notices)
 
 
 def notify_of_reopened_tag_sets(events: Sequence[Event]) -> None:
     """Notify labelers of decided tag sets that are their drafts again."""
+    notices = []
+    for data, common in _list_decision_values(events):
+        if data["labeler_id"] is not None and data.get("to") != "review":
+            link = f"{_API}/tag-sets/{data['tag_set_id']}"
+            user_ids = _parse_uuids([data["labeler_id"]])
+            notices.append(Notice("label_sets_reopened", link, user_ids=user_ids, **common))
+    collect_notices(notices)
+
+
+def _list_decision_values(
+    events: Sequence[Event],
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield the new payloads whose document exists, each with the values of its notices."""
     payloads = _claim_payloads(events)
     documents = names.list_document_names(_parse_uuids(data["artifact_id"] for data in payloads))
-    notices = []
     for data in payloads:
         document = documents.get(UUID(data["artifact_id"]))
-        is_draft_again = data["labeler_id"] is not None and data.get("to") != "review"
-        if document is not None and is_draft_again:
-            notice = Notice(
-                "label_sets_reopened",
-                link=f"{_API}/tag-sets/{data['tag_set_id']}",
-                documents=[_shorten(document)],
-                reason=data.get("reason"),
-                user_ids=_parse_uuids([data["labeler_id"]]),
-                except_user_id=_parse_uuid(data.get("reviewer_id")),
-            )
-            notices.append(notice)
-    collect(notices)
+        if document is not None:
+            reviewer_id = _parse_uuid(data.get("reviewer_id"))
+            common = {"documents": [_shorten(document)], "reason": data.get("reason")}
+            yield data, {**common, "except_user_id": reviewer_id}
 
 
 def notify_of_returned_reviews(events: Sequence[Event]) -> None:
     """Notify admins of escalated reviews that were returned because their assignee is gone."""
     payloads = [data for data in _claim_payloads(events) if data["escalated_ids"]]
-    documents = names.list_documents_of_tag_sets(_list_first_ids(payloads, "escalated_ids"))
-    notices = []
+    collect_notices(
+        [
+            Notice("escalations_returned", **common, everybody=True, min_role=Role.admin)
+            for _, common in _list_review_values(payloads, "escalated_ids")
+        ]
+    )
+
+
+def _list_review_values(
+    payloads: Sequence[dict[str, Any]], member: str
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield each payload with its notice's link, count and documents.
+
+    `member` of a payload lists its tag sets. A payload whose only tag set is gone is left out.
+    """
+    documents = names.list_documents_of_tag_sets(_list_first_ids(payloads, member))
     for data in payloads:
-        ids = _parse_uuids(data["escalated_ids"])
+        ids = _parse_uuids(data[member])
         known_names = _list_known_names(ids, documents)
         if known_names or len(ids) > 1:
-            notice = Notice(
-                "escalations_returned",
-                link=f"{_API}/review-queue/{ids[0]}",
-                count=len(ids),
-                documents=known_names,
-                everybody=True,
-                min_role=Role.admin,
-            )
-            notices.append(notice)
-    collect(notices)
+            link = f"{_API}/review-queue/{ids[0]}"
+            yield data, {"link": link, "count": len(ids), "documents": known_names}
+
+
+def notify_of_departed_creator(event: Event) -> None:
+    """Notify the owners of keys that stay valid although their creator left or was disabled."""
+    user_id = UUID(event.data["user_id"])
+    _notify_owners("api_key_creator_left", event, user_id, api_keys.list_live_by_creator(user_id))
+
+
+def notify_of_demoted_creator(event: Event) -> None:
+    """Notify the owners of keys that have a higher role than their creator has now."""
+    user_id, role = UUID(event.data["user_id"]), Role[event.data["to"]]
+    if role >= Role[event.data["from"]]:
+        return
+    higher_keys = [key for key in api_keys.list_live_by_creator(user_id) if Role[key.role] > role]
+    _notify_owners("api_key_creator_demoted", event, user_id, higher_keys)
+
+
+def _notify_owners(message: str, event: Event, user_id: UUID, keys: Sequence[ApiKey]) -> None:
+    if not keys:
+        return
+    organization = db.session().get_one(Organization, tenancy.current_organization_id())
+    shown = [f"{key.name} ({key.prefix}…, {key.role})" for key in keys[:_MAX_LISTED_KEYS]]
+    notify(
+        message,
+        kind="api_key_creator_left",
+        role=Role.owner,
+        values={
+            "creator": names.list_user_names([user_id]).get(user_id, ""),
+            "keys": "\n".join([*shown, *(["…"] if len(keys) > _MAX_LISTED_KEYS else [])]),
+        },
+        count=len(keys),
+        link=f"/api/v1/organizations/{organization.slug}/api-keys",
+        unique_key=f"api_keys:{event.id}",
+    )
 
 
 def _claim_payloads(events: Sequence[Event]) -> list[dict[str, Any]]:
@@ -199,25 +236,29 @@ def _claim_payloads(events: Sequence[Event]) -> list[dict[str, Any]]:
     """
     if not events:
         return []
-    queries.lock()
+    queries.lock_notifications()
     by_id = {event.id: event.data for event in events}
     new_ids = queries.record_causes(by_id)
     return [by_id[event_id] for event_id in sorted(new_ids)]
 
 
-def _get_actor(data: dict[str, Any], people: Names) -> dict[str, Any]:
+def _list_actor_names(payloads: Iterable[dict[str, Any]]) -> NamesById:
+    return names.list_user_names(_parse_uuids(data["by"] for data in payloads if data.get("by")))
+
+
+def _get_actor(data: dict[str, Any], user_names: NamesById) -> dict[str, Any]:
     """Return the user who caused the event: named in the text, and not notified."""
     by = _parse_uuid(data.get("by"))
-    name = people.get(by) if by else None
+    name = user_names.get(by) if by else None
     return {"by": None if name is None else _shorten(name), "except_user_id": by}
 
 
 def _list_first_ids(payloads: Iterable[dict[str, Any]], member: str) -> list[UUID]:
-    return [id_ for data in payloads for id_ in _parse_uuids(data[member][:NAMED])]
+    return [id_ for data in payloads for id_ in _parse_uuids(data[member][:MAX_NAMED])]
 
 
-def _list_known_names(ids: Sequence[UUID], documents: Names) -> list[str]:
-    return [_shorten(documents[id_]) for id_ in ids[:NAMED] if id_ in documents]
+def _list_known_names(ids: Sequence[UUID], documents: NamesById) -> list[str]:
+    return [_shorten(documents[id_]) for id_ in ids[:MAX_NAMED] if id_ in documents]
 
 
 def _parse_uuid(text: str | None) -> UUID | None:

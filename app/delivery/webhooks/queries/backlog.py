@@ -14,7 +14,7 @@ from sqlalchemy import CursorResult, TextClause, text
 from app.kit import db
 
 BATCH = 1_000
-COUNTED = 100_000
+MAX_COUNTED = 100_000
 """The remaining deliveries are counted up to this number."""
 
 
@@ -78,7 +78,9 @@ _LIST_DELETED = text(
 )
 
 
-def list_outdated(organization_id: UUID, webhook_id: UUID | None = None) -> list[OutdatedWebhook]:
+def list_outdated_webhooks(
+    organization_id: UUID, webhook_id: UUID | None = None
+) -> list[OutdatedWebhook]:
     """Return up to `BATCH` webhooks of an organization with outdated deliveries.
 
     With `webhook_id`, only this webhook is considered.
@@ -89,20 +91,18 @@ def list_outdated(organization_id: UUID, webhook_id: UUID | None = None) -> list
 
 def abandon_batch(webhook: OutdatedWebhook, limit: int = BATCH) -> int:
     """Abandon up to `limit` outdated deliveries of a webhook and return how many."""
-    values = {**_build_values(webhook), "batch": limit}
-    return _execute(_ABANDON, values)
+    return _execute(_ABANDON, {**_build_values(webhook), "batch": limit})
 
 
 def count_outdated(webhook: OutdatedWebhook) -> int:
-    """Count the outdated deliveries of a webhook, up to `COUNTED`."""
-    values = {**_build_values(webhook), "counted": COUNTED}
+    """Count the outdated deliveries of a webhook, up to `MAX_COUNTED`."""
+    values = {**_build_values(webhook), "counted": MAX_COUNTED}
     return int(db.session().execute(_COUNT_OUTDATED, values).scalar_one())
 
 
 def begin_generation(organization_id: UUID) -> int:
     """Make all pending deliveries of an organization outdated; return its number of webhooks."""
-    values = {"organization_id": organization_id}
-    return _execute(_BEGIN_GENERATION, values)
+    return _execute(_BEGIN_GENERATION, {"organization_id": organization_id})
 
 
 def delete_batch(organization_id: UUID, webhook_id: UUID, limit: int = BATCH) -> int:
@@ -117,7 +117,7 @@ def delete_webhook(organization_id: UUID, webhook_id: UUID) -> None:
     db.session().execute(_DELETE_WEBHOOK, values)
 
 
-def list_deleted() -> Sequence[tuple[UUID, UUID]]:
+def list_deleted_webhooks() -> Sequence[tuple[UUID, UUID]]:
     """Return the keys of up to `BATCH` webhooks that users of any organization have deleted."""
     rows = db.session().execute(_LIST_DELETED, {"batch": BATCH})
     return [(row.organization_id, row.id) for row in rows]

@@ -7,19 +7,19 @@ So an organization with thousands of webhooks does not hide those of others.
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
 
 from app.delivery.webhooks.queries.pacing import (
     FAILURES_LEFT,
-    FIRSTS,
+    FIRST_ATTEMPTS,
     MAX_FAILING,
     OVERDUE,
     RETRIES,
-    STATE,
-    TESTS,
+    TEST_DELIVERIES,
+    WEBHOOK_STATE,
 )
 from app.kit import db
 
@@ -28,17 +28,18 @@ MAX_VISITS = 2_000
 MAX_VISITS_PER_ORGANIZATION = 64
 MAX_SEARCHES = 32
 """The maximum number of searches in a row while they find nothing and webhooks are left."""
-COUNTED = 100_000
+MAX_COUNTED = 100_000
 """Due deliveries are counted up to this number."""
 RECENT_SECONDS = 30
 """Longer than an attempt and the longest pause together."""
 _FIRST = UUID(int=0)
 
 _HAS_DUE = f"""
-    (EXISTS (SELECT {TESTS}) OR w.active AND (
+    (EXISTS (SELECT {TEST_DELIVERIES}) OR w.active AND (
         EXISTS (SELECT {RETRIES} AND (
             w.failures = 0 OR w.under_way < {MAX_FAILING} AND ({FAILURES_LEFT} > 0 OR {OVERDUE})))
-        OR NOT w.paused AND (w.failures = 0 OR w.under_way = 0) AND EXISTS (SELECT {FIRSTS})))
+        OR NOT w.paused AND (w.failures = 0 OR w.under_way = 0)
+            AND EXISTS (SELECT {FIRST_ATTEMPTS})))
 """
 _VISITED = """
     WITH RECURSIVE organization AS (
@@ -59,7 +60,7 @@ _VISITED = """
                        SELECT mark.webhook_id
                        FROM unnest(CAST(:marked AS uuid[]), CAST(:marks AS uuid[]))
                             AS mark (organization_id, webhook_id)
-                       WHERE mark.organization_id = organization.id), :nowhere)
+                       WHERE mark.organization_id = organization.id), :no_mark)
                  ORDER BY d.webhook_id, d.generation LIMIT 1)
                 UNION ALL
                 SELECT following.* FROM hook CROSS JOIN LATERAL (
@@ -75,16 +76,16 @@ _VISITED = """
 # and among organizations.
 _FIND = text(
     f"""
-    {_VISITED}, judged AS (
+    {_VISITED}, checked AS (
         SELECT asked.organization_id, asked.webhook_id, w.failures, {_HAS_DUE} AS due,
                asked.generation < w.generation AND EXISTS (
                    SELECT FROM webhook_deliveries d
                    WHERE d.organization_id = asked.organization_id
                      AND d.webhook_id = asked.webhook_id AND d.generation < w.generation
                      AND d.next_attempt_at IS NOT NULL AND NOT d.test) AS outdated
-        FROM visited AS asked CROSS JOIN LATERAL ({STATE}) AS w
+        FROM visited AS asked CROSS JOIN LATERAL ({WEBHOOK_STATE}) AS w
     )
-    SELECT 'found' AS kind, * FROM judged WHERE due OR outdated
+    SELECT 'found' AS kind, * FROM checked WHERE due OR outdated
     UNION ALL
     SELECT 'mark', organization_id, (array_agg(webhook_id ORDER BY webhook_id DESC))[1], 0, false,
            false
@@ -100,7 +101,7 @@ _FIND = text(
 _DEPTH = text(
     f"""
     {_VISITED}, waiting AS MATERIALIZED (
-        SELECT w.* FROM visited AS asked CROSS JOIN LATERAL ({STATE}) AS w WHERE w.active
+        SELECT w.* FROM visited AS asked CROSS JOIN LATERAL ({WEBHOOK_STATE}) AS w WHERE w.active
     ), served AS MATERIALIZED (
         SELECT organization_id FROM webhook_deliveries WHERE leased_until > now()
         UNION
@@ -119,7 +120,7 @@ _DEPTH = text(
             SELECT least(
                 (SELECT d.next_attempt_at {RETRIES} ORDER BY d.next_attempt_at LIMIT 1),
                 CASE WHEN NOT w.paused THEN
-                    (SELECT d.next_attempt_at {FIRSTS} ORDER BY d.next_attempt_at LIMIT 1)
+                    (SELECT d.next_attempt_at {FIRST_ATTEMPTS} ORDER BY d.next_attempt_at LIMIT 1)
                 END) AS at) AS oldest
          WHERE w.organization_id NOT IN (SELECT organization_id FROM served)) AS age
     """  # noqa: S608 - made of constants
@@ -169,14 +170,7 @@ class Finder:
 
     def find(self) -> list[DueWebhook]:
         """Run one search and return the webhooks with due or outdated deliveries."""
-        values = {
-            "first": self.first,
-            "marked": [str(organization) for organization in self.marks],
-            "marks": [str(webhook) for webhook in self.marks.values()],
-            "nowhere": _FIRST,
-            "visits": MAX_VISITS,
-            "per_organization": MAX_VISITS_PER_ORGANIZATION,
-        }
+        values = self.build_values(MAX_VISITS_PER_ORGANIZATION)
         webhooks: list[DueWebhook] = []
         new_marks: dict[UUID, UUID] = {}
         last = None
@@ -189,6 +183,17 @@ class Finder:
                 last = row[0]
         self._remember_position(new_marks, last)
         return webhooks
+
+    def build_values(self, per_organization: int) -> dict[str, Any]:
+        """Return the parameters of a search; `per_organization` is the maximum of webhooks each."""
+        return {
+            "first": self.first,
+            "marked": [str(organization) for organization in self.marks],
+            "marks": [str(webhook) for webhook in self.marks.values()],
+            "no_mark": _FIRST,
+            "visits": MAX_VISITS,
+            "per_organization": per_organization,
+        }
 
     def _remember_position(self, new_marks: dict[UUID, UUID], last: UUID | None) -> None:
         """Remember where the next search continues.
@@ -212,15 +217,7 @@ def measure_depth() -> tuple[int, float]:
     webhooks, and organizations that are being served: to which something was sent within
     `RECENT_SECONDS`.
     """
-    values = {
-        "first": _FIRST,
-        "marked": [],
-        "marks": [],
-        "nowhere": _FIRST,
-        "visits": MAX_VISITS,
-        "per_organization": MAX_VISITS,
-        "counted": COUNTED,
-        "recent": RECENT_SECONDS,
-    }
+    values = Finder().build_values(MAX_VISITS)
+    values |= {"counted": MAX_COUNTED, "recent": RECENT_SECONDS}
     row = db.session().execute(_DEPTH, values).one()
     return int(row.depth), float(row.age)

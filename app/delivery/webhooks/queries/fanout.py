@@ -30,12 +30,6 @@ def get_org_slug() -> str:
     return db.session().execute(statement).scalar_one()
 
 
-def get_generation(webhook_id: UUID) -> int:
-    """Return the generation of a webhook."""
-    statement = select(Webhook.generation).where(Webhook.id == webhook_id)
-    return db.session().execute(statement).scalar_one()
-
-
 def lock_subscribers() -> list[Subscriber]:
     """Return the bound organization's active webhooks, locked against deletion until the commit.
 
@@ -57,5 +51,4 @@ def lock_subscribers() -> list[Subscriber]:
 
 def insert_deliveries(rows: Sequence[dict[str, Any]]) -> None:
     """Insert deliveries, except those that the webhook already has for the event."""
-    if rows:
-        db.session().execute(insert(Delivery).on_conflict_do_nothing(), rows)
+    db.session().execute(insert(Delivery).on_conflict_do_nothing(), rows)

@@ -12,16 +12,16 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 
 from app.delivery.webhooks.queries.pacing import (
     FAILURES_LEFT,
-    FIRSTS,
+    FIRST_ATTEMPTS,
     MAX_FAILING,
     OVERDUE,
     RETRIES,
-    STATE,
-    TESTS,
+    TEST_DELIVERIES,
+    WEBHOOK_STATE,
 )
 from app.kit import db
 
@@ -77,6 +77,12 @@ class Attempt:
     secret: str
     previous_secret: str | None
 
+    @property
+    def lease(self) -> Lease:
+        """Return the lease under which the attempt is made."""
+        assert self.lease_token is not None
+        return Lease(self.organization_id, self.id, self.lease_token)
+
 
 # Two dispatchers must not begin attempts at the same failing webhook at once, because neither would
 # see the attempts of the other.
@@ -100,7 +106,7 @@ _BEGIN = text(
         SELECT w.*, asked.quota FROM unnest(
             CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[]), CAST(:limits AS integer[]))
             AS asked (organization_id, webhook_id, quota)
-        CROSS JOIN LATERAL ({STATE}) AS w
+        CROSS JOIN LATERAL ({WEBHOOK_STATE}) AS w
         WHERE w.failures = 0 OR w.id = ANY(CAST(:locked AS uuid[]))
     ), limited AS MATERIALIZED (
         SELECT w.organization_id, w.id, w.generation, w.failures, w.quota,
@@ -120,13 +126,13 @@ _BEGIN = text(
                  ELSE 'pending' END AS new_status
         FROM limited w CROSS JOIN LATERAL (
             SELECT * FROM (
-                SELECT * FROM (SELECT {_COLUMNS} {TESTS}
+                SELECT * FROM (SELECT {_COLUMNS} {TEST_DELIVERIES}
                     ORDER BY d.next_attempt_at LIMIT w.quota FOR UPDATE SKIP LOCKED) AS test
                 UNION ALL
                 SELECT * FROM (SELECT {_COLUMNS} {RETRIES}
                     ORDER BY d.next_attempt_at LIMIT w.retries FOR UPDATE SKIP LOCKED) AS retry
                 UNION ALL
-                SELECT * FROM (SELECT {_COLUMNS} {FIRSTS}
+                SELECT * FROM (SELECT {_COLUMNS} {FIRST_ATTEMPTS}
                     ORDER BY d.next_attempt_at LIMIT w.firsts FOR UPDATE SKIP LOCKED) AS first
             ) AS ready LIMIT w.quota) AS due
     ), interrupted AS (
@@ -167,32 +173,33 @@ _LEASED = """
           AND lease_token = leased.token
         FOR UPDATE SKIP LOCKED) AS d
 """
-_RENEW = text(
-    f"""
-    WITH leased AS ({_LEASED})
-    UPDATE webhook_deliveries d SET leased_until = now() + make_interval(secs => :seconds)
-    FROM leased WHERE (d.organization_id, d.id) = (leased.organization_id, leased.id)
-    RETURNING d.lease_token
-    """  # noqa: S608 - made of constants
+
+
+def _build_update(assignments: str, returning: str = "") -> TextClause:
+    """Return a statement that updates the deliveries whose leases are still valid."""
+    return text(
+        f"""
+        WITH leased AS ({_LEASED})
+        UPDATE webhook_deliveries d SET {assignments}
+        FROM leased WHERE (d.organization_id, d.id) = (leased.organization_id, leased.id)
+        {returning}
+        """  # noqa: S608 - made of constants
+    )
+
+
+_RENEW = _build_update(
+    "leased_until = now() + make_interval(secs => :seconds)", "RETURNING d.lease_token"
 )
-_RELEASE = text(
-    f"""
-    WITH leased AS ({_LEASED})
-    UPDATE webhook_deliveries d SET lease_token = NULL, leased_until = NULL
-    FROM leased WHERE (d.organization_id, d.id) = (leased.organization_id, leased.id)
-    """  # noqa: S608 - made of constants
-)
-_REQUEUE = text(
-    f"""
-    WITH leased AS ({_LEASED})
-    UPDATE webhook_deliveries d SET lease_token = NULL, leased_until = NULL,
-        attempt_count = attempt_count - 1, attempts_in_round = attempts_in_round - 1
-    FROM leased WHERE (d.organization_id, d.id) = (leased.organization_id, leased.id)
-    """  # noqa: S608 - made of constants
+_RELEASE = _build_update("lease_token = NULL, leased_until = NULL")
+_REQUEUE = _build_update(
+    "lease_token = NULL, leased_until = NULL,"
+    " attempt_count = attempt_count - 1, attempts_in_round = attempts_in_round - 1"
 )
 
 
-def begin(limits: Sequence[BeginLimit], *, attempts: int, failing: bool = True) -> list[Attempt]:
+def begin_attempts(
+    limits: Sequence[BeginLimit], *, attempts: int, failing: bool = True
+) -> list[Attempt]:
     """Begin attempts at webhooks, tests first, then retries, then first attempts.
 
     A webhook at which fewer attempts begin than its limit has nothing more to attempt now.

@@ -5,16 +5,17 @@ the API can deadlock. Webhooks that another transaction has locked are skipped.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
 
+from app.delivery.webhooks.queries.leases import Attempt
 from app.kit import db
 
-Key = tuple[UUID, UUID]
+WebhookKey = tuple[UUID, UUID]
 """(organization id, webhook id)"""
 
 
@@ -22,23 +23,12 @@ Key = tuple[UUID, UUID]
 class Result:
     """The outcome of an attempt.
 
-    Attributes:
-        lease_token: the token under which the attempt was made.
-        round, number: the round and the number of the attempt at its delivery.
-        at: when it began, by the database's clock.
-        fatal: the service could not make the attempt, and a retry would fail as well.
+    `fatal` means that the service could not make the attempt, and a retry would fail as well.
     """
 
-    organization_id: UUID
-    delivery_id: UUID
-    webhook_id: UUID
-    lease_token: UUID
-    round: int
-    number: int
-    at: datetime
-    test: bool
+    attempt: Attempt
     ok: bool
-    duration_ms: int
+    duration_ms: int = 0
     status_code: int | None = None
     error: str | None = None
     error_kind: str | None = None
@@ -46,9 +36,14 @@ class Result:
     fatal: bool = False
 
     @property
-    def webhook(self) -> Key:
+    def webhook(self) -> WebhookKey:
         """Return the key of the webhook."""
-        return self.organization_id, self.webhook_id
+        return self.attempt.organization_id, self.attempt.webhook_id
+
+    @property
+    def lease_token(self) -> UUID:
+        """Return the token under which the attempt was made."""
+        return self.attempt.lease.token
 
 
 @dataclass(slots=True)
@@ -93,7 +88,7 @@ _UPDATE_DELIVERIES = text(
         SELECT d.organization_id, d.id, d.lease_token = asked.token AS is_valid, asked.token,
                asked.ok, asked.fatal
         FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:tokens AS uuid[]),
-                    CAST(:oks AS boolean[]), CAST(:fatals AS boolean[]))
+                    CAST(:ok AS boolean[]), CAST(:fatal AS boolean[]))
              AS asked (organization_id, id, token, ok, fatal)
         CROSS JOIN LATERAL (
             SELECT organization_id, id, lease_token FROM webhook_deliveries
@@ -136,7 +131,7 @@ _MARK_DELIVERED = text(
     UPDATE webhook_deliveries d SET
         delivered_at = clock_timestamp(), updated_at = clock_timestamp(),
         status = CASE WHEN d.status = 'abandoned' THEN 'delivered' ELSE d.status END
-    FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:rounds AS integer[]))
+    FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:round AS integer[]))
          AS outcome (organization_id, id, round)
     WHERE (d.organization_id, d.id) = (outcome.organization_id, outcome.id)
       AND d.round = outcome.round AND d.delivered_at IS NULL
@@ -147,10 +142,10 @@ _RECORD = text(
     INSERT INTO webhook_attempts (organization_id, delivery_id, number, at, status_code, error,
                                   error_kind, duration_ms, response_excerpt)
     SELECT attempt.*
-    FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:numbers AS integer[]),
-                CAST(:ats AS timestamptz[]), CAST(:status_codes AS integer[]),
-                CAST(:errors AS text[]), CAST(:error_kinds AS text[]),
-                CAST(:durations AS integer[]), CAST(:excerpts AS text[]))
+    FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:number AS integer[]),
+                CAST(:at AS timestamptz[]), CAST(:status_code AS integer[]),
+                CAST(:error AS text[]), CAST(:error_kind AS text[]),
+                CAST(:duration_ms AS integer[]), CAST(:response_excerpt AS text[]))
          AS attempt (organization_id, id, number, at, status_code, error, error_kind, duration,
                      excerpt)
     JOIN webhook_deliveries d USING (organization_id, id)
@@ -169,16 +164,18 @@ _UPDATE_COUNTERS = text(
                             THEN clock_timestamp() + make_interval(secs => counter.pause) END,
         disabled_reason = coalesce(counter.reason, w.disabled_reason)
     FROM unnest(CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[]),
-                CAST(:failures AS integer[]), CAST(:actives AS boolean[]),
-                CAST(:deactivated AS boolean[]), CAST(:pauses AS double precision[]),
-                CAST(:status_codes AS integer[]), CAST(:reasons AS text[]))
+                CAST(:failures AS integer[]), CAST(:active AS boolean[]),
+                CAST(:deactivated AS boolean[]), CAST(:pause AS double precision[]),
+                CAST(:status_code AS integer[]), CAST(:disabled_reason AS text[]))
          AS counter (organization_id, id, failures, active, deactivated, pause, status_code, reason)
     WHERE (w.organization_id, w.id) = (counter.organization_id, counter.id)
     """
 )
 
 
-def lock(webhooks: Sequence[Key]) -> tuple[dict[Key, Counters], set[Key]]:
+def lock_webhooks(
+    webhooks: Sequence[WebhookKey],
+) -> tuple[dict[WebhookKey, Counters], set[WebhookKey]]:
     """Lock webhooks against other writers of their counters.
 
     Returns:
@@ -189,8 +186,8 @@ def lock(webhooks: Sequence[Key]) -> tuple[dict[Key, Counters], set[Key]]:
         _LOCK,
         {"organizations": [str(o) for o, _ in webhooks], "webhooks": [str(i) for _, i in webhooks]},
     )
-    counters: dict[Key, Counters] = {}
-    busy: set[Key] = set()
+    counters: dict[WebhookKey, Counters] = {}
+    busy: set[WebhookKey] = set()
     for row in rows:
         if row.locked:
             key = row.organization_id, row.id
@@ -210,63 +207,46 @@ def update_deliveries(results: Sequence[Result], delays: Sequence[int]) -> dict[
         Whether the lease was still valid, by token. Deliveries that are deleted or that another
         transaction has locked are left out.
     """
-    values = {
-        **_build_keys(results),
-        "tokens": [str(r.lease_token) for r in results],
-        "oks": [r.ok for r in results],
-        "fatals": [r.fatal for r in results],
-        "delays": list(delays),
-    }
+    values = {**_build_columns(results, "ok", "fatal"), "delays": list(delays)}
     return {row.token: row.was_valid for row in db.session().execute(_UPDATE_DELIVERIES, values)}
 
 
-def list_existing(results: Sequence[Result]) -> set[UUID]:
+def list_existing_tokens(results: Sequence[Result]) -> set[UUID]:
     """Return the lease tokens of the results whose deliveries exist."""
     if not results:
         return set()
-    values = {**_build_keys(results), "tokens": [str(r.lease_token) for r in results]}
-    return set(db.session().scalars(_LIST_EXISTING, values))
+    return set(db.session().scalars(_LIST_EXISTING, _build_columns(results)))
 
 
 def mark_delivered(results: Sequence[Result]) -> None:
     """Record successes whose leases were lost, so that their deliveries are not sent again."""
     if results:
-        values = {**_build_keys(results), "rounds": [r.round for r in results]}
-        db.session().execute(_MARK_DELIVERED, values)
+        db.session().execute(_MARK_DELIVERED, _build_columns(results, "attempt.round"))
 
 
 def record_attempts(results: Sequence[Result]) -> None:
     """Insert the attempts; one that was recorded as interrupted gets its real outcome."""
-    values = {
-        **_build_keys(results),
-        "numbers": [r.number for r in results],
-        "ats": [r.at for r in results],
-        "status_codes": [r.status_code for r in results],
-        "errors": [r.error for r in results],
-        "error_kinds": [r.error_kind for r in results],
-        "durations": [r.duration_ms for r in results],
-        "excerpts": [r.response_excerpt for r in results],
-    }
+    names = ("status_code", "error", "error_kind", "duration_ms", "response_excerpt")
+    values = _build_columns(results, "attempt.number", "attempt.at", *names)
     db.session().execute(_RECORD, values)
 
 
-def update_counters(counters: dict[Key, Counters]) -> None:
+def update_counters(counters: dict[WebhookKey, Counters]) -> None:
     """Write the counters of locked webhooks; a deactivation begins a new generation."""
+    names = [field.name for field in fields(Counters)]
     values = {
         "organizations": [str(organization) for organization, _ in counters],
         "webhooks": [str(webhook) for _, webhook in counters],
-        "failures": [c.failures for c in counters.values()],
-        "actives": [c.active for c in counters.values()],
-        "deactivated": [c.deactivated for c in counters.values()],
-        "pauses": [c.pause for c in counters.values()],
-        "status_codes": [c.status_code for c in counters.values()],
-        "reasons": [c.disabled_reason for c in counters.values()],
+        **{name: [getattr(c, name) for c in counters.values()] for name in names},
     }
     db.session().execute(_UPDATE_COUNTERS, values)
 
 
-def _build_keys(results: Sequence[Result]) -> dict[str, Any]:
+def _build_columns(results: Sequence[Result], *names: str) -> dict[str, Any]:
+    """Return the keys, the lease tokens and the named attributes of results as lists."""
     return {
-        "organizations": [str(r.organization_id) for r in results],
-        "ids": [str(r.delivery_id) for r in results],
+        "organizations": [str(r.attempt.organization_id) for r in results],
+        "ids": [str(r.attempt.id) for r in results],
+        "tokens": [str(r.lease_token) for r in results],
+        **{name.removeprefix("attempt."): list(map(attrgetter(name), results)) for name in names},
     }

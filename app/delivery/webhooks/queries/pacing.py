@@ -2,7 +2,7 @@
 
 `due` finds webhooks that have such deliveries, and `leases` begins their attempts. Both use these
 conditions, so that no dispatcher is woken for a delivery that cannot begin. `w` is a row of
-`STATE`, `d` a delivery.
+`WEBHOOK_STATE`, `d` a delivery.
 
 If the latest attempt at a webhook succeeded, every due delivery may begin. A failing webhook gets
 one first attempt at a time, and none until the end of its pause. Its retries begin when they are
@@ -16,10 +16,10 @@ MAX_FAILING = 8
 """How many attempts at a failing webhook may be under way, however late its retries are."""
 OVERDUE_SECONDS = 1
 
-FREE = "(d.leased_until IS NULL OR d.leased_until <= now())"
+NOT_LEASED = "(d.leased_until IS NULL OR d.leased_until <= now())"
 """The delivery is not leased, or its lease has expired."""
 
-STATE = f"""
+WEBHOOK_STATE = f"""
     SELECT w.organization_id, w.id, w.active, w.generation, w.consecutive_failures AS failures,
            w.last_triggered_at, coalesce(w.paused_until > now(), false) AS paused,
            CASE WHEN w.consecutive_failures > 0 THEN (
@@ -32,21 +32,21 @@ STATE = f"""
 """  # noqa: S608 - made of constants
 """The state of the webhook that the row `asked` identifies."""
 
-TESTS = f"""
+TEST_DELIVERIES = f"""
     FROM webhook_deliveries d
-    WHERE d.webhook_id = w.id AND d.test AND d.next_attempt_at <= now() AND {FREE}
+    WHERE d.webhook_id = w.id AND d.test AND d.next_attempt_at <= now() AND {NOT_LEASED}
 """
 # No condition on the organization: the best index lacks it, and the planner might choose another.
 RETRIES = f"""
     FROM webhook_deliveries d
     WHERE d.webhook_id = w.id AND d.generation = w.generation AND d.attempts_in_round > 0
-      AND NOT d.test AND d.next_attempt_at <= now() AND {FREE}
+      AND NOT d.test AND d.next_attempt_at <= now() AND {NOT_LEASED}
 """
 OVERDUE = f"d.next_attempt_at <= now() - interval '{OVERDUE_SECONDS} second'"
-FIRSTS = f"""
+FIRST_ATTEMPTS = f"""
     FROM webhook_deliveries d
     WHERE d.organization_id = w.organization_id AND d.webhook_id = w.id
       AND d.generation = w.generation AND d.attempts_in_round = 0
-      AND NOT d.test AND d.next_attempt_at <= now() AND {FREE}
+      AND NOT d.test AND d.next_attempt_at <= now() AND {NOT_LEASED}
 """
 FAILURES_LEFT = f"({DEACTIVATE_AT} - w.failures - w.under_way)"

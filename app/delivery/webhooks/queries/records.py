@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, String, any_, column, func, literal, select, values
@@ -15,7 +15,7 @@ from app.kit import counters, db, tenancy
 from app.kit.counters import Between
 from app.kit.pagination import Keys, Page, PageRequest, paginate, within
 
-WEBHOOK: tuple[Any, ...] = (
+WEBHOOK_COLUMNS: tuple[Any, ...] = (
     Webhook.id,
     Webhook.url,
     Webhook.events,
@@ -51,16 +51,25 @@ class DeliveryRecord(NamedTuple):
     updated_at: datetime
 
 
-_DELIVERY = tuple(getattr(Delivery, name) for name in DeliveryRecord._fields)
+class DeliveryFilters(TypedDict, total=False):
+    """Filters of a webhook's deliveries."""
+
+    status: str
+    event: str
+    created_after: datetime
+    created_before: datetime
+
+
+_DELIVERY_COLUMNS = tuple(getattr(Delivery, name) for name in DeliveryRecord._fields)
 
 
 def list_webhooks(
-    request: PageRequest,
     *,
-    active: bool | None,
-    event: str | None,
-    created_after: datetime | None,
-    created_before: datetime | None,
+    page: PageRequest,
+    active: bool | None = None,
+    event: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
 ) -> Page:
     """Return a page of webhooks."""
     conditions: list[ColumnElement[bool]] = [_EXISTS]
@@ -70,36 +79,23 @@ def list_webhooks(
         conditions.append(literal(event) == any_(Webhook.events))
     conditions += within(Webhook.created_at, created_after, created_before)
     sorts = {"created_at": Webhook.created_at, "updated_at": Webhook.updated_at}
-    statement = select(*WEBHOOK).where(*conditions)
-    return paginate(statement, request, sorts=sorts, unique=Webhook.id)
+    statement = select(*WEBHOOK_COLUMNS).where(*conditions)
+    return paginate(statement, page, sorts=sorts, unique=Webhook.id)
 
 
-def get_webhook(webhook_id: UUID) -> Webhook | None:
-    """Return a webhook, or None if it does not exist."""
+def get_webhook(webhook_id: UUID, *, lock: bool = False) -> Webhook | None:
+    """Return a webhook, or None if it does not exist; `lock` excludes other writers."""
     statement = select(Webhook).where(Webhook.id == webhook_id, _EXISTS)
+    if lock:
+        statement = statement.with_for_update(key_share=True)
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def lock_webhook(webhook_id: UUID) -> Webhook | None:
-    """Return a webhook, locked against other writers of its counters and state."""
-    statement = (
-        select(Webhook).where(Webhook.id == webhook_id, _EXISTS).with_for_update(key_share=True)
-    )
-    return db.session().execute(statement).scalar_one_or_none()
-
-
-def list_deliveries(
-    webhook_id: UUID,
-    request: PageRequest,
-    *,
-    status: str | None,
-    event: str | None,
-    created_after: datetime | None,
-    created_before: datetime | None,
-) -> Page:
+def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFilters) -> Page:
     """Return a page of a webhook's deliveries, as records."""
-    facets = {"status": status, "event": event}
+    facets = {"status": filters.get("status"), "event": filters.get("event")}
     facets = {name: value for name, value in facets.items() if value is not None}
+    created_after, created_before = filters.get("created_after"), filters.get("created_before")
     own = [
         Delivery.organization_id == tenancy.current_organization_id(),
         Delivery.webhook_id == webhook_id,
@@ -112,7 +108,7 @@ def list_deliveries(
         rows = select(Delivery.id).where(*own)
         between = Between("created", Delivery.created_at, created_after, created_before, rows)
     keys = [_build_keys(where, [*own, *period])] if facets else []
-    statement = select(*_DELIVERY)
+    statement = select(*_DELIVERY_COLUMNS)
     page = paginate(
         statement if keys else statement.where(*own, *period),
         request,
@@ -122,12 +118,12 @@ def list_deliveries(
         keys=keys,
     )
     # The first page's rows have the total as their last column.
-    width = len(_DELIVERY)
+    width = len(_DELIVERY_COLUMNS)
     return replace(page, items=[DeliveryRecord._make(row[:width]) for row in page.items])
 
 
 def _build_keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) -> Keys:
-    """Return how to find a page by status and event, since few of very many rows may match."""
+    """Build the keys that find a page by status and event, as few of many rows may match."""
     cells = counters.cells(DELIVERIES, ("status", "event"), where)
     branches = (
         select(cells.c.status, cells.c.event)
@@ -142,7 +138,7 @@ def _build_keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) ->
 
 def get_delivery(webhook_id: UUID, delivery_id: UUID) -> DeliveryRecord | None:
     """Return a delivery, or None if it does not exist."""
-    statement = select(*_DELIVERY).where(
+    statement = select(*_DELIVERY_COLUMNS).where(
         Delivery.id == delivery_id, Delivery.webhook_id == webhook_id
     )
     row = db.session().execute(statement).first()
