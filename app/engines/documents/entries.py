@@ -19,16 +19,16 @@ from PIL import Image
 from app.engines.documents import frames, language
 from app.engines.documents.model import OUT_OF_MEMORY, Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import read, render
-from app.engines.documents.text import clean
+from app.engines.documents.text import replace_unstorable
 from app.engines.sandbox import Send
 
-_QUALITY = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
+_SAVE_OPTIONS = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
 
 
 def _preload() -> None:
     """Load what libraries would load on first use, when the process can no longer read files."""
     Image.init()
-    language.load()
+    language.load_model()
     for module in pkgutil.iter_modules(encodings.__path__):
         if module.name not in ("mbcs", "oem"):  # only exist on Windows
             importlib.import_module(f"encodings.{module.name}")
@@ -41,21 +41,21 @@ def parse_document(document: BinaryIO | None, arguments: dict[str, Any], send: S
     """Send the pages or the text of a document, and its language."""
     assert document is not None
     limits = Limits(**arguments["limits"])
-    sample = _Sample()
+    sample = _LanguageSample()
 
     def send_page(page: dict[str, object]) -> None:
-        sample.add(str(page["text"]))
+        sample.add_page_text(str(page["text"]))
         send(frames.PAGE, orjson.dumps(page))
 
     def send_text(text: str) -> None:
-        sample.add(text)
+        sample.add_page_text(text)
         send(frames.TEXT, text.encode())
 
-    def parse() -> None:
+    def send_contents() -> None:
         read(document, arguments["media_type"], limits, send_page, send_text)
         send(frames.LANGUAGE, (language.detect_language(sample.text) or "").encode())
 
-    _send_failures(parse, send)
+    _run_reporting_failures(send_contents, send)
 
 
 def render_page(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
@@ -63,37 +63,37 @@ def render_page(document: BinaryIO | None, arguments: dict[str, Any], send: Send
     assert document is not None
     limits = Limits(**arguments["limits"])
 
-    def draw() -> None:
+    def send_image() -> None:
         image = render(document, arguments, limits)
-        out = BytesIO()
-        image.save(out, arguments["format"], **_QUALITY[arguments["format"]])
-        send(frames.IMAGE, out.getvalue())
+        encoded = BytesIO()
+        image.save(encoded, arguments["format"], **_SAVE_OPTIONS[arguments["format"]])
+        send(frames.IMAGE, encoded.getvalue())
 
-    _send_failures(draw, send)
+    _run_reporting_failures(send_image, send)
 
 
-class _Sample:
+class _LanguageSample:
     """The beginning of a document's text, for language detection."""
 
     def __init__(self) -> None:
         self.text = ""
-        self._is_first = True
+        self._is_empty = True
 
-    def add(self, text: str) -> None:
+    def add_page_text(self, text: str) -> None:
         """Add the text of a page, separated by a form feed."""
         if len(self.text) < language.SAMPLE_CHARS:
-            text = clean(text[: language.SAMPLE_CHARS])
-            self.text = text if self._is_first else f"{self.text}\f{text}"
-        self._is_first = False
+            text = replace_unstorable(text[: language.SAMPLE_CHARS])
+            self.text = text if self._is_empty else f"{self.text}\f{text}"
+        self._is_empty = False
 
 
-def _send_failures(action: Callable[[], None], send: Send) -> None:
+def _run_reporting_failures(action: Callable[[], None], send: Send) -> None:
     """Run `action`, and send any failure as a frame."""
     failure: tuple[str, str]
     try:
         action()
     except PageNotFound as error:
-        send(frames.MISSING, orjson.dumps({"count": error.page_count}))
+        send(frames.PAGE_NOT_FOUND, orjson.dumps({"count": error.page_count}))
         return
     except ParseFailed as error:
         failure = error.code, error.message

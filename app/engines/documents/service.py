@@ -8,7 +8,7 @@ from typing import Literal
 import orjson
 
 from app.engines.documents import frames
-from app.engines.documents.layout import check_text, flow_pages
+from app.engines.documents.layout import check_text, lay_out_pages
 from app.engines.documents.media import MEDIA_TYPES
 from app.engines.documents.model import (
     DEFAULT_LIMITS,
@@ -21,13 +21,13 @@ from app.engines.documents.model import (
     UnsupportedMediaType,
     Word,
 )
-from app.engines.documents.processes import call_entry, distrusted
-from app.engines.documents.text import clean
+from app.engines.documents.processes import build_invalid_result_error, call_entry
+from app.engines.documents.text import replace_unstorable
 
 ImageFormat = Literal["png", "jpeg", "webp"]
 DEFAULT_SCALE = 2.0
 """The pixels per point of an image if `render` gets neither a width nor a scale."""
-_LANGUAGE_LENGTH = 2
+_LANGUAGE_CODE_BYTES = 2
 
 
 def parse(path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
@@ -46,30 +46,36 @@ def parse_stream(
     does not count. Pages may have been passed before this raises. Raises `ParseFailed`;
     `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`.
     """
-    _check(media_type)
-    texts: list[str] = []
-    flowing: str | None = None
+    _check_media_type(media_type)
+    page_texts: list[str] = []
+    flowing_text: str | None = None
     start = 0
     with call_entry("parse_document", path, {"media_type": media_type}, limits) as sent:
-        for kind, payload in sent:
-            if kind == frames.PAGE and flowing is None and len(texts) < limits.max_pages:
-                page = _page(payload, len(texts) + 1, start, limits)
-                texts.append(page.text)
+        for frame_type, payload in sent:
+            if (
+                frame_type == frames.PAGE
+                and flowing_text is None
+                and len(page_texts) < limits.max_pages
+            ):
+                page = _decode_page(payload, len(page_texts) + 1, start, limits)
+                page_texts.append(page.text)
                 start = page.end + 1
-                if start > limits.max_text_chars + len(texts):
+                if start > limits.max_text_chars + len(page_texts):
                     message = f"The text is longer than {limits.max_text_chars} characters."
                     raise ParseFailed("too_large_unpacked", message)
                 on_page(page)
-            elif kind == frames.TEXT and flowing is None and not texts:
-                flowing = check_text(clean(payload.decode("utf-8", "replace")), limits)
-            elif kind == frames.LANGUAGE and (texts or flowing is not None):
-                language = _language(payload)
-                if flowing is not None:
-                    return _pass_flow_pages(flowing, language, limits, on_page)
-                return Summary("\f".join(texts), len(texts), language)
+            elif frame_type == frames.TEXT and flowing_text is None and not page_texts:
+                flowing_text = check_text(
+                    replace_unstorable(payload.decode("utf-8", "replace")), limits
+                )
+            elif frame_type == frames.LANGUAGE and (page_texts or flowing_text is not None):
+                language = _decode_language(payload)
+                if flowing_text is not None:
+                    return _pass_flowing_pages(flowing_text, language, limits, on_page)
+                return Summary("\f".join(page_texts), len(page_texts), language)
             else:
                 break
-    raise distrusted()
+    raise build_invalid_result_error()
 
 
 def render(
@@ -88,7 +94,7 @@ def render(
     `limits.max_pixels`), `UnsupportedMediaType`, and ValueError if both sizes are given or a size
     is not positive.
     """
-    _check(media_type)
+    _check_media_type(media_type)
     if width_px is not None and scale is not None:
         raise ValueError("give width_px or scale, not both")
     if not (width_px is None or width_px > 0) or not (scale is None or 0 < scale < float("inf")):
@@ -103,61 +109,61 @@ def render(
         "format": format,
     }
     with call_entry("render_page", path, arguments, limits) as sent:
-        kind, payload = next(sent, (b"", b""))
-        if kind == frames.IMAGE:
+        frame_type, payload = next(sent, (b"", b""))
+        if frame_type == frames.IMAGE:
             return payload
-        if kind == frames.MISSING:
-            raise PageNotFound(page_number, _count(payload))
-    raise distrusted()
+        if frame_type == frames.PAGE_NOT_FOUND:
+            raise PageNotFound(page_number, _decode_page_count(payload))
+    raise build_invalid_result_error()
 
 
-def _check(media_type: str) -> None:
+def _check_media_type(media_type: str) -> None:
     if media_type not in MEDIA_TYPES:
         raise UnsupportedMediaType(media_type, None)
 
 
-def _pass_flow_pages(
+def _pass_flowing_pages(
     text: str, language: str | None, limits: Limits, on_page: Callable[[Page], None]
 ) -> Summary:
     count = 0
-    for page in flow_pages(text, limits):
+    for page in lay_out_pages(text, limits):
         on_page(page)
         count = page.number
     return Summary(text, count, language)
 
 
-def _language(payload: bytes) -> str | None:
+def _decode_language(payload: bytes) -> str | None:
     if not payload:
         return None
-    if len(payload) == _LANGUAGE_LENGTH and payload.isalpha() and payload.islower():
+    if len(payload) == _LANGUAGE_CODE_BYTES and payload.isalpha() and payload.islower():
         return payload.decode("ascii")
-    raise distrusted()
+    raise build_invalid_result_error()
 
 
-def _count(payload: bytes) -> int:
+def _decode_page_count(payload: bytes) -> int:
     try:
         return int(orjson.loads(payload)["count"])
     except (KeyError, TypeError, ValueError) as error:
-        raise distrusted() from error
+        raise build_invalid_result_error() from error
 
 
-def _page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
+def _decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
     """Validate a page from the process, which an untrusted file may control, and return it."""
     try:
         sent = orjson.loads(payload)
-        text = clean(sent["text"])
+        text = replace_unstorable(sent["text"])
         starts, ends = array("q", sent["starts"]), array("q", sent["ends"])
         boxes = array("d", sent["boxes"])
         size = float(sent["width"]), float(sent["height"])
         rotation, has_text_layer = int(sent["rotation"]), bool(sent["has_text_layer"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise distrusted() from error
+        raise build_invalid_result_error() from error
     if len(starts) > limits.max_words_per_page or not _are_words_valid(
         len(text), starts, ends, boxes
     ):
-        raise distrusted()
+        raise build_invalid_result_error()
 
-    def words() -> list[Word]:
+    def build_words() -> list[Word]:
         sides = iter(boxes)
         return [
             Word(text[a:b], (x0, y0, x1, y1), start + a, start + b)
@@ -172,7 +178,7 @@ def _page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
         start=start,
         text=text,
         has_text_layer=has_text_layer,
-        make_words=words,
+        make_words=build_words,
     )
 
 

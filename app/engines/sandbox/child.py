@@ -19,7 +19,7 @@ def run_entry(
     request: dict[str, Any],
     preload: Sequence[str],
     *,
-    server: int,
+    server_pid: int,
     results: int,
     document: int | None,
     file_rules: int | None,
@@ -31,14 +31,14 @@ def run_entry(
     status = _FAILED_STATUS
     try:
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGUSR1):
-            signal.signal(number, signal.SIG_DFL)
+        for signal_number in (signal.SIGCHLD, signal.SIGUSR1):
+            signal.signal(signal_number, signal.SIG_DFL)
         keep = [results] if document is None else [results, document]
         limits = ProcessLimits(**request["limits"])
-        confine_process(limits, parent=server, keep=keep, file_rules=file_rules)
+        confine_process(limits, parent=server_pid, keep=keep, file_rules=file_rules)
         entry = _get_entry(request["entry"], preload)
-        file = None if document is None else os.fdopen(document, "rb")
-        entry(file, request["arguments"], partial(write_frame, results))
+        document_file = None if document is None else os.fdopen(document, "rb")
+        entry(document_file, request["arguments"], partial(write_frame, results))
         write_frame(results, DONE)
         status = 0
     finally:

@@ -12,7 +12,7 @@ FRAME_HEADER = struct.Struct(">cI")
 STARTED = b"S"
 """The first report about a process: it is running."""
 
-_EXIT = struct.Struct(">idqq")
+_EXIT_REPORT = struct.Struct(">idqq")
 
 
 class ExitReport(NamedTuple):
@@ -27,17 +27,17 @@ class ExitReport(NamedTuple):
 
     def encode(self) -> bytes:
         """Return the report as bytes."""
-        return _EXIT.pack(*self)
+        return _EXIT_REPORT.pack(*self)
 
 
-def decode_exit(data: bytes) -> ExitReport:
+def decode_exit_report(data: bytes) -> ExitReport:
     """Decode a report that `ExitReport.encode` returned."""
-    return ExitReport(*_EXIT.unpack(data))
+    return ExitReport(*_EXIT_REPORT.unpack(data))
 
 
-def write_frame(descriptor: int, kind: bytes, payload: bytes = b"") -> None:
+def write_frame(descriptor: int, frame_type: bytes, payload: bytes = b"") -> None:
     """Write one frame. Blocks while the reader is busy."""
-    for part in (FRAME_HEADER.pack(kind, len(payload)), payload):
-        view = memoryview(part)
-        while view:
-            view = view[os.write(descriptor, view) :]
+    for data in (FRAME_HEADER.pack(frame_type, len(payload)), payload):
+        unwritten = memoryview(data)
+        while unwritten:
+            unwritten = unwritten[os.write(descriptor, unwritten) :]

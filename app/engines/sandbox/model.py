@@ -62,13 +62,13 @@ class ServerOptions:
     """The options of a fork server.
 
     `preload` lists the modules that it imports before it forks; only these have entry functions. At
-    most `max_processes` run at once; further requests wait. After `max_processes_in_all` the server
+    most `max_processes` run at once; further requests wait. After `max_total_processes` the server
     is replaced. After `idle_seconds` without work it exits, and starts again with the next request;
     with None it keeps running. `nice` lowers the priority of the server and its processes.
     """
 
     preload: tuple[str, ...]
     max_processes: int
-    max_processes_in_all: int
+    max_total_processes: int
     idle_seconds: float | None
     nice: int = 0

@@ -10,7 +10,7 @@ from app.engines.documents import media
 from app.engines.documents.layout import check_text, paginate
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import docx, docx_pictures, drawing, html, images, mail, pdf
-from app.engines.documents.text import decode, normalize
+from app.engines.documents.text import decode_text, normalize_text
 
 SendPage = Callable[[dict[str, object]], None]
 
@@ -23,67 +23,69 @@ def read(
     send_text: Callable[[str], None],
 ) -> None:
     """Read a document; send its pages one by one, or its whole text if it has no pages."""
-    _check_size(file)
+    _check_not_empty(file)
     if media_type == media.PDF:
-        pdf.read(file, limits, send_page)
-    elif media_type in media.IMAGES:
-        images.read(file, media_type, limits, send_page)
+        pdf.read_pages(file, limits, send_page)
+    elif media_type in media.IMAGE_TYPES:
+        images.read_pages(file, media_type, limits, send_page)
     elif media_type == media.DOCX:
-        text = docx.text(file, limits)
-        if _has_text(text) or not docx_pictures.read(file, limits, send_page):
+        text = docx.extract_text(file, limits)
+        if _has_text(text) or not docx_pictures.read_pages(file, limits, send_page):
             send_text(check_text(text, limits))
     else:
-        send_text(_flowing_text(file, media_type, limits))
+        send_text(_read_flowing_text(file, media_type, limits))
 
 
 def render(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Image.Image:
     """Draw the page given in `arguments`. Raises `PageNotFound`, `ParseFailed`."""
-    _check_size(file)
+    _check_not_empty(file)
     media_type, number = arguments["media_type"], arguments["page"]
     width, scale = arguments["width_px"], arguments["scale"]
     if media_type == media.PDF:
-        return pdf.render(file, number, width, scale, limits)
-    if media_type in media.IMAGES:
-        return images.render(file, media_type, number, width, scale, limits)
+        return pdf.render_page(file, number, width, scale, limits)
+    if media_type in media.IMAGE_TYPES:
+        return images.render_page(file, media_type, number, width, scale, limits)
     if media_type == media.DOCX:
-        text = docx.text(file, limits)
+        text = docx.extract_text(file, limits)
         if not _has_text(text):
-            return docx_pictures.render(file, number, width, scale, limits)
+            return docx_pictures.render_page(file, number, width, scale, limits)
     else:
-        text = _flowing_text(file, media_type, limits)
+        text = _read_flowing_text(file, media_type, limits)
     count = 0
     for count, sheet in enumerate(paginate(text), start=1):
         if count == number:
-            return drawing.draw(text, sheet, width, scale, limits)
+            return drawing.draw_sheet(text, sheet, width, scale, limits)
     raise PageNotFound(number, count)
 
 
-def _check_size(file: BinaryIO) -> None:
-    if _size(file) == 0:
+def _check_not_empty(file: BinaryIO) -> None:
+    if _get_size(file) == 0:
         raise ParseFailed("empty_document", "The file is empty.")
 
 
-def _size(file: BinaryIO) -> int:
+def _get_size(file: BinaryIO) -> int:
     return os.fstat(file.fileno()).st_size
 
 
-def _flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
+def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
     """Return the whole text of a document without pages of its own."""
-    return check_text(_decoded_text(file, media_type, limits), limits)
+    return check_text(_decode_file(file, media_type, limits), limits)
 
 
 def _has_text(text: str) -> bool:
     return bool(text) and not text.isspace()
 
 
-def _decoded_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
+def _decode_file(file: BinaryIO, media_type: str, limits: Limits) -> str:
     # Four bytes are the maximum per character in all supported encodings.
-    most = 4 * limits.max_text_chars if media_type in media.TEXTS else limits.max_unpacked_bytes
-    if _size(file) > most + 4:
-        raise ParseFailed("too_large_unpacked", f"The file is longer than {most} bytes.")
+    max_bytes = (
+        4 * limits.max_text_chars if media_type in media.TEXT_TYPES else limits.max_unpacked_bytes
+    )
+    if _get_size(file) > max_bytes + 4:
+        raise ParseFailed("too_large_unpacked", f"The file is longer than {max_bytes} bytes.")
     data = file.read()
     if media_type == media.HTML:
-        return normalize(html.text(data))
+        return normalize_text(html.extract_text(data))
     if media_type == media.MAIL:
-        return normalize(mail.text(data))
-    return decode(data)
+        return normalize_text(mail.extract_text(data))
+    return decode_text(data)

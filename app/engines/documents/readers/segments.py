@@ -6,8 +6,8 @@ from statistics import median
 
 from app.engines.documents.readers.tokens import Token
 
-LEAST_GUTTER = 0.45  # of a line's height; the minimum width of a gutter
-WIDER = 1.6  # times the usual gap of a line; such gaps are wide
+MIN_GUTTER = 0.45  # of a line's height; the minimum width of a gutter
+WIDE_GAP_FACTOR = 1.6  # times the usual gap of a line; such gaps are wide
 
 
 class Segment:
@@ -31,7 +31,7 @@ class Segment:
         return (self.top + self.bottom) / 2
 
     @classmethod
-    def of(cls, tokens: Sequence[Token]) -> "Segment":
+    def from_tokens(cls, tokens: Sequence[Token]) -> "Segment":
         """Build a segment from tokens that are sorted from left to right."""
         segment = cls(tokens[0])
         for token in tokens[1:]:
@@ -49,14 +49,14 @@ class Segment:
 def find_wide_gaps(segment: Segment) -> list[int]:
     """Return the indexes of the words after gaps that are wider than usual for the line."""
     gaps = get_gap_widths(segment)
-    if not gaps or max(gaps) < LEAST_GUTTER * segment.height:
+    if not gaps or max(gaps) < MIN_GUTTER * segment.height:
         return []
-    return find_gaps(segment, max(LEAST_GUTTER * segment.height, WIDER * median(gaps)))
+    return find_gaps(segment, max(MIN_GUTTER * segment.height, WIDE_GAP_FACTOR * median(gaps)))
 
 
-def find_gaps(segment: Segment, least: float) -> list[int]:
-    """Return the indexes of the words after gaps of at least `least` points."""
-    return [index for index, gap in enumerate(get_gap_widths(segment), start=1) if gap >= least]
+def find_gaps(segment: Segment, min_width: float) -> list[int]:
+    """Return the indexes of the words after gaps of at least `min_width` points."""
+    return [index for index, gap in enumerate(get_gap_widths(segment), start=1) if gap >= min_width]
 
 
 def get_gap_widths(segment: Segment) -> list[float]:

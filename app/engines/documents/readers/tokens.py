@@ -29,14 +29,14 @@ class Token:
         text: str,
         box: Box,
         *,
-        band: tuple[float, float],
+        font_box: tuple[float, float],
         index: int,
         gap: str,
         glyphs: list[Glyph] | None = None,
     ) -> None:
         self.text = text
         self.x0, self.y0, self.x1, self.y1 = box
-        self.top, self.bottom = band
+        self.top, self.bottom = font_box
         self.index = index
         self.gap = gap
         self.glyphs = glyphs

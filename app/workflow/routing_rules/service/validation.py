@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.engines.conditions import Compiled, ConditionError
+from app.engines.conditions import CompiledConditions, ConditionError
 from app.kit import errors
 from app.kit.permissions import Role
 from app.workflow.routing_rules.queries import people
 from app.workflow.routing_rules.service import compiled_rules
 
 
-def validate_conditions(value: dict[str, Any], prefix: str = "") -> Compiled:
+def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledConditions:
     """Compile conditions. Raises 400 on the path of the first invalid one."""
     try:
         return compiled_rules.compile_cached(value)
