@@ -58,7 +58,7 @@ def get_operators(value_type: ValueType) -> tuple[str, ...]:
 
 
 def fold_text(text: str) -> str:
-    """Return `text` in a form for comparisons that ignore case and the composition of accents."""
+    """Return `text` normalized for comparisons that ignore case and the composition of accents."""
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())

@@ -62,7 +62,7 @@ class CompiledTest:
 
 
 def compile_test(attribute: str, value_type: ValueType, name: str, value: object) -> CompiledTest:
-    """Build the test of one condition.
+    """Return the test of one condition with the operator `name`.
 
     Raises ConditionError with the path `value` or `value.<n>`.
     """

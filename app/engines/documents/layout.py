@@ -11,6 +11,7 @@ The spans of the pages cover the whole text without gaps: `"".join(page.text)` i
 never spans rows; a word longer than a row becomes one word per row.
 """
 
+import functools
 import re
 import unicodedata
 from bisect import bisect_right
@@ -49,26 +50,18 @@ _RTL_ROW = re.compile(rf"(?:[^\w{_RIGHT_TO_LEFT}]|[\d_])*[{_RIGHT_TO_LEFT}]")
 Span = tuple[int, int]
 
 
-class _ColumnCounts(dict[str, int]):
-    """The number of columns of each character, computed on first use."""
-
-    def __missing__(self, char: str) -> int:
-        if unicodedata.east_asian_width(char) in "WF":
-            columns = 2
-        else:
-            invisible = unicodedata.category(char) in ("Mn", "Me", "Cf")
-            columns = 0 if invisible and char != "\u00ad" else 1
-        self[char] = columns
-        return columns
-
-
-_column_counts = _ColumnCounts()
-count_columns = _column_counts.__getitem__
+@functools.cache
+def count_columns(char: str) -> int:
+    """Return the number of columns that a character other than a tab takes: 0, 1 or 2."""
+    if unicodedata.east_asian_width(char) in "WF":
+        return 2
+    is_invisible = unicodedata.category(char) in ("Mn", "Me", "Cf") and char != "\u00ad"
+    return 0 if is_invisible else 1
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One virtual page: its span of the text, and the span of each row."""
+    """One virtual page: the span of text offsets that it covers, and the span of each row."""
 
     start: int
     end: int
@@ -76,11 +69,11 @@ class Sheet:
 
 
 def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
-    """Lay out a text in this process; words are computed on first use.
+    """Return a plain text laid out on virtual pages, with its language, without a sandbox.
 
-    NUL and lone surrogates are replaced by U+FFFD one for one; all other code points, including
-    line ends, keep their positions. Raises `ParseFailed` (`empty_document`, `too_large_unpacked`,
-    `too_many_pages`).
+    The words of a page are computed on first use. NUL and lone surrogates are replaced by U+FFFD
+    one for one; all other code points, including line ends, keep their positions. Raises
+    `ParseFailed` (`empty_document`, `too_large_unpacked`, `too_many_pages`).
     """
     from app.engines.documents.language import detect_language  # noqa: PLC0415 - on first use only
 
@@ -99,7 +92,7 @@ def check_text(text: str, limits: Limits) -> str:
 
 
 def lay_out_pages(text: str, limits: Limits) -> Iterator[Page]:
-    """Yield the pages of a flowing text.
+    """Yield the virtual pages of a flowing text, with sizes in points.
 
     Raises `ParseFailed` (`too_many_pages`) when the limit is reached.
     """
@@ -107,9 +100,6 @@ def lay_out_pages(text: str, limits: Limits) -> Iterator[Page]:
         if number > limits.max_pages:
             message = f"The text fills more than {limits.max_pages} pages."
             raise ParseFailed("too_many_pages", message)
-
-        def words(sheet: Sheet = sheet) -> list[Word]:
-            return build_sheet_words(text, sheet)
 
         yield Page(
             number=number,
@@ -119,12 +109,12 @@ def lay_out_pages(text: str, limits: Limits) -> Iterator[Page]:
             start=sheet.start,
             text=text[sheet.start : sheet.end],
             has_text_layer=True,
-            make_words=words,
+            build_words=functools.partial(build_sheet_words, text, sheet),
         )
 
 
 def paginate(text: str) -> Iterator[Sheet]:
-    """Break text into rows and rows into sheets; the spans of the sheets have no gaps."""
+    """Yield the virtual pages of a text; together they cover it without gaps."""
     start = position = 0
     rows: list[Span] = []
     for line in text.splitlines(keepends=True):
@@ -142,7 +132,10 @@ def paginate(text: str) -> Iterator[Sheet]:
 
 
 def build_sheet_words(text: str, sheet: Sheet) -> list[Word]:
-    """Return the words of one sheet with their boxes, row by row."""
+    """Return the words of one sheet of `text`, row by row.
+
+    The sides of their boxes are from 0 to 1; their offsets are positions in `text`.
+    """
     words: list[Word] = []
     for index, (start, end) in enumerate(sheet.rows):
         if start == end:
@@ -184,7 +177,7 @@ def _wrap_line(line: str) -> Iterator[Span]:
 
 
 def _find_row_end(chunk: str, fitting: int) -> int:
-    """Return where to end a row that has room for the first `fitting` characters."""
+    """Return the length of a row in which the first `fitting` characters of `chunk` fit."""
     if (
         fitting == len(chunk)
         or _UNSPACED.match(chunk, fitting)
@@ -200,6 +193,7 @@ def _find_row_end(chunk: str, fitting: int) -> int:
 
 
 def _is_plain(text: str) -> bool:
+    """Return whether every character takes one column."""
     return text.isascii() and "\t" not in text
 
 

@@ -43,9 +43,6 @@ IMAGE_TYPES = frozenset({PNG, JPEG, TIFF, WEBP})
 HEAD_BYTES = 1 << 16
 """The number of leading bytes of the file that `detect_media_type` uses."""
 
-_BY_EXTENSION = {
-    extension: media_type for media_type, names in MEDIA_TYPES.items() for extension in names
-}
 _ALIASES = {
     "application/x-pdf": PDF,
     "application/xhtml+xml": HTML,
@@ -78,6 +75,7 @@ _TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
     ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     ".rtf": "application/rtf",
     ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    **{extension: media_type for media_type, names in MEDIA_TYPES.items() for extension in names},
 }
 
 _SIGNATURES = {
@@ -112,8 +110,8 @@ _MIN_MAIL_FIELDS = 2
 def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
     """Return the media type of a document, determined by its content.
 
-    `head` is the beginning of the file, up to `HEAD_BYTES`; `name` is the file name, of which only
-    the extension is used; `declared` is the sender's media type, if any.
+    `head` is the first `HEAD_BYTES` bytes of the file; `name` is the file name, of which only the
+    extension is used; `declared` is the media type that the sender declares, if any.
 
     Text types (plain, Markdown, CSV, HTML, email) never contradict each other: the extension
     decides, then `declared`, then the content. An empty file has the claimed type, or is plain
@@ -121,14 +119,7 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
     than the extension or `declared` claims; `application/octet-stream` claims nothing.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
-    claims = [
-        media_type
-        for media_type in (
-            _find_type_by_extension(extension),
-            _normalize_declared_type(declared, extension),
-        )
-        if media_type
-    ]
+    claims = _list_claims(extension, declared)
     if not head:
         claimed = next((media_type for media_type in claims if media_type in MEDIA_TYPES), None)
         if claims and claimed is None:
@@ -146,27 +137,20 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
     return detected
 
 
-def _find_type_by_extension(extension: str) -> str | None:
-    if not extension:
-        return None
-    if media_type := _BY_EXTENSION.get(extension):
-        return media_type
-    media_type = _TYPES_BY_EXTENSION.get(extension)
-    return (
-        None
-        if media_type is None or media_type in _UNSPECIFIC_TYPES
-        else _ALIASES.get(media_type, media_type)
-    )
-
-
-def _normalize_declared_type(declared: str | None, extension: str) -> str | None:
-    media_type = (declared or "").partition(";")[0].strip().lower()
-    if media_type in _UNSPECIFIC_TYPES or (media_type == _EXCEL and extension == ".csv"):
-        return None
-    return _ALIASES.get(media_type, media_type)
+def _list_claims(extension: str, declared: str | None) -> list[str]:
+    """Return the media types that the file extension and the sender indicate, if any."""
+    by_sender = (declared or "").partition(";")[0].strip().lower()
+    if by_sender == _EXCEL and extension == ".csv":
+        by_sender = ""
+    claims = (_TYPES_BY_EXTENSION.get(extension, ""), by_sender)
+    return [_ALIASES.get(claim, claim) for claim in claims if claim not in _UNSPECIFIC_TYPES]
 
 
 def _choose_text_type(detected: str, claims: list[str]) -> str:
+    """Return the first text-based type in `claims`, or `detected` if there is none.
+
+    Raises `UnsupportedMediaType` if a claim is not a text type.
+    """
     for claim in claims:
         if claim not in TEXT_BASED_TYPES and not _TEXT_LIKE.match(claim):
             raise UnsupportedMediaType(claim, detected)
@@ -191,6 +175,7 @@ def _detect_binary(head: bytes, claims: list[str]) -> str | None:
 
 
 def _detect_zip_type(head: bytes, claims: list[str]) -> str:
+    """Return the media type of a ZIP archive by the names of its first entries."""
     for match in _ZIP_ENTRY.finditer(head):
         name_length, extra_length = (int.from_bytes(group, "little") for group in match.groups())
         name = head[match.end() : match.end() + name_length]
@@ -253,6 +238,7 @@ def _is_mail(text: str) -> bool:
 
 
 def _guess_type(head: bytes) -> str | None:
+    """Return the likely media type of an unsupported file, or None."""
     import puremagic  # noqa: PLC0415 - only needed for the error message
 
     try:

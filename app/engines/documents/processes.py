@@ -36,16 +36,16 @@ SERVER = ForkServer(
 def start_server(
     *, max_processes: int = _MAX_PROCESSES, idle_seconds: float | None = None, nice: int = 0
 ) -> None:
-    """Start the fork server for this process and those that it forks later.
+    """Start one fork server for this process and those that it forks later.
 
-    Otherwise each process starts its own server with its first document; such a server ends after
-    five idle minutes. Returns at once, because the server starts in the background. Calling this
-    again is cheap, and replaces a server that has ended.
+    Without this call, each process starts its own server with its first document; such a server
+    ends after five idle minutes. Returns at once, because the server starts in the background.
+    Calling this again is cheap, and replaces a server that has ended.
 
     Args:
         max_processes: The number of documents read or rendered at once; further calls wait.
-        idle_seconds: If given, the server starts with the first document, and ends after this
-            time without documents. Without a server, 4 MB are used instead of 45.
+        idle_seconds: If given, the server starts with the first document and ends after this
+            time without documents, which reduces memory use from 45 MB to 4 MB.
         nice: The increment to the niceness of the server and its processes.
     """
     SERVER.start(max_processes=max_processes, idle_seconds=idle_seconds, nice=nice)
@@ -60,9 +60,10 @@ def stop_server() -> None:
 def call_entry(
     entry: str, path: Path, arguments: Mapping[str, object], limits: Limits
 ) -> Iterator[Iterator[tuple[bytes, bytes]]]:
-    """Call a function of `entries` on a document; yield an iterator of the frames that it sends.
+    """Call a function of `entries` on a file; yield an iterator of the frames that it sends.
 
-    Raises `ParseFailed`, and `SandboxUnavailable` if no process could be started.
+    Each frame is its type and its payload. Raises `ParseFailed`, and `SandboxUnavailable` if no
+    process could be started.
     """
     with (
         _open_document(path) as file,

@@ -31,7 +31,10 @@ _LANGUAGE_CODE_BYTES = 2
 
 
 def parse(path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
-    """Read a whole document. Raises the same errors as `parse_stream`."""
+    """Return the text, the pages and the language of a file.
+
+    Takes the same arguments and raises the same errors as `parse_stream`.
+    """
     pages: list[Page] = []
     summary = parse_stream(path, media_type, limits, pages.append)
     return ParsedDocument(summary.text, pages, summary.language)
@@ -40,18 +43,19 @@ def parse(path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS) -> Parse
 def parse_stream(
     path: Path, media_type: str, limits: Limits, on_page: Callable[[Page], None]
 ) -> Summary:
-    """Read a document and pass its pages to `on_page` one by one, in order.
+    """Read a file and pass its pages to `on_page` one by one, in order.
 
-    `media_type` is the result of `detect`. Exceptions of `on_page` propagate; the time it takes
-    does not count. Pages may have been passed before this raises. Raises `ParseFailed`;
-    `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`.
+    `media_type` is the result of `detect_media_type`. Returns the document's text, the number of
+    pages and the language. The time spent in `on_page` does not count; its exceptions propagate.
+    Raises `ParseFailed`, possibly after pages have been passed, and `UnsupportedMediaType` for a
+    media type that is not in `MEDIA_TYPES`.
     """
     _check_media_type(media_type)
     page_texts: list[str] = []
     flowing_text: str | None = None
     start = 0
-    with call_entry("parse_document", path, {"media_type": media_type}, limits) as sent:
-        for frame_type, payload in sent:
+    with call_entry("parse_document", path, {"media_type": media_type}, limits) as received:
+        for frame_type, payload in received:
             if (
                 frame_type == frames.PAGE
                 and flowing_text is None
@@ -88,11 +92,12 @@ def render(
     format: ImageFormat = "png",  # noqa: A002 - the usual name for an image's encoding
     limits: Limits = DEFAULT_LIMITS,
 ) -> bytes:
-    """Return the image of one displayed page, `width_px` wide or `scale` pixels per point.
+    """Return one displayed page as an image file of the given `format`.
 
-    Raises `PageNotFound`, `ParseFailed` (`too_many_pixels` if the image would be larger than
-    `limits.max_pixels`), `UnsupportedMediaType`, and ValueError if both sizes are given or a size
-    is not positive.
+    Pages count from 1. The image is `width_px` pixels wide, or has `scale` pixels per point (by
+    default `DEFAULT_SCALE`). Raises `PageNotFound`, `ParseFailed` (`too_many_pixels` if the image
+    would be larger than `limits.max_pixels`), `UnsupportedMediaType`, and ValueError if both sizes
+    are given or a size is not positive.
     """
     _check_media_type(media_type)
     if width_px is not None and scale is not None:
@@ -108,8 +113,8 @@ def render(
         "scale": scale,
         "format": format,
     }
-    with call_entry("render_page", path, arguments, limits) as sent:
-        frame_type, payload = next(sent, (b"", b""))
+    with call_entry("render_page", path, arguments, limits) as received:
+        frame_type, payload = next(received, (b"", b""))
         if frame_type == frames.IMAGE:
             return payload
         if frame_type == frames.PAGE_NOT_FOUND:
@@ -125,6 +130,7 @@ def _check_media_type(media_type: str) -> None:
 def _pass_flowing_pages(
     text: str, language: str | None, limits: Limits, on_page: Callable[[Page], None]
 ) -> Summary:
+    """Lay out a flowing text on virtual pages and pass these to `on_page`."""
     count = 0
     for page in lay_out_pages(text, limits):
         on_page(page)
@@ -150,12 +156,12 @@ def _decode_page_count(payload: bytes) -> int:
 def _decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
     """Validate a page from the process, which an untrusted file may control, and return it."""
     try:
-        sent = orjson.loads(payload)
-        text = replace_unstorable(sent["text"])
-        starts, ends = array("q", sent["starts"]), array("q", sent["ends"])
-        boxes = array("d", sent["boxes"])
-        size = float(sent["width"]), float(sent["height"])
-        rotation, has_text_layer = int(sent["rotation"]), bool(sent["has_text_layer"])
+        received = orjson.loads(payload)
+        text = replace_unstorable(received["text"])
+        starts, ends = array("q", received["starts"]), array("q", received["ends"])
+        boxes = array("d", received["boxes"])
+        size = float(received["width"]), float(received["height"])
+        rotation, has_text_layer = int(received["rotation"]), bool(received["has_text_layer"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise build_invalid_result_error() from error
     if len(starts) > limits.max_words_per_page or not _are_words_valid(
@@ -178,14 +184,14 @@ def _decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Pag
         start=start,
         text=text,
         has_text_layer=has_text_layer,
-        make_words=build_words,
+        build_words=build_words,
     )
 
 
 def _are_words_valid(
     length: int, starts: "array[int]", ends: "array[int]", boxes: "array[float]"
 ) -> bool:
-    """Return whether the words are inside a text of that length and their boxes on the page."""
+    """Return whether the words are inside a text of `length` and their boxes are on the page."""
     if not len(starts) == len(ends) == len(boxes) / 4:
         return False
     if not starts:

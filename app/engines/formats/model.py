@@ -21,7 +21,7 @@ class FormatError(ValueError):
 
 
 class Writer(Protocol):
-    """A writer that takes tag sets one by one and writes them as a stream, in bounded memory.
+    """A writer that writes tag sets one by one to a file, in bounded memory.
 
     The output is complete only after `close`, which does not close the underlying file.
     """

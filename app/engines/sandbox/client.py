@@ -16,10 +16,10 @@ from typing import BinaryIO
 
 import orjson
 
-from app.engines.sandbox.frames import STARTED
 from app.engines.sandbox.launcher import NOW, ON_DEMAND
 from app.engines.sandbox.model import (
     MAX_REQUEST_BYTES,
+    STARTED,
     ProcessLimits,
     SandboxUnavailable,
     ServerOptions,
@@ -35,7 +35,7 @@ _STOP_SECONDS = 3.0
 
 
 class ForkServer:
-    """A fork server that starts on first use or by `start`.
+    """A client of a fork server, which starts on first use or by `start`.
 
     Processes forked after the start share the server, because they inherit the socket to it. The
     server ends when its last user ends, or after `stop`. Thread-safe.
@@ -56,6 +56,7 @@ class ForkServer:
         os.register_at_fork(after_in_child=self._reset_after_fork)
 
     def _reset_after_fork(self) -> None:
+        """Replace the lock, which another thread of the parent may have acquired."""
         self._lock = Lock()
         self._launcher = None  # belongs to the parent process
 
@@ -94,7 +95,7 @@ class ForkServer:
         arguments: Mapping[str, object],
         limits: ProcessLimits,
     ) -> SandboxedProcess:
-        """Call an entry function in a new process; use the result as a context manager.
+        """Call an entry function in a new process and return it, to be used as a context manager.
 
         `entry` is `module:function` of a preloaded module. The function receives the open document,
         positioned at its beginning, and `arguments`, which must be serializable as JSON. Raises
@@ -186,6 +187,7 @@ class ForkServer:
 
 
 def _wait_for_start(reports: socket.socket, deadline: float) -> bool:
+    """Return whether the process starts before `deadline`, a time of the monotonic clock."""
     poll = select.poll()
     poll.register(reports, select.POLLIN)
     if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):

@@ -37,14 +37,17 @@ _CAPABILITY_VERSION_3, _CAPABILITY_WORDS = 0x20080522, 6
 
 
 def end_with_parent(parent: int) -> None:
-    """Make the kernel kill this process when `parent` ends; a later change of user cancels this."""
+    """Make the kernel kill this process when the process `parent` ends.
+
+    A later change of the user cancels this.
+    """
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # the parent ended before the request reached the kernel
         os._exit(1)
 
 
 def confine_server() -> None:
-    """Drop everything that no parser needs, for this process and all that it forks."""
+    """Give up the rights that no parser needs, for this process and all that it forks."""
     _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (SERVER_OPEN_FILES, SERVER_OPEN_FILES))
@@ -64,7 +67,10 @@ def _isolate_network() -> None:
 
 
 def create_file_rules() -> int | None:
-    """Create the rules that let a process read the libraries and open no other file."""
+    """Return the descriptor of rules that permit reading the libraries and no other file.
+
+    Returns None if the kernel does not support such rules.
+    """
     paths = sysconfig.get_paths()
     packages = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     return landlock.create_rules(sorted(packages | _LIBRARIES))
@@ -73,7 +79,10 @@ def create_file_rules() -> int | None:
 def confine_process(
     limits: ProcessLimits, *, parent: int, keep: Iterable[int], file_rules: int | None
 ) -> None:
-    """Confine a process that was just forked. The descriptors in `keep` stay open."""
+    """Confine this process, which was just forked from `parent`.
+
+    The descriptors in `keep` stay open. `file_rules` is the result of `create_file_rules`.
+    """
     _drop_root()
     end_with_parent(parent)
     if file_rules is not None:

@@ -107,9 +107,8 @@ class Launcher:
 def main() -> None:
     """Run the launcher; see the module docstring for the command line."""
     for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(
-            signal_number, signal.SIG_IGN
-        )  # the launcher must end only when its users end
+        # The launcher must end only when its users end.
+        signal.signal(signal_number, signal.SIG_IGN)
     control, start_mode, *command = sys.argv[1:]
     launcher = Launcher(int(control), command, on_demand=start_mode == ON_DEMAND)
     try:

@@ -11,8 +11,15 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from app.engines.sandbox.frames import FRAME_HEADER, ExitReport, decode_exit_report
-from app.engines.sandbox.model import DONE, ProcessFailed, ProcessLimits, SandboxUnavailable
+from app.engines.sandbox.model import (
+    DONE,
+    FRAME_HEADER,
+    ExitReport,
+    ProcessFailed,
+    ProcessLimits,
+    SandboxUnavailable,
+    decode_exit_report,
+)
 
 _CHUNK_BYTES = 1 << 20
 _REPORT_BYTES = 64
@@ -39,7 +46,7 @@ class Channel:
 
 
 class ServerLost(Exception):  # noqa: N818 - named after the outcome
-    """The server ended, and its process with it."""
+    """The server ended, and the process of this call with it."""
 
 
 class SandboxedProcess:

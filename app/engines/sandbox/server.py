@@ -16,21 +16,31 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, BinaryIO, NoReturn
 
 import orjson
 
 from app.engines.sandbox import confinement
-from app.engines.sandbox.child import run_entry
-from app.engines.sandbox.frames import STARTED, ExitReport
 from app.engines.sandbox.launcher import READY, SUCCESSOR_REQUESTED
-from app.engines.sandbox.model import MAX_REQUEST_BYTES, ServerOptions
+from app.engines.sandbox.model import (
+    DONE,
+    MAX_REQUEST_BYTES,
+    STARTED,
+    ExitReport,
+    ProcessLimits,
+    Send,
+    ServerOptions,
+    write_frame,
+)
 
 # The peak of a process includes memory shared with the server; the two readings differ slightly.
 _INHERITED_SLACK_BYTES = 8 << 20
 _MAX_DESCRIPTORS = 3
+_FAILED_STATUS = 70
 # The signals that indicate a crash. A crash may reveal the memory layout, which all processes of a
 # server share, so the server is replaced to give an attacker no second attempt.
 _CRASH_SIGNALS = frozenset(
@@ -45,17 +55,25 @@ _CRASH_SIGNALS = frozenset(
     )
 )
 
+Entry = Callable[[BinaryIO | None, dict[str, Any], Send], None]
+
 
 @dataclass(frozen=True, slots=True)
 class _Child:
+    """A running process, and the socket on which to report about it."""
+
     pid: int
     reports: socket.socket
 
 
 class _Server:
-    def __init__(self, control: socket.socket, report_to: int, options: ServerOptions) -> None:
+    """The fork server, with its running processes."""
+
+    def __init__(
+        self, control: socket.socket, launcher_reports: int, options: ServerOptions
+    ) -> None:
         self._control = control
-        self._launcher_reports = report_to
+        self._launcher_reports = launcher_reports
         self._options = options
         self._file_rules = confinement.create_file_rules()
         self._children: dict[int, _Child] = {}  # by the descriptor of the socket to report on
@@ -64,7 +82,7 @@ class _Server:
         self._is_draining = False
         self._idle_since = time.monotonic()
         self._poll = select.poll()
-        self._wake_pipe = self._listen_to_signals()
+        self._wake_descriptor = self._listen_to_signals()
 
     def serve(self) -> None:
         """Serve requests until a successor has taken over or the idle time has passed."""
@@ -77,13 +95,14 @@ class _Server:
             for descriptor, _ in ready:
                 if descriptor == self._control.fileno():
                     self._accept_request()
-                elif descriptor == self._wake_pipe:
-                    os.read(self._wake_pipe, 1024)
+                elif descriptor == self._wake_descriptor:
+                    os.read(self._wake_descriptor, 1024)
                 else:
                     self._kill_process(descriptor)
             self._reap_processes()
 
     def _listen_to_signals(self) -> int:
+        """Return the descriptor that becomes readable when a signal arrives."""
         read_end, write_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -139,7 +158,7 @@ class _Server:
         server_pid = os.getpid()
         pid = os.fork()
         if pid == 0:
-            run_entry(
+            _run_entry(
                 request,
                 self._options.preload,
                 server_pid=server_pid,
@@ -168,12 +187,9 @@ class _Server:
             with suppress(KeyError):
                 self._poll.unregister(descriptor)
             cpu_seconds = usage.ru_utime + usage.ru_stime
-            _send_report(
-                child.reports,
-                ExitReport(
-                    code, cpu_seconds, usage.ru_maxrss * 1024, _estimate_inherited_bytes()
-                ).encode(),
-            )
+            peak_bytes = usage.ru_maxrss * 1024
+            report = ExitReport(code, cpu_seconds, peak_bytes, _estimate_inherited_bytes())
+            _send_report(child.reports, report.encode())
             child.reports.close()
             del self._children[descriptor]
             self._idle_since = time.monotonic()
@@ -203,12 +219,51 @@ def _estimate_inherited_bytes() -> int:
     return peak_bytes + _INHERITED_SLACK_BYTES
 
 
+def _run_entry(
+    request: dict[str, Any],
+    preload: Sequence[str],
+    *,
+    server_pid: int,
+    results: int,
+    document: int | None,
+    file_rules: int | None,
+) -> NoReturn:
+    """Confine this process, call the entry function of the request, and exit.
+
+    Control never returns to the server's code, whatever happens.
+    """
+    status = _FAILED_STATUS
+    try:
+        signal.set_wakeup_fd(-1)
+        for signal_number in (signal.SIGCHLD, signal.SIGUSR1):
+            signal.signal(signal_number, signal.SIG_DFL)
+        keep = [results] if document is None else [results, document]
+        limits = ProcessLimits(**request["limits"])
+        confinement.confine_process(limits, parent=server_pid, keep=keep, file_rules=file_rules)
+        entry = _get_entry(request["entry"], preload)
+        document_file = None if document is None else os.fdopen(document, "rb")
+        entry(document_file, request["arguments"], partial(write_frame, results))
+        write_frame(results, DONE)
+        status = 0
+    finally:
+        os._exit(status)  # skips cleanup, which the kernel does faster
+
+
+def _get_entry(name: str, preload: Sequence[str]) -> Entry:
+    """Return the function `module:function`, where the server has preloaded the module."""
+    module, _, function = name.partition(":")
+    if module not in preload:
+        raise LookupError(name)
+    entry: Entry = getattr(sys.modules[module], function)
+    return entry
+
+
 def main() -> None:
     """Run the server; see the module docstring for the command line."""
     # clears any signals that the application had blocked
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
     control, options = int(sys.argv[1]), ServerOptions(**orjson.loads(sys.argv[2]))
-    launcher, report_to = int(sys.argv[3]), int(sys.argv[4])
+    launcher, launcher_reports = int(sys.argv[3]), int(sys.argv[4])
     os.nice(options.nice)
     for name in options.preload:
         importlib.import_module(name)
@@ -217,7 +272,7 @@ def main() -> None:
     os.dup2(0, 2)  # up to here, errors go to the stderr of the service
     requests = socket.socket(fileno=control)
     requests.settimeout(0)  # non-blocking, because a second server may also read from it
-    server = _Server(requests, report_to, options)
+    server = _Server(requests, launcher_reports, options)
     gc.collect()
     gc.freeze()  # garbage collection in a child would copy the memory pages of these objects
     server.serve()

@@ -23,7 +23,7 @@ from app.engines.documents import (
     render,
 )
 from app.engines.sandbox import DONE, SandboxedProcess
-from app.engines.sandbox.frames import FRAME_HEADER
+from app.engines.sandbox.model import FRAME_HEADER
 from tests.engines.documents import samples
 from tests.factories.processes import has_ended, send_signal
 from tests.factories.sandboxes import sandboxed

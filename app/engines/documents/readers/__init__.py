@@ -10,19 +10,21 @@ from app.engines.documents import media
 from app.engines.documents.layout import check_text, paginate
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import docx, docx_pictures, drawing, html, images, mail, pdf
+from app.engines.documents.readers.pages import SendPage
 from app.engines.documents.text import decode_text, normalize_text
 
-SendPage = Callable[[dict[str, object]], None]
 
-
-def read(
+def read_document(
     file: BinaryIO,
     media_type: str,
     limits: Limits,
     send_page: SendPage,
     send_text: Callable[[str], None],
 ) -> None:
-    """Read a document; send its pages one by one, or its whole text if it has no pages."""
+    """Read a document; send its pages one by one, or its whole text if it has no pages.
+
+    Raises `ParseFailed`.
+    """
     _check_not_empty(file)
     if media_type == media.PDF:
         pdf.read_pages(file, limits, send_page)
@@ -36,19 +38,23 @@ def read(
         send_text(_read_flowing_text(file, media_type, limits))
 
 
-def render(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Image.Image:
-    """Draw the page given in `arguments`. Raises `PageNotFound`, `ParseFailed`."""
+def draw_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Image.Image:
+    """Draw one page. Raises `PageNotFound`, `ParseFailed`.
+
+    The members of `arguments` are `media_type`, `page` (a number from 1), and `width_px` or
+    `scale` (pixels per point); the other one of these is None.
+    """
     _check_not_empty(file)
     media_type, number = arguments["media_type"], arguments["page"]
     width, scale = arguments["width_px"], arguments["scale"]
     if media_type == media.PDF:
-        return pdf.render_page(file, number, width, scale, limits)
+        return pdf.draw_page(file, number, width, scale, limits)
     if media_type in media.IMAGE_TYPES:
-        return images.render_page(file, media_type, number, width, scale, limits)
+        return images.draw_page(file, media_type, number, width, scale, limits)
     if media_type == media.DOCX:
         text = docx.extract_text(file, limits)
         if not _has_text(text):
-            return docx_pictures.render_page(file, number, width, scale, limits)
+            return docx_pictures.draw_page(file, number, width, scale, limits)
     else:
         text = _read_flowing_text(file, media_type, limits)
     count = 0
@@ -67,25 +73,23 @@ def _get_size(file: BinaryIO) -> int:
     return os.fstat(file.fileno()).st_size
 
 
-def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
-    """Return the whole text of a document without pages of its own."""
-    return check_text(_decode_file(file, media_type, limits), limits)
-
-
 def _has_text(text: str) -> bool:
     return bool(text) and not text.isspace()
 
 
-def _decode_file(file: BinaryIO, media_type: str, limits: Limits) -> str:
-    # Four bytes are the maximum per character in all supported encodings.
-    max_bytes = (
-        4 * limits.max_text_chars if media_type in media.TEXT_TYPES else limits.max_unpacked_bytes
-    )
+def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
+    """Return the whole text of a file without pages of its own: plain text, HTML or email."""
+    max_bytes = limits.max_unpacked_bytes
+    if media_type in media.TEXT_TYPES:
+        # Four bytes are the maximum per character in all supported encodings.
+        max_bytes = 4 * limits.max_text_chars
     if _get_size(file) > max_bytes + 4:
         raise ParseFailed("too_large_unpacked", f"The file is longer than {max_bytes} bytes.")
     data = file.read()
     if media_type == media.HTML:
-        return normalize_text(html.extract_text(data))
-    if media_type == media.MAIL:
-        return normalize_text(mail.extract_text(data))
-    return decode_text(data)
+        text = normalize_text(html.extract_text(data))
+    elif media_type == media.MAIL:
+        text = normalize_text(mail.extract_text(data))
+    else:
+        text = decode_text(data)
+    return check_text(text, limits)

@@ -83,7 +83,7 @@ def find_aligned_edges(segments: list[Segment]) -> list[Edge]:
 
 
 def _count_longest_run(middles: list[float], tolerance: float) -> int:
-    """Return the length of the longest run of lines with at most `tolerance` between neighbors."""
+    """Return the length of the longest run of lines whose distances are at most `tolerance`."""
     longest = run = 1
     for above, below in pairwise(sorted(middles)):
         run = run + 1 if below - above <= tolerance else 1
@@ -92,7 +92,10 @@ def _count_longest_run(middles: list[float], tolerance: float) -> int:
 
 
 def _find_common_starts(starts: list[float], tolerance: float, min_count: int) -> list[float]:
-    """Return the most common starts of lines from left to right, without the leftmost one."""
+    """Return the starts that at least `min_count` lines share, without the leftmost one.
+
+    Starts that differ by at most `tolerance` points count as the same.
+    """
     clusters: list[list[float]] = []
     for x0 in sorted(starts):
         if clusters and x0 - clusters[-1][0] <= tolerance:
@@ -111,7 +114,7 @@ def _get_starts(segment: Segment) -> list[float]:
 
 
 def split_segment(segment: Segment, edge: Edge) -> list[Segment]:
-    """Split a segment at the gutter left of `edge`; return it whole if it has no gap there."""
+    """Return the parts of a segment left and right of `edge`, or all if there is no gap."""
     if not segment.x0 < edge.x - _EDGE_TOLERANCE * segment.height < segment.x1:
         return [segment]
     index = edge.find_split(segment)

@@ -27,7 +27,10 @@ Band = list[Segment] | Columns
 
 
 def find_columns(segments: list[Segment]) -> list[Band] | None:
-    """Return bands from top to bottom, including columns; or None if there are no columns."""
+    """Return the bands of a page from top to bottom, or None if it has no columns.
+
+    A band is the left and the right column, or a list of segments to sort into rows.
+    """
     if len(segments) < 2 * MIN_LINES:
         return None
     best: list[Band] | None = None
@@ -51,7 +54,7 @@ def find_columns(segments: list[Segment]) -> list[Band] | None:
 
 
 def _build_bands(ordered: list[Segment], edge: Edge) -> list[Band]:
-    """Split segments into bands; a segment that crosses the gutter of `edge` ends the columns."""
+    """Split sorted segments into bands; one that crosses the gutter of `edge` ends the columns."""
     bands: list[Band] = []
     rest: list[Segment] = []
     left: list[Segment] = []
@@ -104,6 +107,7 @@ def _split_into_bands(left: list[Segment], right: list[Segment], min_lines: int)
 
 
 def _separate_sides(segments: Sequence[Segment], left_ids: AbstractSet[int]) -> Columns:
+    """Return the segments whose `id` is in `left_ids`, and the others."""
     left = [segment for segment in segments if id(segment) in left_ids]
     return left, [segment for segment in segments if id(segment) not in left_ids]
 

@@ -8,7 +8,7 @@ controls and inserted text are included. All three types of checkboxes become sy
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, BinaryIO
 
 import docx
@@ -34,16 +34,18 @@ _ENCRYPTED_FLAG = 0x1
 _COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_CHECKBOX = "{http://schemas.microsoft.com/office/word/2010/wordml}checkbox"
-_CHECKED = "{http://schemas.microsoft.com/office/word/2010/wordml}checked"
-_CHECKED_VALUE = "{http://schemas.microsoft.com/office/word/2010/wordml}val"
+_WORD_2010 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _SKIPPED = {
     _FALLBACK,
     *(_WORD + name for name in ("pPr", "rPr", "tblPr", "tcPr", "trPr", "del", "moveFrom")),
 }
-_BREAKS = {_WORD + "tab": "\t", _WORD + "br": "\n", _WORD + "cr": "\n"}
-_BREAKS[_WORD + "noBreakHyphen"] = "-"
+_CHARACTER_ELEMENTS = {
+    _WORD + "tab": "\t",
+    _WORD + "br": "\n",
+    _WORD + "cr": "\n",
+    _WORD + "noBreakHyphen": "-",
+}
 _PARTS_BEFORE_BODY = (RELATIONSHIP_TYPE.HEADER,)
 _PARTS_AFTER_BODY = (
     RELATIONSHIP_TYPE.FOOTNOTES,
@@ -53,11 +55,11 @@ _PARTS_AFTER_BODY = (
 
 
 def extract_text(file: BinaryIO, limits: Limits) -> str:
-    """Return the document's text. Raises `ParseFailed`."""
+    """Return the visible text of a DOCX file. Raises `ParseFailed`."""
     document = open_document(file, limits)
     part = document.part
-    styles = HiddenStyles(_styles(part))
-    body = _PartText(part.element, styles).text()
+    styles = HiddenStyles(_find_styles(part))
+    body = _PartText(part.element, styles).build_text()
     pieces = [
         *_extract_related_texts(part, _PARTS_BEFORE_BODY, styles),
         body,
@@ -66,7 +68,7 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     return normalize_text(replace_unstorable("\n".join(piece for piece in pieces if piece)))
 
 
-def _styles(part: Any) -> Any:
+def _find_styles(part: Any) -> Any:
     """Return the element with the styles, or None if the document has none."""
     try:
         return part.part_related_by(RELATIONSHIP_TYPE.STYLES).element
@@ -75,7 +77,7 @@ def _styles(part: Any) -> Any:
 
 
 def open_document(file: BinaryIO, limits: Limits) -> Any:
-    """Open a document after checking its unpacked size. Raises `ParseFailed`."""
+    """Return the python-docx document after checking the unpacked size. Raises `ParseFailed`."""
     _check_archive(file, limits)
     file.seek(0)
     try:
@@ -123,16 +125,19 @@ def _extract_related_texts(
     """Return the texts of the parts of these types, each text once, in the order of their names."""
     texts: dict[str, None] = {}
     for relation_type in relation_types:
-        parts = [
-            relation.target_part
-            for relation in part.rels.values()
-            if relation.reltype == relation_type and not relation.is_external
-        ]
-        for target in sorted(
-            parts, key=lambda target_part: _get_natural_sort_key(str(target_part.partname))
-        ):
-            texts.setdefault(_PartText(parse_xml(target.blob), styles).text())
+        parts = find_related_parts(part, (relation_type,))
+        for target in sorted(parts, key=lambda part: _get_natural_sort_key(str(part.partname))):
+            texts.setdefault(_PartText(parse_xml(target.blob), styles).build_text())
     return list(texts)
+
+
+def find_related_parts(part: Any, relation_types: Collection[str]) -> list[Any]:
+    """Return the parts inside the file to which `part` has a relation of one of these types."""
+    return [
+        relation.target_part
+        for relation in part.rels.values()
+        if relation.reltype in relation_types and not relation.is_external
+    ]
 
 
 def _get_natural_sort_key(name: str) -> list[str]:
@@ -159,7 +164,7 @@ class _PartText:
             else:
                 self._leave_element(element.tag)
 
-    def text(self) -> str:
+    def build_text(self) -> str:
         """Return the collected text."""
         return "".join(self._parts).strip("\n")
 
@@ -177,9 +182,9 @@ class _PartText:
             text = element.text or ""
             is_symbol = docx_symbols.is_symbol_font(font)
             self._parts.append(docx_symbols.translate_text(text, font) if is_symbol else text)
-        elif tag in _BREAKS:
-            separator = _BREAKS[tag]
-            self._parts.append(" " if self._cells and separator == "\n" else separator)
+        elif tag in _CHARACTER_ELEMENTS:
+            character = _CHARACTER_ELEMENTS[tag]
+            self._parts.append(" " if self._cells and character == "\n" else character)
         elif tag == _WORD + "p":
             self._hidden.append(self._styles.is_paragraph_hidden(element))
         elif tag == _WORD + "tc":
@@ -188,14 +193,11 @@ class _PartText:
             self._parts.append(_get_symbol(element))
         elif tag == _WORD + "checkBox":  # a checkbox form field, which has no other visible content
             is_ticked = get_on_off(element, "checked")
-            self._add_checkbox(
-                is_ticked=bool(get_on_off(element, "default") if is_ticked is None else is_ticked)
-            )
+            if is_ticked is None:
+                is_ticked = get_on_off(element, "default")
+            self._parts.append(docx_symbols.TICKED_BOX if is_ticked else docx_symbols.EMPTY_BOX)
         elif tag == _WORD + "sdt":
             self._controls.append((len(self._parts), _get_checkbox_symbol(element)))
-
-    def _add_checkbox(self, *, is_ticked: bool) -> None:
-        self._parts.append(docx_symbols.TICKED_BOX if is_ticked else docx_symbols.EMPTY_BOX)
 
     def _leave_element(self, tag: str) -> None:
         if tag == _WORD + "p":
@@ -227,20 +229,20 @@ def _get_font(run: Any) -> str | None:
 
 
 def _get_symbol(element: Any) -> str:
+    """Return the character of a `sym` element, or "" if its code is invalid."""
     try:
         code = int(element.get(_WORD + "char") or "", 16)
     except ValueError:
         return ""
-    return (
-        docx_symbols.get_symbol(code, element.get(_WORD + "font")) if 0 < code <= _MAX_CODE else ""
-    )
+    font = element.get(_WORD + "font")
+    return docx_symbols.get_symbol(code, font) if 0 < code <= _MAX_CODE else ""
 
 
 def _get_checkbox_symbol(control: Any) -> str:
     """Return the sign of a checkbox content control, or "" for other content controls."""
-    box = control.find(f"{_WORD}sdtPr/{_CHECKBOX}")
+    box = control.find(f"{_WORD}sdtPr/{_WORD_2010}checkbox")
     if box is None:
         return ""
-    checked = box.find(_CHECKED)
-    value = "0" if checked is None else checked.get(_CHECKED_VALUE, "1")
+    checked = box.find(_WORD_2010 + "checked")
+    value = "0" if checked is None else checked.get(_WORD_2010 + "val", "1")
     return docx_symbols.TICKED_BOX if parse_on_off(value) else docx_symbols.EMPTY_BOX

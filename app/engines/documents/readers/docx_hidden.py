@@ -8,7 +8,7 @@ _OFF = {"0", "false", "off"}
 
 
 def get_on_off(parent: Any, name: str) -> bool | None:
-    """Return the value of an on-off property of Word, or None if the parent does not set it."""
+    """Return the value of an on-off property, or None if the element `parent` does not set it."""
     element = None if parent is None else parent.find(_WORD + name)
     return None if element is None else parse_on_off(element.get(_VALUE) or "1")
 
@@ -19,7 +19,7 @@ def parse_on_off(value: str) -> bool:
 
 
 class HiddenStyles:
-    """The styles that hide text, directly or by inheritance."""
+    """The styles of a document that hide text, directly or by inheritance."""
 
     def __init__(self, styles: Any) -> None:
         self._hides: dict[str, bool | None] = {}
@@ -30,7 +30,7 @@ class HiddenStyles:
             self._hides[name] = get_on_off(style.find(_WORD + "rPr"), "vanish")
             self._based_on[name] = None if base is None else base.get(_VALUE)
 
-    def hides(self, name: str | None) -> bool | None:
+    def hides_text(self, name: str | None) -> bool | None:
         """Return whether a style hides text, or None if it does not specify this."""
         seen: set[str] = set()
         while name is not None and name not in seen:
@@ -45,7 +45,7 @@ class HiddenStyles:
         """Return whether the style of a paragraph hides its runs."""
         properties = paragraph.find(_WORD + "pPr")
         style = None if properties is None else properties.find(_WORD + "pStyle")
-        return style is not None and self.hides(style.get(_VALUE)) is True
+        return style is not None and self.hides_text(style.get(_VALUE)) is True
 
     def is_run_hidden(self, run: Any, *, in_hidden_paragraph: bool) -> bool:
         """Return whether a run is hidden by itself, by its style or by its paragraph's style."""
@@ -56,7 +56,7 @@ class HiddenStyles:
         if run_value is not None:
             return run_value
         style = properties.find(_WORD + "rStyle")
-        style_value = None if style is None else self.hides(style.get(_VALUE))
+        style_value = None if style is None else self.hides_text(style.get(_VALUE))
         return in_hidden_paragraph if style_value is None else style_value
 
 

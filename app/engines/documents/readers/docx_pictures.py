@@ -4,7 +4,7 @@ The pages have no text layer, like those of a scanned PDF.
 """
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from docx.opc.constants import RELATIONSHIP_TYPE
@@ -12,9 +12,14 @@ from PIL import Image, ImageOps
 
 from app.engines.documents.layout import PAGE_HEIGHT, PAGE_WIDTH
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
-from app.engines.documents.readers.docx import open_document
+from app.engines.documents.readers.docx import find_related_parts, open_document
 from app.engines.documents.readers.images import convert_to_opaque_rgb
-from app.engines.documents.readers.sizes import build_pixel_limit_error, compute_pixel_size
+from app.engines.documents.readers.pages import (
+    SendPage,
+    build_page,
+    build_pixel_limit_error,
+    compute_pixel_size,
+)
 
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
 _MARGIN = 36.0  # points around a picture
@@ -23,9 +28,7 @@ _BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 _IMAGE_DATA = "{urn:schemas-microsoft-com:vml}imagedata"
 
 
-def read_pages(
-    file: BinaryIO, limits: Limits, send_page: Callable[[dict[str, object]], None]
-) -> bool:
+def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> bool:
     """Send a page for each picture; return whether there are any. Raises `ParseFailed`."""
     count = 0
     for count, picture in enumerate(_open_pictures(file, limits), start=1):
@@ -33,14 +36,18 @@ def read_pages(
             message = f"The document has more than {limits.max_pages} pictures."
             raise ParseFailed("too_many_pages", message)
         picture.close()
-        send_page(_page())
+        send_page(build_page(PAGE_WIDTH, PAGE_HEIGHT))
     return count > 0
 
 
-def render_page(
+def draw_page(
     file: BinaryIO, number: int, width_px: int | None, scale: float | None, limits: Limits
 ) -> Image.Image:
-    """Draw the picture of a page on white. Raises `PageNotFound`, `ParseFailed`."""
+    """Return page `number` (from 1) with its picture on white.
+
+    It is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
+    `ParseFailed`.
+    """
     size = compute_pixel_size(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
     count = 0
     for count, picture in enumerate(_open_pictures(file, limits), start=1):
@@ -49,19 +56,6 @@ def render_page(
     if count == 0:
         raise ParseFailed("empty_document", "The document has no text.")
     raise PageNotFound(number, count)
-
-
-def _page() -> dict[str, object]:
-    return {
-        "width": PAGE_WIDTH,
-        "height": PAGE_HEIGHT,
-        "rotation": 0,
-        "text": "",
-        "has_text_layer": False,
-        "starts": [],
-        "ends": [],
-        "boxes": [],
-    }
 
 
 def _draw_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
@@ -80,13 +74,8 @@ def _draw_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
 def _open_pictures(file: BinaryIO, limits: Limits) -> Iterator[Image.Image]:
     """Yield the pictures in document order; those in headers and footers come last."""
     part = open_document(file, limits).part
-    relation_types = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
-    related_parts = [
-        relation.target_part
-        for relation in part.rels.values()
-        if relation.reltype in relation_types and not relation.is_external
-    ]
-    for source in [part, *related_parts]:
+    outer_parts = find_related_parts(part, (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER))
+    for source in [part, *outer_parts]:
         for data in _iterate_image_data(source):
             try:
                 picture = Image.open(io.BytesIO(data), formats=_FORMATS)

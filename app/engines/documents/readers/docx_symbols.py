@@ -21,7 +21,7 @@ EMPTY_BOX, TICKED_BOX = "☐", "☒"
 
 
 def is_symbol_font(font: str | None) -> bool:
-    """Return whether `font` shows its characters as signs instead of letters."""
+    """Return whether `font` shows symbols instead of letters."""
     return font is not None and font.lower() in _FONTS
 
 
@@ -37,5 +37,5 @@ def get_symbol(code: int, font: str | None) -> str:
 
 
 def translate_text(text: str, font: str | None) -> str:
-    """Return the signs that a text in a symbol font shows."""
+    """Return the symbols that a text in a symbol font shows."""
     return "".join(get_symbol(ord(char), font) for char in text)

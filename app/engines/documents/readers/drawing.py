@@ -20,7 +20,7 @@ from app.engines.documents.layout import (
     count_columns,
 )
 from app.engines.documents.model import Limits, Word
-from app.engines.documents.readers.sizes import compute_pixel_size
+from app.engines.documents.readers.pages import compute_pixel_size
 
 _FONT_SIZE = 10.0  # a character of Fira Mono is 0.6 times as wide: one cell
 _BASELINE = 10.2  # points below the top of the row
@@ -32,12 +32,18 @@ _BLACK = 0
 def draw_sheet(
     text: str, sheet: Sheet, width_px: int | None, scale: float | None, limits: Limits
 ) -> Image.Image:
-    """Draw one sheet in grey on white. Raises `ParseFailed` (`too_many_pixels`)."""
+    """Return the image of one sheet of `text`, in shades of grey.
+
+    It is `width_px` pixels wide, or has `scale` pixels per point. Raises `ParseFailed`
+    (`too_many_pixels`).
+    """
     size = compute_pixel_size(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
     return _Canvas(size).draw_words(build_sheet_words(text, sheet))
 
 
 class _Canvas:
+    """The image of a page of `size` pixels, and the fonts to draw on it."""
+
     def __init__(self, size: tuple[int, int]) -> None:
         self._image = Image.new("L", size, 255)
         self._pen = ImageDraw.Draw(self._image)

@@ -6,6 +6,7 @@ ignored in tables that only lay out a page, which are common in emails.
 """
 
 import re
+from dataclasses import dataclass
 
 from lxml import etree  # type: ignore[import-untyped]
 
@@ -33,7 +34,7 @@ _SPACE = re.compile(r"[ \t\n\r\f]+")
 
 
 def extract_text(data: bytes, charset: str | None = None) -> str:
-    """Return the visible text of an HTML document.
+    """Return the visible text of an HTML document. Raises `ParseFailed` (`unreadable`).
 
     `charset` is the character set that the enclosing message declares, if any.
     """
@@ -47,7 +48,7 @@ def extract_text(data: bytes, charset: str | None = None) -> str:
 
 
 def extract_visible_text(markup: str) -> str:
-    """Return the visible text of decoded HTML."""
+    """Return the visible text of decoded HTML. Raises `ParseFailed` (`unreadable`)."""
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True
     )
@@ -63,13 +64,13 @@ def extract_visible_text(markup: str) -> str:
     walker = etree.iterwalk(root, events=("start", "end"))
     for event, element in walker:
         if event == "end":
-            visible_text.leave(element)
+            visible_text.leave_element(element)
         elif _is_hidden(element):
             walker.skip_subtree()
-            visible_text.skip(element)
+            visible_text.skip_element(element)
         else:
-            visible_text.enter(element)
-    return visible_text.text()
+            visible_text.enter_element(element)
+    return visible_text.build_text()
 
 
 def _is_hidden(element: etree._Element) -> bool:
@@ -91,12 +92,17 @@ def _is_data_table(table: etree._Element) -> bool:
     return wide_rows > 1 or next(table.iterdescendants("br", *_BLOCKS_IN_CELLS), None) is None
 
 
-class _Row:
-    """The table row that is being read."""
+@dataclass
+class _Table:
+    """A table that is being read, with its current row."""
 
-    def __init__(self, start: int) -> None:
-        self.cell_count = 0
-        self.start = start  # the number of text parts before the row
+    is_data: bool
+    row_start: int  # the number of text parts before the row
+    cell_count: int = 0  # in the row
+
+    def start_row(self, start: int) -> None:
+        """Begin a new row after `start` text parts."""
+        self.row_start, self.cell_count = start, 0
 
 
 class _VisibleText:
@@ -111,11 +117,10 @@ class _VisibleText:
         self._pending_tabs = 0  # tabs to insert after it, for empty cells
         self._pre_depth = 0
         self._skipped: set[etree._Element] = set()
-        self._tables: list[bool] = []  # for each enclosing table: whether it is a data table
-        self._rows: list[_Row] = []
+        self._tables: list[_Table] = []  # the enclosing tables
         self._cells = 0  # the number of enclosing cells of data tables
 
-    def enter(self, element: etree._Element) -> None:
+    def enter_element(self, element: etree._Element) -> None:
         """Add the start of an element and its leading text."""
         tag = element.tag
         if tag == "br":
@@ -125,15 +130,14 @@ class _VisibleText:
         if tag == "pre":
             self._pre_depth += 1
         elif tag == "table":
-            self._tables.append(_is_data_table(element))
-            self._rows.append(_Row(len(self._parts)))
+            self._tables.append(_Table(_is_data_table(element), len(self._parts)))
         elif tag == "tr" and self._tables:
-            self._rows[-1] = _Row(len(self._parts))
+            self._tables[-1].start_row(len(self._parts))
         elif tag in _CELL_TAGS:
             self._enter_cell()
         self._add_text(element.text)
 
-    def leave(self, element: etree._Element) -> None:
+    def leave_element(self, element: etree._Element) -> None:
         """Add the end of an element and the text after it."""
         tag = element.tag
         if element in self._skipped:
@@ -145,27 +149,26 @@ class _VisibleText:
                 self._end_row()
             if tag == "table":
                 self._tables.pop()
-                self._rows.pop()
             if tag in _BLOCKS:
                 self._add_line_break("\n\n" if tag in _PARAGRAPHS else "\n")
                 self._pre_depth -= tag == "pre"
         self._add_text(element.tail)
 
-    def skip(self, element: etree._Element) -> None:
+    def skip_element(self, element: etree._Element) -> None:
         """Omit an element; only the text after it is added."""
         self._skipped.add(element)
 
-    def text(self) -> str:
+    def build_text(self) -> str:
         """Return the collected text."""
         return "".join(self._parts)
 
     def _in_data_table(self) -> bool:
-        return bool(self._tables) and self._tables[-1]
+        return bool(self._tables) and self._tables[-1].is_data
 
     def _enter_cell(self) -> None:
-        is_first = bool(self._rows) and self._rows[-1].cell_count == 0
-        if self._rows:
-            self._rows[-1].cell_count += 1
+        is_first = bool(self._tables) and self._tables[-1].cell_count == 0
+        if self._tables:
+            self._tables[-1].cell_count += 1
         if self._in_data_table():
             self._cells += 1
             if not is_first:
@@ -177,11 +180,11 @@ class _VisibleText:
 
     def _end_row(self) -> None:
         """Insert the tabs of empty cells at the end, unless the whole row is empty."""
-        if self._pending_tabs and len(self._parts) > self._rows[-1].start:
+        if self._pending_tabs and len(self._parts) > self._tables[-1].row_start:
             self._parts.append("\t" * self._pending_tabs)
             self._pending_space = ""
         self._pending_tabs = 0
-        self._rows[-1] = _Row(len(self._parts))
+        self._tables[-1].start_row(len(self._parts))
 
     def _add_line_break(self, lines: str, *, repeat: bool = False) -> None:
         if self._cells:

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
@@ -10,7 +10,13 @@ from PIL import Image, ImageOps
 
 from app.engines.documents import media
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
-from app.engines.documents.readers.sizes import build_pixel_limit_error, compute_pixel_size
+from app.engines.documents.readers.pages import (
+    PageData,
+    SendPage,
+    build_page,
+    build_pixel_limit_error,
+    compute_pixel_size,
+)
 
 _FORMATS = {media.PNG: "PNG", media.JPEG: "JPEG", media.TIFF: "TIFF", media.WEBP: "WEBP"}
 _ORIENTATION = 0x0112
@@ -21,16 +27,14 @@ _POINTS_PER_INCH = 72.0
 _MIN_DPI, _MAX_DPI = 36.0, 4800.0
 
 
-def read_pages(
-    file: BinaryIO, media_type: str, limits: Limits, send_page: Callable[[dict[str, object]], None]
-) -> None:
+def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendPage) -> None:
     """Send each frame as a page without words. Raises `ParseFailed`."""
     with _open_image(file, media_type, limits) as image:
         for index in range(_count_frames(image, media_type, limits)):
             send_page(_read_page(image, index, media_type, limits))
 
 
-def render_page(
+def draw_page(
     file: BinaryIO,
     media_type: str,
     number: int,
@@ -38,7 +42,11 @@ def render_page(
     scale: float | None,
     limits: Limits,
 ) -> Image.Image:
-    """Return one frame, upright, on white. Raises `PageNotFound`, `ParseFailed`."""
+    """Return frame `number` (from 1), upright and on white.
+
+    It is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
+    `ParseFailed`.
+    """
     with _open_image(file, media_type, limits) as image:
         count = _count_frames(image, media_type, limits)
         if not 1 <= number <= count:
@@ -81,25 +89,14 @@ def _select_frame(image: Image.Image, index: int, media_type: str, limits: Limit
         raise build_pixel_limit_error(limits)
 
 
-def _read_page(
-    image: Image.Image, index: int, media_type: str, limits: Limits
-) -> dict[str, object]:
+def _read_page(image: Image.Image, index: int, media_type: str, limits: Limits) -> PageData:
     _select_frame(image, index, media_type, limits)
     width, height, rotation = _measure_displayed(image, media_type)
     if media_type == media.JPEG:
         # enough to verify that the image is complete
         image.draft("L", (image.width // 8, image.height // 8))
     image.load()
-    return {
-        "width": round(width, 3),
-        "height": round(height, 3),
-        "rotation": rotation,
-        "text": "",
-        "has_text_layer": False,
-        "starts": [],
-        "ends": [],
-        "boxes": [],
-    }
+    return build_page(width, height, rotation)
 
 
 def _measure_displayed(image: Image.Image, media_type: str) -> tuple[float, float, int]:

@@ -7,7 +7,6 @@ email. The emails of a mailbox file (mbox) are read one by one; each begins on a
 import base64
 import binascii
 import email
-import email.policy
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,7 +14,7 @@ from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import collapse_rfc2231_value
-from itertools import islice, pairwise
+from itertools import islice
 
 from app.engines.documents.readers import html
 from app.engines.documents.text import decode_text, replace_unstorable
@@ -35,13 +34,13 @@ def extract_text(data: bytes) -> str:
     """Return the text of an email, or of all emails in a mailbox, separated by form feeds."""
     starts = list(_SEPARATOR.finditer(data))
     if not starts or starts[0].start() > 0:
-        return _MailText(email.message_from_bytes(data, policy=email.policy.compat32)).text()
-    bounds = [*(match.start() for match in starts), len(data)]
-    mails = []
-    for match, (_, end) in zip(starts, pairwise(bounds), strict=True):
-        mail = _QUOTED_SEPARATOR.sub(rb"\1", data[match.end() : end])
-        mails.append(_MailText(email.message_from_bytes(mail, policy=email.policy.compat32)).text())
-    return "\f".join(mails)
+        return _MailText(email.message_from_bytes(data)).build_text()
+    ends = [*(match.start() for match in starts[1:]), len(data)]
+    mails = [
+        _QUOTED_SEPARATOR.sub(rb"\1", data[match.end() : end])
+        for match, end in zip(starts, ends, strict=True)
+    ]
+    return "\f".join(_MailText(email.message_from_bytes(mail)).build_text() for mail in mails)
 
 
 class _MailText:
@@ -60,7 +59,7 @@ class _MailText:
         for part in parts:
             self._read_part(part)
 
-    def text(self) -> str:
+    def build_text(self) -> str:
         """Return headers, body (plain text or else HTML), attachment names, forwarded messages."""
         lines = [f"{name}: {value}" for name in _HEADERS if (value := self._get_header(name))]
         body = "\n\n".join(piece for piece in self._plain if piece.strip())
@@ -77,7 +76,7 @@ class _MailText:
         inner = _get_forwarded_message(part) if self._depth < _MAX_DEPTH else None
         if inner is not None:
             label = f"Attached message: {name}".rstrip(": ") + ("" if name else ":")
-            self._forwarded.append(f"{label}\n{_MailText(inner, self._depth + 1).text()}")
+            self._forwarded.append(f"{label}\n{_MailText(inner, self._depth + 1).build_text()}")
         elif name or part.is_multipart() or part.get_content_disposition() == "attachment":
             self._attachment_names.append(name or part.get_content_type())
         elif part.get_content_type() == "text/plain":
@@ -149,7 +148,7 @@ def _get_forwarded_message(part: Message) -> Message | None:
         data = base64.b64decode(body.encode("ascii", "ignore"), validate=False)
     except (binascii.Error, ValueError):
         return inner
-    return email.message_from_bytes(data, policy=email.policy.compat32) if data else inner
+    return email.message_from_bytes(data) if data else inner
 
 
 def _iterate_parts(message: Message) -> Iterator[Message]:

@@ -4,7 +4,6 @@ Form fields and text annotations belong to the displayed page, so they are merge
 is read or drawn.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
@@ -12,7 +11,7 @@ from pypdfium2 import raw
 
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import pdf_text, pdf_words
-from app.engines.documents.readers.sizes import compute_pixel_size
+from app.engines.documents.readers.pages import PageData, SendPage, build_page, compute_pixel_size
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -21,9 +20,7 @@ _MERGED_TYPES = (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_
 _MAX_ANNOTATIONS = 10_000
 
 
-def read_pages(
-    file: BinaryIO, limits: Limits, send_page: Callable[[dict[str, object]], None]
-) -> None:
+def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> None:
     """Send each page. Raises `ParseFailed`."""
     document = _open_document(file)
     count = len(document)
@@ -38,10 +35,14 @@ def read_pages(
         page.close()
 
 
-def render_page(
+def draw_page(
     file: BinaryIO, number: int, width_px: int | None, scale: float | None, limits: Limits
 ) -> "Image.Image":
-    """Draw one page, rotated as it is displayed. Raises `PageNotFound`, `ParseFailed`."""
+    """Return the image of page `number` (from 1), rotated as it is displayed.
+
+    It is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
+    `ParseFailed`.
+    """
     document = _open_document(file)
     if not 1 <= number <= len(document):
         raise PageNotFound(number, len(document))
@@ -67,6 +68,7 @@ def _open_document(file: BinaryIO) -> Any:
 
 
 def _load_page(document: Any, index: int) -> Any:
+    """Return a page with its form fields and text annotations merged into it."""
     try:
         page = document[index]
         if _has_merged_annotations(page) and raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == (
@@ -89,20 +91,11 @@ def _has_merged_annotations(page: Any) -> bool:
     return False
 
 
-def _read_page(page: Any, limits: Limits) -> dict[str, object]:
+def _read_page(page: Any, limits: Limits) -> PageData:
     width, height = page.get_size()
     text_page = page.get_textpage()
     text, words = pdf_text.compose_text(
         pdf_words.read_words(page, text_page, limits), width, height
     )
     text_page.close()
-    return {
-        "width": round(width, 3),
-        "height": round(height, 3),
-        "rotation": page.get_rotation(),
-        "text": text,
-        "has_text_layer": bool(words),
-        "starts": [word.start for word in words],
-        "ends": [word.start + len(word.text) for word in words],
-        "boxes": [side for word in words for side in word.box],
-    }
+    return build_page(width, height, page.get_rotation(), text, words)

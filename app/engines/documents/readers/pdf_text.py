@@ -6,9 +6,10 @@ from itertools import groupby
 from typing import NamedTuple
 
 from app.engines.documents.readers import right_to_left
+from app.engines.documents.readers.pages import PageWord
 from app.engines.documents.readers.pdf_words import OBLIQUE, rotate_box
 from app.engines.documents.readers.reading_order import Row, sort_into_rows
-from app.engines.documents.readers.tokens import Box, Glyph, Token
+from app.engines.documents.readers.segments import Box, Glyph, Token
 from app.engines.documents.text import UNSPACED, normalize_text
 
 _IDEOGRAPH = re.compile(f"[{UNSPACED}]")
@@ -20,19 +21,11 @@ _MARGIN = 0.5
 _SPACE = Glyph(" ", (0.0, 0.0, 0.0, 0.0))
 
 
-class Word(NamedTuple):
-    """A word; `start` is its offset in the page's text, `box` its displayed position (0 to 1)."""
-
-    text: str
-    start: int
-    box: list[float]
-
-
 class PageText(NamedTuple):
     """The text of a page with its rows separated by line feeds, and its words in that order."""
 
     text: str
-    words: list[Word]
+    words: list[PageWord]
 
 
 class _RowWord(NamedTuple):
@@ -44,7 +37,7 @@ class _RowWord(NamedTuple):
 
 
 def compose_text(groups: dict[int, list[Token]], width: float, height: float) -> PageText:
-    """Put words into reading order, upright text first.
+    """Return the text and the words of a page in reading order, upright text first.
 
     Args:
         groups: The words by writing direction, as `pdf_words.read_words` returns them.
@@ -52,7 +45,7 @@ def compose_text(groups: dict[int, list[Token]], width: float, height: float) ->
         height: The displayed height of the page, in points.
     """
     lines: list[str] = []
-    words: list[Word] = []
+    words: list[PageWord] = []
     start = 0
     page_is_rtl = right_to_left.is_right_to_left(
         token.text for tokens in groups.values() for token in tokens
@@ -69,7 +62,7 @@ def compose_text(groups: dict[int, list[Token]], width: float, height: float) ->
                     line.append(" ")
                     start += 1
                 box = _compute_displayed_box(word.box, max(direction, 0), width, height)
-                words.append(Word(word.text, start, box))
+                words.append(PageWord(word.text, start, box))
                 line.append(word.text)
                 start += len(word.text)
             lines.append("".join(line))
@@ -78,7 +71,7 @@ def compose_text(groups: dict[int, list[Token]], width: float, height: float) ->
 
 
 def _compute_displayed_box(box: Box, quarters: int, width: float, height: float) -> list[float]:
-    """Return the displayed sides (0 to 1) of a box that was rotated by its writing direction."""
+    """Return the displayed sides (0 to 1) of a box of text that `quarters` turns made upright."""
     source_width, source_height = (height, width) if quarters % 2 else (width, height)
     x0, y0, x1, y1 = rotate_box(box, quarters, source_width, source_height)
     sides = (
@@ -120,10 +113,10 @@ def _split_right_to_left_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:
         word += token.glyphs or [Glyph(token.text, token.box)]
         last = token
     visual += right_to_left.combine_marks(word)
-    page_is_rtl = page_is_rtl or right_to_left.is_right_to_left(token.text for token in row)
+    row_is_rtl = page_is_rtl or right_to_left.is_right_to_left(token.text for token in row)
     row_words: list[_RowWord] = []
     for is_space, glyphs in groupby(
-        right_to_left.convert_to_logical_order(visual, right_to_left=page_is_rtl),
+        right_to_left.convert_to_logical_order(visual, right_to_left=row_is_rtl),
         lambda glyph: glyph.text == _SPACE.text,
     ):
         if not is_space:
@@ -153,5 +146,6 @@ def _is_ideograph_boundary(last: Token, token: Token) -> bool:
 
 
 def _enclose_boxes(boxes: Sequence[Box]) -> Box:
+    """Return the smallest box around all boxes."""
     x0, y0, x1, y1 = zip(*boxes, strict=True)
     return min(x0), min(y0), max(x1), max(y1)

@@ -5,7 +5,7 @@ import math
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,7 @@ from pypdfium2 import raw  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import right_to_left
-from app.engines.documents.readers.tokens import Box, Glyph, Token
+from app.engines.documents.readers.segments import Box, Glyph, Token
 from app.engines.documents.text import WORD, normalize_text, replace_unstorable
 
 OBLIQUE = -1
@@ -30,14 +30,13 @@ _QUARTER_DEGREES = 90.0
 _MAX_TILT = 15.0  # degrees; text tilted further does not belong to a row
 _MIN_FONT_HEIGHT = 0.8  # of the ink's height; fonts may have wrong metrics
 
-_ToDisplayedBox = Callable[[float, float, float, float], Box]
-
 
 def read_words(page: Any, text_page: Any, limits: Limits) -> dict[int, list[Token]]:
-    """Return the words that the page shows, in file order, by writing direction.
+    """Return the words that a page shows, in file order, by writing direction.
 
-    Directions are clockwise quarter turns, or `OBLIQUE`. Positions are those of the displayed page,
-    rotated so that the text is upright. Raises `ParseFailed` (`too_large_unpacked`).
+    `page` and `text_page` are pdfium's objects. Directions are clockwise quarter turns (0 to 3), or
+    `OBLIQUE`. Positions are in points from the top left of the displayed page, rotated so that the
+    text is upright. Raises `ParseFailed` (`too_large_unpacked`).
     """
     count = text_page.count_chars()
     if count > limits.max_text_chars:
@@ -47,7 +46,7 @@ def read_words(page: Any, text_page: Any, limits: Limits) -> dict[int, list[Toke
 
 
 def rotate_box(box: Box, quarters: int, width: float, height: float) -> Box:
-    """Rotate a box on a page of width x height by clockwise quarter turns."""
+    """Return a box after rotating its page of width x height by clockwise quarter turns."""
     x0, y0, x1, y1 = box
     for _ in range(quarters % 4):
         x0, y0, x1, y1 = height - y1, x0, height - y0, x1
@@ -56,15 +55,15 @@ def rotate_box(box: Box, quarters: int, width: float, height: float) -> Box:
 
 
 class _Extractor:
-    """A reader of the words on a page and their positions."""
+    """Reads the words of one page and their positions from pdfium."""
 
     def __init__(self, page: Any, text_page: Any, count: int) -> None:
         self._text_page = text_page
-        self._characters = "".join(_characters(text_page, count))
+        self._characters = "".join(_read_characters(text_page, count))
         self._has_right_to_left = right_to_left.LETTERS.search(self._characters) is not None
         self._rotation = page.get_rotation()
         self._size: tuple[float, float] = page.get_size()
-        self._to_displayed_box = _build_box_converter(page)
+        self._crop_box: Box = page.get_bbox()
         self._sides = [ctypes.c_double() for _ in range(4)]
         self._pointers = [ctypes.byref(side) for side in self._sides]
         self._rectangle = raw.FS_RECTF()
@@ -124,6 +123,7 @@ class _Extractor:
     def _build_token(
         self, text: str, box: Box, index: int, gap: str, first: int, end: int, quarters: int
     ) -> Token:
+        """Return the word of the characters from `first` to `end`, rotated to be upright."""
         width, height = self._size
         font_box = self._get_font_box(first)
         glyphs = self._get_glyphs(first, end) if self._has_right_to_left else None
@@ -138,7 +138,7 @@ class _Extractor:
         top, bottom = font_box[1], font_box[3]
         if not _MIN_FONT_HEIGHT * (box[3] - box[1]) <= bottom - top <= max(width, height):
             top, bottom = box[1], box[3]  # the metrics of the font are implausible, or not numbers
-        return Token(text, box, font_box=(top, bottom), index=index, gap=gap, glyphs=glyphs)
+        return Token(text, *box, top, bottom, index, gap, glyphs)
 
     def _get_ink_box(self, first: int, end: int) -> Box:
         """Return the bounding box of some characters, or their position if they show nothing."""
@@ -154,6 +154,7 @@ class _Extractor:
         return self._get_glyph_box(first)
 
     def _get_glyph_box(self, index: int) -> Box:
+        """Return the box of a character's shape; its sides are NaN if pdfium does not know it."""
         left, right, bottom, top = self._sides  # a different order than that of FPDFText_GetRect
         if raw.FPDFText_GetCharBox(self._text_page, index, *self._pointers):
             return self._to_displayed_box(left.value, bottom.value, right.value, top.value)
@@ -166,7 +167,14 @@ class _Extractor:
             return self._to_displayed_box(box.left, box.bottom, box.right, box.top)
         return self._get_glyph_box(index)
 
+    def _to_displayed_box(self, x0: float, y0: float, x1: float, y1: float) -> Box:
+        """Map a rectangle in user space (PDF 1.7, 8.3.2.3) to a box on the displayed page."""
+        left, bottom, right, top = self._crop_box
+        box = x0 - left, top - y1, x1 - left, top - y0
+        return rotate_box(box, self._rotation // 90, right - left, top - bottom)
+
     def _get_direction(self, index: int) -> int:
+        """Return the writing direction of a character in clockwise quarter turns, or `OBLIQUE`."""
         degrees = math.degrees(raw.FPDFText_GetCharAngle(self._text_page, index))
         quarters = (degrees + self._rotation) / _QUARTER_DEGREES
         nearest = round(quarters)
@@ -186,7 +194,7 @@ class _Extractor:
         return [glyph for glyph in readable if glyph.text]
 
 
-def _characters(text_page: Any, count: int) -> Iterator[str]:
+def _read_characters(text_page: Any, count: int) -> Iterator[str]:
     get_code = raw.FPDFText_GetUnicode
     for index in range(count):
         code = get_code(text_page, index)
@@ -206,19 +214,3 @@ def _convert_to_readable(word: str) -> str:
 
 def _decompose_form(form: re.Match[str]) -> str:
     return unicodedata.normalize("NFKC", form.group()).strip()
-
-
-def _build_box_converter(page: Any) -> _ToDisplayedBox:
-    """Return a function that maps rectangles in user space (PDF 1.7, 8.3.2.3) to displayed boxes.
-
-    The boxes are in points from the top left of the displayed page.
-    """
-    page_left, page_bottom, page_right, page_top = page.get_bbox()
-    quarters = page.get_rotation() // 90
-    width, height = page_right - page_left, page_top - page_bottom
-
-    def to_displayed_box(x0: float, y0: float, x1: float, y1: float) -> Box:
-        box = x0 - page_left, page_top - y1, x1 - page_left, page_top - y0
-        return rotate_box(box, quarters, width, height) if quarters else box
-
-    return to_displayed_box

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from app.engines.documents.readers.columns import find_columns
-from app.engines.documents.readers.segments import Segment
-from app.engines.documents.readers.tokens import Token
+from app.engines.documents.readers.segments import Segment, Token
 
 MAX_SEGMENTS = 2_000
 """Pages with more segments are read in rows, because finding columns would take too long."""

@@ -9,8 +9,10 @@ logical to visual order.
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 
-from app.engines.documents.readers.tokens import Glyph
+from app.engines.documents.readers.segments import Glyph
 
 LETTERS = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
@@ -19,7 +21,7 @@ _CLOSING = {")": "(", "]": "[", "}": "{", "\u00bb": "\u00ab", "\u203a": "\u2039"
 _OPENING = frozenset(_CLOSING.values())
 _MIRRORED = str.maketrans({**_CLOSING, **{left: right for right, left in _CLOSING.items()}})
 _LEFT, _RIGHT, _NUMBER, _NEUTRAL = "left", "right", "number", "neutral"
-_CLASS_OF_BIDIRECTIONAL_TYPE = {"L": _LEFT, "R": _RIGHT, "AL": _RIGHT, "EN": _NUMBER, "AN": _NUMBER}
+_DIRECTION_CLASSES = {"L": _LEFT, "R": _RIGHT, "AL": _RIGHT, "EN": _NUMBER, "AN": _NUMBER}
 _NUMBER_SEPARATORS = {"ES", "CS", "ET"}
 
 
@@ -81,21 +83,22 @@ def convert_to_logical_order(visual: Sequence[Glyph], *, right_to_left: bool) ->
 
 
 def _classify_character(char: str) -> str:
-    return _CLASS_OF_BIDIRECTIONAL_TYPE.get(unicodedata.bidirectional(char), _NEUTRAL)
+    """Return whether a character is left-to-right, right-to-left, part of a number, or neutral."""
+    return _DIRECTION_CLASSES.get(unicodedata.bidirectional(char), _NEUTRAL)
 
 
 def _classify_number_separators(visual: Sequence[Glyph], classes: list[str]) -> list[str]:
     """Classify separators inside numbers, and signs and currencies next to them, as numbers."""
-    joined = list(classes)
+    result = list(classes)
     for index, glyph in enumerate(visual):
-        character_class = unicodedata.bidirectional(glyph.text[0])
-        if character_class not in _NUMBER_SEPARATORS:
+        bidirectional_type = unicodedata.bidirectional(glyph.text[0])
+        if bidirectional_type not in _NUMBER_SEPARATORS:
             continue
-        before = index > 0 and joined[index - 1] == _NUMBER
+        before = index > 0 and result[index - 1] == _NUMBER
         after = index + 1 < len(classes) and classes[index + 1] == _NUMBER
-        if (before and after) or (character_class == "ET" and (before or after)):
-            joined[index] = _NUMBER
-    return joined
+        if (before and after) or (bidirectional_type == "ET" and (before or after)):
+            result[index] = _NUMBER
+    return result
 
 
 def _find_right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
@@ -115,21 +118,12 @@ def _find_right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
 
 def _reverse_row(visual: Sequence[Glyph], classes: Sequence[str]) -> list[Glyph]:
     """Reverse a row, except for runs of numbers and of left-to-right scripts."""
-    logical: list[Glyph] = []
-    is_reversed: list[bool] = []
-    run: list[Glyph] = []
-    for glyph, reverse in zip(
-        reversed(visual), reversed(_find_reversed_glyphs(classes)), strict=True
-    ):
-        if reverse:
-            logical += [*run[::-1], glyph]
-            is_reversed += [False] * len(run) + [True]
-            run = []
-        else:
-            run.append(glyph)
-    logical += run[::-1]
-    is_reversed += [False] * len(run)
-    return _mirror_brackets(logical, is_reversed)
+    flagged = list(zip(visual, _find_reversed_glyphs(classes), strict=True))
+    logical: list[tuple[Glyph, bool]] = []
+    for is_reversed, group in groupby(reversed(flagged), key=itemgetter(1)):
+        run = list(group)
+        logical += run if is_reversed else reversed(run)
+    return _mirror_brackets(logical)
 
 
 def _find_reversed_glyphs(classes: Sequence[str]) -> list[bool]:
@@ -149,22 +143,23 @@ def _find_reversed_glyphs(classes: Sequence[str]) -> list[bool]:
     return is_reversed
 
 
-def _mirror_brackets(glyphs: list[Glyph], is_reversed: Sequence[bool]) -> list[Glyph]:
-    """Mirror the brackets among the turned glyphs if they do not match.
+def _mirror_brackets(flagged: Sequence[tuple[Glyph, bool]]) -> list[Glyph]:
+    """Return the glyphs, with mirrored brackets where they do not match.
 
-    A closing bracket before its opening bracket means that the file stores the displayed shapes.
+    Only glyphs with the flag True run from right to left. A closing bracket before its opening
+    bracket means that the file stores the displayed shapes.
     """
     depth = 0
-    for glyph, reverse in zip(glyphs, is_reversed, strict=True):
-        if reverse and glyph.text in _OPENING:
+    for glyph, is_reversed in flagged:
+        if is_reversed and glyph.text in _OPENING:
             depth += 1
-        elif reverse and glyph.text in _CLOSING:
+        elif is_reversed and glyph.text in _CLOSING:
             depth -= 1
         if depth < 0:
             break
     else:
-        return glyphs
+        return [glyph for glyph, _ in flagged]
     return [
-        glyph._replace(text=glyph.text.translate(_MIRRORED)) if reverse else glyph
-        for glyph, reverse in zip(glyphs, is_reversed, strict=True)
+        glyph._replace(text=glyph.text.translate(_MIRRORED)) if is_reversed else glyph
+        for glyph, is_reversed in flagged
     ]

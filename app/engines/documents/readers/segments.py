@@ -1,13 +1,60 @@
-"""Represent runs of words on one line, and find the gaps in them."""
+"""Represent the words of a page before they are sorted, and runs of words on one line."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-
-from app.engines.documents.readers.tokens import Token
+from typing import NamedTuple
 
 MIN_GUTTER = 0.45  # of a line's height; the minimum width of a gutter
 WIDE_GAP_FACTOR = 1.6  # times the usual gap of a line; such gaps are wide
+
+Box = tuple[float, float, float, float]
+"""The sides x0, y0, x1, y1 in points, measured from the top left of the page."""
+
+
+class Glyph(NamedTuple):
+    """The characters at one position of the page."""
+
+    text: str
+    box: Box
+
+
+@dataclass(eq=False, slots=True)
+class Token:
+    """A word or a part of a word, with its position in points from the top left of the page.
+
+    `x0`, `y0`, `x1`, `y1` enclose the ink; `top` and `bottom` are those of the font, which all
+    words of a line share. `index` is the token's position in file order, and `gap` the text in the
+    file between it and the previous token: nothing, a space or a line feed. `glyphs` is only set
+    on pages with letters that run from right to left.
+    """
+
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    top: float
+    bottom: float
+    index: int
+    gap: str
+    glyphs: list[Glyph] | None
+
+    @property
+    def box(self) -> Box:
+        """Return the box of the ink."""
+        return self.x0, self.y0, self.x1, self.y1
+
+    @property
+    def height(self) -> float:
+        """Return the height of the font in points."""
+        return self.bottom - self.top
+
+    @property
+    def middle(self) -> float:
+        """Return the vertical center of the font in points."""
+        return (self.top + self.bottom) / 2
 
 
 class Segment:
