@@ -19,9 +19,9 @@ from app.kit.mail import Mailer
 from app.kit.secrets import Keyring
 from devserver.process import free_port
 from tests.factories import Org
-from tests.factories.desk import Desk
 from tests.factories.emails import list_messages_to
 from tests.factories.mail import Inbox, body, inbox_server
+from tests.factories.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
 
@@ -240,8 +240,8 @@ def test_settings_that_are_not_usable() -> None:
 
 
 def test_route_what_waits(flask, org: Org) -> None:
-    desk = Desk(org)
-    ids = [desk.artifact() for _ in range(3)]
+    workspace = Workspace(org)
+    ids = [workspace.artifact() for _ in range(3)]
     rule = {"name": "All", "action": {"user_id": str(org.users["labeler"])}}
     assert org.api("admin").post("/routing-rules", json=rule).status_code == 201
     assert flask.json("routing", "apply", org.slug) == {"matched": 3}

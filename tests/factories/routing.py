@@ -5,8 +5,8 @@ from uuid import UUID
 
 from app.kit import db, tenancy
 from app.workflow.routing_rules import service
-from tests.factories.desk import Desk
 from tests.factories.teams import add_members, make_team
+from tests.factories.workspace import Workspace
 
 
 def where(attribute: str, operator: str, value: Any = None) -> dict[str, Any]:
@@ -17,9 +17,9 @@ def where(attribute: str, operator: str, value: Any = None) -> dict[str, Any]:
 class Router:
     """The routing rules of one organization."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-        self.org = desk.org
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.org = workspace.org
 
     def rule(self, *conditions: dict[str, Any], **body: Any) -> dict[str, Any]:
         """Create a rule that requires all conditions.

@@ -1,6 +1,6 @@
 """Create hundreds of tag sets that wait for review, with two statements."""
 
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 _DOCUMENTS = """
 INSERT INTO artifacts (organization_id, id, name, schema_id, metadata, priority, gold, archived,
@@ -24,15 +24,15 @@ RETURNING id
 """
 
 
-def make_submitted(desk: Desk, count: int, *names: str) -> list[str]:
+def make_submitted(workspace: Workspace, count: int, *names: str) -> list[str]:
     """Create `count` documents with a submitted tag set each, and return the tag sets' ids.
 
     The named users are the labelers, in turn.
     """
-    org, schema = desk.org.id, desk.schema()
-    documents = desk.sql(_DOCUMENTS, org=org, schema=schema, count=count)
+    org, schema = workspace.org.id, workspace.schema()
+    documents = workspace.sql(_DOCUMENTS, org=org, schema=schema, count=count)
     values = {
         "artifacts": [str(row.id) for row in documents],
-        "labelers": [str(desk.org.users[name]) for name in names],
+        "labelers": [str(workspace.org.users[name]) for name in names],
     }
-    return [str(row.id) for row in desk.sql(_SETS, org=org, schema=schema, **values)]
+    return [str(row.id) for row in workspace.sql(_SETS, org=org, schema=schema, **values)]

@@ -13,8 +13,8 @@ from app.kit import container, db, tenancy
 from app.kit.storage.store import STAGING
 from tests.documents.artifacts.conftest import make_pdf, upload
 from tests.factories import Org
-from tests.factories.desk import Desk, tag
 from tests.factories.scrape import counted
+from tests.factories.workspace import Workspace, tag
 
 EVERYTHING = 1 << 60
 """A reserve that no disk has."""
@@ -74,15 +74,15 @@ def test_reading_and_labeling_go_on(org: Org, full: Full, work: Callable[[], Non
     api = org.api("admin")
     artifact = upload(api, make_pdf("a page"), "a.pdf").json["data"]["id"]
     work()
-    desk = Desk(org)
-    tag_set = desk.draft()
+    workspace = Workspace(org)
+    tag_set = workspace.draft()
     with full():
         for path in ("", f"/{artifact}", f"/{artifact}/text", f"/{artifact}/content"):
             assert api.get(f"/artifacts{path}").status_code == 200, path
         image = api.get(f"/artifacts/{artifact}/pages/1/image?width=100")
         assert image.status_code == 200
         assert image.data.startswith(b"\x89PNG")
-        saved = desk.save(tag_set, [tag("number", "A-1")])
+        saved = workspace.save(tag_set, [tag("number", "A-1")])
         assert saved.status_code == 200, saved.json
     again = api.get(f"/artifacts/{artifact}/pages/1/image?width=100")
     assert again.data == image.data, "drawn again, as there was no space to keep it"

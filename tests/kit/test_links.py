@@ -11,7 +11,7 @@ from app.kit import container, links
 from app.kit.links import WebPage
 from tests.factories import Org
 from tests.factories.emails import list_emails_to
-from tests.identity.invitations.conftest import Desk, address
+from tests.identity.invitations.conftest import Workspace, address
 
 APP = Path(__file__).parents[2] / "app"
 
@@ -52,10 +52,10 @@ def test_with_a_front_end_links_lead_there(
     before = container.settings()
     front = dataclasses.replace(before, frontend_url="https://front.example/app")
     monkeypatch.setattr(container.current(), "settings", front)
-    desk = Desk(org, work)  # type: ignore[arg-type]
+    workspace = Workspace(org, work)  # type: ignore[arg-type]
     email = address()
-    assert desk.invite(email).status_code == 201
-    (letter,) = desk.emails(email)
+    assert workspace.invite(email).status_code == 201
+    (letter,) = workspace.emails(email)
     assert (
         f"https://front.example/app/accept-invitation?token={letter.token}&lang=en" in letter.text
     )

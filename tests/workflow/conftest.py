@@ -1,10 +1,10 @@
 import pytest
 
 from tests.factories import Org
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 
 @pytest.fixture
-def desk(org: Org) -> Desk:
+def workspace(org: Org) -> Workspace:
     """Return the workspace of the test's organization."""
-    return Desk(org)
+    return Workspace(org)

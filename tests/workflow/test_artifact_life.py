@@ -13,9 +13,9 @@ from app.workflow.assignment import service as assignment
 from app.workflow.tag_sets import service as tag_sets
 from app.workflow.tag_sets.transitions import Action
 from tests.factories import make_org
-from tests.factories.desk import FIELDS, Desk, tag
 from tests.factories.labels import make_field
 from tests.factories.state_machines import note_request, run_machine
+from tests.factories.workspace import FIELDS, Workspace, tag
 from tests.workflow.artifact_model import (
     MAX_REJECTIONS,
     OPEN,
@@ -48,10 +48,10 @@ class ArtifactLife(RuleBasedStateMachine):
         for name in LABELERS[1:]:
             self.org.add_user(name, "labeler")
         self.org.add_user("senior", "reviewer")
-        self.desk = Desk(self.org)
+        self.workspace = Workspace(self.org)
         policy = {"labels_per_artifact": WANTED, "max_rejections": MAX_REJECTIONS}
-        self.schema_id = self.desk.schema(**policy)
-        self.artifact_id = str(self.desk.artifact(self.schema_id))
+        self.schema_id = self.workspace.schema(**policy)
+        self.artifact_id = str(self.workspace.artifact(self.schema_id))
         self.document = Document()
         self.names = {str(user_id): name for name, user_id in self.org.users.items()}
         self.names |= {self.artifact_id: "document", str(self.schema_id): "schema"}
@@ -174,7 +174,7 @@ class ArtifactLife(RuleBasedStateMachine):
             self.document.follow()
 
     def run_out(self, cleared: bool) -> None:
-        self.desk.sql(
+        self.workspace.sql(
             "UPDATE artifacts SET claim_expires_at = now() WHERE id = :id"
             " AND claim_user_id IS NOT NULL",
             id=self.artifact_id,
@@ -357,7 +357,7 @@ class ArtifactLife(RuleBasedStateMachine):
         self._take(heir)
         if heir == labels.labeler:
             return
-        found = self.desk.sql(
+        found = self.workspace.sql(
             "SELECT id FROM tag_sets WHERE artifact_id = :id AND labeler_id = :heir"
             " AND status = 'draft'",
             id=self.artifact_id,
@@ -517,7 +517,7 @@ class ArtifactLife(RuleBasedStateMachine):
         assert (row["claim"] and row["claim"]["user_id"]) == holder
         # What the draw goes by.
         statement = "SELECT labeled_by, reserved_for FROM artifacts WHERE id = :id"
-        (kept,) = self.desk.sql(statement, id=self.artifact_id)
+        (kept,) = self.workspace.sql(statement, id=self.artifact_id)
         for ids, names in zip(
             kept, (self.document.labeled_by, self.document.reserved_for), strict=False
         ):
@@ -548,11 +548,11 @@ class ArtifactLife(RuleBasedStateMachine):
         """Each revision holds what was saved then, and each acceptance was a reviewer's, told
         once."""
         for labels in self.document.sets:
-            kept = self.desk.revisions(labels.id)
+            kept = self.workspace.revisions(labels.id)
             assert [row.number for row in kept] == list(range(1, labels.revision + 1))
             values = [row.tags[0]["value"] if row.tags else None for row in kept]
             assert [*zip([row.kind for row in kept], values, strict=True)] == labels.kept
-        told = self.desk.events("tag_set.accepted")
+        told = self.workspace.events("tag_set.accepted")
         assert [one["tag_set_id"] for one in told] == self.accepted
         assert all(one["reviewer_id"] is not None for one in told)
         self._check_statuses()

@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from app.kit import db, tenancy
 from app.workflow.review_queue import service as review_queue
 from tests.factories import make_org
-from tests.factories.desk import Desk, tag
 from tests.factories.state_machines import note_request, run_machine
 from tests.factories.teams import add_members, make_team
+from tests.factories.workspace import Workspace, tag
 
 REVIEWERS = ("reviewer", "second", "admin")
 IN_TEAM = "second"
@@ -86,8 +86,8 @@ class ReviewItemLife(RuleBasedStateMachine):
     def open(self, begun: list[tuple[str, int]]) -> None:
         self.org = make_org(self.flask)
         self.org.add_user("second", "reviewer")
-        self.desk = Desk(self.org)
-        self.schema_id = self.desk.schema(max_rejections=MAX_REJECTIONS)
+        self.workspace = Workspace(self.org)
+        self.schema_id = self.workspace.schema(max_rejections=MAX_REJECTIONS)
         self.team = add_members(self.org, make_team(self.org), IN_TEAM, "labeler")["id"]
         self.names = {str(user_id): name for name, user_id in self.org.users.items()}
         self.names[self.team] = "team"
@@ -133,8 +133,8 @@ class ReviewItemLife(RuleBasedStateMachine):
         }[action]()
 
     def submit(self, labeler: str, priority: int) -> None:
-        artifact_id = self.desk.artifact(self.schema_id, priority=priority)
-        made = self.desk.submitted(artifact_id, by=labeler)
+        artifact_id = self.workspace.artifact(self.schema_id, priority=priority)
+        made = self.workspace.submitted(artifact_id, by=labeler)
         item = Item(made["id"], labeler, priority, len(self.known), "A-1")
         self.names[item.id] = f"item-{item.place}-of-{labeler}"
         self.known.append(item)
@@ -181,7 +181,7 @@ class ReviewItemLife(RuleBasedStateMachine):
             item.claim = None
 
     def run_out(self, item: Item) -> None:
-        self.desk.sql(
+        self.workspace.sql(
             "UPDATE tag_sets SET claim_expires_at = now() WHERE id = :id AND claim_user_id"
             " IS NOT NULL",
             id=item.id,
@@ -301,10 +301,10 @@ class ReviewItemLife(RuleBasedStateMachine):
             self._check(item)
         if self.known:
             accepted = sorted(one.id for one in self.known for _ in one.accepted)
-            told = self.desk.events("tag_set.accepted")
+            told = self.workspace.events("tag_set.accepted")
             assert sorted(one["tag_set_id"] for one in told) == accepted
             assert all(one["reviewer_id"] is not None for one in told)
-            assert len(self.desk.events("reviews.assigned")) == self.told
+            assert len(self.workspace.events("reviews.assigned")) == self.told
 
     def _check(self, item: Item) -> None:
         row = self.org.api("admin").get(f"/tag-sets/{item.id}").json["data"]
@@ -317,7 +317,7 @@ class ReviewItemLife(RuleBasedStateMachine):
             expected,
         )
         assert [one["value"] for one in row["tags"]] == [item.value]
-        kept = self.desk.revisions(item.id)
+        kept = self.workspace.revisions(item.id)
         assert [one.number for one in kept] == list(range(1, item.revision + 1))
         verdicts = [one.kind for one in kept if one.kind in ("accept", "correction")]
         assert verdicts == ["correction" if corrected else "accept" for corrected in item.accepted]

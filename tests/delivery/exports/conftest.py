@@ -17,7 +17,7 @@ from app.kit.ids import uuid7
 from app.kit.storage.store import STAGING
 from app.workflow.tag_sets.models import TagSet
 from tests.factories import Org
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 OF_RUN = "organization_id = :org AND function = 'exports.run'"
 VERSION = "SELECT current_version_id FROM schemas WHERE organization_id = :org AND id = :schema"
@@ -33,7 +33,7 @@ class Exports:
     def __init__(self, org: Org, work: Callable[[], None]) -> None:
         self.org = org
         self.work = work
-        self.desk = Desk(org)
+        self.workspace = Workspace(org)
         self.api = org.api("reviewer")
         self._staged_before = set(_staging())
 
@@ -49,8 +49,10 @@ class Exports:
         **members: Any,
     ) -> str:
         """Insert a tag set, by default for a new document, and return its id."""
-        version = self.desk.sql(VERSION, org=self.org.id, schema=schema_id)[0][0]
-        artifact_id = artifact_id or self.desk.artifact(schema_id, text=text, **(artifact or {}))
+        version = self.workspace.sql(VERSION, org=self.org.id, schema=schema_id)[0][0]
+        artifact_id = artifact_id or self.workspace.artifact(
+            schema_id, text=text, **(artifact or {})
+        )
         values = {
             "id": uuid7(),
             "artifact_id": artifact_id,
@@ -115,11 +117,11 @@ class Exports:
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
         """Run a statement in the organization, commit, and return its rows."""
-        return self.desk.sql(statement, **values)
+        return self.workspace.sql(statement, **values)
 
     def events(self, name: str) -> list[dict[str, Any]]:
         """Return the data of the organization's events with a name."""
-        return self.desk.events(name)
+        return self.workspace.events(name)
 
     def key_of(self, export_id: str) -> str:
         """Return the key of an export's file in the storage."""

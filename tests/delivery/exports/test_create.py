@@ -162,11 +162,11 @@ def test_more_than_a_thousand_documents(exports: Any) -> None:
 def test_references_into_another_organization_are_absent_ones(
     exports: Any, other_exports: Any
 ) -> None:
-    schema_id = other_exports.desk.schema()
+    schema_id = other_exports.workspace.schema()
     foreign = {
         "schema_id": str(schema_id),
         "labeler_id": str(other_exports.org.users["labeler"]),
-        "artifact_ids": [str(other_exports.desk.artifact(schema_id))],
+        "artifact_ids": [str(other_exports.workspace.artifact(schema_id))],
     }
     absent = {
         "schema_id": str(uuid7()),
@@ -184,7 +184,7 @@ def test_references_into_another_organization_are_absent_ones(
 
 def test_somebody_who_left_can_still_be_named(exports: Any) -> None:
     gone = exports.org.users["labeler"]
-    exports.label(exports.desk.schema(), [])
+    exports.label(exports.workspace.schema(), [])
     exports.sql("DELETE FROM memberships WHERE user_id = :id", id=gone)
     assert len(exports.rows(filter={"labeler_id": str(gone)})) == 1
 

@@ -20,7 +20,7 @@ FROM tag_sets, generate_series(1, :saves) AS i WHERE organization_id = :org AND 
 
 
 def test_a_history_beyond_a_gigabyte(exports: Any) -> None:
-    schema_id = exports.desk.schema()
+    schema_id = exports.workspace.schema()
     long = exports.label(schema_id, [])
     short = exports.label(schema_id, [])
     values = {"org": exports.org.id, "saves": SAVES, "length": CHARACTERS // 10}

@@ -27,7 +27,7 @@ CHECKED = text("SET CONSTRAINTS ALL IMMEDIATE")
 
 @pytest.fixture
 def schema_id(exports: Any) -> UUID:
-    return UUID(str(exports.desk.schema()))
+    return UUID(str(exports.workspace.schema()))
 
 
 @contextmanager
@@ -137,7 +137,7 @@ def test_a_tag_set_that_is_created_late_is_in_the_next_period(
     exports: Any, schema_id: UUID
 ) -> None:
     start = db.utc_now()
-    artifact_id = exports.desk.artifact(schema_id)
+    artifact_id = exports.workspace.artifact(schema_id)
     version = exports.sql("SELECT current_version_id FROM schemas WHERE id = :id", id=schema_id)
     made = uuid7()
 

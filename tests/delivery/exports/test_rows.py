@@ -183,7 +183,7 @@ TAGS = st.lists(
 @given(batch=st.lists(TAGS, min_size=5, max_size=15))
 def test_copy_and_python_agree_on_any_tags(exports: Any, batch: list[list[Any]]) -> None:
     schema_id, _ = make_schema(exports.org, FIELDS)
-    artifact_id = exports.desk.artifact(schema_id)
+    artifact_id = exports.workspace.artifact(schema_id)
     for tags in batch:
         exports.label(schema_id, tags, artifact_id=artifact_id)
     found: list[bytes] = []
@@ -200,8 +200,8 @@ def test_copy_and_python_agree_on_any_tags(exports: Any, batch: list[list[Any]])
 
 
 def test_work_done_over_the_api(exports: Any) -> None:
-    submitted = exports.desk.submitted()
-    accepted = exports.desk.submitted()
+    submitted = exports.workspace.submitted()
+    accepted = exports.workspace.submitted()
     note = {"note": "well read"}
     answer = exports.api.post(f"/tag-sets/{accepted['id']}/accept", note)
     assert answer.status_code == 200, answer.json

@@ -13,7 +13,7 @@ from app.kit.ids import uuid7
 @pytest.fixture
 def some(exports: Any) -> dict[str, Any]:
     """Four label sets that differ in everything that a filter asks for."""
-    first, second = exports.desk.schema(), exports.desk.schema()
+    first, second = exports.workspace.schema(), exports.workspace.schema()
     exports.org.add_user("anna", "labeler")
     start = db.utc_now() - timedelta(days=10)
 
@@ -58,8 +58,8 @@ def test_filters(exports: Any, some: dict[str, Any]) -> None:
 
 
 def test_which_label_sets_of_a_document(exports: Any) -> None:
-    schema_id = exports.desk.schema()
-    document, other = (exports.desk.artifact(schema_id) for _ in range(2))
+    schema_id = exports.workspace.schema()
+    document, other = (exports.workspace.artifact(schema_id) for _ in range(2))
     now = db.utc_now()
 
     ids = [uuid7() for _ in range(5)]
@@ -83,7 +83,7 @@ def test_which_label_sets_of_a_document(exports: Any) -> None:
 
 
 def test_one_tag_set_stands_for_each_document(exports: Any) -> None:
-    schema_id = exports.desk.schema()
+    schema_id = exports.workspace.schema()
     now = db.utc_now()
 
     def label(minute: int, document: UUID, **members: Any) -> str:
@@ -92,7 +92,7 @@ def test_one_tag_set_stands_for_each_document(exports: Any) -> None:
         times = {"created_at": now - timedelta(minutes=minute), "decided_at": at}
         return str(exports.label(schema_id, [], artifact_id=document, **times, **members))
 
-    merged, labeled, imported, refused = (exports.desk.artifact(schema_id) for _ in range(4))
+    merged, labeled, imported, refused = (exports.workspace.artifact(schema_id) for _ in range(4))
     merge = label(-3, merged, source="merge", labeler_id=None)
     label(-2, merged)
     label(-2, labeled)
@@ -114,7 +114,7 @@ def test_one_tag_set_stands_for_each_document(exports: Any) -> None:
 
 
 def test_the_order_is_that_of_creation_then_of_ids(exports: Any) -> None:
-    schema_id = exports.desk.schema()
+    schema_id = exports.workspace.schema()
     now = db.utc_now()
     ids = [uuid7() for _ in range(6)]
     for position in (3, 1, 4, 0, 5, 2):

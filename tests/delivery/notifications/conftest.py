@@ -7,40 +7,42 @@ import pytest
 from app.delivery.notifications import service
 from app.kit import db, tenancy
 from tests.factories import Org
-from tests.factories.desk import Desk
 from tests.factories.emails import list_emails_to
+from tests.factories.workspace import Workspace
 
 
 class Inbox:
     """Rejections in one organization, and the notifications of them."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
 
     def reject(self, ids: list[str], *, send_to: str = "labeler", why: str = "No total") -> None:
         """Reject several tag sets at once."""
         body = {"tag_set_ids": ids, "reason": why, "send_to": send_to}
-        answer = self.desk.org.api("reviewer").post("/review-queue/bulk-reject", json=body)
+        answer = self.workspace.org.api("reviewer").post("/review-queue/bulk-reject", json=body)
         assert (answer.status_code, answer.json["data"]["failed"]) == (200, 0), answer.json
 
     def told(self) -> list[tuple[str, str, int]]:
         """Return (user, title, count) of every notification, in order."""
-        names = {user_id: name for name, user_id in self.desk.org.users.items()}
+        names = {user_id: name for name, user_id in self.workspace.org.users.items()}
         sql = "SELECT user_id, title, count AS number FROM notifications ORDER BY id"
-        return [(names[row.user_id], row.title, row.number) for row in self.desk.sql(sql)]
+        return [(names[row.user_id], row.title, row.number) for row in self.workspace.sql(sql)]
 
     def letters(self, name: str) -> list[str]:
         """Return the subjects of a user's emails."""
-        return [email.subject for email in list_emails_to(self.desk.org.email(name))]
+        return [email.subject for email in list_emails_to(self.workspace.org.email(name))]
 
     def end_windows(self) -> None:
         """End all time windows, so that their notifications are due."""
-        self.desk.sql("UPDATE notifications SET open_until = now() WHERE open_until IS NOT NULL")
+        self.workspace.sql(
+            "UPDATE notifications SET open_until = now() WHERE open_until IS NOT NULL"
+        )
 
     def post_due(self) -> None:
         """Enqueue due emails, as the periodic job does."""
         with (
-            self.desk.org.app.app_context(),
+            self.workspace.org.app.app_context(),
             tenancy.across_organizations(reason="as the job does"),
             db.transaction(),
         ):
@@ -48,22 +50,22 @@ class Inbox:
 
     def read(self) -> None:
         """Mark all notifications as read."""
-        self.desk.sql("UPDATE notifications SET read_at = now() WHERE read_at IS NULL")
+        self.workspace.sql("UPDATE notifications SET read_at = now() WHERE read_at IS NULL")
 
     def prefer(self, name: str, chosen: str) -> None:
         """Set the preferences (JSON) of a user."""
         sql = "UPDATE users SET notification_preferences = CAST(:chosen AS jsonb) WHERE id = :id"
-        self.desk.sql(sql, chosen=chosen, id=self.desk.org.users[name])
+        self.workspace.sql(sql, chosen=chosen, id=self.workspace.org.users[name])
 
 
 @pytest.fixture
-def desk(org: Org) -> Desk:
-    return Desk(org)
+def workspace(org: Org) -> Workspace:
+    return Workspace(org)
 
 
 @pytest.fixture
-def inbox(desk: Desk) -> Inbox:
-    return Inbox(desk)
+def inbox(workspace: Workspace) -> Inbox:
+    return Inbox(workspace)
 
 
 @pytest.fixture

@@ -7,29 +7,30 @@ import pytest
 
 from app.kit import container
 from tests.delivery.notifications.conftest import Inbox
-from tests.factories.desk import Desk
 from tests.factories.emails import list_emails_to
 from tests.factories.routing import Router
 from tests.factories.submitted import make_submitted
+from tests.factories.workspace import Workspace
 
 Work = Callable[[], None]
 
 
 def test_of_three_hundred_rejections_three_labelers_get_one_letter_each(
-    desk: Desk, inbox: Inbox, work: Work, post: Work
+    workspace: Workspace, inbox: Inbox, work: Work, post: Work
 ) -> None:
     names = ("labeler", "second", "third")
     for name in names[1:]:
-        desk.org.add_user(name, "labeler")
-    inbox.reject(make_submitted(desk, 300, *names))
+        workspace.org.add_user(name, "labeler")
+    inbox.reject(make_submitted(workspace, 300, *names))
     work()
     title = "100 of your tag sets were sent back"
     assert Counter(inbox.told()) == {(name, title, 100): 1 for name in names}
     assert [inbox.letters(name) for name in names] == [[], [], []]
     post()
     assert [inbox.letters(name) for name in names] == [[f"[Test] {title}"]] * 3
-    (row,) = desk.sql(
-        "SELECT body, link FROM notifications WHERE user_id = :id", id=desk.org.users["labeler"]
+    (row,) = workspace.sql(
+        "SELECT body, link FROM notifications WHERE user_id = :id",
+        id=workspace.org.users["labeler"],
     )
     first, then, named = row.body.split("\n\n")
     assert (first, then) == ("No total", "Correct them and submit them again.")
@@ -42,39 +43,39 @@ def test_of_three_hundred_rejections_three_labelers_get_one_letter_each(
 
 
 def test_a_queue_worked_through_one_by_one_is_one_notification(
-    desk: Desk, inbox: Inbox, work: Work
+    workspace: Workspace, inbox: Inbox, work: Work
 ) -> None:
-    ids = make_submitted(desk, 4, "labeler")
+    ids = make_submitted(workspace, 4, "labeler")
     for number, one in enumerate(ids):
         inbox.reject([one], send_to="pool", why=f"Reason {number}")
         work()
     assert inbox.told() == [("labeler", "4 of your tag sets were rejected", 4)]
-    (row,) = desk.sql("SELECT body, link FROM notifications")
+    (row,) = workspace.sql("SELECT body, link FROM notifications")
     # They have no reason in common.
     assert "Reason" not in row.body
-    labeler = desk.org.users["labeler"]
+    labeler = workspace.org.users["labeler"]
     assert row.link == f"/api/v1/tag-sets?status=rejected&labeler_id={labeler}"
-    found = desk.org.api("labeler").get(row.link.removeprefix("/api/v1")).json["data"]
+    found = workspace.org.api("labeler").get(row.link.removeprefix("/api/v1")).json["data"]
     assert {one["id"] for one in found} == set(ids)
 
 
 def test_documents_that_come_one_by_one_are_one_notification(
-    desk: Desk, inbox: Inbox, work: Work
+    workspace: Workspace, inbox: Inbox, work: Work
 ) -> None:
-    router = Router(desk)
-    router.rule(user_id=str(desk.org.users["labeler"]), due_in_hours=24)
+    router = Router(workspace)
+    router.rule(user_id=str(workspace.org.users["labeler"]), due_in_hours=24)
     for number in range(5):
-        assert router.route(desk.artifact(name=f"Bill {number}")) == 1
+        assert router.route(workspace.artifact(name=f"Bill {number}")) == 1
         work()
     assert inbox.told() == [("labeler", "5 documents were assigned to you", 5)]
-    (row,) = desk.sql("SELECT body FROM notifications")
+    (row,) = workspace.sql("SELECT body FROM notifications")
     assert row.body == "Bill 0, Bill 1, Bill 2, …"
 
 
 def test_a_letter_closes_and_what_comes_next_is_another_one(
-    desk: Desk, inbox: Inbox, work: Work, post: Work
+    workspace: Workspace, inbox: Inbox, work: Work, post: Work
 ) -> None:
-    ids = make_submitted(desk, 3, "labeler")
+    ids = make_submitted(workspace, 3, "labeler")
     inbox.reject(ids[:2])
     work()
     post()
@@ -86,9 +87,9 @@ def test_a_letter_closes_and_what_comes_next_is_another_one(
 
 
 def test_what_was_read_takes_no_more_and_is_not_mailed(
-    desk: Desk, inbox: Inbox, work: Work, post: Work
+    workspace: Workspace, inbox: Inbox, work: Work, post: Work
 ) -> None:
-    ids = make_submitted(desk, 3, "labeler")
+    ids = make_submitted(workspace, 3, "labeler")
     inbox.reject(ids[:2])
     work()
     inbox.read()
@@ -100,23 +101,27 @@ def test_what_was_read_takes_no_more_and_is_not_mailed(
     assert subject.startswith("[Test] Your labels for Bill ")
 
 
-def test_all_of_a_kind_goes_in_one_letter(desk: Desk, inbox: Inbox, work: Work, post: Work) -> None:
-    ids = make_submitted(desk, 4, "labeler")
+def test_all_of_a_kind_goes_in_one_letter(
+    workspace: Workspace, inbox: Inbox, work: Work, post: Work
+) -> None:
+    ids = make_submitted(workspace, 4, "labeler")
     inbox.reject(ids[:2])
     work()
     inbox.reject(ids[2:], send_to="pool", why="Not a bill")
     work()
     # The window of the second one is not over.
-    desk.sql("UPDATE notifications SET open_until = now() WHERE message = 'label_sets_sent_back'")
+    workspace.sql(
+        "UPDATE notifications SET open_until = now() WHERE message = 'label_sets_sent_back'"
+    )
     inbox.post_due()
     work()
-    (letter,) = list_emails_to(desk.org.email("labeler"))
+    (letter,) = list_emails_to(workspace.org.email("labeler"))
     sent_back = "2 of your tag sets were sent back"
     assert letter.subject == f"[Test] {sent_back}, and 1 more notification"
     said = letter.text.replace("\r\n", "\n")
     assert said.startswith(f"{sent_back}\nNo total\n\nCorrect them")
     address = container.settings().public_url
-    page = f"{address}/open/{desk.org.slug}/users/me/assignments?kind=label&lang=en"
+    page = f"{address}/open/{workspace.org.slug}/users/me/assignments?kind=label&lang=en"
     assert f"{page}\n" in said
     assert "2 of your tag sets were rejected\nNot a bill\n\n" in said
     post()
@@ -132,42 +137,50 @@ def test_all_of_a_kind_goes_in_one_letter(desk: Desk, inbox: Inbox, work: Work, 
     ],
 )
 def test_each_reads_where_they_want_to(
-    desk: Desk, inbox: Inbox, work: Work, chosen: str, in_app: list[bool], letters: int, post: Work
+    workspace: Workspace,
+    inbox: Inbox,
+    work: Work,
+    chosen: str,
+    in_app: list[bool],
+    letters: int,
+    post: Work,
 ) -> None:
     inbox.prefer("labeler", chosen)
-    inbox.reject(make_submitted(desk, 2, "labeler"))
+    inbox.reject(make_submitted(workspace, 2, "labeler"))
     work()
-    assert [row.in_app for row in desk.sql("SELECT in_app FROM notifications")] == in_app
+    assert [row.in_app for row in workspace.sql("SELECT in_app FROM notifications")] == in_app
     post()
     assert len(inbox.letters("labeler")) == letters
 
 
 @pytest.mark.parametrize("how", ["chose", "left", "disabled"])
 def test_who_wants_or_may_have_no_letter_any_more_gets_none(
-    desk: Desk, inbox: Inbox, work: Work, how: str, post: Work
+    workspace: Workspace, inbox: Inbox, work: Work, how: str, post: Work
 ) -> None:
-    inbox.reject(make_submitted(desk, 2, "labeler"))
+    inbox.reject(make_submitted(workspace, 2, "labeler"))
     work()
-    labeler = desk.org.users["labeler"]
-    address = desk.org.email("labeler")
+    labeler = workspace.org.users["labeler"]
+    address = workspace.org.email("labeler")
     if how == "chose":
         inbox.prefer("labeler", '{"review_rejected": {"email": false}}')
     elif how == "left":
-        path = f"/organizations/{desk.org.slug}/members/{labeler}"
-        assert desk.org.api("owner").delete(path).status_code == 204
+        path = f"/organizations/{workspace.org.slug}/members/{labeler}"
+        assert workspace.org.api("owner").delete(path).status_code == 204
     else:
-        desk.sql("UPDATE users SET disabled_at = now() WHERE id = :id", id=labeler)
+        workspace.sql("UPDATE users SET disabled_at = now() WHERE id = :id", id=labeler)
     post()
     assert list_emails_to(address) == []
 
 
 def test_letters_speak_the_readers_language(
-    desk: Desk, inbox: Inbox, work: Work, post: Work
+    workspace: Workspace, inbox: Inbox, work: Work, post: Work
 ) -> None:
-    desk.sql("UPDATE users SET locale = 'de-AT' WHERE id = :id", id=desk.org.users["labeler"])
-    inbox.reject(make_submitted(desk, 2, "labeler"))
+    workspace.sql(
+        "UPDATE users SET locale = 'de-AT' WHERE id = :id", id=workspace.org.users["labeler"]
+    )
+    inbox.reject(make_submitted(workspace, 2, "labeler"))
     work()
     post()
-    (letter,) = list_emails_to(desk.org.email("labeler"))
+    (letter,) = list_emails_to(workspace.org.email("labeler"))
     assert letter.subject == "[Test] 2 deiner Label-Sätze wurden zurückgegeben"
     assert "Öffnen:" in letter.text.splitlines()

@@ -16,72 +16,72 @@ from app.kit import container, db, events, tenancy
 from app.kit.jobs import Job
 from tests.delivery.notifications.conftest import Inbox
 from tests.factories import make_job
-from tests.factories.desk import Desk
 from tests.factories.statements import record_statements
 from tests.factories.submitted import make_submitted
+from tests.factories.workspace import Workspace
 
 Work = Callable[[], None]
 REJECTIONS = "SELECT id, data FROM outbox_events WHERE name = 'tag_set.rejected' ORDER BY id"
 
 
-def _job(desk: Desk, event_id: UUID, **data: Any) -> Job:
+def _job(workspace: Workspace, event_id: UUID, **data: Any) -> Job:
     args = {"event_id": str(event_id), "data": data}
-    return make_job(desk.org.id, args)
+    return make_job(workspace.org.id, args)
 
 
 def _rejections(inbox: Inbox, count: int) -> list[Job]:
     """The jobs of as many rejections."""
-    desk = inbox.desk
-    inbox.reject(make_submitted(desk, count, "labeler", "admin"))
-    rows = desk.sql(REJECTIONS)
-    return [_job(desk, row.id, **row.data) for row in rows[-count:]]
+    workspace = inbox.workspace
+    inbox.reject(make_submitted(workspace, count, "labeler", "admin"))
+    rows = workspace.sql(REJECTIONS)
+    return [_job(workspace, row.id, **row.data) for row in rows[-count:]]
 
 
-def _handle(desk: Desk, told: list[Job]) -> None:
-    with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
+def _handle(workspace: Workspace, told: list[Job]) -> None:
+    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
         jobs.tag_set_rejected(told)
 
 
-def test_the_statements_are_as_many_whatever_the_number(desk: Desk, inbox: Inbox) -> None:
+def test_the_statements_are_as_many_whatever_the_number(workspace: Workspace, inbox: Inbox) -> None:
     sent = []
     for count in (2, 100):
         told = _rejections(inbox, count)
-        with record_statements(desk.org.app) as found:
-            _handle(desk, told)
+        with record_statements(workspace.org.app) as found:
+            _handle(workspace, told)
         sent.append([one.split()[0:3] for one in found])
     assert sent[0] == sent[1]
     assert len(sent[0]) <= 7, sent[0]
 
 
 def test_letters_are_posted_in_as_many_statements_whatever_the_number(
-    desk: Desk, inbox: Inbox
+    workspace: Workspace, inbox: Inbox
 ) -> None:
     inbox.post_due()
     sent = []
     for people in (1, 40):
         for number in range(people):
-            desk.org.add_user(f"p{people}-{number}", "labeler")
-        names = [name for name in desk.org.users if name.startswith(f"p{people}-")]
-        inbox.reject(make_submitted(desk, people, *names))
-        rows = desk.sql(REJECTIONS)
-        _handle(desk, [_job(desk, row.id, **row.data) for row in rows])
+            workspace.org.add_user(f"p{people}-{number}", "labeler")
+        names = [name for name in workspace.org.users if name.startswith(f"p{people}-")]
+        inbox.reject(make_submitted(workspace, people, *names))
+        rows = workspace.sql(REJECTIONS)
+        _handle(workspace, [_job(workspace, row.id, **row.data) for row in rows])
         inbox.post_due()  # Windows of other tests may have ended in the meantime.
         inbox.end_windows()
-        with record_statements(desk.org.app) as found:
+        with record_statements(workspace.org.app) as found:
             inbox.post_due()
         sent.append(len(found))
     posted = "SELECT count(*) AS n FROM jobs WHERE function = 'letters.send' AND organization_id"
-    assert desk.sql(f"{posted} = :org", org=desk.org.id)[0].n == 41
+    assert workspace.sql(f"{posted} = :org", org=workspace.org.id)[0].n == 41
     assert sent[0] == sent[1]
 
 
-def test_two_workers_at_once_open_one_notification(desk: Desk, inbox: Inbox) -> None:
+def test_two_workers_at_once_open_one_notification(workspace: Workspace, inbox: Inbox) -> None:
     told = _rejections(inbox, 40)
     barrier = Barrier(4)
 
     def run(part: list[Job]) -> None:
         barrier.wait(timeout=10)
-        _handle(desk, part)
+        _handle(workspace, part)
 
     with ThreadPoolExecutor(4) as pool:
         # Each event twice, as after a worker that was only slow.
@@ -102,10 +102,10 @@ def _dies(*_: object, **__: object) -> None:
 
 @pytest.mark.parametrize("at", ["lock", "record_causes", "list_members", "lock_open", "write"])
 def test_a_worker_that_is_killed_anywhere_is_made_up_for(
-    desk: Desk, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, at: str
+    workspace: Workspace, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     told = _rejections(inbox, 6)
-    _handle(desk, told[:2])
+    _handle(workspace, told[:2])
     before = inbox.told()
     found = getattr(queries, at)
 
@@ -116,19 +116,19 @@ def test_a_worker_that_is_killed_anywhere_is_made_up_for(
     with monkeypatch.context() as patched:
         patched.setattr(queries, at, die)
         with pytest.raises(_Killed):
-            _handle(desk, told[2:])
+            _handle(workspace, told[2:])
     assert inbox.told() == before
-    _handle(desk, told[2:])
-    _handle(desk, told)
+    _handle(workspace, told[2:])
+    _handle(workspace, told)
     assert sum(count for _, _, count in inbox.told()) == 6
 
 
 @pytest.mark.parametrize("at", ["close", "post", "commit"])
 def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
-    desk: Desk, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, at: str
+    workspace: Workspace, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     inbox.post_due()
-    inbox.reject(make_submitted(desk, 3, "labeler"))
+    inbox.reject(make_submitted(workspace, 3, "labeler"))
     work()
     inbox.end_windows()
     with monkeypatch.context() as patched:
@@ -146,8 +146,8 @@ def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
     assert len(inbox.letters("labeler")) == 1
 
 
-def test_nothing_of_it_lives_in_redis(desk: Desk, inbox: Inbox, work: Work) -> None:
-    inbox.reject(make_submitted(desk, 3, "labeler"))
+def test_nothing_of_it_lives_in_redis(workspace: Workspace, inbox: Inbox, work: Work) -> None:
+    inbox.reject(make_submitted(workspace, 3, "labeler"))
     container.current().redis(timeout=5).flushdb()
     work()
     inbox.end_windows()
@@ -158,17 +158,17 @@ def test_nothing_of_it_lives_in_redis(desk: Desk, inbox: Inbox, work: Work) -> N
 
 
 def test_what_others_write_at_this_moment_waits_for_the_next_round(
-    desk: Desk, inbox: Inbox, work: Work
+    workspace: Workspace, inbox: Inbox, work: Work
 ) -> None:
-    inbox.reject(make_submitted(desk, 3, "labeler"))
+    inbox.reject(make_submitted(workspace, 3, "labeler"))
     work()
     inbox.end_windows()
-    with desk.org.app.app_context(), db.engine().connect() as other:
+    with workspace.org.app.app_context(), db.engine().connect() as other:
         other.execute(text("SET app.all_organizations = 'on'"))
         held = "SELECT id FROM notifications WHERE organization_id = :org FOR NO KEY UPDATE"
-        other.execute(text(held), {"org": desk.org.id})
+        other.execute(text(held), {"org": workspace.org.id})
         inbox.post_due()
-        assert desk.sql("SELECT FROM notifications WHERE open_until IS NOT NULL")
+        assert workspace.sql("SELECT FROM notifications WHERE open_until IS NOT NULL")
         other.rollback()
     inbox.post_due()
     work()
@@ -176,35 +176,39 @@ def test_what_others_write_at_this_moment_waits_for_the_next_round(
 
 
 def test_more_letters_than_a_round_makes_all_go(
-    desk: Desk, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, post: Work
+    workspace: Workspace, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, post: Work
 ) -> None:
     monkeypatch.setattr(mailing, "MAX_EMAILS", 2)
     names = [f"p{number}" for number in range(5)]
     for name in names:
-        desk.org.add_user(name, "labeler")
-    inbox.reject(make_submitted(desk, 5, *names))
+        workspace.org.add_user(name, "labeler")
+    inbox.reject(make_submitted(workspace, 5, *names))
     work()
     post()
     assert [len(inbox.letters(name)) for name in names] == [1] * 5
 
 
-def test_causes_are_forgotten_when_no_job_can_tell_of_them_again(desk: Desk, inbox: Inbox) -> None:
+def test_causes_are_forgotten_when_no_job_can_tell_of_them_again(
+    workspace: Workspace, inbox: Inbox
+) -> None:
     told = _rejections(inbox, 3)
-    _handle(desk, told)
-    desk.sql(
+    _handle(workspace, told)
+    workspace.sql(
         "UPDATE notification_causes SET created_at = now() - interval '10 days' WHERE cause = :one",
         one=UUID(told[0].args["event_id"]),
     )
-    with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
+    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
         service.purge(db.checkpoint)
-    left = {row.cause for row in desk.sql("SELECT cause FROM notification_causes")}
+    left = {row.cause for row in workspace.sql("SELECT cause FROM notification_causes")}
     assert left == {UUID(job.args["event_id"]) for job in told[1:]}
 
 
-def test_events_of_old_releases_are_read_too(desk: Desk, inbox: Inbox, work: Work) -> None:
+def test_events_of_old_releases_are_read_too(
+    workspace: Workspace, inbox: Inbox, work: Work
+) -> None:
     """Without the members that came later."""
-    data = {"artifact_ids": [str(desk.artifact())], "user_ids": [], "team_ids": [], "count": 1}
-    with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
-        events.emit("artifacts.assigned", {**data, "user_ids": [desk.org.users["labeler"]]})
+    data = {"artifact_ids": [str(workspace.artifact())], "user_ids": [], "team_ids": [], "count": 1}
+    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+        events.emit("artifacts.assigned", {**data, "user_ids": [workspace.org.users["labeler"]]})
     work()
     assert inbox.told() == [("labeler", "invoice.txt was assigned to you", 1)]

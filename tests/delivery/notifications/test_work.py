@@ -14,61 +14,67 @@ from app.kit.emails import Messages
 from app.kit.ids import uuid7
 from app.kit.jobs.handlers import HANDLERS
 from tests.factories import Org, make_job
-from tests.factories.desk import Desk
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team, make_teams
+from tests.factories.workspace import Workspace
 
 Work = Callable[[], None]
 
 
 @pytest.fixture
-def desk(org: Org) -> Desk:
-    return Desk(org)
+def workspace(org: Org) -> Workspace:
+    return Workspace(org)
 
 
-def _told(desk: Desk) -> dict[str, list[Any]]:
+def _told(workspace: Workspace) -> dict[str, list[Any]]:
     """What each user was told, in order."""
-    names = {user_id: name for name, user_id in desk.org.users.items()}
+    names = {user_id: name for name, user_id in workspace.org.users.items()}
     found: dict[str, list[Any]] = {}
     sql = "SELECT user_id, kind, title, body, link FROM notifications ORDER BY id"
-    for row in desk.sql(sql):
+    for row in workspace.sql(sql):
         found.setdefault(names[row.user_id], []).append(tuple(row)[1:])
     return found
 
 
-def _emit(desk: Desk, name: str, **data: Any) -> None:
-    with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
+def _emit(workspace: Workspace, name: str, **data: Any) -> None:
+    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
         events.emit(name, data)
 
 
-def _again(desk: Desk) -> None:
+def _again(workspace: Workspace) -> None:
     """Run every handler of this feature's a second time, as after a worker that died late."""
-    rows = desk.sql("SELECT * FROM jobs WHERE function LIKE 'notifications.%'")
+    rows = workspace.sql("SELECT * FROM jobs WHERE function LIKE 'notifications.%'")
     handlers = [row for row in rows if row.function != "notifications.email"]
     assert handlers
     for row in handlers:
         handler = HANDLERS[row.function]
         job = make_job(row.organization_id, row.args, id=row.id)
-        with desk.org.app.app_context(), tenancy.organization(desk.org.id), db.transaction():
+        with (
+            workspace.org.app.app_context(),
+            tenancy.organization(workspace.org.id),
+            db.transaction(),
+        ):
             handler.function([job] if handler.batch else job)
 
 
-def _assigned(desk: Desk, artifacts: list[UUID], **data: Any) -> None:
-    told = {"user_ids": [], "team_ids": [], "by": desk.org.users["admin"], "due_at": None}
+def _assigned(workspace: Workspace, artifacts: list[UUID], **data: Any) -> None:
+    told = {"user_ids": [], "team_ids": [], "by": workspace.org.users["admin"], "due_at": None}
     counted = {"artifact_ids": artifacts, "count": len(artifacts)}
-    _emit(desk, "artifacts.assigned", **{**told, **counted, **data})
+    _emit(workspace, "artifacts.assigned", **{**told, **counted, **data})
 
 
-def test_of_documents_everybody_is_told_once(desk: Desk, work: Work) -> None:
-    desk.org.add_user("second", "labeler")
-    users = desk.org.users
-    team = add_members(desk.org, make_team(desk.org), "second", "labeler", "viewer", "admin")
-    artifacts = [desk.artifact() for _ in range(3)]
+def test_of_documents_everybody_is_told_once(workspace: Workspace, work: Work) -> None:
+    workspace.org.add_user("second", "labeler")
+    users = workspace.org.users
+    team = add_members(
+        workspace.org, make_team(workspace.org), "second", "labeler", "viewer", "admin"
+    )
+    artifacts = [workspace.artifact() for _ in range(3)]
     _assigned(
-        desk, artifacts, user_ids=[users["labeler"], users["reviewer"]], team_ids=[team["id"]]
+        workspace, artifacts, user_ids=[users["labeler"], users["reviewer"]], team_ids=[team["id"]]
     )
     work()
-    _again(desk)
+    _again(workspace)
     said = (
         "assignment",
         "3 documents were assigned to you",
@@ -76,22 +82,24 @@ def test_of_documents_everybody_is_told_once(desk: Desk, work: Work) -> None:
         "/api/v1/users/me/assignments",
     )
     # Not who cannot label, nor who did it.
-    assert _told(desk) == {name: [said] for name in ("labeler", "reviewer", "second")}
+    assert _told(workspace) == {name: [said] for name in ("labeler", "reviewer", "second")}
 
 
-def test_where_documents_were_spread_each_is_told_of_theirs(desk: Desk, work: Work) -> None:
-    desk.org.add_user("second", "labeler")
-    artifacts = [str(desk.artifact()) for _ in range(3)]
+def test_where_documents_were_spread_each_is_told_of_theirs(
+    workspace: Workspace, work: Work
+) -> None:
+    workspace.org.add_user("second", "labeler")
+    artifacts = [str(workspace.artifact()) for _ in range(3)]
     body = {
         "artifact_ids": artifacts,
-        "user_ids": [str(desk.org.users[name]) for name in ("labeler", "second")],
+        "user_ids": [str(workspace.org.users[name]) for name in ("labeler", "second")],
         "strategy": "round_robin",
     }
-    answer = desk.org.api("admin").post("/artifacts/bulk-assign", json=body)
+    answer = workspace.org.api("admin").post("/artifacts/bulk-assign", json=body)
     assert answer.status_code == 200, answer.json
     work()
-    _again(desk)
-    assert {name: [note[1] for note in notes] for name, notes in _told(desk).items()} == {
+    _again(workspace)
+    assert {name: [note[1] for note in notes] for name, notes in _told(workspace).items()} == {
         "labeler": ["2 documents were assigned to you"],
         "second": ["A document was assigned to you"],
     }
@@ -99,102 +107,106 @@ def test_where_documents_were_spread_each_is_told_of_theirs(desk: Desk, work: Wo
 
 @pytest.mark.parametrize("teams", [1, 2])
 def test_what_rules_give_to_people_and_teams_is_told_to_both(
-    desk: Desk, work: Work, teams: int
+    workspace: Workspace, work: Work, teams: int
 ) -> None:
-    desk.org.add_user("second", "labeler")
+    workspace.org.add_user("second", "labeler")
     names = ("Bills", "Letters")[:teams]
-    made = [add_members(desk.org, make_team(desk.org, name), "second") for name in names]
-    labeler = desk.org.users["labeler"]
+    made = [add_members(workspace.org, make_team(workspace.org, name), "second") for name in names]
+    labeler = workspace.org.users["labeler"]
     members = {"counts": {str(labeler): 2}, "user_ids": [labeler], "by": None, "count": 5}
-    artifacts = [desk.artifact() for _ in range(5)]
+    artifacts = [workspace.artifact() for _ in range(5)]
     # Whoever is in two teams got what both did.
     shares = {str(team["id"]): 3 // teams + place for place, team in enumerate(made)}
     assert sum(shares.values()) == 3
-    _assigned(desk, artifacts, team_ids=list(shares), team_counts=shares, **members)
+    _assigned(workspace, artifacts, team_ids=list(shares), team_counts=shares, **members)
     work()
-    _again(desk)
-    assert {name: [note[1] for note in notes] for name, notes in _told(desk).items()} == {
+    _again(workspace)
+    assert {name: [note[1] for note in notes] for name, notes in _told(workspace).items()} == {
         "labeler": ["2 documents were assigned to you"],
         "second": ["3 documents were assigned to you"],
     }
 
 
-def test_whoever_loses_documents_is_told_nothing(desk: Desk, work: Work) -> None:
-    path = f"/artifacts/{desk.artifact()}/assign"
-    answer = desk.org.api("admin").post(path, json={"user_ids": []})
+def test_whoever_loses_documents_is_told_nothing(workspace: Workspace, work: Work) -> None:
+    path = f"/artifacts/{workspace.artifact()}/assign"
+    answer = workspace.org.api("admin").post(path, json={"user_ids": []})
     assert answer.status_code == 200, answer.json
     work()
-    assert _told(desk) == {}
+    assert _told(workspace) == {}
 
 
-def test_of_one_document_its_name_and_due_time_are_told(desk: Desk, work: Work) -> None:
-    users = desk.org.users
-    desk.sql("UPDATE users SET time_zone = 'Asia/Tokyo' WHERE id = :id", id=users["labeler"])
-    artifact = desk.artifact(name="Bill 7.pdf")
+def test_of_one_document_its_name_and_due_time_are_told(workspace: Workspace, work: Work) -> None:
+    users = workspace.org.users
+    workspace.sql("UPDATE users SET time_zone = 'Asia/Tokyo' WHERE id = :id", id=users["labeler"])
+    artifact = workspace.artifact(name="Bill 7.pdf")
     members = {"user_ids": [users["labeler"]], "due_at": "2026-12-01T20:00:00Z"}
-    _assigned(desk, [artifact], **members)
+    _assigned(workspace, [artifact], **members)
     work()
-    ((kind, title, body, link),) = _told(desk)["labeler"]
+    ((kind, title, body, link),) = _told(workspace)["labeler"]
     assert (kind, title) == ("assignment", "Bill 7.pdf was assigned to you")
     assert body.startswith("Admin assigned it to you.\n\nIt is due on 2 December 2026, 05:00")
     assert link == f"/api/v1/artifacts/{artifact}"
 
 
-def test_a_rule_assigns_without_a_name(desk: Desk, work: Work) -> None:
-    members = {"user_ids": [desk.org.users["labeler"]], "by": None}
-    _assigned(desk, [desk.artifact(), desk.artifact()], **members)
+def test_a_rule_assigns_without_a_name(workspace: Workspace, work: Work) -> None:
+    members = {"user_ids": [workspace.org.users["labeler"]], "by": None}
+    _assigned(workspace, [workspace.artifact(), workspace.artifact()], **members)
     work()
-    assert [note[2] for note in _told(desk)["labeler"]] == ["invoice.txt, …"]
+    assert [note[2] for note in _told(workspace)["labeler"]] == ["invoice.txt, …"]
 
 
-def test_who_left_or_a_document_that_is_gone_is_not_told_of(desk: Desk, work: Work) -> None:
-    users = desk.org.users
-    second = desk.org.add_user("second", "labeler")
-    _assigned(desk, [desk.artifact(), desk.artifact()], user_ids=[second])
-    _assigned(desk, [uuid7()], user_ids=[users["labeler"]])
-    path = f"/organizations/{desk.org.slug}/members/{second}"
-    assert desk.org.api("owner").delete(path).status_code == 204
+def test_who_left_or_a_document_that_is_gone_is_not_told_of(
+    workspace: Workspace, work: Work
+) -> None:
+    users = workspace.org.users
+    second = workspace.org.add_user("second", "labeler")
+    _assigned(workspace, [workspace.artifact(), workspace.artifact()], user_ids=[second])
+    _assigned(workspace, [uuid7()], user_ids=[users["labeler"]])
+    path = f"/organizations/{workspace.org.slug}/members/{second}"
+    assert workspace.org.api("owner").delete(path).status_code == 204
     work()
-    assert _told(desk) == {}
+    assert _told(workspace) == {}
 
 
-def test_a_team_of_a_thousand_is_told_in_few_statements(desk: Desk) -> None:
-    make_teams(desk.org, teams=1, users=1000, each=1000)
-    (team,) = desk.sql("SELECT id FROM teams")
+def test_a_team_of_a_thousand_is_told_in_few_statements(workspace: Workspace) -> None:
+    make_teams(workspace.org, teams=1, users=1000, each=1000)
+    (team,) = workspace.sql("SELECT id FROM teams")
     data = {
-        "artifact_ids": [str(desk.artifact()), str(desk.artifact())],
+        "artifact_ids": [str(workspace.artifact()), str(workspace.artifact())],
         "team_ids": [str(team.id)],
         "by": None,
         "count": 2,
     }
-    job = make_job(desk.org.id, {"event_id": str(uuid7()), "data": data})
+    job = make_job(workspace.org.id, {"event_id": str(uuid7()), "data": data})
     with (
-        record_statements(desk.org.app) as sent,
-        desk.org.app.app_context(),
-        tenancy.organization(desk.org.id),
+        record_statements(workspace.org.app) as sent,
+        workspace.org.app.app_context(),
+        tenancy.organization(workspace.org.id),
         db.transaction(),
     ):
         jobs.artifacts_assigned([job])
-    assert desk.sql("SELECT count(*) FROM notifications")[0].count == 1000
+    assert workspace.sql("SELECT count(*) FROM notifications")[0].count == 1000
     assert len(sent) <= 7, sent
 
 
-def test_reviewers_are_told_of_what_they_should_decide(desk: Desk, work: Work) -> None:
-    users = desk.org.users
-    desk.org.add_user("senior", "reviewer")
-    team = add_members(desk.org, make_team(desk.org), "senior", "labeler")
-    schema_id = desk.schema()
-    sets = [desk.submitted(desk.artifact(schema_id))["id"] for _ in range(2)]
+def test_reviewers_are_told_of_what_they_should_decide(workspace: Workspace, work: Work) -> None:
+    users = workspace.org.users
+    workspace.org.add_user("senior", "reviewer")
+    team = add_members(workspace.org, make_team(workspace.org), "senior", "labeler")
+    schema_id = workspace.schema()
+    sets = [workspace.submitted(workspace.artifact(schema_id))["id"] for _ in range(2)]
     told = {"team_id": None, "by": users["admin"], "escalated": False, "reason": None}
     _emit(
-        desk, "reviews.assigned", **{**told, "tag_set_ids": sets, "user_ids": [users["reviewer"]]}
+        workspace,
+        "reviews.assigned",
+        **{**told, "tag_set_ids": sets, "user_ids": [users["reviewer"]]},
     )
     escalated = {"by": users["reviewer"], "escalated": True, "reason": "Two totals?"}
     members = {**told, **escalated, "user_ids": [], "team_id": team["id"]}
-    _emit(desk, "reviews.assigned", **{**members, "tag_set_ids": sets[:1]})
+    _emit(workspace, "reviews.assigned", **{**members, "tag_set_ids": sets[:1]})
     work()
-    _again(desk)
-    assert _told(desk) == {
+    _again(workspace)
+    assert _told(workspace) == {
         "reviewer": [
             (
                 "assignment",
@@ -214,50 +226,50 @@ def test_reviewers_are_told_of_what_they_should_decide(desk: Desk, work: Work) -
     }
 
 
-def _comment(desk: Desk, tag_set: Any, body: str, *names: str) -> None:
-    mentions = [str(desk.org.users[name]) for name in names]
+def _comment(workspace: Workspace, tag_set: Any, body: str, *names: str) -> None:
+    mentions = [str(workspace.org.users[name]) for name in names]
     path = f"/tag-sets/{tag_set['id']}/comments"
-    answer = desk.org.api("labeler").post(path, json={"body": body, "mentions": mentions})
+    answer = workspace.org.api("labeler").post(path, json={"body": body, "mentions": mentions})
     assert answer.status_code == 201, answer.json
 
 
-def test_who_is_mentioned_reads_the_comment_and_gets_mail(desk: Desk, work: Work) -> None:
-    draft = desk.submitted()
-    _comment(desk, draft, "Nobody in particular")
-    _comment(desk, draft, "Which **total**?", "reviewer", "labeler")
-    _comment(desk, draft, "x" * 10_000, "viewer")
+def test_who_is_mentioned_reads_the_comment_and_gets_mail(workspace: Workspace, work: Work) -> None:
+    draft = workspace.submitted()
+    _comment(workspace, draft, "Nobody in particular")
+    _comment(workspace, draft, "Which **total**?", "reviewer", "labeler")
+    _comment(workspace, draft, "x" * 10_000, "viewer")
     work()
-    _again(desk)
-    told = _told(desk)
+    _again(workspace)
+    told = _told(workspace)
     link = f"/api/v1/tag-sets/{draft['id']}/comments"
     title = "Labeler mentioned you on invoice.txt"
     assert told["reviewer"] == [("mention", title, "Which **total**?", link)]
     assert told["viewer"] == [("mention", title, "x" * 499 + "…", link)]
     assert set(told) == {"reviewer", "viewer"}
-    assert len(desk.sql("SELECT FROM jobs WHERE function = 'letters.send'")) == 2
+    assert len(workspace.sql("SELECT FROM jobs WHERE function = 'letters.send'")) == 2
 
 
-def test_of_a_comment_that_is_gone_nobody_is_told(desk: Desk, work: Work) -> None:
-    draft = desk.draft()
-    _comment(desk, draft, "Hm", "reviewer")
-    assert desk.org.api("labeler").delete(f"/tag-sets/{draft['id']}").status_code == 204
+def test_of_a_comment_that_is_gone_nobody_is_told(workspace: Workspace, work: Work) -> None:
+    draft = workspace.draft()
+    _comment(workspace, draft, "Hm", "reviewer")
+    assert workspace.org.api("labeler").delete(f"/tag-sets/{draft['id']}").status_code == 204
     work()
-    assert _told(desk) == {}
+    assert _told(workspace) == {}
 
 
-def _reject(desk: Desk, tag_set: Any, send_to: str) -> None:
+def _reject(workspace: Workspace, tag_set: Any, send_to: str) -> None:
     body = {"reason": "The total is wrong.", "send_to": send_to}
-    answer = desk.org.api("reviewer").post(f"/tag-sets/{tag_set['id']}/reject", json=body)
+    answer = workspace.org.api("reviewer").post(f"/tag-sets/{tag_set['id']}/reject", json=body)
     assert answer.status_code == 200, answer.json
 
 
 @pytest.mark.parametrize("by_name", [True, False])
-def test_a_labeler_is_told_what_to_correct(desk: Desk, work: Work, by_name: bool) -> None:
-    sent = desk.submitted()
-    _reject(desk, sent, str(desk.org.users["labeler"]) if by_name else "labeler")
+def test_a_labeler_is_told_what_to_correct(workspace: Workspace, work: Work, by_name: bool) -> None:
+    sent = workspace.submitted()
+    _reject(workspace, sent, str(workspace.org.users["labeler"]) if by_name else "labeler")
     work()
-    _again(desk)
-    assert _told(desk) == {
+    _again(workspace)
+    assert _told(workspace) == {
         "labeler": [
             (
                 "review_rejected",
@@ -269,16 +281,16 @@ def test_a_labeler_is_told_what_to_correct(desk: Desk, work: Work, by_name: bool
     }
 
 
-def test_both_are_told_where_another_labels_on(desk: Desk, work: Work) -> None:
-    heir = desk.org.add_user("second", "labeler")
-    sent = desk.submitted()
-    _reject(desk, sent, str(heir))
+def test_both_are_told_where_another_labels_on(workspace: Workspace, work: Work) -> None:
+    heir = workspace.org.add_user("second", "labeler")
+    sent = workspace.submitted()
+    _reject(workspace, sent, str(heir))
     work()
-    _again(desk)
-    (draft,) = desk.sql("SELECT id FROM tag_sets WHERE status = 'draft'")
+    _again(workspace)
+    (draft,) = workspace.sql("SELECT id FROM tag_sets WHERE status = 'draft'")
     title = "Your labels for invoice.txt were rejected"
     link = f"/api/v1/tag-sets/{sent['id']}"
-    assert _told(desk) == {
+    assert _told(workspace) == {
         "labeler": [("review_rejected", title, "The total is wrong.", link)],
         "second": [
             (
@@ -291,27 +303,27 @@ def test_both_are_told_where_another_labels_on(desk: Desk, work: Work) -> None:
     }
 
 
-def test_what_goes_to_the_pool_is_told_to_its_labeler(desk: Desk, work: Work) -> None:
-    _reject(desk, desk.submitted(), "pool")
+def test_what_goes_to_the_pool_is_told_to_its_labeler(workspace: Workspace, work: Work) -> None:
+    _reject(workspace, workspace.submitted(), "pool")
     work()
-    told = _told(desk)
+    told = _told(workspace)
     assert list(told) == ["labeler"]
     assert told["labeler"][0][1] == "Your labels for invoice.txt were rejected"
 
 
 def test_everybody_reads_their_own_language(
-    desk: Desk, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     english = (Path(sending.__file__).parents[1] / "messages" / "en.toml").read_text()
     german = '[documents_assigned_other]\nsubject = "{count} Dokumente für dich"\ntext = "Neu."\n'
     (tmp_path / "en.toml").write_text(english, encoding="utf-8")
     (tmp_path / "de.toml").write_text(german, encoding="utf-8")
     monkeypatch.setattr(sending, "messages", Messages(tmp_path))
-    second = desk.org.add_user("second", "labeler")
-    desk.sql("UPDATE users SET locale = 'de-AT' WHERE id = :id", id=second)
-    ids = [second, desk.org.users["labeler"]]
-    _assigned(desk, [desk.artifact(), desk.artifact()], user_ids=ids)
+    second = workspace.org.add_user("second", "labeler")
+    workspace.sql("UPDATE users SET locale = 'de-AT' WHERE id = :id", id=second)
+    ids = [second, workspace.org.users["labeler"]]
+    _assigned(workspace, [workspace.artifact(), workspace.artifact()], user_ids=ids)
     work()
-    told = _told(desk)
+    told = _told(workspace)
     assert told["second"][0][1:3] == ("2 Dokumente für dich", "Neu.")
     assert told["labeler"][0][1] == "2 documents were assigned to you"

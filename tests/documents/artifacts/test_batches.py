@@ -12,30 +12,30 @@ from app.documents.artifacts.queries import updating
 from app.kit import bulk
 from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org
-from tests.factories.desk import Desk
 from tests.factories.statements import record_statements
+from tests.factories.workspace import Workspace
 
 _BATCH = 3
 
 
 @pytest.fixture
-def desk(org: Org, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def workspace(org: Org, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     monkeypatch.setattr(bulk, "BATCH", _BATCH)
-    return Desk(org)
+    return Workspace(org)
 
 
-def _act(desk: Desk, action: str, number: int, **body: Any) -> Any:
+def _act(workspace: Workspace, action: str, number: int, **body: Any) -> Any:
     body = {"filter": {"status": ["ready"]}, "expected_count": number, **body}
-    return desk.org.api("admin").post(f"/artifacts/bulk-{action}", body)
+    return workspace.org.api("admin").post(f"/artifacts/bulk-{action}", body)
 
 
-def _made(desk: Desk, number: int) -> list[UUID]:
-    schema_id = desk.schema()
-    return [desk.artifact(schema_id) for _ in range(number)]
+def _made(workspace: Workspace, number: int) -> list[UUID]:
+    schema_id = workspace.schema()
+    return [workspace.artifact(schema_id) for _ in range(number)]
 
 
-def _archived(desk: Desk) -> list[UUID]:
-    return [row.id for row in desk.sql("SELECT id FROM artifacts WHERE archived ORDER BY id")]
+def _archived(workspace: Workspace) -> list[UUID]:
+    return [row.id for row in workspace.sql("SELECT id FROM artifacts WHERE archived ORDER BY id")]
 
 
 def _once_found(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> None:
@@ -50,21 +50,23 @@ def _once_found(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> Non
     monkeypatch.setattr(bulk, "find", found)
 
 
-def test_each_batch_is_told_of(desk: Desk) -> None:
-    ids = _made(desk, 8)
-    assert _act(desk, "archive", 8).json["data"]["succeeded"] == 8
-    told = desk.events("artifacts.archived")
+def test_each_batch_is_told_of(workspace: Workspace) -> None:
+    ids = _made(workspace, 8)
+    assert _act(workspace, "archive", 8).json["data"]["succeeded"] == 8
+    told = workspace.events("artifacts.archived")
     assert [one["count"] for one in told] == [3, 3, 2]
     assert [one for batch in told for one in batch["artifact_ids"]] == [str(one) for one in ids]
 
 
 @pytest.mark.parametrize("action", ["archive", "delete"])
-def test_a_batch_takes_a_fixed_number_of_statements(desk: Desk, app: Flask, action: str) -> None:
+def test_a_batch_takes_a_fixed_number_of_statements(
+    workspace: Workspace, app: Flask, action: str
+) -> None:
     taken = []
     for number in (3, 9):
-        _made(desk, number)
+        _made(workspace, number)
         with record_statements(app) as found:
-            assert _act(desk, action, number).json["data"]["succeeded"] == number
+            assert _act(workspace, action, number).json["data"]["succeeded"] == number
         taken.append(len(found))
     more = (taken[1] - taken[0]) / 2
     # Locked, written, told of: the job that makes the audit log's seal is woken by none of it.
@@ -73,24 +75,24 @@ def test_a_batch_takes_a_fixed_number_of_statements(desk: Desk, app: Flask, acti
 
 @pytest.mark.parametrize("action", ["archive", "delete"])
 def test_what_changed_or_went_since_it_was_found_is_left_alone(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, action: str
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, action: str
 ) -> None:
-    ids = _made(desk, 8)
+    ids = _made(workspace, 8)
 
     def others() -> None:
-        desk.sql("DELETE FROM artifacts WHERE id = :id", id=ids[1])
-        desk.sql("UPDATE artifacts SET status = 'in_review' WHERE id = :id", id=ids[6])
-        desk.artifact()
+        workspace.sql("DELETE FROM artifacts WHERE id = :id", id=ids[1])
+        workspace.sql("UPDATE artifacts SET status = 'in_review' WHERE id = :id", id=ids[6])
+        workspace.artifact()
 
     _once_found(monkeypatch, others)
-    result = _act(desk, action, 8).json["data"]
+    result = _act(workspace, action, 8).json["data"]
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 6, 2)
     assert [(one["id"], one["ok"], one["code"]) for one in result["outcomes"]] == [
         (str(ids[1]), False, "not_found"),
         (str(ids[6]), False, "conflict"),
     ]
     # With the one that came since.
-    listed = desk.org.api("viewer").get("/artifacts").json["data"]
+    listed = workspace.org.api("viewer").get("/artifacts").json["data"]
     assert {one["status"] for one in listed} == {"in_review", "ready"}
     assert len(listed) == 2
 
@@ -109,37 +111,39 @@ def _broken_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
 
 
 def test_what_breaks_in_the_first_batch_leaves_nothing(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _made(desk, 8)
+    _made(workspace, 8)
     _broken_at(monkeypatch, 1)
-    answer = _act(desk, "archive", 8)
+    answer = _act(workspace, "archive", 8)
     assert (answer.status_code, answer.json["error"]["code"]) == (503, "service_unavailable")
-    assert _archived(desk) == []
-    assert desk.events("artifacts.archived") == []
+    assert _archived(workspace) == []
+    assert workspace.events("artifacts.archived") == []
 
 
-def test_what_breaks_later_tells_what_was_done(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    ids = _made(desk, 8)
+def test_what_breaks_later_tells_what_was_done(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = _made(workspace, 8)
     _broken_at(monkeypatch, 2)
-    answer = _act(desk, "archive", 8)
+    answer = _act(workspace, "archive", 8)
     assert answer.status_code == 200
     result = answer.json["data"]
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 3, 5)
     assert [(one["id"], one["code"]) for one in result["outcomes"]] == [
         (str(one), "service_unavailable") for one in ids[3:6]
     ]
-    assert _archived(desk) == ids[:3]
-    assert [one["count"] for one in desk.events("artifacts.archived")] == [3]
+    assert _archived(workspace) == ids[:3]
+    assert [one["count"] for one in workspace.events("artifacts.archived")] == [3]
     monkeypatch.undo()
-    assert _act(desk, "archive", 5).json["data"]["succeeded"] == 5
+    assert _act(workspace, "archive", 5).json["data"]["succeeded"] == 5
 
 
-def _entries(desk: Desk, document: UUID) -> list[tuple[Any, ...]]:
-    rows = desk.sql(
+def _entries(workspace: Workspace, document: UUID) -> list[tuple[Any, ...]]:
+    rows = workspace.sql(
         "SELECT * FROM audit_entries WHERE target_id = :id AND organization_id = :o ORDER BY id",
         id=document,
-        o=desk.org.id,
+        o=workspace.org.id,
     )
     masked = {"id", "updated_at", "created_at", "sha256"}
     return [
@@ -154,31 +158,31 @@ def _entries(desk: Desk, document: UUID) -> list[tuple[Any, ...]]:
     ]
 
 
-def test_the_audit_log_tells_of_each_as_of_one(desk: Desk) -> None:
-    api, schema_id = desk.org.api("admin"), desk.schema()
-    one, *many = [desk.artifact(schema_id) for _ in range(5)]
+def test_the_audit_log_tells_of_each_as_of_one(workspace: Workspace) -> None:
+    api, schema_id = workspace.org.api("admin"), workspace.schema()
+    one, *many = [workspace.artifact(schema_id) for _ in range(5)]
     for archived in (True, False):
         found = {"status": ["ready"], "archived": "false" if archived else "true"}
         assert api.patch(f"/artifacts/{one}", {"archived": archived}).status_code == 200
-        result = _act(desk, "archive", 4, filter=found, archived=archived).json["data"]
+        result = _act(workspace, "archive", 4, filter=found, archived=archived).json["data"]
         assert result["succeeded"] == 4
     assert api.delete(f"/artifacts/{one}").status_code == 204
-    assert _act(desk, "delete", 4).json["data"]["succeeded"] == 4
-    told = _entries(desk, one)
+    assert _act(workspace, "delete", 4).json["data"]["succeeded"] == 4
+    told = _entries(workspace, one)
     assert [sorted(changes) for *_, changes in told[1:3]] == [["archived"], ["archived"]]
     assert len(told) == 4
     for other in many:
-        assert _entries(desk, other) == told
+        assert _entries(workspace, other) == told
 
 
-def test_one_statement_archives_some_and_takes_others_back(desk: Desk) -> None:
-    api = desk.org.api("labeler")
+def test_one_statement_archives_some_and_takes_others_back(workspace: Workspace) -> None:
+    api = workspace.org.api("labeler")
     for number in range(4):
         create_text(api, f"The invoices of {number}", f"{number}.txt")
     flip = "UPDATE artifacts SET archived = NOT archived"
-    desk.sql(f"{flip} WHERE name < '2'")
-    desk.sql(flip)
-    marks = desk.sql(
+    workspace.sql(f"{flip} WHERE name < '2'")
+    workspace.sql(flip)
+    marks = workspace.sql(
         "SELECT a.name, a.archived, s.archived AS searched FROM artifacts a"
         " JOIN artifact_search s ON s.artifact_id = a.id ORDER BY name"
     )

@@ -12,40 +12,42 @@ from app.kit import db
 from app.kit.ids import uuid7
 from tests.documents.artifacts.conftest import Stored, create_text
 from tests.factories import Org
-from tests.factories.desk import Desk, counts
 from tests.factories.labels import make_labeled
 from tests.factories.statements import record_statements
+from tests.factories.workspace import Workspace, counts
 
 Work = Callable[[], None]
 ACTIONS = ("archive", "delete")
 
 
 @pytest.fixture
-def desk(org: Org) -> Desk:
-    return Desk(org)
+def workspace(org: Org) -> Workspace:
+    return Workspace(org)
 
 
 def _bulk(org: Org, action: str, by: str = "admin", **body: Any) -> Any:
     return org.api(by).post(f"/artifacts/bulk-{action}", body)
 
 
-def _some(desk: Desk, number: int) -> list[str]:
-    schema_id = desk.schema()
-    return [str(desk.artifact(schema_id, name=f"{n}.txt")) for n in range(number)]
+def _some(workspace: Workspace, number: int) -> list[str]:
+    schema_id = workspace.schema()
+    return [str(workspace.artifact(schema_id, name=f"{n}.txt")) for n in range(number)]
 
 
-def _archived(desk: Desk) -> set[str]:
-    rows = desk.sql(
-        "SELECT id FROM artifacts WHERE organization_id = :o AND archived", o=desk.org.id
+def _archived(workspace: Workspace) -> set[str]:
+    rows = workspace.sql(
+        "SELECT id FROM artifacts WHERE organization_id = :o AND archived", o=workspace.org.id
     )
     return {str(row.id) for row in rows}
 
 
-def test_documents_are_archived_by_id_with_an_outcome_each(desk: Desk, other_org: Org) -> None:
-    ids = _some(desk, 3)
-    desk.org.api("labeler").post(f"/artifacts/{ids[0]}/claim")
-    foreign, absent = str(Desk(other_org).artifact()), str(uuid7())
-    answer = _bulk(desk.org, "archive", artifact_ids=[ids[1], foreign, ids[0], ids[1], absent])
+def test_documents_are_archived_by_id_with_an_outcome_each(
+    workspace: Workspace, other_org: Org
+) -> None:
+    ids = _some(workspace, 3)
+    workspace.org.api("labeler").post(f"/artifacts/{ids[0]}/claim")
+    foreign, absent = str(Workspace(other_org).artifact()), str(uuid7())
+    answer = _bulk(workspace.org, "archive", artifact_ids=[ids[1], foreign, ids[0], ids[1], absent])
     assert answer.status_code == 200, answer.json
     result = answer.json["data"]
     assert (result["matched"], result["succeeded"], result["failed"]) == (4, 2, 2)
@@ -55,46 +57,48 @@ def test_documents_are_archived_by_id_with_an_outcome_each(desk: Desk, other_org
         (ids[0], True, None),
         (absent, False, "not_found"),
     ]
-    assert _archived(desk) == set(ids[:2])
-    claimed = desk.artifact_row(ids[0])
+    assert _archived(workspace) == set(ids[:2])
+    claimed = workspace.artifact_row(ids[0])
     assert (claimed.status, claimed.claim_user_id) == ("ready", None)
-    (told,) = desk.events("artifacts.archived")
+    (told,) = workspace.events("artifacts.archived")
     assert sorted(told["artifact_ids"]) == sorted(ids[:2])
     assert (told["archived"], told["count"]) == (True, 2)
-    assert told["by"] == str(desk.org.users["admin"])
-    assert not Desk(other_org).sql("SELECT 1 FROM artifacts WHERE archived AND id = :i", i=foreign)
+    assert told["by"] == str(workspace.org.users["admin"])
+    assert not Workspace(other_org).sql(
+        "SELECT 1 FROM artifacts WHERE archived AND id = :i", i=foreign
+    )
 
 
-def test_documents_are_taken_back_with_the_state_of_their_label_sets(desk: Desk) -> None:
-    sent = desk.submitted()
-    ids = [sent["artifact_id"], str(desk.artifact())]
-    _bulk(desk.org, "archive", artifact_ids=ids)
-    again = _bulk(desk.org, "archive", artifact_ids=ids)
+def test_documents_are_taken_back_with_the_state_of_their_label_sets(workspace: Workspace) -> None:
+    sent = workspace.submitted()
+    ids = [sent["artifact_id"], str(workspace.artifact())]
+    _bulk(workspace.org, "archive", artifact_ids=ids)
+    again = _bulk(workspace.org, "archive", artifact_ids=ids)
     assert again.json["data"]["succeeded"] == 2
-    assert len(desk.events("artifacts.archived")) == 1
-    assert _bulk(desk.org, "archive", artifact_ids=ids, archived=False).status_code == 200
-    assert _archived(desk) == set()
-    row = desk.artifact_row(ids[0])
+    assert len(workspace.events("artifacts.archived")) == 1
+    assert _bulk(workspace.org, "archive", artifact_ids=ids, archived=False).status_code == 200
+    assert _archived(workspace) == set()
+    row = workspace.artifact_row(ids[0])
     assert (row.status, row.label_counts) == ("in_review", counts(submitted=1))
-    document = desk.org.api("viewer").get(f"/artifacts/{ids[1]}").json["data"]
+    document = workspace.org.api("viewer").get(f"/artifacts/{ids[1]}").json["data"]
     assert (document["status"], document["revision"]) == ("ready", 3)
 
 
 def test_documents_are_deleted_by_id_and_their_files_follow(
-    desk: Desk, stored: Stored, work: Work
+    workspace: Workspace, stored: Stored, work: Work
 ) -> None:
-    api = desk.org.api("admin")
+    api = workspace.org.api("admin")
     documents = [create_text(api, f"text {n}", schema_id=None) for n in range(3)]
     ids = [document["id"] for document in documents]
     absent = str(uuid7())
-    result = _bulk(desk.org, "delete", artifact_ids=[ids[2], absent, ids[0]]).json["data"]
+    result = _bulk(workspace.org, "delete", artifact_ids=[ids[2], absent, ids[0]]).json["data"]
     assert [(o["id"], o["ok"]) for o in result["outcomes"]] == [
         (ids[2], True),
         (absent, False),
         (ids[0], True),
     ]
     assert [d["id"] for d in api.get("/artifacts").json["data"]] == [ids[1]]
-    told = {event["artifact_id"]: event["sha256"] for event in desk.events("artifact.deleted")}
+    told = {event["artifact_id"]: event["sha256"] for event in workspace.events("artifact.deleted")}
     assert told == {documents[n]["id"]: documents[n]["sha256"] for n in (0, 2)}
     work()
     assert len(stored()) == 1
@@ -102,51 +106,53 @@ def test_documents_are_deleted_by_id_and_their_files_follow(
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_filter_acts_on_all_it_finds(
-    desk: Desk, action: str, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, action: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.kit.bulk.BATCH", 3)
-    schema_id = desk.schema()
+    schema_id = workspace.schema()
     for number in range(8):
-        desk.artifact(schema_id, name=f"{number}.txt")
-    left = str(desk.artifact())
+        workspace.artifact(schema_id, name=f"{number}.txt")
+    left = str(workspace.artifact())
     body = {"filter": {"schema_id": str(schema_id), "status": ["ready"]}, "expected_count": 8}
-    result = _bulk(desk.org, action, **body).json["data"]
+    result = _bulk(workspace.org, action, **body).json["data"]
     assert result == {"matched": 8, "succeeded": 8, "failed": 0, "outcomes": []}
-    listed = desk.org.api("viewer").get("/artifacts").json["data"]
+    listed = workspace.org.api("viewer").get("/artifacts").json["data"]
     assert [document["id"] for document in listed] == [left]
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_another_count_than_expected_changes_nothing(desk: Desk, action: str) -> None:
-    _some(desk, 3)
+def test_another_count_than_expected_changes_nothing(workspace: Workspace, action: str) -> None:
+    _some(workspace, 3)
     for expected in (0, 2, 4):
-        answer = _bulk(desk.org, action, filter={}, expected_count=expected)
+        answer = _bulk(workspace.org, action, filter={}, expected_count=expected)
         assert answer.status_code == 409
         assert answer.json["error"]["code"] == "conflict"
         assert answer.json["error"]["details"] == {"count": 3}
-    assert desk.org.api("viewer").get("/artifacts").json["meta"]["total"] == 3
-    assert desk.events("artifact.deleted") == desk.events("artifacts.archived") == []
+    assert workspace.org.api("viewer").get("/artifacts").json["meta"]["total"] == 3
+    assert workspace.events("artifact.deleted") == workspace.events("artifacts.archived") == []
 
 
-def test_a_search_selects_documents(desk: Desk) -> None:
-    api = desk.org.api("labeler")
+def test_a_search_selects_documents(workspace: Workspace) -> None:
+    api = workspace.org.api("labeler")
     for number in range(3):
         create_text(api, f"The invoices of {number}", f"{number}.txt")
     create_text(api, "Something else", "x.txt")
     body = {"filter": {"q": "invoices"}, "expected_count": 3}
-    assert _bulk(desk.org, "archive", **body).json["data"]["matched"] == 3
+    assert _bulk(workspace.org, "archive", **body).json["data"]["matched"] == 3
     back = {"filter": {"q": "invoices", "archived": "true"}, "expected_count": 3}
-    assert _bulk(desk.org, "archive", archived=False, **back).json["data"]["matched"] == 3
+    assert _bulk(workspace.org, "archive", archived=False, **back).json["data"]["matched"] == 3
 
 
 @pytest.mark.parametrize("gold", [True, "true"])
-def test_a_filter_in_a_body_takes_a_boolean_as_json_has_it(desk: Desk, gold: Any) -> None:
-    marked, other = _some(desk, 2)
-    assert desk.org.api("admin").patch(f"/artifacts/{marked}", {"gold": True}).status_code == 200
+def test_a_filter_in_a_body_takes_a_boolean_as_json_has_it(workspace: Workspace, gold: Any) -> None:
+    marked, other = _some(workspace, 2)
+    assert (
+        workspace.org.api("admin").patch(f"/artifacts/{marked}", {"gold": True}).status_code == 200
+    )
     for filtered, expected in ((gold, {marked}), (False, {marked, other})):
-        answer = _bulk(desk.org, "archive", filter={"gold": filtered}, expected_count=1)
+        answer = _bulk(workspace.org, "archive", filter={"gold": filtered}, expected_count=1)
         assert answer.status_code == 200, answer.json
-        assert _archived(desk) == expected
+        assert _archived(workspace) == expected
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -189,21 +195,21 @@ def test_a_thousand_take_few_statements(org: Org, app: Flask, action: str, most:
 
 
 def test_documents_of_many_pages_are_deleted_a_few_at_a_time(
-    desk: Desk, app: Flask, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "PAGES", 10)
-    ids = [str(desk.artifact(page_count=pages)) for pages in (4, 6, 1, 99, None, 10)]
+    ids = [str(workspace.artifact(page_count=pages)) for pages in (4, 6, 1, 99, None, 10)]
     with record_statements(app) as found:
-        answer = _bulk(desk.org, "delete", artifact_ids=ids)
+        answer = _bulk(workspace.org, "delete", artifact_ids=ids)
     assert answer.json["data"]["succeeded"] == 6
-    assert desk.org.api("viewer").get("/artifacts").json["meta"]["total"] == 0
+    assert workspace.org.api("viewer").get("/artifacts").json["meta"]["total"] == 0
     # 4 + 6, 1, 99, 10 pages: in the order of their ids, which is that of their making.
     assert sum(one.startswith("DELETE FROM artifacts") for one in found) == 4
-    assert len(desk.events("artifact.deleted")) == 6
+    assert len(workspace.events("artifact.deleted")) == 6
 
 
 def test_a_member_of_another_organization_finds_nothing(org: Org, other_org: Org) -> None:
-    ids = _some(Desk(other_org), 2)
+    ids = _some(Workspace(other_org), 2)
     for action in ACTIONS:
         assert _bulk(org, action, artifact_ids=ids).json["data"]["failed"] == 2
         answer = _bulk(org, action, filter={"archived": "any"}, expected_count=0)
@@ -222,23 +228,25 @@ def _states(**of: int) -> dict[str, int]:
     return {**dict.fromkeys(states, 0), **of}
 
 
-def test_statistics_count_by_state_schema_and_age(desk: Desk, other_org: Org) -> None:
-    Desk(other_org).artifact()
+def test_statistics_count_by_state_schema_and_age(workspace: Workspace, other_org: Org) -> None:
+    Workspace(other_org).artifact()
     now = db.utc_now()
-    first, second = sorted((desk.schema(), desk.schema()))
+    first, second = sorted((workspace.schema(), workspace.schema()))
     ages = (("day", 0.5), ("week", 3), ("month", 20), ("older", 90))
     days = {name: now - timedelta(days=age) for name, age in ages}
-    held = [{"user_id": str(desk.org.users["labeler"]), "team_id": None}]
-    desk.artifact(first, created_at=days["day"], due_at=now - timedelta(hours=1))
-    desk.artifact(first, created_at=days["week"], status="in_progress", gold=True)
-    desk.artifact(first, created_at=days["month"], status="done", due_at=days["month"])
-    desk.artifact(second, created_at=days["older"], status="in_review", assignees=held)
-    desk.artifact(second, created_at=days["month"], status="failed")
-    desk.artifact(second, created_at=days["older"], archived=True, gold=True, due_at=days["older"])
-    create_text(desk.org.api("labeler"), "text")
-    claimed = desk.artifact(second, created_at=days["month"])
-    desk.org.api("labeler").post(f"/artifacts/{claimed}/claim")
-    found = _stats(desk.org)
+    held = [{"user_id": str(workspace.org.users["labeler"]), "team_id": None}]
+    workspace.artifact(first, created_at=days["day"], due_at=now - timedelta(hours=1))
+    workspace.artifact(first, created_at=days["week"], status="in_progress", gold=True)
+    workspace.artifact(first, created_at=days["month"], status="done", due_at=days["month"])
+    workspace.artifact(second, created_at=days["older"], status="in_review", assignees=held)
+    workspace.artifact(second, created_at=days["month"], status="failed")
+    workspace.artifact(
+        second, created_at=days["older"], archived=True, gold=True, due_at=days["older"]
+    )
+    create_text(workspace.org.api("labeler"), "text")
+    claimed = workspace.artifact(second, created_at=days["month"])
+    workspace.org.api("labeler").post(f"/artifacts/{claimed}/claim")
+    found = _stats(workspace.org)
     by_schema = found.pop("by_schema")
     assert found == {
         "total": 7,
@@ -257,17 +265,17 @@ def test_statistics_count_by_state_schema_and_age(desk: Desk, other_org: Org) ->
         (None, None, 1, 0),
     ]
     assert by_schema[0]["by_status"] == _states(ready=1, in_progress=1, done=1)
-    assert _stats(desk.org, f"schema_id={second}")["total"] == 3
-    assert _stats(desk.org, f"schema_id={uuid7()}")["by_schema"] == []
+    assert _stats(workspace.org, f"schema_id={second}")["total"] == 3
+    assert _stats(workspace.org, f"schema_id={uuid7()}")["by_schema"] == []
     week = (now - timedelta(days=7)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    assert _stats(desk.org, f"created_after={week}")["total"] == 3
-    assert _stats(desk.org, f"created_before={week}")["total"] == 4
+    assert _stats(workspace.org, f"created_after={week}")["total"] == 3
+    assert _stats(workspace.org, f"created_before={week}")["total"] == 4
 
 
-def test_statistics_are_one_statement(desk: Desk, app: Flask) -> None:
-    _some(desk, 3)
+def test_statistics_are_one_statement(workspace: Workspace, app: Flask) -> None:
+    _some(workspace, 3)
     with record_statements(app) as found:
-        assert _stats(desk.org)["total"] == 3
+        assert _stats(workspace.org)["total"] == 3
     assert len(found) == 1, found
 
 

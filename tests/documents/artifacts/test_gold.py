@@ -5,19 +5,19 @@ from typing import Any
 import pytest
 
 from tests.factories import Org
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 
 @pytest.fixture
-def desk(org: Org) -> Desk:
+def workspace(org: Org) -> Workspace:
     """Documents and tag sets of an organization."""
-    return Desk(org)
+    return Workspace(org)
 
 
-def _documents(desk: Desk, by: str, **marks: Any) -> list[dict[str, Any]]:
+def _documents(workspace: Workspace, by: str, **marks: Any) -> list[dict[str, Any]]:
     """What every answer with the document says to somebody."""
-    api = desk.org.api(by)
-    artifact_id = desk.artifact(gold=True, **marks)
+    api = workspace.org.api(by)
+    artifact_id = workspace.artifact(gold=True, **marks)
     answers = [api.get(f"/artifacts/{artifact_id}"), api.get("/artifacts")]
     if by != "viewer":
         answers += [
@@ -32,27 +32,29 @@ def _documents(desk: Desk, by: str, **marks: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("by", "gold"), [("viewer", None), ("labeler", None), ("reviewer", True)])
-def test_only_reviewers_see_the_mark(desk: Desk, by: str, gold: bool | None) -> None:
-    documents = _documents(desk, by)
+def test_only_reviewers_see_the_mark(workspace: Workspace, by: str, gold: bool | None) -> None:
+    documents = _documents(workspace, by)
     assert len(documents) >= 2
     assert {one["gold"] for one in documents} == {gold}
-    stats = desk.org.api(by).get("/artifacts/stats").json["data"]
+    stats = workspace.org.api(by).get("/artifacts/stats").json["data"]
     assert stats["gold"] == (None if gold is None else 2)
 
 
 @pytest.mark.parametrize(("by", "status"), [("viewer", 403), ("labeler", 403), ("reviewer", 200)])
 @pytest.mark.parametrize("gold", ["true", "false"])
-def test_only_reviewers_filter_by_it(desk: Desk, by: str, status: int, gold: str) -> None:
-    assert desk.org.api(by).get(f"/artifacts?gold={gold}").status_code == status
+def test_only_reviewers_filter_by_it(workspace: Workspace, by: str, status: int, gold: str) -> None:
+    assert workspace.org.api(by).get(f"/artifacts?gold={gold}").status_code == status
 
 
 @pytest.mark.parametrize(("by", "shown"), [("viewer", False), ("labeler", False), ("admin", True)])
-def test_only_reviewers_read_of_it_in_the_history(desk: Desk, by: str, shown: bool) -> None:
-    artifact_id = desk.artifact()
-    admin = desk.org.api("admin")
+def test_only_reviewers_read_of_it_in_the_history(
+    workspace: Workspace, by: str, shown: bool
+) -> None:
+    artifact_id = workspace.artifact()
+    admin = workspace.org.api("admin")
     for changes in ({"gold": True}, {"gold": False, "priority": 90}):
         assert admin.patch(f"/artifacts/{artifact_id}", json=changes).status_code == 200
-    entries = desk.org.api(by).get(f"/artifacts/{artifact_id}/history").json["data"]
+    entries = workspace.org.api(by).get(f"/artifacts/{artifact_id}/history").json["data"]
     updates = [one["changes"] for one in entries if one["action"] == "artifacts.update"]
     told = [{"gold": [True, False], "priority": [50, 90]}, {"gold": [False, True]}]
     assert updates == (told if shown else [{"priority": [50, 90]}])

@@ -6,7 +6,7 @@ import pytest
 
 from tests.documents.artifacts.conftest import make_pdf, upload
 from tests.factories import Org
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 OLD = "1,234.56\nTotal due\x07 cafe\u0301"
 """As an earlier release read it: values before labels, control characters, no composed accents."""
@@ -18,7 +18,7 @@ def test_text_of_an_earlier_release_stays_until_it_is_read_again(
     api = org.api("admin")
     path = f"/artifacts/{upload(api, make_pdf('Total due 1,234.56'), 'a.pdf').json['data']['id']}"
     work()
-    Desk(org).sql(
+    Workspace(org).sql(
         "UPDATE artifact_texts SET text = :text WHERE artifact_id = :id",
         text=OLD,
         id=path.rpartition("/")[2],
@@ -33,8 +33,8 @@ def test_text_of_an_earlier_release_stays_until_it_is_read_again(
 
 @pytest.mark.parametrize("end", [None, "accept", "reject"])
 def test_a_tag_set_of_every_status_keeps_the_text(org: Org, end: str | None) -> None:
-    desk = Desk(org)
-    sent = desk.submitted()
+    workspace = Workspace(org)
+    sent = workspace.submitted()
     if end is not None:
         body = {"reason": "No.", "send_to": "pool"} if end == "reject" else {}
         answer = org.api("reviewer").post(f"/tag-sets/{sent['id']}/{end}", body)

@@ -11,13 +11,13 @@ from app.documents.artifacts import service
 from app.kit import db, tenancy
 from tests.documents.artifacts.conftest import Stored, create_text
 from tests.factories import Org, make_due
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 Work = Callable[[], None]
 
 
-def _age(desk: Desk, artifact_id: Any, days: float) -> None:
-    desk.sql(
+def _age(workspace: Workspace, artifact_id: Any, days: float) -> None:
+    workspace.sql(
         "UPDATE artifacts SET created_at = now() - :age WHERE id = :id",
         age=timedelta(days=days),
         id=str(artifact_id),
@@ -38,41 +38,43 @@ def _left(org: Org) -> set[str]:
 def test_what_is_older_goes_with_labels_and_files_whatever_its_state(
     org: Org, other_org: Org, app: Flask, stored: Stored, work: Work
 ) -> None:
-    desk, elsewhere = Desk(org), Desk(other_org)
-    young = str(desk.artifact())
-    _age(desk, young, 29.9)
+    workspace, elsewhere = Workspace(org), Workspace(other_org)
+    young = str(workspace.artifact())
+    _age(workspace, young, 29.9)
     old = {
         "gold": create_text(org.api("labeler"), "gold", gold=True)["id"],
         "archived": create_text(org.api("labeler"), "archived", archived=True)["id"],
-        "draft": desk.saved()["artifact_id"],
-        "submitted": desk.submitted()["artifact_id"],
-        "failed": str(desk.artifact(status="failed")),
-        "processing": str(desk.artifact(status="processing")),
+        "draft": workspace.saved()["artifact_id"],
+        "submitted": workspace.submitted()["artifact_id"],
+        "failed": str(workspace.artifact(status="failed")),
+        "processing": str(workspace.artifact(status="processing")),
     }
     for artifact_id in old.values():
-        _age(desk, artifact_id, 30.1)
+        _age(workspace, artifact_id, 30.1)
     kept = str(elsewhere.artifact())
     _age(elsewhere, kept, 10_000)
     _today(app, work)
     assert _left(org) == {young, *old.values()}
-    desk.settings(retention_days=30)
+    workspace.settings(retention_days=30)
     _today(app, work)
     assert _left(org) == {young}
     assert _left(other_org) == {kept}
-    assert {event["artifact_id"] for event in desk.events("artifact.deleted")} == set(old.values())
+    assert {event["artifact_id"] for event in workspace.events("artifact.deleted")} == set(
+        old.values()
+    )
     for table in ("tag_sets", "tag_set_revisions"):
-        assert desk.sql(f"SELECT 1 FROM {table} WHERE organization_id = :o", o=org.id) == []
+        assert workspace.sql(f"SELECT 1 FROM {table} WHERE organization_id = :o", o=org.id) == []
     for table in ("artifact_texts", "artifact_search"):
         left = f"SELECT CAST(artifact_id AS text) FROM {table} WHERE organization_id = :o"
-        assert desk.sql(left, o=org.id) == [(young,)]
+        assert workspace.sql(left, o=org.id) == [(young,)]
     assert stored() == []
 
 
 def test_the_audit_log_says_that_it_was_retention(org: Org, app: Flask, work: Work) -> None:
-    desk = Desk(org)
-    artifact_id = desk.artifact()
-    _age(desk, artifact_id, 2)
-    desk.settings(retention_days=1)
+    workspace = Workspace(org)
+    artifact_id = workspace.artifact()
+    _age(workspace, artifact_id, 2)
+    workspace.settings(retention_days=1)
     _today(app, work)
     path = f"/organizations/{org.slug}/audit-log?target_id={artifact_id}&sort=-at&page_size=1"
     (entry,) = org.api("admin").get(path).json["data"]
@@ -88,10 +90,10 @@ def test_a_run_that_was_killed_is_ended_by_the_next(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.kit.bulk.BATCH", 2)
-    desk = Desk(org)
-    schema_id = desk.schema()
+    workspace = Workspace(org)
+    schema_id = workspace.schema()
     for number in range(5):
-        _age(desk, desk.artifact(schema_id), 2 + number)
+        _age(workspace, workspace.artifact(schema_id), 2 + number)
     calls = []
 
     def checkpoint() -> None:
@@ -104,7 +106,7 @@ def test_a_run_that_was_killed_is_ended_by_the_next(
     with org.app.app_context(), tenancy.organization(org.id):
         with pytest.raises(_KilledError):
             service.delete_expired(1, checkpoint)
-        assert len(desk.events("artifact.deleted")) == 2
+        assert len(workspace.events("artifact.deleted")) == 2
         assert service.delete_expired(1, db.session().commit) == 3
-    assert len(desk.events("artifact.deleted")) == 5
+    assert len(workspace.events("artifact.deleted")) == 5
     assert _left(org) == set()

@@ -15,7 +15,7 @@ from app.documents.artifacts.queries import searching
 from app.kit import db, tenancy
 from tests.documents.artifacts.conftest import create_text, make_pdf, upload
 from tests.factories import Org, make_due
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 Work = Callable[[], None]
 ENGLISH = "The tenants were paying their monthly rents for the houses when the invoices came."
@@ -200,13 +200,15 @@ def test_nobody_writes_through_the_view(org: Org, statement: str) -> None:
         db.session().rollback()
 
 
-def _as_before_the_migration(desk: Desk) -> None:
-    desk.sql(
+def _as_before_the_migration(workspace: Workspace) -> None:
+    workspace.sql(
         "UPDATE artifact_texts SET search = to_tsvector('simple', text) WHERE organization_id = :o",
-        o=desk.org.id,
+        o=workspace.org.id,
     )
-    desk.sql("DELETE FROM artifact_search WHERE organization_id = :o", o=desk.org.id)
-    desk.sql("INSERT INTO artifact_search_backlog (organization_id) VALUES (:o)", o=desk.org.id)
+    workspace.sql("DELETE FROM artifact_search WHERE organization_id = :o", o=workspace.org.id)
+    workspace.sql(
+        "INSERT INTO artifact_search_backlog (organization_id) VALUES (:o)", o=workspace.org.id
+    )
 
 
 def _index(org: Org, *, checkpoint: Callable[[], None] | None = None) -> None:
@@ -216,11 +218,11 @@ def _index(org: Org, *, checkpoint: Callable[[], None] | None = None) -> None:
 
 
 def test_documents_of_old_are_found_until_they_are_indexed_anew(org: Org) -> None:
-    desk = Desk(org)
+    workspace = Workspace(org)
     api = org.api("admin")
     create_text(api, ENGLISH, "a")
     old = create_text(api, ENGLISH + " Again.", "b")
-    _as_before_the_migration(desk)
+    _as_before_the_migration(workspace)
     assert _found(org, "rents") == ["a", "b"]
     assert _found(org, "rent") == []
     assert _found(org, "rents", "&language=en") == ["a", "b"]
@@ -229,7 +231,7 @@ def test_documents_of_old_are_found_until_they_are_indexed_anew(org: Org) -> Non
     assert (_found(org, "rents"), _found(org, "rent")) == (["a", "c"], ["c"])
     _index(org)
     assert _found(org, "rents") == _found(org, "rent") == ["a", "c"]
-    assert desk.sql("SELECT 1 FROM artifact_search_backlog") == []
+    assert workspace.sql("SELECT 1 FROM artifact_search_backlog") == []
 
 
 class _KilledError(Exception):
@@ -238,10 +240,10 @@ class _KilledError(Exception):
 
 def test_indexing_goes_on_where_it_was_killed(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "BATCH", 2)
-    desk = Desk(org)
+    workspace = Workspace(org)
     for number in range(5):
         create_text(org.api("labeler"), f"{ENGLISH} {number}", f"{number}")
-    _as_before_the_migration(desk)
+    _as_before_the_migration(workspace)
     calls = []
 
     def checkpoint() -> None:
@@ -264,7 +266,7 @@ def test_indexing_goes_on_where_it_was_killed(org: Org, monkeypatch: pytest.Monk
 
 def test_the_job_indexes_what_waits(org: Org, work: Work, app: Flask) -> None:
     create_text(org.api("labeler"), ENGLISH, "a")
-    _as_before_the_migration(Desk(org))
+    _as_before_the_migration(Workspace(org))
     make_due(app, "artifacts.index")
     work()
     assert _found(org, "rent") == ["a"]

@@ -15,14 +15,14 @@ from app.kit.ids import uuid7
 from app.workflow.tag_sets.review_ranks import RANK_STEP
 from tests.documents.artifacts.conftest import create_text, make_pdf, upload
 from tests.factories import Org
-from tests.factories.desk import Desk, counts
+from tests.factories.workspace import Workspace, counts
 
 Work = Callable[[], None]
 
 
 @pytest.fixture
-def desk(org: Org) -> Desk:
-    return Desk(org)
+def workspace(org: Org) -> Workspace:
+    return Workspace(org)
 
 
 def _patch(org: Org, artifact_id: Any, by: str = "admin", **body: Any) -> Any:
@@ -35,55 +35,55 @@ def _error(answer: Any, status: int, code: str) -> dict[str, Any]:
     return dict(answer.json["error"])
 
 
-def test_every_member_can_be_changed_and_the_revision_rises_once(desk: Desk) -> None:
-    document = create_text(desk.org.api("labeler"), "text", metadata={"a": 1, "b": "x"})
+def test_every_member_can_be_changed_and_the_revision_rises_once(workspace: Workspace) -> None:
+    document = create_text(workspace.org.api("labeler"), "text", metadata={"a": 1, "b": "x"})
     wanted = {
         "name": "other.txt",
-        "schema_id": str(desk.schema()),
+        "schema_id": str(workspace.schema()),
         "external_id": "e-7",
         "metadata": {"c": True},
         "priority": 99,
         "due_at": "2030-01-02T03:04:05Z",
         "gold": True,
     }
-    answer = _patch(desk.org, document["id"], **wanted, revision=1)
+    answer = _patch(workspace.org, document["id"], **wanted, revision=1)
     assert answer.status_code == 200, answer.json
     changed = answer.json["data"]
     assert {name: changed[name] for name in wanted} == wanted
     assert (changed["revision"], answer.headers["ETag"]) == (2, '"2"')
-    assert desk.org.api("reviewer").get(f"/artifacts/{document['id']}").json["data"] == changed
-    (told,) = desk.events("artifact.updated")
+    assert workspace.org.api("reviewer").get(f"/artifacts/{document['id']}").json["data"] == changed
+    (told,) = workspace.events("artifact.updated")
     assert told == {
         "artifact_id": document["id"],
         "changed": sorted(wanted),
-        "by": str(desk.org.users["admin"]),
+        "by": str(workspace.org.users["admin"]),
     }
 
 
-def test_members_can_be_cleared_and_nothing_new_changes_nothing(desk: Desk) -> None:
-    artifact_id = desk.artifact(external_id="e", due_at=datetime(2030, 1, 1, tzinfo=UTC))
+def test_members_can_be_cleared_and_nothing_new_changes_nothing(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact(external_id="e", due_at=datetime(2030, 1, 1, tzinfo=UTC))
     cleared = {"schema_id": None, "external_id": None, "due_at": None, "metadata": {}}
-    document = _patch(desk.org, artifact_id, **cleared).json["data"]
+    document = _patch(workspace.org, artifact_id, **cleared).json["data"]
     assert {name: document[name] for name in cleared} == cleared
-    again = _patch(desk.org, artifact_id, **cleared, name=document["name"])
+    again = _patch(workspace.org, artifact_id, **cleared, name=document["name"])
     assert again.json["data"] == document
-    assert _patch(desk.org, artifact_id).json["data"] == document
-    assert len(desk.events("artifact.updated")) == 1
+    assert _patch(workspace.org, artifact_id).json["data"] == document
+    assert len(workspace.events("artifact.updated")) == 1
 
 
-def test_true_is_not_one_in_metadata(desk: Desk) -> None:
-    artifact_id = desk.artifact()
+def test_true_is_not_one_in_metadata(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact()
     for value in (1, True, "1", 1.5):
-        document = _patch(desk.org, artifact_id, metadata={"paid": value}).json["data"]
+        document = _patch(workspace.org, artifact_id, metadata={"paid": value}).json["data"]
         assert document["metadata"] == {"paid": value}
         assert type(document["metadata"]["paid"]) is type(value)
 
 
-def test_only_admins_change_documents(desk: Desk) -> None:
-    artifact_id = desk.artifact()
+def test_only_admins_change_documents(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact()
     for role in ("reviewer", "labeler", "viewer"):
-        _error(_patch(desk.org, artifact_id, role, gold=True), 403, "insufficient_role")
-        again = desk.org.api(role).post(f"/artifacts/{artifact_id}/reprocess")
+        _error(_patch(workspace.org, artifact_id, role, gold=True), 403, "insufficient_role")
+        again = workspace.org.api(role).post(f"/artifacts/{artifact_id}/reprocess")
         _error(again, 403, "insufficient_role")
 
 
@@ -112,71 +112,79 @@ def test_only_admins_change_documents(desk: Desk) -> None:
     ],
     ids=str,
 )
-def test_what_does_not_fit_is_422_and_changes_nothing(desk: Desk, body: dict[str, Any]) -> None:
-    artifact_id = desk.artifact()
-    error = _error(_patch(desk.org, artifact_id, **body), 422, "unprocessable")
+def test_what_does_not_fit_is_422_and_changes_nothing(
+    workspace: Workspace, body: dict[str, Any]
+) -> None:
+    artifact_id = workspace.artifact()
+    error = _error(_patch(workspace.org, artifact_id, **body), 422, "unprocessable")
     assert error["field"].split(".")[0] in body
-    assert desk.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]["revision"] == 1
+    assert (
+        workspace.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]["revision"] == 1
+    )
 
 
-def test_an_unknown_or_foreign_schema_is_refused(desk: Desk, other_org: Org) -> None:
-    artifact_id = desk.artifact()
-    for schema_id in (uuid7(), Desk(other_org).schema()):
-        answer = _patch(desk.org, artifact_id, schema_id=str(schema_id), name="new")
+def test_an_unknown_or_foreign_schema_is_refused(workspace: Workspace, other_org: Org) -> None:
+    artifact_id = workspace.artifact()
+    for schema_id in (uuid7(), Workspace(other_org).schema()):
+        answer = _patch(workspace.org, artifact_id, schema_id=str(schema_id), name="new")
         assert _error(answer, 400, "validation_error")["field"] == "schema_id"
-    document = desk.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
+    document = workspace.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
     assert (document["name"], document["revision"]) == ("invoice.txt", 1)
 
 
-def test_the_schema_stays_while_there_are_label_sets_of_it(desk: Desk) -> None:
-    first, second = desk.schema(), desk.schema()
-    sent = desk.submitted(desk.artifact(first))
+def test_the_schema_stays_while_there_are_label_sets_of_it(workspace: Workspace) -> None:
+    first, second = workspace.schema(), workspace.schema()
+    sent = workspace.submitted(workspace.artifact(first))
     path = sent["artifact_id"]
     for wanted in (str(second), None):
-        error = _error(_patch(desk.org, path, schema_id=wanted), 409, "conflict")
+        error = _error(_patch(workspace.org, path, schema_id=wanted), 409, "conflict")
         assert error["details"] == {"tag_sets": [sent["id"]]}
-    assert _patch(desk.org, path, schema_id=str(first), priority=60).status_code == 200
-    rejected = desk.org.api("reviewer").post(
+    assert _patch(workspace.org, path, schema_id=str(first), priority=60).status_code == 200
+    rejected = workspace.org.api("reviewer").post(
         f"/tag-sets/{sent['id']}/reject", {"reason": "no", "send_to": "pool"}
     )
     assert rejected.status_code == 200
-    changed = _patch(desk.org, path, schema_id=str(second)).json["data"]
+    changed = _patch(workspace.org, path, schema_id=str(second)).json["data"]
     assert (changed["schema_id"], changed["status"]) == (str(second), "ready")
 
 
-def test_another_schema_may_ask_for_more_label_sets(desk: Desk) -> None:
-    twice = desk.schema(labels_per_artifact=2)
-    sent = desk.submitted()
-    desk.sql("UPDATE tag_sets SET schema_id = :id WHERE id = :set", id=str(twice), set=sent["id"])
-    changed = _patch(desk.org, sent["artifact_id"], schema_id=str(twice)).json["data"]
+def test_another_schema_may_ask_for_more_label_sets(workspace: Workspace) -> None:
+    twice = workspace.schema(labels_per_artifact=2)
+    sent = workspace.submitted()
+    workspace.sql(
+        "UPDATE tag_sets SET schema_id = :id WHERE id = :set", id=str(twice), set=sent["id"]
+    )
+    changed = _patch(workspace.org, sent["artifact_id"], schema_id=str(twice)).json["data"]
     assert changed["status"] == "in_progress"
 
 
-def test_archiving_frees_the_claim_and_keeps_label_sets(desk: Desk) -> None:
-    draft = desk.saved()
+def test_archiving_frees_the_claim_and_keeps_label_sets(workspace: Workspace) -> None:
+    draft = workspace.saved()
     path = f"/artifacts/{draft['artifact_id']}"
-    archived = _patch(desk.org, draft["artifact_id"], archived=True).json["data"]
+    archived = _patch(workspace.org, draft["artifact_id"], archived=True).json["data"]
     assert (archived["archived"], archived["claim"]) == (True, None)
     assert archived["label_counts"] == counts(draft=1)
-    assert desk.org.api("labeler").post(f"{path}/claim").status_code == 409
-    assert desk.org.api("viewer").get("/artifacts").json["meta"]["total"] == 0
-    back = _patch(desk.org, draft["artifact_id"], archived=False).json["data"]
+    assert workspace.org.api("labeler").post(f"{path}/claim").status_code == 409
+    assert workspace.org.api("viewer").get("/artifacts").json["meta"]["total"] == 0
+    back = _patch(workspace.org, draft["artifact_id"], archived=False).json["data"]
     assert (back["archived"], back["status"], back["revision"]) == (False, "in_progress", 3)
-    assert desk.org.api("labeler").get(f"/tag-sets/{draft['id']}").json["data"]["tags"]
+    assert workspace.org.api("labeler").get(f"/tag-sets/{draft['id']}").json["data"]["tags"]
 
 
-def test_a_document_that_was_only_claimed_is_ready_after_archiving(desk: Desk) -> None:
-    artifact_id = desk.artifact()
-    desk.org.api("labeler").post(f"/artifacts/{artifact_id}/claim")
-    assert _patch(desk.org, artifact_id, archived=True).json["data"]["status"] == "ready"
+def test_a_document_that_was_only_claimed_is_ready_after_archiving(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact()
+    workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/claim")
+    assert _patch(workspace.org, artifact_id, archived=True).json["data"]["status"] == "ready"
 
 
-def test_a_stale_revision_is_refused(desk: Desk) -> None:
-    artifact_id = desk.artifact()
-    _patch(desk.org, artifact_id, priority=1)
-    error = _error(_patch(desk.org, artifact_id, priority=2, revision=1), 409, "stale_precondition")
+def test_a_stale_revision_is_refused(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact()
+    _patch(workspace.org, artifact_id, priority=1)
+    error = _error(
+        _patch(workspace.org, artifact_id, priority=2, revision=1), 409, "stale_precondition"
+    )
     assert error["details"] == {"current_revision": 2}
-    header = desk.org.api("admin").patch(
+    header = workspace.org.api("admin").patch(
         f"/artifacts/{artifact_id}", {"priority": 2}, headers={"If-Match": '"1"'}
     )
     _error(header, 409, "stale_precondition")
@@ -193,31 +201,31 @@ def _together(*calls: Callable[[], Any]) -> list[Any]:
         return list(pool.map(run, calls))
 
 
-def test_of_two_changes_over_one_revision_exactly_one_wins(desk: Desk) -> None:
-    artifact_id = desk.artifact()
+def test_of_two_changes_over_one_revision_exactly_one_wins(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact()
     for revision in range(1, 9):
         answers = _together(
-            *(lambda n=n, r=revision: _patch(desk.org, artifact_id, priority=n, revision=r)
+            *(lambda n=n, r=revision: _patch(workspace.org, artifact_id, priority=n, revision=r)
               for n in (2 * revision, 2 * revision + 1))
         )  # fmt: skip
         assert sorted(a.status_code for a in answers) == [200, 409]
         (won,) = [a.json["data"] for a in answers if a.status_code == 200]
-        now = desk.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
+        now = workspace.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
         assert (now["priority"], now["revision"]) == (won["priority"], revision + 1)
 
 
-def test_archiving_and_claiming_at_once_leave_no_claimed_archive(desk: Desk) -> None:
-    schema_id = desk.schema()
+def test_archiving_and_claiming_at_once_leave_no_claimed_archive(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
     for _ in range(8):
-        artifact_id = desk.artifact(schema_id)
+        artifact_id = workspace.artifact(schema_id)
         archived, claimed = _together(
-            lambda a=artifact_id: _patch(desk.org, a, archived=True),
-            lambda a=artifact_id: desk.org.api("labeler").post(f"/artifacts/{a}/claim"),
+            lambda a=artifact_id: _patch(workspace.org, a, archived=True),
+            lambda a=artifact_id: workspace.org.api("labeler").post(f"/artifacts/{a}/claim"),
         )
         assert archived.status_code == 200
         assert claimed.status_code in (200, 409)
-        assert desk.artifact_row(artifact_id).claim_user_id is None
-        assert desk.artifact_row(artifact_id).status == "ready"
+        assert workspace.artifact_row(artifact_id).claim_user_id is None
+        assert workspace.artifact_row(artifact_id).status == "ready"
 
 
 def _rank(priority: int, at: datetime) -> int:
@@ -246,29 +254,29 @@ def test_the_place_in_the_queue_is_priority_then_time(
     assert found == _rank(priority, at)
 
 
-def test_urgency_moves_what_waits_for_review(desk: Desk) -> None:
-    sent = desk.submitted()
-    rejected = desk.submitted(desk.artifact())
-    desk.sql("UPDATE tag_sets SET status = 'rejected' WHERE id = :id", id=rejected["id"])
+def test_urgency_moves_what_waits_for_review(workspace: Workspace) -> None:
+    sent = workspace.submitted()
+    rejected = workspace.submitted(workspace.artifact())
+    workspace.sql("UPDATE tag_sets SET status = 'rejected' WHERE id = :id", id=rejected["id"])
 
     def rank(tag_set: dict[str, Any]) -> int:
-        found = desk.sql("SELECT review_rank FROM tag_sets WHERE id = :id", id=tag_set["id"])
+        found = workspace.sql("SELECT review_rank FROM tag_sets WHERE id = :id", id=tag_set["id"])
         return int(found[0][0])
 
     before, other = rank(sent), rank(rejected)
     submitted_at = datetime.fromisoformat(sent["submitted_at"])
     assert before == _rank(50, submitted_at)
-    _patch(desk.org, sent["artifact_id"], priority=80)
+    _patch(workspace.org, sent["artifact_id"], priority=80)
     assert rank(sent) == _rank(80, submitted_at)
     due = submitted_at + timedelta(days=3)
-    _patch(desk.org, sent["artifact_id"], due_at=due.isoformat())
+    _patch(workspace.org, sent["artifact_id"], due_at=due.isoformat())
     assert rank(sent) == _rank(80, submitted_at)
     near = submitted_at + timedelta(hours=3)
-    _patch(desk.org, sent["artifact_id"], due_at=near.isoformat())
+    _patch(workspace.org, sent["artifact_id"], due_at=near.isoformat())
     assert rank(sent) == _rank(101, near - timedelta(milliseconds=80))
-    _patch(desk.org, sent["artifact_id"], due_at=None, priority=50)
+    _patch(workspace.org, sent["artifact_id"], due_at=None, priority=50)
     assert rank(sent) == before
-    _patch(desk.org, rejected["artifact_id"], priority=80)
+    _patch(workspace.org, rejected["artifact_id"], priority=80)
     assert rank(rejected) == other
 
 
@@ -279,7 +287,7 @@ def test_reading_anew_gives_the_same_text_and_pages(org: Org, work: Work) -> Non
         create_text(api, "Text that came as text.\nTwo lines of it.")["id"],
     ]
     work()
-    desk = Desk(org)
+    workspace = Workspace(org)
     for artifact_id in made:
         path = f"/artifacts/{artifact_id}"
         text_before, pages_before = (
@@ -295,29 +303,29 @@ def test_reading_anew_gives_the_same_text_and_pages(org: Org, work: Work) -> Non
         assert api.get(path).json["data"]["status"] == "ready"
         assert api.get(f"{path}/text").json["data"] == text_before
         assert api.get(f"{path}/pages").json["data"] == pages_before
-    assert len(desk.events("artifact.ingested")) == len(made)
+    assert len(workspace.events("artifact.ingested")) == len(made)
 
 
 @pytest.mark.parametrize("status", ["ready", "in_progress", "in_review", "done"])
 def test_a_document_of_the_release_before_is_not_ingested_again(
     org: Org, work: Work, status: str
 ) -> None:
-    api, desk = org.api("admin"), Desk(org)
+    api, workspace = org.api("admin"), Workspace(org)
     document = create_text(api, "The text as it is.")["id"]
     # It was made, and is reprocessed, by an instance that knows nothing of `ingested_at`.
     sql = "UPDATE artifacts SET status = :status, ingested_at = NULL WHERE id = :id"
-    desk.sql(sql, id=document, status=status)
+    workspace.sql(sql, id=document, status=status)
     assert api.post(f"/artifacts/{document}/reprocess").status_code == 202
     work()
     assert api.get(f"/artifacts/{document}").json["data"]["status"] == "ready"
-    assert len(desk.events("artifact.ingested")) == 1
+    assert len(workspace.events("artifact.ingested")) == 1
 
 
 def test_a_document_that_failed_first_is_ingested_once(org: Org, work: Work) -> None:
-    api, desk = org.api("admin"), Desk(org)
+    api, workspace = org.api("admin"), Workspace(org)
     document = upload(api, make_pdf("Warehouse"), "w.pdf").json["data"]["id"]
     change = "UPDATE artifacts SET media_type = :type WHERE id = :id"
-    desk.sql(change, id=document, type="image/png")
+    workspace.sql(change, id=document, type="image/png")
     for kind, status, fired in (
         (None, "failed", 0),
         ("application/pdf", "ready", 1),
@@ -325,17 +333,17 @@ def test_a_document_that_failed_first_is_ingested_once(org: Org, work: Work) -> 
         ("application/pdf", "ready", 1),
     ):
         if kind is not None:
-            desk.sql(change, id=document, type=kind)
+            workspace.sql(change, id=document, type=kind)
             assert api.post(f"/artifacts/{document}/reprocess").status_code == 202
         work()
         assert api.get(f"/artifacts/{document}").json["data"]["status"] == status
-        assert len(desk.events("artifact.ingested")) == fired
+        assert len(workspace.events("artifact.ingested")) == fired
 
 
 def test_a_failed_document_can_be_read_anew(org: Org, work: Work) -> None:
     api = org.api("admin")
     artifact_id = create_text(api, "The text as it is.")["id"]
-    Desk(org).sql(
+    Workspace(org).sql(
         'UPDATE artifacts SET status = \'failed\', failure = \'{"code": "x", "message": "y"}\''
         " WHERE id = :id",
         id=artifact_id,
@@ -349,8 +357,8 @@ def test_what_cannot_be_read_any_more_is_found_no_more(org: Org, work: Work) -> 
     api = org.api("admin")
     document = upload(api, make_pdf("Warehouse"), "w.pdf").json["data"]
     work()
-    desk = Desk(org)
-    desk.sql("UPDATE artifacts SET media_type = 'image/png' WHERE id = :id", id=document["id"])
+    workspace = Workspace(org)
+    workspace.sql("UPDATE artifacts SET media_type = 'image/png' WHERE id = :id", id=document["id"])
     api.post(f"/artifacts/{document['id']}/reprocess")
     assert api.get("/artifacts?q=warehouse").json["meta"]["total"] == 1
     work()
@@ -359,18 +367,20 @@ def test_what_cannot_be_read_any_more_is_found_no_more(org: Org, work: Work) -> 
     assert api.get("/artifacts?q=warehouse").json["meta"]["total"] == 0
 
 
-def test_label_sets_stand_against_reading_anew(desk: Desk) -> None:
-    draft = desk.draft()
+def test_label_sets_stand_against_reading_anew(workspace: Workspace) -> None:
+    draft = workspace.draft()
     path = f"/artifacts/{draft['artifact_id']}/reprocess"
-    error = _error(desk.org.api("admin").post(path), 409, "conflict")
+    error = _error(workspace.org.api("admin").post(path), 409, "conflict")
     assert error["details"] == {"tag_sets": [draft["id"]]}
-    archived = desk.artifact(archived=True)
-    error = _error(desk.org.api("admin").post(f"/artifacts/{archived}/reprocess"), 409, "conflict")
+    archived = workspace.artifact(archived=True)
+    error = _error(
+        workspace.org.api("admin").post(f"/artifacts/{archived}/reprocess"), 409, "conflict"
+    )
     assert error["details"] == {"state": "archived"}
 
 
-def test_a_stale_revision_stands_against_reading_anew(desk: Desk) -> None:
-    api, artifact_id = desk.org.api("admin"), desk.artifact()
+def test_a_stale_revision_stands_against_reading_anew(workspace: Workspace) -> None:
+    api, artifact_id = workspace.org.api("admin"), workspace.artifact()
     assert api.patch(f"/artifacts/{artifact_id}", {"gold": True}).status_code == 200
     answer = api.post(f"/artifacts/{artifact_id}/reprocess", {"revision": 1})
     assert _error(answer, 409, "stale_precondition")["details"] == {"current_revision": 2}
@@ -378,9 +388,9 @@ def test_a_stale_revision_stands_against_reading_anew(desk: Desk) -> None:
     assert api.post(f"/artifacts/{artifact_id}/reprocess", {"revision": 2}).status_code == 202
 
 
-def test_reading_anew_ends_the_claim(desk: Desk) -> None:
-    artifact_id = desk.artifact()
-    desk.org.api("labeler").post(f"/artifacts/{artifact_id}/claim")
-    answer = desk.org.api("admin").post(f"/artifacts/{artifact_id}/reprocess")
+def test_reading_anew_ends_the_claim(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact()
+    workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/claim")
+    answer = workspace.org.api("admin").post(f"/artifacts/{artifact_id}/reprocess")
     assert answer.json["data"]["claim"] is None
     assert UUID(answer.json["data"]["id"]) == artifact_id

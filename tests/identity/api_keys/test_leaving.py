@@ -14,9 +14,9 @@ from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.kit.principal import Caller, Organization
 from tests.factories import Org
-from tests.factories.desk import Desk, tag
 from tests.factories.emails import list_emails_to
 from tests.factories.orgs import Api
+from tests.factories.workspace import Workspace, tag
 
 Work = Callable[[], None]
 End = Callable[[Org], None]
@@ -229,11 +229,11 @@ def test_keys_of_a_reopened_organization_work_again(org: Org) -> None:
 
 
 def test_a_key_labels_in_the_name_of_who_left(org: Org, work: Work) -> None:
-    desk = Desk(org)
+    workspace = Workspace(org)
     key = org.key("labeler", maker="admin")
     _remove(org)
     work()
-    document = desk.artifact()
+    document = workspace.artifact()
     assert key.post(f"/artifacts/{document}/claim").status_code == 200
     made = key.post(f"/artifacts/{document}/tag-sets", {"from": "empty"})
     assert made.status_code == 201, made.json

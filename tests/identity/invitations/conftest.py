@@ -19,7 +19,7 @@ def address() -> str:
     return f"guest.{uuid7().hex}@test.example"
 
 
-class Desk:
+class Workspace:
     """The invitations of an organization, for the inviter and the invited."""
 
     def __init__(self, org: Org, work: Callable[[], None]) -> None:
@@ -66,8 +66,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(org: Org, work: Callable[[], None]) -> Desk:
-    return Desk(org, work)
+def workspace(org: Org, work: Callable[[], None]) -> Workspace:
+    return Workspace(org, work)
 
 
 def code(answer: Any) -> str:

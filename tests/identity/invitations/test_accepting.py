@@ -14,7 +14,7 @@ from app.kit.api import http
 from tests.factories import Org
 from tests.factories.orgs import PASSWORD as OLD_PASSWORD
 from tests.factories.teams import make_team
-from tests.identity.invitations.conftest import PASSWORD, Desk, address, code
+from tests.identity.invitations.conftest import PASSWORD, Workspace, address, code
 
 
 def _verified(org: Org, email: str) -> bool:
@@ -23,15 +23,15 @@ def _verified(org: Org, email: str) -> bool:
         return user.email_verified_at is not None
 
 
-def test_a_token_tells_what_it_offers(desk: Desk) -> None:
+def test_a_token_tells_what_it_offers(workspace: Workspace) -> None:
     email = address()
-    token = desk.invited(email, "reviewer")
-    answer = desk.offer(token)
+    token = workspace.invited(email, "reviewer")
+    answer = workspace.offer(token)
     assert answer.status_code == 200
     offer = answer.json["data"]
     assert offer.pop("expires_at")
     assert offer == {
-        "organization": {"slug": desk.org.slug, "name": "Test"},
+        "organization": {"slug": workspace.org.slug, "name": "Test"},
         "email": email,
         "role": "reviewer",
         "inviter_name": "Admin",
@@ -40,35 +40,37 @@ def test_a_token_tells_what_it_offers(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("token", ["x", "é", "a" * 5000, "..%2f", "%F0%9F%8E%89"])
-def test_an_unknown_token_is_not_found(desk: Desk, token: str) -> None:
-    assert desk.offer(token).status_code == 404
-    assert desk.join(token).status_code == 404
+def test_an_unknown_token_is_not_found(workspace: Workspace, token: str) -> None:
+    assert workspace.offer(token).status_code == 404
+    assert workspace.join(token).status_code == 404
 
 
-def test_a_new_account_is_made_verified_and_signed_in(desk: Desk) -> None:
+def test_a_new_account_is_made_verified_and_signed_in(workspace: Workspace) -> None:
     email = address()
-    team = make_team(desk.org)
-    token = desk.invited(email, "reviewer", team_ids=[team["id"]])
-    answer = desk.join(token)
+    team = make_team(workspace.org)
+    token = workspace.invited(email, "reviewer", team_ids=[team["id"]])
+    answer = workspace.join(token)
     assert answer.status_code == 200
     data = answer.json["data"]
     assert data["user"]["email"] == email
-    assert data["organizations"] == [{"slug": desk.org.slug, "name": "Test", "role": "reviewer"}]
-    guest = desk.guest(data["access_token"])
-    guest.slug = desk.org.slug
+    assert data["organizations"] == [
+        {"slug": workspace.org.slug, "name": "Test", "role": "reviewer"}
+    ]
+    guest = workspace.guest(data["access_token"])
+    guest.slug = workspace.org.slug
     assert guest.get("/review-queue").status_code == 200
     assert guest.get("/users/me").json["data"]["email_verified"] is True
-    members = desk.org.api().get(f"/teams/{team['id']}").json["data"]["members"]
+    members = workspace.org.api().get(f"/teams/{team['id']}").json["data"]["members"]
     assert [m["user"]["email"] for m in members] == [email]
-    login = desk.guest().post("/auth/login", json={"email": email, "password": PASSWORD})
+    login = workspace.guest().post("/auth/login", json={"email": email, "password": PASSWORD})
     assert login.status_code == 200
 
 
-def test_a_team_that_has_gone_meanwhile_is_passed_over(desk: Desk) -> None:
-    team = make_team(desk.org)
-    token = desk.invited(address(), team_ids=[team["id"]])
-    assert desk.org.api().delete(f"/teams/{team['id']}").status_code == 204
-    assert desk.join(token).status_code == 200
+def test_a_team_that_has_gone_meanwhile_is_passed_over(workspace: Workspace) -> None:
+    team = make_team(workspace.org)
+    token = workspace.invited(address(), team_ids=[team["id"]])
+    assert workspace.org.api().delete(f"/teams/{team['id']}").status_code == 204
+    assert workspace.join(token).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -82,173 +84,183 @@ def test_a_team_that_has_gone_meanwhile_is_passed_over(desk: Desk) -> None:
     ],
 )
 def test_a_new_account_needs_name_and_a_good_password(
-    desk: Desk, body: dict[str, Any], field: str
+    workspace: Workspace, body: dict[str, Any], field: str
 ) -> None:
-    token = desk.invited(address())
-    answer = desk.accept(token, **body)
+    token = workspace.invited(address())
+    answer = workspace.accept(token, **body)
     assert (answer.status_code, answer.json["error"]["field"]) == (400, field)
-    assert desk.join(token).status_code == 200
+    assert workspace.join(token).status_code == 200
 
 
-def test_an_existing_account_joins_with_its_password(desk: Desk, other_org: Org) -> None:
+def test_an_existing_account_joins_with_its_password(workspace: Workspace, other_org: Org) -> None:
     email = other_org.email("viewer")
-    token = desk.invited(email)
-    assert desk.offer(token).json["data"]["has_account"] is True
+    token = workspace.invited(email)
+    assert workspace.offer(token).json["data"]["has_account"] is True
     for body, status in (({}, 400), ({"password": "wrong-password"}, 401)):
-        assert desk.accept(token, **body).status_code == status
-    answer = desk.accept(token, password=OLD_PASSWORD)
+        assert workspace.accept(token, **body).status_code == status
+    answer = workspace.accept(token, password=OLD_PASSWORD)
     assert answer.status_code == 200
     slugs = {o["slug"] for o in answer.json["data"]["organizations"]}
-    assert slugs == {desk.org.slug, other_org.slug}
+    assert slugs == {workspace.org.slug, other_org.slug}
 
 
-def test_an_existing_account_joins_with_its_token(desk: Desk, other_org: Org) -> None:
+def test_an_existing_account_joins_with_its_token(workspace: Workspace, other_org: Org) -> None:
     email = other_org.email("viewer")
-    with desk.org.app.app_context(), db.transaction() as session:
+    with workspace.org.app.app_context(), db.transaction() as session:
         session.get_one(User, other_org.users["viewer"]).email_verified_at = None
-    token = desk.invited(email)
-    answer = desk.accept(token, bearer=other_org.tokens["viewer"])
+    token = workspace.invited(email)
+    answer = workspace.accept(token, bearer=other_org.tokens["viewer"])
     assert answer.status_code == 200
     assert answer.json["data"]["access_token"] == other_org.tokens["viewer"]
     assert 0 < answer.json["data"]["expires_in"] <= 24 * 3600
-    assert desk.roles()[email] == "labeler"
-    assert _verified(desk.org, email)
+    assert workspace.roles()[email] == "labeler"
+    assert _verified(workspace.org, email)
 
 
-def test_nobody_joins_in_anothers_place(desk: Desk, other_org: Org) -> None:
-    known, unknown = desk.invited(other_org.email("viewer")), desk.invited(address())
+def test_nobody_joins_in_anothers_place(workspace: Workspace, other_org: Org) -> None:
+    known, unknown = workspace.invited(other_org.email("viewer")), workspace.invited(address())
     for token in (known, unknown):
-        answer = desk.accept(token, bearer=other_org.tokens["owner"], name="x", password=PASSWORD)
+        answer = workspace.accept(
+            token, bearer=other_org.tokens["owner"], name="x", password=PASSWORD
+        )
         assert (answer.status_code, code(answer)) == (403, "permission_denied")
-    garbled = desk.accept(known, bearer="nope", password=OLD_PASSWORD)
+    garbled = workspace.accept(known, bearer="nope", password=OLD_PASSWORD)
     assert (garbled.status_code, code(garbled)) == (401, "invalid_credentials")
-    assert other_org.email("owner") not in desk.roles()
+    assert other_org.email("owner") not in workspace.roles()
 
 
 def test_no_password_is_made_where_single_sign_on_rules(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    policy, token = Mock(), desk.invited(address())
+    policy, token = Mock(), workspace.invited(address())
     policy.find_address_error.return_value = errors.denied("Sign in elsewhere.")
     monkeypatch.setattr(password_policy, "_policies", [policy])
-    assert code(desk.join(token)) == "permission_denied"
+    assert code(workspace.join(token)) == "permission_denied"
     monkeypatch.undo()
-    assert desk.join(token).status_code == 200
+    assert workspace.join(token).status_code == 200
 
 
-def test_an_account_of_a_look_alike_address_is_somebody_elses(desk: Desk) -> None:
+def test_an_account_of_a_look_alike_address_is_somebody_elses(workspace: Workspace) -> None:
     email = address()
-    assert desk.join(desk.invited(email)).status_code == 200
+    assert workspace.join(workspace.invited(email)).status_code == 200
     twin = email.replace("guest", "gu\u0435st")
-    answer = desk.invite(twin)
+    answer = workspace.invite(twin)
     if answer.status_code == 201:
-        token = desk.token(twin)
-        assert desk.offer(token).json["data"]["has_account"] is False
-        assert desk.join(token).status_code == 409
+        token = workspace.token(twin)
+        assert workspace.offer(token).json["data"]["has_account"] is False
+        assert workspace.join(token).status_code == 409
     else:
         assert answer.status_code in (400, 409)
-    assert twin not in desk.roles()
+    assert twin not in workspace.roles()
 
 
-def test_a_second_acceptance_is_told(desk: Desk) -> None:
-    token = desk.invited(address())
-    assert desk.join(token).status_code == 200
-    for answer in (desk.join(token), desk.offer(token)):
+def test_a_second_acceptance_is_told(workspace: Workspace) -> None:
+    token = workspace.invited(address())
+    assert workspace.join(token).status_code == 200
+    for answer in (workspace.join(token), workspace.offer(token)):
         assert (answer.status_code, code(answer)) == (409, "conflict")
         assert answer.json["error"]["details"] == {"state": "accepted"}
 
 
-def test_an_expired_one_is_told(desk: Desk) -> None:
-    token = desk.invited(address())
-    desk.sql("UPDATE invitations SET expires_at = now()")
-    for answer in (desk.join(token), desk.offer(token)):
+def test_an_expired_one_is_told(workspace: Workspace) -> None:
+    token = workspace.invited(address())
+    workspace.sql("UPDATE invitations SET expires_at = now()")
+    for answer in (workspace.join(token), workspace.offer(token)):
         assert answer.json["error"]["details"] == {"state": "expired"}
 
 
 @pytest.mark.parametrize("_again", range(3))
-def test_two_acceptances_in_one_instant_make_one_membership(desk: Desk, _again: int) -> None:
+def test_two_acceptances_in_one_instant_make_one_membership(
+    workspace: Workspace, _again: int
+) -> None:
     email = address()
-    token = desk.invited(email)
+    token = workspace.invited(email)
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: desk.join(token), range(4)))
+        answers = list(pool.map(lambda _: workspace.join(token), range(4)))
     assert sorted(a.status_code for a in answers) == [200, 409, 409, 409]
-    assert [e for e in desk.roles() if e == email] == [email]
+    assert [e for e in workspace.roles() if e == email] == [email]
 
 
 @pytest.mark.parametrize("_again", range(3))
 def test_two_acceptances_of_an_account_in_one_instant(
-    desk: Desk, other_org: Org, _again: int
+    workspace: Workspace, other_org: Org, _again: int
 ) -> None:
-    token = desk.invited(other_org.email("viewer"))
+    token = workspace.invited(other_org.email("viewer"))
 
     def accept(bearer: str | None) -> int:
         body = {} if bearer else {"password": OLD_PASSWORD}
-        return int(desk.accept(token, bearer=bearer, **body).status_code)
+        return int(workspace.accept(token, bearer=bearer, **body).status_code)
 
     with ThreadPoolExecutor(2) as pool:
         found = sorted(pool.map(accept, [None, other_org.tokens["viewer"]]))
     assert found == [200, 409]
 
 
-def test_the_same_idempotency_key_answers_again(desk: Desk) -> None:
-    path = f"/auth/invitations/{desk.invited(address())}/accept"
+def test_the_same_idempotency_key_answers_again(workspace: Workspace) -> None:
+    path = f"/auth/invitations/{workspace.invited(address())}/accept"
     body, headers = {"name": "Nora", "password": PASSWORD}, {"Idempotency-Key": "again"}
-    first = desk.guest().post(path, json=body, headers=headers)
-    again = desk.guest().post(path, json=body, headers=headers)
+    first = workspace.guest().post(path, json=body, headers=headers)
+    again = workspace.guest().post(path, json=body, headers=headers)
     assert again.headers["Idempotency-Replayed"] == "true"
     assert again.json == first.json
 
 
-def test_only_the_same_person_is_answered_again(desk: Desk, other_org: Org) -> None:
-    path = f"/auth/invitations/{desk.invited(other_org.email('viewer'))}/accept"
+def test_only_the_same_person_is_answered_again(workspace: Workspace, other_org: Org) -> None:
+    path = f"/auth/invitations/{workspace.invited(other_org.email('viewer'))}/accept"
     own = {"Idempotency-Key": "mine"}
     signed_in = own | {"Authorization": f"Bearer {other_org.tokens['viewer']}"}
-    first = desk.guest().post(path, json={}, headers=signed_in)
+    first = workspace.guest().post(path, json={}, headers=signed_in)
     assert first.status_code == 200, first.json
-    stranger = desk.guest().post(path, json={}, headers=own)
+    stranger = workspace.guest().post(path, json={}, headers=own)
     assert "Idempotency-Replayed" not in stranger.headers
     assert stranger.status_code >= 400
-    again = desk.guest().post(path, json={}, headers=signed_in)
+    again = workspace.guest().post(path, json={}, headers=signed_in)
     assert (again.status_code, again.json) == (200, first.json)
 
 
-def test_a_suspended_organization_takes_nobody_and_a_closed_one_is_gone(desk: Desk) -> None:
-    token = desk.invited(address())
-    desk.sql("UPDATE organizations SET status = 'suspended' WHERE id = :id", id=desk.org.id)
-    assert desk.offer(token).status_code == 200
-    assert desk.join(token).status_code == 403
-    desk.sql("UPDATE organizations SET status = 'closed' WHERE id = :id", id=desk.org.id)
-    assert desk.join(token).json["error"]["details"] == {"state": "revoked"}
-    assert desk.offer(token).status_code == 409
+def test_a_suspended_organization_takes_nobody_and_a_closed_one_is_gone(
+    workspace: Workspace,
+) -> None:
+    token = workspace.invited(address())
+    workspace.sql(
+        "UPDATE organizations SET status = 'suspended' WHERE id = :id", id=workspace.org.id
+    )
+    assert workspace.offer(token).status_code == 200
+    assert workspace.join(token).status_code == 403
+    workspace.sql("UPDATE organizations SET status = 'closed' WHERE id = :id", id=workspace.org.id)
+    assert workspace.join(token).json["error"]["details"] == {"state": "revoked"}
+    assert workspace.offer(token).status_code == 409
 
 
-def test_the_token_is_in_no_log(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    token, told = desk.invited(address()), Mock()
+def test_the_token_is_in_no_log(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    token, told = workspace.invited(address()), Mock()
     monkeypatch.setattr(http, "log", told)
-    desk.offer(token)
+    workspace.offer(token)
     assert told.info.call_args.kwargs["path"] == "/api/v1/auth/invitations/***"
     # One slip, and no operation has the path; the token is as good as before.
     for slip in (f"{token}/", f"{token}/accept/", f"{token}/accept", f"%20{token}", f"x/{token}"):
-        desk.guest().get(f"/auth/invitations/{slip}")
-    desk.guest().post(f"/auth/invitations/{token}")
+        workspace.guest().get(f"/auth/invitations/{slip}")
+    workspace.guest().post(f"/auth/invitations/{token}")
     assert token not in str(told.mock_calls)
-    assert desk.offer(token).status_code == 200
+    assert workspace.offer(token).status_code == 200
 
 
-def test_the_audit_log_tells_who_invited_and_who_accepted(desk: Desk) -> None:
+def test_the_audit_log_tells_who_invited_and_who_accepted(workspace: Workspace) -> None:
     email = address()
-    token = desk.invited(email)
-    assert desk.join(token).status_code == 200
-    with desk.org.app.app_context(), tenancy.across_organizations(reason="reads the log"):
+    token = workspace.invited(email)
+    assert workspace.join(token).status_code == 200
+    with workspace.org.app.app_context(), tenancy.across_organizations(reason="reads the log"):
         sql = text(
             "SELECT action, actor_label, target_label, changes::text FROM audit_entries"
             " WHERE organization_id = :id AND target_type IN ('invitations', 'members')"
             " AND at > now() - interval '1 minute' ORDER BY id"
         )
-        rows = db.session().execute(sql, {"id": desk.org.id}).all()
-    told = [tuple(row[:3]) for row in rows if row.actor_label in (email, desk.org.email("admin"))]
+        rows = db.session().execute(sql, {"id": workspace.org.id}).all()
+    told = [
+        tuple(row[:3]) for row in rows if row.actor_label in (email, workspace.org.email("admin"))
+    ]
     assert told == [
-        ("invitations.create", desk.org.email("admin"), email),
+        ("invitations.create", workspace.org.email("admin"), email),
         ("invitations.accept", email, email),
         ("members.create", email, email),
     ]

@@ -11,33 +11,33 @@ from sqlalchemy import text
 from app.identity.control_plane import service as control_plane
 from app.kit import db, tenancy
 from tests.factories import Org
-from tests.identity.invitations.conftest import Desk, address, code
+from tests.identity.invitations.conftest import Workspace, address, code
 
-End = Callable[[Desk], None]
-
-
-def _remove(desk: Desk) -> None:
-    path = f"/organizations/{desk.org.slug}/members/{desk.org.users['admin']}"
-    assert desk.org.api("owner").delete(path).status_code == 204
+End = Callable[[Workspace], None]
 
 
-def _leave(desk: Desk) -> None:
-    path = f"/organizations/{desk.org.slug}/members/{desk.org.users['admin']}"
-    assert desk.org.api("admin").delete(path).status_code == 204
+def _remove(workspace: Workspace) -> None:
+    path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['admin']}"
+    assert workspace.org.api("owner").delete(path).status_code == 204
 
 
-def _demote(desk: Desk) -> None:
-    _change_role(desk, "admin", "reviewer")
+def _leave(workspace: Workspace) -> None:
+    path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['admin']}"
+    assert workspace.org.api("admin").delete(path).status_code == 204
 
 
-def _disable(desk: Desk) -> None:
-    with desk.org.app.app_context(), db.transaction():
-        control_plane.disable_user(desk.org.email("admin"))
+def _demote(workspace: Workspace) -> None:
+    _change_role(workspace, "admin", "reviewer")
 
 
-def _change_role(desk: Desk, name: str, role: str) -> None:
-    path = f"/organizations/{desk.org.slug}/members/{desk.org.users[name]}"
-    answer = desk.org.api("owner").patch(path, json={"role": role})
+def _disable(workspace: Workspace) -> None:
+    with workspace.org.app.app_context(), db.transaction():
+        control_plane.disable_user(workspace.org.email("admin"))
+
+
+def _change_role(workspace: Workspace, name: str, role: str) -> None:
+    path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users[name]}"
+    answer = workspace.org.api("owner").patch(path, json={"role": role})
     assert answer.status_code == 200, answer.json
 
 
@@ -47,63 +47,70 @@ def _revoked(answer: Any) -> None:
 
 
 @pytest.mark.parametrize("end", [_remove, _leave, _demote, _disable], ids=lambda e: e.__name__)
-def test_an_invitation_ends_with_its_inviter(desk: Desk, other_org: Org, end: End) -> None:
+def test_an_invitation_ends_with_its_inviter(
+    workspace: Workspace, other_org: Org, end: End
+) -> None:
     other_email = address()
-    assert desk.invite(other_email, by="owner").status_code == 201
-    token = desk.invited(address(), by="admin")
-    end(desk)
-    _revoked(desk.offer(token))
-    _revoked(desk.join(token))
-    listed = desk.org.api("owner").get(desk.path).json["data"]
+    assert workspace.invite(other_email, by="owner").status_code == 201
+    token = workspace.invited(address(), by="admin")
+    end(workspace)
+    _revoked(workspace.offer(token))
+    _revoked(workspace.join(token))
+    listed = workspace.org.api("owner").get(workspace.path).json["data"]
     assert [one["email"] for one in listed] == [other_email]
-    ended = desk.org.api("owner").get(f"{desk.path}?status=revoked").json["data"]
-    assert [one["invited_by"]["id"] for one in ended] == [str(desk.org.users["admin"])]
+    ended = workspace.org.api("owner").get(f"{workspace.path}?status=revoked").json["data"]
+    assert [one["invited_by"]["id"] for one in ended] == [str(workspace.org.users["admin"])]
 
 
-def test_a_demoted_owner_leaves_no_invitation_to_own(desk: Desk) -> None:
-    to_own, to_label = desk.invited(address(), "owner", by="owner"), desk.invited(address())
-    desk.org.add_user("second", "owner")
-    path = f"/organizations/{desk.org.slug}/members/{desk.org.users['owner']}"
-    assert desk.org.api("second").patch(path, json={"role": "admin"}).status_code == 200
-    _revoked(desk.offer(to_own))
-    assert desk.offer(to_label).status_code == 200
+def test_a_demoted_owner_leaves_no_invitation_to_own(workspace: Workspace) -> None:
+    to_own, to_label = (
+        workspace.invited(address(), "owner", by="owner"),
+        workspace.invited(address()),
+    )
+    workspace.org.add_user("second", "owner")
+    path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['owner']}"
+    assert workspace.org.api("second").patch(path, json={"role": "admin"}).status_code == 200
+    _revoked(workspace.offer(to_own))
+    assert workspace.offer(to_label).status_code == 200
 
 
-def test_a_promotion_ends_nothing(desk: Desk) -> None:
-    token = desk.invited(address(), by="admin")
-    _change_role(desk, "admin", "owner")
-    assert desk.offer(token).status_code == 200
+def test_a_promotion_ends_nothing(workspace: Workspace) -> None:
+    token = workspace.invited(address(), by="admin")
+    _change_role(workspace, "admin", "owner")
+    assert workspace.offer(token).status_code == 200
 
 
-def test_an_invitation_from_before_the_removal_lets_nobody_in_again(desk: Desk) -> None:
+def test_an_invitation_from_before_the_removal_lets_nobody_in_again(workspace: Workspace) -> None:
     """Somebody was invited, joined another way and was removed."""
-    email = desk.org.email("labeler")
-    with desk.org.app.app_context(), db.transaction() as session:
+    email = workspace.org.email("labeler")
+    with workspace.org.app.app_context(), db.transaction() as session:
         session.execute(
             text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
-            {"e": f"was.{email}", "u": desk.org.users["labeler"]},
+            {"e": f"was.{email}", "u": workspace.org.users["labeler"]},
         )
-    token = desk.invited(email, "owner", by="owner")
-    with desk.org.app.app_context(), db.transaction() as session:
+    token = workspace.invited(email, "owner", by="owner")
+    with workspace.org.app.app_context(), db.transaction() as session:
         session.execute(
             text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
-            {"e": email, "u": desk.org.users["labeler"]},
+            {"e": email, "u": workspace.org.users["labeler"]},
         )
-    path = f"/organizations/{desk.org.slug}/members/{desk.org.users['labeler']}"
-    assert desk.org.api("admin").delete(path).status_code == 204
-    _revoked(desk.offer(token))
+    path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['labeler']}"
+    assert workspace.org.api("admin").delete(path).status_code == 204
+    _revoked(workspace.offer(token))
 
 
-def test_inviting_while_one_is_removed_leaves_nothing_open(app: Flask, desk: Desk) -> None:
+def test_inviting_while_one_is_removed_leaves_nothing_open(
+    app: Flask, workspace: Workspace
+) -> None:
     emails = [address() for _ in range(6)]
     with ThreadPoolExecutor(4) as pool:
-        sent = [pool.submit(desk.invite, email, by="admin") for email in emails[:3]]
-        gone = pool.submit(_remove, desk)
-        sent += [pool.submit(desk.invite, email, by="admin") for email in emails[3:]]
+        sent = [pool.submit(workspace.invite, email, by="admin") for email in emails[:3]]
+        gone = pool.submit(_remove, workspace)
+        sent += [pool.submit(workspace.invite, email, by="admin") for email in emails[3:]]
         gone.result()
         assert {one.result().status_code for one in sent} <= {201, 403}
-    assert desk.org.api("owner").get(desk.path).json["data"] == []
-    with app.app_context(), tenancy.organization(desk.org.id):
+    assert workspace.org.api("owner").get(workspace.path).json["data"] == []
+    with app.app_context(), tenancy.organization(workspace.org.id):
         held = db.session().scalar(
             text("SELECT count(*) FROM invitations WHERE revoked_at IS NULL")
         )

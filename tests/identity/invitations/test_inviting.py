@@ -11,157 +11,157 @@ from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.teams import make_team
-from tests.identity.invitations.conftest import PASSWORD, Desk, address, code
+from tests.identity.invitations.conftest import PASSWORD, Workspace, address, code
 
 
-def test_an_invitation_is_mailed_with_its_token(desk: Desk) -> None:
+def test_an_invitation_is_mailed_with_its_token(workspace: Workspace) -> None:
     email = address()
-    answer = desk.invite(email.upper(), "reviewer")
+    answer = workspace.invite(email.upper(), "reviewer")
     assert answer.status_code == 201
     made = answer.json["data"]
     assert (made["email"], made["role"], made["status"]) == (email, "reviewer", "open")
     assert made["invited_by"] == {
-        "id": str(desk.org.users["admin"]),
-        "email": desk.org.email("admin"),
+        "id": str(workspace.org.users["admin"]),
+        "email": workspace.org.email("admin"),
         "name": "Admin",
     }
     expires = datetime.fromisoformat(made["expires_at"])
     created = datetime.fromisoformat(made["created_at"])
     assert timedelta(days=7) - timedelta(minutes=1) < expires - created <= timedelta(days=7)
-    (letter,) = desk.emails(email)
+    (letter,) = workspace.emails(email)
     assert letter.subject == "Admin invites you to Test"
     assert f"/accept-invitation?token={letter.token}" in letter.text
     assert "as reviewer" in letter.text
     assert letter.token not in answer.text
 
 
-def test_only_a_keyed_hash_of_the_token_is_kept(desk: Desk) -> None:
-    token = desk.invited(address())
-    with desk.org.app.app_context(), tenancy.organization(desk.org.id):
+def test_only_a_keyed_hash_of_the_token_is_kept(workspace: Workspace) -> None:
+    token = workspace.invited(address())
+    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id):
         held = db.session().execute(text("SELECT i::text FROM invitations i")).scalars().all()
         jobs = db.session().execute(text("SELECT j::text FROM jobs j")).scalars().all()
     assert held
     assert not any(token in row for row in [*held, *jobs])
 
 
-def test_again_it_is_sent_anew_and_the_token_before_is_worth_nothing(desk: Desk) -> None:
+def test_again_it_is_sent_anew_and_the_token_before_is_worth_nothing(workspace: Workspace) -> None:
     email = address()
-    first = desk.invited(email)
-    again = desk.invite(email, "reviewer")
+    first = workspace.invited(email)
+    again = workspace.invite(email, "reviewer")
     assert again.status_code == 201
-    second = desk.token(email)
+    second = workspace.token(email)
     assert second != first
-    assert desk.offer(first).status_code == 404
-    assert desk.offer(second).json["data"]["role"] == "reviewer"
-    listed = desk.org.api().get(desk.path).json
+    assert workspace.offer(first).status_code == 404
+    assert workspace.offer(second).json["data"]["role"] == "reviewer"
+    listed = workspace.org.api().get(workspace.path).json
     assert listed["meta"]["total"] == 1
     assert listed["data"] == [again.json["data"]]
 
 
-def test_one_mailbox_has_one_invitation_however_it_is_spelled(desk: Desk) -> None:
+def test_one_mailbox_has_one_invitation_however_it_is_spelled(workspace: Workspace) -> None:
     email = address()
-    desk.invite(email)
-    desk.invite(email.replace("guest", "GUEST"))
+    workspace.invite(email)
+    workspace.invite(email.replace("guest", "GUEST"))
     with ThreadPoolExecutor(4) as pool:
-        codes = list(pool.map(lambda _: desk.invite(email).status_code, range(4)))
+        codes = list(pool.map(lambda _: workspace.invite(email).status_code, range(4)))
     assert set(codes) == {201}
-    assert desk.org.api().get(desk.path).json["meta"]["total"] == 1
+    assert workspace.org.api().get(workspace.path).json["meta"]["total"] == 1
 
 
-def test_an_expired_one_is_sent_anew_too(desk: Desk) -> None:
+def test_an_expired_one_is_sent_anew_too(workspace: Workspace) -> None:
     email = address()
-    desk.invited(email)
-    desk.sql("UPDATE invitations SET expires_at = now() - interval '1 second'")
-    assert desk.org.api().get(desk.path).json["data"] == []
-    assert len(desk.org.api().get(f"{desk.path}?status=expired").json["data"]) == 1
-    assert desk.invite(email).status_code == 201
-    assert desk.offer(desk.token(email)).status_code == 200
+    workspace.invited(email)
+    workspace.sql("UPDATE invitations SET expires_at = now() - interval '1 second'")
+    assert workspace.org.api().get(workspace.path).json["data"] == []
+    assert len(workspace.org.api().get(f"{workspace.path}?status=expired").json["data"]) == 1
+    assert workspace.invite(email).status_code == 201
+    assert workspace.offer(workspace.token(email)).status_code == 200
 
 
 @pytest.mark.parametrize(
     "email",
     ["", "nobody", "a@b@c.example", "a\r\nBcc: x@y.example@z.example", "\x00@x.example", "a@"],
 )
-def test_addresses_that_are_none_are_named(desk: Desk, email: str) -> None:
-    answer = desk.invite(email)
+def test_addresses_that_are_none_are_named(workspace: Workspace, email: str) -> None:
+    answer = workspace.invite(email)
     assert answer.status_code in (400, 422)
     assert answer.json["error"]["field"] == "email"
 
 
-def test_members_are_not_invited_again(desk: Desk) -> None:
-    answer = desk.invite(desk.org.email("viewer").upper(), "owner", by="owner")
+def test_members_are_not_invited_again(workspace: Workspace) -> None:
+    answer = workspace.invite(workspace.org.email("viewer").upper(), "owner", by="owner")
     assert (answer.status_code, code(answer)) == (409, "conflict")
     assert answer.json["error"]["field"] == "email"
 
 
-def test_nobody_invites_above_their_own_role(desk: Desk) -> None:
-    refused = desk.invite(address(), "owner", by="admin")
+def test_nobody_invites_above_their_own_role(workspace: Workspace) -> None:
+    refused = workspace.invite(address(), "owner", by="admin")
     assert (refused.status_code, code(refused)) == (403, "insufficient_role")
-    assert desk.invite(address(), "admin", by="admin").status_code == 201
-    assert desk.invite(address(), "owner", by="owner").status_code == 201
+    assert workspace.invite(address(), "admin", by="admin").status_code == 201
+    assert workspace.invite(address(), "owner", by="owner").status_code == 201
 
 
-def test_a_key_invites_nobody(desk: Desk) -> None:
-    key = desk.org.key("admin")
+def test_a_key_invites_nobody(workspace: Workspace) -> None:
+    key = workspace.org.key("admin")
     email = address()
     for role in ("viewer", "admin", "owner"):
-        answer = key.post(desk.path, {"email": email, "role": role})
+        answer = key.post(workspace.path, {"email": email, "role": role})
         assert (answer.status_code, code(answer)) == (403, "permission_denied")
-    assert desk.emails(email) == []
-    assert key.get(desk.path).status_code == 200
+    assert workspace.emails(email) == []
+    assert key.get(workspace.path).status_code == 200
 
 
-def test_teams_must_be_ones_of_the_organization(desk: Desk, other_org: Org) -> None:
-    mine, foreign = make_team(desk.org)["id"], make_team(other_org)["id"]
+def test_teams_must_be_ones_of_the_organization(workspace: Workspace, other_org: Org) -> None:
+    mine, foreign = make_team(workspace.org)["id"], make_team(other_org)["id"]
     for wrong in (foreign, str(uuid7())):
-        answer = desk.invite(address(), team_ids=[mine, wrong])
+        answer = workspace.invite(address(), team_ids=[mine, wrong])
         assert (answer.status_code, answer.json["error"]["field"]) == (400, "team_ids")
         assert answer.json["error"]["details"] == {"team_ids": [wrong]}
-    made = desk.invite(address(), team_ids=[mine, mine])
+    made = workspace.invite(address(), team_ids=[mine, mine])
     assert made.json["data"]["team_ids"] == [mine]
 
 
-def test_a_withdrawn_one_is_no_longer_good(desk: Desk) -> None:
+def test_a_withdrawn_one_is_no_longer_good(workspace: Workspace) -> None:
     email = address()
-    token = desk.invited(email)
-    (made,) = desk.org.api().get(desk.path).json["data"]
-    path = f"{desk.path}/{made['id']}"
-    assert desk.org.api("admin").delete(path).status_code == 204
-    assert desk.org.api("admin").delete(path).status_code == 404
-    for answer in (desk.offer(token), desk.join(token)):
+    token = workspace.invited(email)
+    (made,) = workspace.org.api().get(workspace.path).json["data"]
+    path = f"{workspace.path}/{made['id']}"
+    assert workspace.org.api("admin").delete(path).status_code == 204
+    assert workspace.org.api("admin").delete(path).status_code == 404
+    for answer in (workspace.offer(token), workspace.join(token)):
         assert (answer.status_code, code(answer)) == (409, "conflict")
         assert answer.json["error"]["details"] == {"state": "revoked"}
-    assert desk.org.api().get(f"{desk.path}?status=revoked").json["meta"]["total"] == 1
+    assert workspace.org.api().get(f"{workspace.path}?status=revoked").json["meta"]["total"] == 1
 
 
-def test_an_accepted_one_cannot_be_withdrawn(desk: Desk) -> None:
-    token = desk.invited(address())
-    (made,) = desk.org.api().get(desk.path).json["data"]
-    assert desk.join(token).status_code == 200
-    answer = desk.org.api().delete(f"{desk.path}/{made['id']}")
+def test_an_accepted_one_cannot_be_withdrawn(workspace: Workspace) -> None:
+    token = workspace.invited(address())
+    (made,) = workspace.org.api().get(workspace.path).json["data"]
+    assert workspace.join(token).status_code == 200
+    answer = workspace.org.api().delete(f"{workspace.path}/{made['id']}")
     assert (answer.status_code, code(answer)) == (409, "conflict")
 
 
-def test_the_letter_is_in_the_words_of_its_reader(desk: Desk) -> None:
+def test_the_letter_is_in_the_words_of_its_reader(workspace: Workspace) -> None:
     settings = {"time_zone": "Asia/Tokyo"}
     body = {"settings": settings}
-    desk.org.api().patch(f"/organizations/{desk.org.slug}", json=body)
+    workspace.org.api().patch(f"/organizations/{workspace.org.slug}", json=body)
     email = address()
-    desk.invite(email)
-    assert "Japan Standard Time" in " ".join(desk.emails(email)[0].text.split())
+    workspace.invite(email)
+    assert "Japan Standard Time" in " ".join(workspace.emails(email)[0].text.split())
 
 
-def test_names_do_not_write_headers(desk: Desk) -> None:
-    with desk.org.app.app_context(), db.transaction() as session:
-        user = session.get(User, desk.org.users["admin"])
+def test_names_do_not_write_headers(workspace: Workspace) -> None:
+    with workspace.org.app.app_context(), db.transaction() as session:
+        user = session.get(User, workspace.org.users["admin"])
         assert user is not None
         user.name = "Eve\r\nBcc: victim@test.example"
     email = address()
-    desk.invite(email)
-    (letter,) = desk.emails(email)
+    workspace.invite(email)
+    (letter,) = workspace.emails(email)
     assert letter.subject == "Eve Bcc: victim@test.example invites you to Test"
-    assert desk.emails("victim@test.example") == []
+    assert workspace.emails("victim@test.example") == []
 
 
-def test_people_join_nobody_by_a_password_alone(desk: Desk) -> None:
-    assert desk.accept("x" * 43, name="Nora", password=PASSWORD).status_code == 404
+def test_people_join_nobody_by_a_password_alone(workspace: Workspace) -> None:
+    assert workspace.accept("x" * 43, name="Nora", password=PASSWORD).status_code == 404

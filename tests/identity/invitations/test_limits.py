@@ -15,7 +15,7 @@ from app.kit.jobs.queues import QUEUES
 from app.kit.mail import Mailer
 from tests.factories import Org, make_org
 from tests.factories.mail import Inbox, inbox_server
-from tests.identity.invitations.conftest import Desk, address, code
+from tests.identity.invitations.conftest import Workspace, address, code
 
 SECONDS = 60.0
 
@@ -28,40 +28,42 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("counted")
 def test_an_address_is_invited_once_a_minute_however_it_is_spelled(
-    desk: Desk, other_org: Org, work: Callable[[], None]
+    workspace: Workspace, other_org: Org, work: Callable[[], None]
 ) -> None:
     email = address()
-    assert desk.invite(email).status_code == 201
-    for again in (desk.invite(email), desk.invite(email.upper())):
+    assert workspace.invite(email).status_code == 201
+    for again in (workspace.invite(email), workspace.invite(email.upper())):
         assert (again.status_code, code(again)) == (429, "rate_limited")
         wait = int(again.headers["Retry-After"])
         assert 1 <= wait <= 60
         assert again.json["error"]["details"]["retry_after"] == wait
-    assert desk.invite(address()).status_code == 201
-    assert len(desk.emails(email)) == 1
-    elsewhere = Desk(other_org, work)
+    assert workspace.invite(address()).status_code == 201
+    assert len(workspace.emails(email)) == 1
+    elsewhere = Workspace(other_org, work)
     assert elsewhere.invite(email).status_code == 201, "others do not learn of the invitation"
 
 
 @pytest.mark.usefixtures("counted")
-def test_an_address_is_invited_ten_times_a_day(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_is_invited_ten_times_a_day(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pause = limits.PER_ADDRESS[0]
     assert pause == RateLimitItemPerMinute(1)
     monkeypatch.setattr(limits, "PER_ADDRESS", limits.PER_ADDRESS[1:])
     email = address()
-    answers = [desk.invite(email) for _ in range(11)]
+    answers = [workspace.invite(email) for _ in range(11)]
     assert [answer.status_code for answer in answers] == [201] * 10 + [429]
     assert int(answers[-1].headers["Retry-After"]) > 60
 
 
 @pytest.mark.usefixtures("counted")
 def test_an_organization_has_a_daily_number(
-    desk: Desk, other_org: Org, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, other_org: Org, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     object.__setattr__(container.settings(), "invitations_per_day", 3)
     try:
-        answers = [desk.invite(address()) for _ in range(5)]
-        assert Desk(other_org, work).invite(address()).status_code == 201
+        answers = [workspace.invite(address()) for _ in range(5)]
+        assert Workspace(other_org, work).invite(address()).status_code == 201
     finally:
         object.__setattr__(container.settings(), "invitations_per_day", 500)
     assert [answer.status_code for answer in answers] == [201] * 3 + [429] * 2
@@ -70,11 +72,11 @@ def test_an_organization_has_a_daily_number(
 
 
 @pytest.mark.usefixtures("counted")
-def test_what_is_refused_counts_nothing(desk: Desk) -> None:
+def test_what_is_refused_counts_nothing(workspace: Workspace) -> None:
     email = address()
-    assert desk.invite(email, "owner", by="admin").status_code == 403
-    assert desk.invite(email, team_ids=[str(desk.org.id)]).status_code == 400
-    assert desk.invite(email).status_code == 201
+    assert workspace.invite(email, "owner", by="admin").status_code == 403
+    assert workspace.invite(email, team_ids=[str(workspace.org.id)]).status_code == 400
+    assert workspace.invite(email).status_code == 201
 
 
 class SlowGuests(Inbox):
@@ -107,7 +109,7 @@ def test_people_are_mailed_while_invitations_wait(
     orgs = [make_org(app) for _ in range(3)]
     for org in orgs:
         for _ in range(4):
-            assert Desk(org, work).invite(address()).status_code == 201
+            assert Workspace(org, work).invite(address()).status_code == 201
 
     def drain() -> None:
         with app.app_context():

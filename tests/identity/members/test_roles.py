@@ -10,8 +10,8 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.desk import Desk
 from tests.factories.teams import add_members, make_team
+from tests.factories.workspace import Workspace
 
 
 def _path(org: Org, name: str) -> str:
@@ -86,13 +86,13 @@ def test_the_last_owner_stays_one(org: Org) -> None:
 
 def test_an_owner_who_cannot_sign_in_is_none_to_rely_on(org: Org) -> None:
     second = org.add_user("second", "owner")
-    Desk(org).sql("UPDATE users SET disabled_at = now() WHERE id = :id", id=second)
+    Workspace(org).sql("UPDATE users SET disabled_at = now() WHERE id = :id", id=second)
     assert _remove(org, "owner", "owner").status_code == 409
 
 
 def test_nothing_is_handed_to_who_cannot_sign_in(org: Org) -> None:
     admin = org.users["admin"]
-    Desk(org).sql("UPDATE users SET disabled_at = now() WHERE id = :id", id=admin)
+    Workspace(org).sql("UPDATE users SET disabled_at = now() WHERE id = :id", id=admin)
     answer = _transfer(org, "owner", admin)
     assert (answer.status_code, answer.json["error"]["field"]) == (400, "user_id")
     assert _roles(org)["Owner"] == "owner"
@@ -132,14 +132,14 @@ def test_a_key_removes_members_after_its_maker_left(org: Org) -> None:
 
 
 def test_what_a_member_held_goes_back(org: Org, work: Callable[[], None]) -> None:
-    desk = Desk(org)
+    workspace = Workspace(org)
     team = add_members(org, make_team(org), "labeler")
-    claimed, drafted = desk.artifact(), desk.artifact()
+    claimed, drafted = workspace.artifact(), workspace.artifact()
     assert org.api("labeler").post(f"/artifacts/{claimed}/claim").status_code == 200
-    desk.draft(drafted)
+    workspace.draft(drafted)
     names = ("labeler", "admin")
     assigned = [{"user_id": str(org.users[name]), "team_id": None} for name in names]
-    desk.sql(
+    workspace.sql(
         "UPDATE artifacts SET assignees = CAST(:a AS jsonb) WHERE id = :id",
         a=json.dumps(assigned),
         id=claimed,
@@ -154,9 +154,9 @@ def test_what_a_member_held_goes_back(org: Org, work: Callable[[], None]) -> Non
 
 
 def test_reviews_that_were_claimed_go_back(org: Org, work: Callable[[], None]) -> None:
-    desk = Desk(org)
-    waiting = desk.submitted()
-    desk.sql(
+    workspace = Workspace(org)
+    waiting = workspace.submitted()
+    workspace.sql(
         "UPDATE tag_sets SET claim_user_id = :u, claim_expires_at = now() + interval '1 hour',"
         " assignee_id = :u WHERE id = :id",
         u=org.users["reviewer"],
@@ -164,7 +164,9 @@ def test_reviews_that_were_claimed_go_back(org: Org, work: Callable[[], None]) -
     )
     assert _remove(org, "admin", "reviewer").status_code == 204
     work()
-    held = desk.sql("SELECT claim_user_id, assignee_id FROM tag_sets WHERE id = :id", **waiting)
+    held = workspace.sql(
+        "SELECT claim_user_id, assignee_id FROM tag_sets WHERE id = :id", **waiting
+    )
     assert tuple(held[0]) == (None, None)
 
 

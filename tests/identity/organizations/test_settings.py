@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from app.kit import container, db
 from tests.factories import Org
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 DEFAULTS = {
     "locale": "en",
@@ -149,19 +149,19 @@ def test_a_provider_must_be_whole_and_outside(
 
 def test_claims_last_as_long_as_the_settings_say(org: Org) -> None:
     _patch(org, claim_minutes=7)
-    desk = Desk(org)
-    artifact = desk.artifact()
+    workspace = Workspace(org)
+    artifact = workspace.artifact()
     assert org.api("labeler").post(f"/artifacts/{artifact}/claim").status_code == 200
     statement = (
         "SELECT claim_expires_at - now() > interval '6 minutes'"
         " AND claim_expires_at - now() <= interval '7 minutes' FROM artifacts WHERE id = :id"
     )
-    assert desk.sql(statement, id=artifact)[0][0] is True
+    assert workspace.sql(statement, id=artifact)[0][0] is True
 
 
 def test_self_review_follows_the_settings(org: Org) -> None:
-    desk = Desk(org)
-    mine = desk.submitted(by="reviewer")
+    workspace = Workspace(org)
+    mine = workspace.submitted(by="reviewer")
     accept = f"/tag-sets/{mine['id']}/accept"
     assert org.api("reviewer").post(accept, json={}).status_code == 403
     _patch(org, allow_self_review=True)

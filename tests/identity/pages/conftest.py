@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 from tests.factories.emails import SentEmail
 from tests.identity.auth.conftest import person as person  # noqa: PLC0414 - a fixture
 from tests.identity.auth.conftest import register as register  # noqa: PLC0414 - a fixture
-from tests.identity.invitations.conftest import desk as desk  # noqa: PLC0414 - a fixture
+from tests.identity.invitations.conftest import workspace as workspace  # noqa: PLC0414 - a fixture
 
 NEW = "another river meets here"
 

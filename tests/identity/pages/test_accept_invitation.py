@@ -8,45 +8,45 @@ import pytest
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.identity.auth.conftest import Person
-from tests.identity.invitations.conftest import Desk, address
+from tests.identity.invitations.conftest import Workspace, address
 from tests.identity.pages.conftest import NEW, Shown, Visitor, link_of
 
 BAD_NAME = "Use at most 200 characters for the name, and no control characters."
 
 
-def _invite(desk: Desk, email: str, role: str = "labeler") -> str:
+def _invite(workspace: Workspace, email: str, role: str = "labeler") -> str:
     """Invite an address, and return the link in the email."""
-    answer = desk.invite(email, role)
+    answer = workspace.invite(email, role)
     assert answer.status_code == 201, answer.json
-    return link_of([one for one in desk.emails(email) if "invites you" in one.subject][-1])
+    return link_of([one for one in workspace.emails(email) if "invites you" in one.subject][-1])
 
 
 def _join(visitor: Visitor, page: Shown, **changes: str) -> Shown:
     return visitor.send(page, **{"name": "Nora Berg", "password": NEW, "repeat": NEW, **changes})
 
 
-def test_a_new_account(desk: Desk, visitor: Visitor) -> None:
+def test_a_new_account(workspace: Workspace, visitor: Visitor) -> None:
     email = address()
-    page = visitor.open(_invite(desk, email, "reviewer"))
+    page = visitor.open(_invite(workspace, email, "reviewer"))
     assert (page.status, page.heading) == (200, "Accept the invitation")
     assert "Admin invites you to join Test as reviewer" in page.text
     assert page.field("email").get("value") == email
-    assert email not in desk.roles(), "GET changes nothing"
+    assert email not in workspace.roles(), "GET changes nothing"
     done = _join(visitor, page)
     assert (done.status, done.heading) == (200, "You are a member of Test")
-    assert desk.roles()[email] == "reviewer"
+    assert workspace.roles()[email] == "reviewer"
     body = {"email": email, "password": NEW}
-    answer = desk.guest().post("/auth/login", body)
+    answer = workspace.guest().post("/auth/login", body)
     assert answer.status_code == 200
     data = answer.json["data"]
     assert data["user"]["name"] == "Nora Berg"
-    mine = desk.guest(data["access_token"])
+    mine = workspace.guest(data["access_token"])
     # The page revoked its own session, because the browser gets no token.
     assert len(mine.get("/auth/sessions").json["data"]) == 1
 
 
-def test_an_account_that_exists(desk: Desk, person: Person, visitor: Visitor) -> None:
-    page = visitor.open(_invite(desk, person.email))
+def test_an_account_that_exists(workspace: Workspace, person: Person, visitor: Visitor) -> None:
+    page = visitor.open(_invite(workspace, person.email))
     assert "You already have an account" in page.text
     assert not page.tree.xpath("//input[@name='name' or @name='repeat']")
     wrong = visitor.send(page, password="not the password")
@@ -55,7 +55,7 @@ def test_an_account_that_exists(desk: Desk, person: Person, visitor: Visitor) ->
     assert visitor.send(page).problems == ["Enter a password."]
     done = visitor.send(wrong, password="three rivers meet here")
     assert (done.status, done.heading) == (200, "You are a member of Test")
-    assert desk.roles()[person.email] == "labeler"
+    assert workspace.roles()[person.email] == "labeler"
 
 
 @pytest.mark.parametrize(
@@ -84,20 +84,20 @@ def test_an_account_that_exists(desk: Desk, person: Person, visitor: Visitor) ->
     ],
 )
 def test_a_refused_form_leaves_the_invitation_open(
-    desk: Desk, visitor: Visitor, changes: dict[str, str], problems: list[str]
+    workspace: Workspace, visitor: Visitor, changes: dict[str, str], problems: list[str]
 ) -> None:
     email = address()
-    again = _join(visitor, visitor.open(_invite(desk, email)), **changes)
+    again = _join(visitor, visitor.open(_invite(workspace, email)), **changes)
     assert again.problems == problems
     assert 400 <= again.status < 500
     assert again.field("name").get("value") == changes.get("name", "Nora Berg")
-    assert email not in desk.roles()
+    assert email not in workspace.roles()
     assert _join(visitor, again).status == 200
 
 
-def test_an_accepted_revoked_or_expired_invitation(desk: Desk, visitor: Visitor) -> None:
+def test_an_accepted_revoked_or_expired_invitation(workspace: Workspace, visitor: Visitor) -> None:
     email = address()
-    link = _invite(desk, email)
+    link = _invite(workspace, email)
     page = visitor.open(link)
     assert _join(visitor, page).status == 200
     for used in (visitor.open(link), _join(visitor, page)):
@@ -105,27 +105,27 @@ def test_an_accepted_revoked_or_expired_invitation(desk: Desk, visitor: Visitor)
         assert used.problems == [
             "This invitation was accepted already. If you accepted it, you are a member: sign in."
         ]
-    withdrawn = _invite(desk, address())
-    desk.sql("UPDATE invitations SET revoked_at = now() WHERE accepted_at IS NULL")
+    withdrawn = _invite(workspace, address())
+    workspace.sql("UPDATE invitations SET revoked_at = now() WHERE accepted_at IS NULL")
     assert visitor.open(withdrawn).problems == ["This invitation was withdrawn."]
-    over = _invite(desk, address())
-    desk.sql("UPDATE invitations SET expires_at = now() WHERE accepted_at IS NULL")
+    over = _invite(workspace, address())
+    workspace.sql("UPDATE invitations SET expires_at = now() WHERE accepted_at IS NULL")
     assert visitor.open(over).problems == ["This invitation has expired."]
     assert visitor.open(over).status == 409
 
 
 def test_a_person_who_became_a_member_in_between(
-    desk: Desk, person: Person, visitor: Visitor
+    workspace: Workspace, person: Person, visitor: Visitor
 ) -> None:
     """They keep their role."""
-    link = _invite(desk, person.email)
+    link = _invite(workspace, person.email)
     token = parse_qs(urlsplit(link).query)["token"][0]
-    accepted = desk.accept(token, password="three rivers meet here")
+    accepted = workspace.accept(token, password="three rivers meet here")
     assert accepted.status_code == 200
-    desk.sql("UPDATE invitations SET accepted_at = NULL, role = 'viewer'")
+    workspace.sql("UPDATE invitations SET accepted_at = NULL, role = 'viewer'")
     page = visitor.open(link)
     assert visitor.send(page, password="three rivers meet here").status == 200
-    assert desk.roles()[person.email] == "labeler"
+    assert workspace.roles()[person.email] == "labeler"
 
 
 @pytest.mark.parametrize("token", ["", "x", "%00", "%F0%9F%8E%89", "a" * 5000])
@@ -136,9 +136,11 @@ def test_an_unknown_invitation(visitor: Visitor, token: str) -> None:
     assert "new invitation" in page.text
 
 
-def test_a_suspended_organization(desk: Desk, visitor: Visitor) -> None:
-    page = visitor.open(_invite(desk, address()))
-    desk.sql("UPDATE organizations SET status = 'suspended' WHERE id = :id", id=desk.org.id)
+def test_a_suspended_organization(workspace: Workspace, visitor: Visitor) -> None:
+    page = visitor.open(_invite(workspace, address()))
+    workspace.sql(
+        "UPDATE organizations SET status = 'suspended' WHERE id = :id", id=workspace.org.id
+    )
     refused = _join(visitor, page)
     assert refused.status == 403
     assert "The organization is suspended" in refused.problems[0]
@@ -146,20 +148,22 @@ def test_a_suspended_organization(desk: Desk, visitor: Visitor) -> None:
     assert refused.tree.xpath("//*[@role='alert']//span/@lang") == ["en"]
 
 
-def test_another_organization_shows_nothing(desk: Desk, other_org: Org, visitor: Visitor) -> None:
-    page = visitor.open(_invite(desk, address()))
+def test_another_organization_shows_nothing(
+    workspace: Workspace, other_org: Org, visitor: Visitor
+) -> None:
+    page = visitor.open(_invite(workspace, address()))
     assert other_org.slug not in page.answer.text
     assert str(other_org.id) not in page.answer.text
 
 
 def test_passwords_are_turned_off_for_the_domain(
-    desk: Desk, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from app.identity.auth import password_policy  # noqa: PLC0415
     from app.identity.sso.enforcement import _password_denied  # noqa: PLC0415
 
     email = f"guest@d{uuid7().hex[-12:]}.example"
-    link = _invite(desk, email)
+    link = _invite(workspace, email)
 
     class Off:
         def find_address_error(self, address: str) -> Any:

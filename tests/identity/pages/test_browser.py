@@ -13,7 +13,7 @@ from tests.factories import Org
 from tests.factories.emails import list_emails_to
 from tests.identity.auth.conftest import Person
 from tests.identity.auth.test_recovery import forget
-from tests.identity.invitations.conftest import Desk, address
+from tests.identity.invitations.conftest import Workspace, address
 from tests.identity.pages.conftest import NEW, link_of
 from tests.identity.pages.driver import Browser
 from tests.identity.sso.conftest import Browser as ProviderBrowser
@@ -131,9 +131,9 @@ def test_confirm_email(browser: Browser, base: str, person: Person) -> None:
 
 
 def test_accept_invitation(browser: Browser, base: str, org: Org, work: Callable[[], None]) -> None:
-    desk, email = Desk(org, work), address()
-    assert desk.invite(email).status_code == 201
-    url = base + link_of(desk.emails(email)[-1])
+    workspace, email = Workspace(org, work), address()
+    assert workspace.invite(email).status_code == 201
+    url = base + link_of(workspace.emails(email)[-1])
     with _each_width(browser, url):
         browser.open(url)
     browser.check_accessibility()
@@ -145,7 +145,7 @@ def test_accept_invitation(browser: Browser, base: str, org: Org, work: Callable
     done = browser.submit()
     assert done["heading"] == "You are a member of Test"
     browser.check_accessibility()
-    assert desk.roles()[email] == "labeler"
+    assert workspace.roles()[email] == "labeler"
 
 
 def test_confirm_sign_on(

@@ -15,7 +15,7 @@ from app.identity.pages.token_pages import FORM_PAGES, TOKEN_PAGES, FormPage
 from app.kit import container, ratelimit
 from tests.identity.auth.conftest import Person
 from tests.identity.auth.test_recovery import forget
-from tests.identity.invitations.conftest import Desk, address
+from tests.identity.invitations.conftest import Workspace, address
 from tests.identity.pages.conftest import NEW, Visitor, link_of
 
 PAGES = [
@@ -236,16 +236,20 @@ def test_the_page_counts_against_the_limit_of_the_operation(
 
 
 @pytest.mark.usefixtures("limits")
-def test_accepting_is_limited_to_three_attempts_per_hour(desk: Desk, visitor: Visitor) -> None:
-    invited = desk.invite(address())
+def test_accepting_is_limited_to_three_attempts_per_hour(
+    workspace: Workspace, visitor: Visitor
+) -> None:
+    invited = workspace.invite(address())
     assert invited.status_code == 201
-    page = visitor.open(link_of(desk.emails(invited.json["data"]["email"])[-1]))
+    page = visitor.open(link_of(workspace.emails(invited.json["data"]["email"])[-1]))
     visitor.client.environ_base["REMOTE_ADDR"] = next(_addresses)
     whole = {"name": "Nora", "password": NEW, "repeat": NEW}
     for _ in range(4):
         weak = visitor.send(page, **{**whole, "password": "password1234", "repeat": "password1234"})
         assert weak.status == 400, "a weak password does not count"
-    desk.sql("UPDATE organizations SET status = 'suspended' WHERE id = :id", id=desk.org.id)
+    workspace.sql(
+        "UPDATE organizations SET status = 'suspended' WHERE id = :id", id=workspace.org.id
+    )
     for _ in range(3):
         assert visitor.send(page, **whole).status == 403
     refused = visitor.send(page, **whole)

@@ -3,8 +3,8 @@
 from flask import Flask
 
 from tests.factories import Org
-from tests.factories.desk import Desk
 from tests.factories.statements import record_statements
+from tests.factories.workspace import Workspace
 from tests.insight.history.conftest import actions, entry, history, sent
 
 
@@ -13,8 +13,8 @@ def _comment(org: Org, tag_set_id: str, by: str = "reviewer", **body: object) ->
     return str(sent(org.api(by).post(path, {"body": "Really?", **body}))["id"])
 
 
-def test_a_thread_from_question_to_answer(desk: Desk) -> None:
-    org, done = desk.org, desk.submitted()
+def test_a_thread_from_question_to_answer(workspace: Workspace) -> None:
+    org, done = workspace.org, workspace.submitted()
     asked = _comment(org, done["id"], field="total")
     path = f"/tag-sets/{done['id']}/comments/{asked}/resolve"
     sent(org.api("labeler").post(path))
@@ -34,19 +34,19 @@ def test_a_thread_from_question_to_answer(desk: Desk) -> None:
     assert all(one["changes"] == {} for one in told)
 
 
-def test_of_a_long_comment_the_beginning(desk: Desk) -> None:
-    done = desk.submitted()
-    _comment(desk.org, done["id"], body="é" * 9_000)
-    assert entry(desk.org, done["artifact_id"], "comments.create")["note"] == "é" * 500
+def test_of_a_long_comment_the_beginning(workspace: Workspace) -> None:
+    done = workspace.submitted()
+    _comment(workspace.org, done["id"], body="é" * 9_000)
+    assert entry(workspace.org, done["artifact_id"], "comments.create")["note"] == "é" * 500
 
 
-def test_who_labels_blind_reads_only_what_is_said_of_their_own(desk: Desk) -> None:
-    org = desk.org
+def test_who_labels_blind_reads_only_what_is_said_of_their_own(workspace: Workspace) -> None:
+    org = workspace.org
     org.add_user("second", "labeler")
-    both = desk.artifact(desk.schema(labels_per_artifact=2))
-    theirs = desk.submitted(both)
+    both = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    theirs = workspace.submitted(both)
     _comment(org, theirs["id"], body="The total is 12")
-    own = desk.saved(both, by="second")
+    own = workspace.saved(both, by="second")
     _comment(org, own["id"], by="second", body="Mine")
     before = str(history(org, both, "second"))
     assert "Mine" in before
@@ -57,11 +57,11 @@ def test_who_labels_blind_reads_only_what_is_said_of_their_own(desk: Desk) -> No
     assert "The total is 12" in str(history(org, both, "second"))
 
 
-def test_who_labels_blind_learns_of_no_skip_and_no_discarded_draft(desk: Desk) -> None:
-    org = desk.org
+def test_who_labels_blind_learns_of_no_skip_and_no_discarded_draft(workspace: Workspace) -> None:
+    org = workspace.org
     org.add_user("second", "labeler")
-    both = desk.artifact(desk.schema(labels_per_artifact=2))
-    draft = desk.saved(both)
+    both = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    draft = workspace.saved(both)
     assert org.api("labeler").delete(f"/tag-sets/{draft['id']}").status_code == 204
     sent(org.api("labeler").post(f"/artifacts/{both}/claim"))
     sent(org.api("labeler").post(f"/artifacts/{both}/release", {"reason": "Not mine"}))
@@ -71,12 +71,12 @@ def test_who_labels_blind_learns_of_no_skip_and_no_discarded_draft(desk: Desk) -
     assert "Not mine" in str(history(org, both, "labeler"))
 
 
-def test_a_thousand_comments_cost_no_more_statements(desk: Desk, app: Flask) -> None:
-    done = desk.submitted()
-    asked = _comment(desk.org, done["id"])
+def test_a_thousand_comments_cost_no_more_statements(workspace: Workspace, app: Flask) -> None:
+    done = workspace.submitted()
+    asked = _comment(workspace.org, done["id"])
     with record_statements(app) as few:
-        history(desk.org, done["artifact_id"], query="page_size=100")
-    desk.sql(
+        history(workspace.org, done["artifact_id"], query="page_size=100")
+    workspace.sql(
         "INSERT INTO tag_set_comments (organization_id, id, tag_set_id, thread_id, parent_id,"
         " author_id, body, mentions, created_at, updated_at, revision)"
         " SELECT organization_id, gen_random_uuid(), tag_set_id, thread_id, id, author_id, 'More',"
@@ -84,5 +84,5 @@ def test_a_thousand_comments_cost_no_more_statements(desk: Desk, app: Flask) -> 
         id=asked,
     )
     with record_statements(app) as many:
-        assert len(history(desk.org, done["artifact_id"], query="page_size=1000")) == 1000
+        assert len(history(workspace.org, done["artifact_id"], query="page_size=1000")) == 1000
     assert len(many) == len(few) <= 4, many

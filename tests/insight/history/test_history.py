@@ -5,17 +5,17 @@ from flask import Flask
 from app.kit.ids import uuid7
 from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org
-from tests.factories.desk import Desk
 from tests.factories.statements import record_statements
+from tests.factories.workspace import Workspace
 from tests.insight.history.conftest import actions, history
 
 
-def test_a_document_tells_its_life_in_order(desk: Desk) -> None:
-    org = desk.org
-    document = create_text(org.api("labeler"), "text", schema_id=str(desk.schema()))
+def test_a_document_tells_its_life_in_order(workspace: Workspace) -> None:
+    org = workspace.org
+    document = create_text(org.api("labeler"), "text", schema_id=str(workspace.schema()))
     path = f"/artifacts/{document['id']}"
     org.api("admin").patch(path, {"priority": 90, "gold": True})
-    sent = desk.submitted(document["id"])
+    sent = workspace.submitted(document["id"])
     org.api("reviewer").post(
         f"/tag-sets/{sent['id']}/reject", {"reason": "Look again", "send_to": "labeler"}
     )
@@ -46,8 +46,8 @@ def test_a_document_tells_its_life_in_order(desk: Desk) -> None:
     assert len({entry["id"] for entry in told}) == len(told)
 
 
-def test_it_is_filtered_by_time(desk: Desk) -> None:
-    org, sent = desk.org, desk.submitted(desk.artifact(desk.schema()))
+def test_it_is_filtered_by_time(workspace: Workspace) -> None:
+    org, sent = workspace.org, workspace.submitted(workspace.artifact(workspace.schema()))
     document = sent["artifact_id"]
     org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", {})
     handed_in, accepted = (one["at"] for one in reversed(history(org, document)[:2]))
@@ -62,25 +62,25 @@ def test_it_is_filtered_by_time(desk: Desk) -> None:
     assert page.json["meta"]["total"] == 2
 
 
-def test_no_entry_tells_an_address_of_the_network(desk: Desk) -> None:
-    document = create_text(desk.org.api("labeler"), "text")
-    assert "127.0.0.1" not in str(history(desk.org, document["id"]))
+def test_no_entry_tells_an_address_of_the_network(workspace: Workspace) -> None:
+    document = create_text(workspace.org.api("labeler"), "text")
+    assert "127.0.0.1" not in str(history(workspace.org, document["id"]))
 
 
-def test_what_is_accepted_by_itself_was_the_systems_doing(desk: Desk) -> None:
-    sent = desk.submitted(desk.artifact(desk.schema(sample_rate=0.0)))
-    first = history(desk.org, sent["artifact_id"])[0]
+def test_what_is_accepted_by_itself_was_the_systems_doing(workspace: Workspace) -> None:
+    sent = workspace.submitted(workspace.artifact(workspace.schema(sample_rate=0.0)))
+    first = history(workspace.org, sent["artifact_id"])[0]
     assert first["action"] == "tag_sets.accept"
     assert first["actor"] == {"kind": "system", "id": None, "label": "system"}
 
 
-def test_who_labels_blind_learns_nothing_of_others(desk: Desk) -> None:
-    org = desk.org
+def test_who_labels_blind_learns_nothing_of_others(workspace: Workspace) -> None:
+    org = workspace.org
     org.add_user("second", "labeler")
-    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
+    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
     path = f"/artifacts/{artifact_id}"
     assert org.api("labeler").post(f"{path}/claim").status_code == 200
-    sent = desk.submitted(artifact_id)
+    sent = workspace.submitted(artifact_id)
     others = history(org, artifact_id, "second")
     assert "labeler" not in str(others)
     assert str(org.users["labeler"]) not in str(others)
@@ -89,54 +89,54 @@ def test_who_labels_blind_learns_nothing_of_others(desk: Desk) -> None:
     own = actions(org, artifact_id, "labeler")
     assert own[-3:] == ["artifacts.claim", "tag_sets.create", "tag_sets.submit"]
     assert actions(org, artifact_id, "viewer") == own
-    mine = desk.submitted(artifact_id, by="second")
+    mine = workspace.submitted(artifact_id, by="second")
     after = {entry["tag_set_id"] for entry in history(org, artifact_id, "second")}
     assert after == {None, sent["id"], mine["id"]}
 
 
-def test_without_overlap_labelers_see_all(desk: Desk) -> None:
-    desk.org.add_user("second", "labeler")
-    sent = desk.submitted()
-    assert actions(desk.org, sent["artifact_id"], "second") == actions(
-        desk.org, sent["artifact_id"]
+def test_without_overlap_labelers_see_all(workspace: Workspace) -> None:
+    workspace.org.add_user("second", "labeler")
+    sent = workspace.submitted()
+    assert actions(workspace.org, sent["artifact_id"], "second") == actions(
+        workspace.org, sent["artifact_id"]
     )
 
 
-def test_it_is_paged_both_ways(desk: Desk) -> None:
-    artifact_id = desk.artifact()
+def test_it_is_paged_both_ways(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact()
     for priority in range(7):
-        desk.org.api("admin").patch(f"/artifacts/{artifact_id}", {"priority": priority})
-    whole = history(desk.org, artifact_id)
-    api, path = desk.org.api("admin"), f"/artifacts/{artifact_id}/history?page_size=3"
+        workspace.org.api("admin").patch(f"/artifacts/{artifact_id}", {"priority": priority})
+    whole = history(workspace.org, artifact_id)
+    api, path = workspace.org.api("admin"), f"/artifacts/{artifact_id}/history?page_size=3"
     first = api.get(path).json
     assert first["meta"]["total"] == 8
     found, cursor = first["data"], first["meta"]["next_cursor"]
-    desk.org.api("admin").patch(f"/artifacts/{artifact_id}", {"priority": 70})
+    workspace.org.api("admin").patch(f"/artifacts/{artifact_id}", {"priority": 70})
     while cursor:
         answer = api.get(f"{path}&cursor={cursor}").json
         found += answer["data"]
         cursor = answer["meta"]["next_cursor"]
     assert found == whole
-    oldest_first = history(desk.org, artifact_id, query="sort=at")
+    oldest_first = history(workspace.org, artifact_id, query="sort=at")
     assert oldest_first[:8] == whole[::-1]
 
 
-def test_a_thousand_saves_cost_no_more_statements(desk: Desk, app: Flask) -> None:
-    draft = desk.saved()
-    desk.sql(
+def test_a_thousand_saves_cost_no_more_statements(workspace: Workspace, app: Flask) -> None:
+    draft = workspace.saved()
+    workspace.sql(
         "INSERT INTO tag_set_revisions"
         " (organization_id, tag_set_id, number, tags, kind, created_at)"
         " SELECT :org, :id, n, '[]', 'save', now() FROM generate_series(100, 5100) AS n",
-        org=desk.org.id,
+        org=workspace.org.id,
         id=draft["id"],
     )
     with record_statements(app) as found:
-        assert len(history(desk.org, draft["artifact_id"])) == 2
+        assert len(history(workspace.org, draft["artifact_id"])) == 2
     assert len(found) <= 3, found
 
 
-def test_another_organizations_document_has_nohistory(desk: Desk, other_org: Org) -> None:
-    theirs = Desk(other_org).artifact()
-    absent = desk.org.api("viewer").get(f"/artifacts/{uuid7()}/history")
-    answer = desk.org.api("viewer").get(f"/artifacts/{theirs}/history")
+def test_another_organizations_document_has_nohistory(workspace: Workspace, other_org: Org) -> None:
+    theirs = Workspace(other_org).artifact()
+    absent = workspace.org.api("viewer").get(f"/artifacts/{uuid7()}/history")
+    answer = workspace.org.api("viewer").get(f"/artifacts/{theirs}/history")
     assert (answer.status_code, answer.data) == (404, absent.data)

@@ -7,19 +7,19 @@ import pytest
 
 from app.kit import db, tenancy
 from app.workflow.assignment import service as assignment
-from tests.factories.desk import Desk, tag
 from tests.factories.routing import Router
 from tests.factories.teams import make_team
+from tests.factories.workspace import Workspace, tag
 from tests.insight.history.conftest import actions, entry, history, sent
 
 Work = Callable[[], None]
 
 
-def test_who_got_it_by_which_rule_who_skipped_it_and_why(desk: Desk) -> None:
-    org, router = desk.org, Router(desk)
+def test_who_got_it_by_which_rule_who_skipped_it_and_why(workspace: Workspace) -> None:
+    org, router = workspace.org, Router(workspace)
     first = router.rule(name="Urgent", stop=False, priority=70)
     second = router.rule(name="To Lea", user_id=str(org.users["labeler"]))
-    artifact_id = desk.artifact()
+    artifact_id = workspace.artifact()
     router.route(artifact_id)
     sent(org.api("labeler").post("/artifacts/next", {}))
     path = f"/artifacts/{artifact_id}"
@@ -48,17 +48,17 @@ def test_who_got_it_by_which_rule_who_skipped_it_and_why(desk: Desk) -> None:
     assert entry(org, artifact_id, "artifacts.assign")["changes"]["assignees"] == [[], named]
 
 
-def test_a_rule_that_is_gone_is_told_by_its_name(desk: Desk) -> None:
-    router = Router(desk)
-    rule = router.rule(name="Old", user_id=str(desk.org.users["labeler"]))
-    artifact_id = desk.artifact()
+def test_a_rule_that_is_gone_is_told_by_its_name(workspace: Workspace) -> None:
+    router = Router(workspace)
+    rule = router.rule(name="Old", user_id=str(workspace.org.users["labeler"]))
+    artifact_id = workspace.artifact()
     router.route(artifact_id)
-    assert desk.org.api("admin").delete(f"/routing-rules/{rule['id']}").status_code == 204
-    assert entry(desk.org, artifact_id, "routing_rules.assign")["rule"]["name"] == "Old"
+    assert workspace.org.api("admin").delete(f"/routing-rules/{rule['id']}").status_code == 204
+    assert entry(workspace.org, artifact_id, "routing_rules.assign")["rule"]["name"] == "Old"
 
 
-def test_why_an_admin_took_it_from_somebody(desk: Desk) -> None:
-    org, artifact_id = desk.org, desk.artifact()
+def test_why_an_admin_took_it_from_somebody(workspace: Workspace) -> None:
+    org, artifact_id = workspace.org, workspace.artifact()
     path = f"/artifacts/{artifact_id}"
     sent(org.api("labeler").post(f"{path}/claim"))
     sent(org.api("admin").post(f"{path}/release", {"reason": "On leave"}))
@@ -70,32 +70,32 @@ def test_why_an_admin_took_it_from_somebody(desk: Desk) -> None:
     assert taken["changes"] == {"claim_user_id": [str(org.users["labeler"]), None]}
 
 
-def test_claims_that_run_out(desk: Desk) -> None:
-    artifact_id = desk.artifact()
-    sent(desk.org.api("labeler").post(f"/artifacts/{artifact_id}/claim"))
-    desk.sql("UPDATE artifacts SET claim_expires_at = now() WHERE id = :id", id=artifact_id)
+def test_claims_that_run_out(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact()
+    sent(workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/claim"))
+    workspace.sql("UPDATE artifacts SET claim_expires_at = now() WHERE id = :id", id=artifact_id)
     across = tenancy.across_organizations(reason="claims of every organization run out")
-    with desk.org.app.app_context(), across, db.transaction():
+    with workspace.org.app.app_context(), across, db.transaction():
         assignment.expire_claims()
-    last = history(desk.org, artifact_id)[0]
+    last = history(workspace.org, artifact_id)[0]
     assert last["actor"]["kind"] == "system"
-    assert last["changes"]["claim_user_id"] == [str(desk.org.users["labeler"]), None]
+    assert last["changes"]["claim_user_id"] == [str(workspace.org.users["labeler"]), None]
 
 
-def test_a_draft_that_was_discarded(desk: Desk) -> None:
-    draft = desk.saved()
-    answer = desk.org.api("labeler").delete(f"/tag-sets/{draft['id']}")
+def test_a_draft_that_was_discarded(workspace: Workspace) -> None:
+    draft = workspace.saved()
+    answer = workspace.org.api("labeler").delete(f"/tag-sets/{draft['id']}")
     assert answer.status_code == 204
-    gone = history(desk.org, draft["artifact_id"])[0]
+    gone = history(workspace.org, draft["artifact_id"])[0]
     assert (gone["action"], gone["kind"]) == ("tag_sets.delete", "tag_set")
     assert gone["tag_set_id"] == draft["id"]
-    assert gone["actor"]["id"] == str(desk.org.users["labeler"])
+    assert gone["actor"]["id"] == str(workspace.org.users["labeler"])
 
 
-def test_who_reviews_it_and_whom_they_asked(desk: Desk) -> None:
-    org = desk.org
+def test_who_reviews_it_and_whom_they_asked(workspace: Workspace) -> None:
+    org = workspace.org
     org.add_user("second", "reviewer")
-    done = desk.submitted()
+    done = workspace.submitted()
     item = f"/review-queue/{done['id']}"
     sent(org.api("reviewer").post(f"{item}/claim"))
     body = {"reason": "Two totals", "user_id": str(org.users["second"])}
@@ -125,9 +125,9 @@ def _members(user_id: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("by", ["labeler", "viewer"])
-def test_who_does_not_review_learns_nothing_of_who_does(desk: Desk, by: str) -> None:
-    org = desk.org
-    done = desk.submitted()
+def test_who_does_not_review_learns_nothing_of_who_does(workspace: Workspace, by: str) -> None:
+    org = workspace.org
+    done = workspace.submitted()
     sent(org.api("reviewer").post(f"/review-queue/{done['id']}/claim"))
     body = {"reason": "Suspicious", "user_id": str(org.users["admin"])}
     sent(org.api("reviewer").post(f"/review-queue/{done['id']}/escalate", body))
@@ -135,44 +135,44 @@ def test_who_does_not_review_learns_nothing_of_who_does(desk: Desk, by: str) -> 
     assert actions(org, done["artifact_id"], by)[-1] == "tag_sets.submit"
 
 
-def test_what_spared_it_a_reviewer(desk: Desk) -> None:
-    lucky = desk.submitted(desk.artifact(desk.schema(sample_rate=0.0)))
-    assert history(desk.org, lucky["artifact_id"])[0]["note"] == "sampling"
+def test_what_spared_it_a_reviewer(workspace: Workspace) -> None:
+    lucky = workspace.submitted(workspace.artifact(workspace.schema(sample_rate=0.0)))
+    assert history(workspace.org, lucky["artifact_id"])[0]["note"] == "sampling"
     assert lucky["reason"] is None
 
-    draft = desk.draft(desk.artifact(desk.schema(auto_accept_confidence=0.9)))
-    assert desk.save(draft, [tag("number", "A-1", confidence=0.95)]).status_code == 200
-    desk.mark_as_models(draft)
-    sure = sent(desk.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit"))
-    assert history(desk.org, sure["artifact_id"])[0]["note"] == "confidence"
+    draft = workspace.draft(workspace.artifact(workspace.schema(auto_accept_confidence=0.9)))
+    assert workspace.save(draft, [tag("number", "A-1", confidence=0.95)]).status_code == 200
+    workspace.mark_as_models(draft)
+    sure = sent(workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit"))
+    assert history(workspace.org, sure["artifact_id"])[0]["note"] == "confidence"
 
-    desk.org.add_user("second", "labeler")
-    both = desk.artifact(desk.schema(labels_per_artifact=2, auto_accept_agreement=0.9))
-    desk.submitted(both)
-    desk.submitted(both, by="second")
-    accepted = [one for one in history(desk.org, both) if one["action"] == "tag_sets.accept"]
+    workspace.org.add_user("second", "labeler")
+    both = workspace.artifact(workspace.schema(labels_per_artifact=2, auto_accept_agreement=0.9))
+    workspace.submitted(both)
+    workspace.submitted(both, by="second")
+    accepted = [one for one in history(workspace.org, both) if one["action"] == "tag_sets.accept"]
     assert [one["note"] for one in accepted] == ["agreement"] * 2
     assert {one["actor"]["kind"] for one in accepted} == {"system"}
 
 
-def test_a_disagreement_is_told(desk: Desk) -> None:
-    desk.org.add_user("second", "labeler")
-    both = desk.artifact(desk.schema(labels_per_artifact=2, auto_accept_agreement=0.9))
-    desk.submitted(both)
-    draft = desk.draft(both, by="second")
-    assert desk.save(draft, [tag("number", "B-2")], by="second").status_code == 200
-    sent(desk.org.api("second").post(f"/tag-sets/{draft['id']}/submit"))
-    flagged = [one for one in history(desk.org, both) if one["action"] == "tag_sets.flag"]
+def test_a_disagreement_is_told(workspace: Workspace) -> None:
+    workspace.org.add_user("second", "labeler")
+    both = workspace.artifact(workspace.schema(labels_per_artifact=2, auto_accept_agreement=0.9))
+    workspace.submitted(both)
+    draft = workspace.draft(both, by="second")
+    assert workspace.save(draft, [tag("number", "B-2")], by="second").status_code == 200
+    sent(workspace.org.api("second").post(f"/tag-sets/{draft['id']}/submit"))
+    flagged = [one for one in history(workspace.org, both) if one["action"] == "tag_sets.flag"]
     assert [one["changes"]["flags"] for one in flagged] == [[[], ["disagreement"]]] * 2
 
 
-def test_what_a_merge_was_made_of(desk: Desk) -> None:
-    desk.org.add_user("second", "labeler")
-    both = desk.artifact(desk.schema(labels_per_artifact=2))
-    sources = [desk.submitted(both)["id"], desk.submitted(both, by="second")["id"]]
+def test_what_a_merge_was_made_of(workspace: Workspace) -> None:
+    workspace.org.add_user("second", "labeler")
+    both = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    sources = [workspace.submitted(both)["id"], workspace.submitted(both, by="second")["id"]]
     body = {"tag_set_ids": sources, "strategy": "majority", "accept": True}
-    merge = sent(desk.org.api("reviewer").post("/tag-sets/merge", body))
-    made = entry(desk.org, both, "tag_sets.merge")
+    merge = sent(workspace.org.api("reviewer").post("/tag-sets/merge", body))
+    made = entry(workspace.org, both, "tag_sets.merge")
     assert made["tag_set_id"] == merge["id"]
     assert made["changes"] == {"merged_from": [None, sources]}
-    assert actions(desk.org, both).count("tag_sets.supersede") == 2
+    assert actions(workspace.org, both).count("tag_sets.supersede") == 2

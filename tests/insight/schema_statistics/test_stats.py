@@ -9,8 +9,8 @@ from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.desk import Desk
 from tests.factories.statements import record_statements
+from tests.factories.workspace import Workspace
 
 NOTHING: dict[str, Any] = {
     "tag_sets": {"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0, "total": 0},
@@ -23,27 +23,27 @@ NOTHING: dict[str, Any] = {
 
 
 @pytest.fixture
-def desk(org: Org) -> Desk:
-    return Desk(org)
+def workspace(org: Org) -> Workspace:
+    return Workspace(org)
 
 
-def _stats(desk: Desk, schema: Any, query: str = "") -> dict[str, Any]:
-    answer = desk.org.api("viewer").get(f"/schemas/{schema}/stats{query}")
+def _stats(workspace: Workspace, schema: Any, query: str = "") -> dict[str, Any]:
+    answer = workspace.org.api("viewer").get(f"/schemas/{schema}/stats{query}")
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
 
 
-def _set(desk: Desk, schema: Any, sql: str, seconds: int = 0) -> dict[str, Any]:
+def _set(workspace: Workspace, schema: Any, sql: str, seconds: int = 0) -> dict[str, Any]:
     """A submitted label set on a document of its own, changed by an assignment of SQL."""
-    made = desk.submitted(desk.artifact(schema))
+    made = workspace.submitted(workspace.artifact(schema))
     change = f"UPDATE tag_sets SET seconds_spent = :s, {sql} WHERE id = :id"
-    desk.sql(change, s=seconds, id=made["id"])
+    workspace.sql(change, s=seconds, id=made["id"])
     return made
 
 
-def test_a_schema_without_anything(desk: Desk) -> None:
-    schema = desk.schema()
-    found = _stats(desk, schema)
+def test_a_schema_without_anything(workspace: Workspace) -> None:
+    schema = workspace.schema()
+    found = _stats(workspace, schema)
     version = found.pop("versions")
     assert [(one["number"], {k: one[k] for k in NOTHING}) for one in version] == [(1, NOTHING)]
     assert {name: found[name] for name in NOTHING} == NOTHING
@@ -52,15 +52,15 @@ def test_a_schema_without_anything(desk: Desk) -> None:
     assert (found["schema_id"], found["from"], found["to"]) == (str(schema), None, None)
 
 
-def test_documents_and_label_sets_are_counted_by_state(desk: Desk) -> None:
-    schema = desk.schema()
-    desk.artifact(desk.schema())
+def test_documents_and_label_sets_are_counted_by_state(workspace: Workspace) -> None:
+    schema = workspace.schema()
+    workspace.artifact(workspace.schema())
     for status in ("processing", "ready", "ready", "failed"):
-        desk.artifact(schema, status=status)
-    desk.artifact(schema, archived=True)
-    desk.draft(desk.artifact(schema))
-    desk.submitted(desk.artifact(schema))
-    found = _stats(desk, schema)
+        workspace.artifact(schema, status=status)
+    workspace.artifact(schema, archived=True)
+    workspace.draft(workspace.artifact(schema))
+    workspace.submitted(workspace.artifact(schema))
+    found = _stats(workspace, schema)
     assert found["artifacts"] == {
         "by_status": {
             "processing": 1,
@@ -73,34 +73,36 @@ def test_documents_and_label_sets_are_counted_by_state(desk: Desk) -> None:
         "archived": 1,
         "total": 6,
     }
-    everywhere = desk.org.api("viewer").get(f"/artifacts/stats?schema_id={schema}").json["data"]
+    everywhere = (
+        workspace.org.api("viewer").get(f"/artifacts/stats?schema_id={schema}").json["data"]
+    )
     assert {name: everywhere[name] for name in found["artifacts"]} == found["artifacts"]
     assert found["tag_sets"] == {**NOTHING["tag_sets"], "draft": 1, "submitted": 1, "total": 2}
 
 
-def test_times_and_rates(desk: Desk) -> None:
-    schema = desk.schema()
-    reviewer = f"reviewer_id = '{desk.org.users['reviewer']}'"
-    _set(desk, schema, f"status = 'accepted', {reviewer}", 10)
-    _set(desk, schema, f"status = 'accepted', rejections = 2, {reviewer}", 20)
-    _set(desk, schema, "status = 'accepted'", 90)
-    _set(desk, schema, f"status = 'rejected', rejections = 1, {reviewer}", 0)
-    _set(desk, schema, "source = 'model'", 5000)
-    found = _stats(desk, schema)
+def test_times_and_rates(workspace: Workspace) -> None:
+    schema = workspace.schema()
+    reviewer = f"reviewer_id = '{workspace.org.users['reviewer']}'"
+    _set(workspace, schema, f"status = 'accepted', {reviewer}", 10)
+    _set(workspace, schema, f"status = 'accepted', rejections = 2, {reviewer}", 20)
+    _set(workspace, schema, "status = 'accepted'", 90)
+    _set(workspace, schema, f"status = 'rejected', rejections = 1, {reviewer}", 0)
+    _set(workspace, schema, "source = 'model'", 5000)
+    found = _stats(workspace, schema)
     assert found["labeling_seconds"] == {"mean": 40, "median": 20, "timed": 3}
     assert (found["decided"], found["rejections"], found["auto_accepted"]) == (6, 3, 1)
     assert found["acceptance_rate"] == 0.5
 
 
-def test_each_version_has_its_own(desk: Desk) -> None:
-    schema = desk.schema()
-    api, path = desk.org.api("admin"), f"/schemas/{schema}"
-    _set(desk, schema, "status = 'accepted'", 10)
+def test_each_version_has_its_own(workspace: Workspace) -> None:
+    schema = workspace.schema()
+    api, path = workspace.org.api("admin"), f"/schemas/{schema}"
+    _set(workspace, schema, "status = 'accepted'", 10)
     second = api.post(f"{path}/publish", {}).json["data"]["id"]
-    _set(desk, schema, "status = 'rejected', rejections = 1", 30)
-    _set(desk, schema, "status = 'rejected', rejections = 1", 50)
+    _set(workspace, schema, "status = 'rejected', rejections = 1", 30)
+    _set(workspace, schema, "status = 'rejected', rejections = 1", 50)
     api.post(f"{path}/publish", {})
-    found = _stats(desk, schema)
+    found = _stats(workspace, schema)
     assert [one["number"] for one in found["versions"]] == [3, 2, 1]
     third, newer, older = found["versions"]
     assert third["tag_sets"]["total"] == 0
@@ -110,18 +112,18 @@ def test_each_version_has_its_own(desk: Desk) -> None:
     assert (found["labeling_seconds"]["median"], found["decided"]) == (30, 3)
 
 
-def test_a_period_counts_what_was_created_in_it(desk: Desk) -> None:
-    schema = desk.schema()
+def test_a_period_counts_what_was_created_in_it(workspace: Workspace) -> None:
+    schema = workspace.schema()
     now = db.utc_now()
-    old = _set(desk, schema, "status = 'accepted'", 10)
-    _set(desk, schema, "status = 'accepted'", 30)
+    old = _set(workspace, schema, "status = 'accepted'", 10)
+    _set(workspace, schema, "status = 'accepted'", 30)
     before = now - timedelta(days=10)
     for table, record in (("tag_sets", old["id"]), ("artifacts", old["artifact_id"])):
         moved = f"UPDATE {table} SET created_at = :at WHERE id = :id"
-        desk.sql(moved, at=before, id=record)
+        workspace.sql(moved, at=before, id=record)
 
     def told(query: str) -> tuple[int, int, Any]:
-        found = _stats(desk, schema, query)
+        found = _stats(workspace, schema, query)
         totals = found["artifacts"]["total"], found["tag_sets"]["total"]
         return (*totals, found["labeling_seconds"]["mean"])
 
@@ -135,9 +137,9 @@ def test_a_period_counts_what_was_created_in_it(desk: Desk) -> None:
     assert told(f"?to={at(before)}") == (0, 0, None)
 
 
-def test_a_period_that_is_none_is_refused(desk: Desk) -> None:
-    path = f"/schemas/{desk.schema()}/stats"
-    api = desk.org.api("viewer")
+def test_a_period_that_is_none_is_refused(workspace: Workspace) -> None:
+    path = f"/schemas/{workspace.schema()}/stats"
+    api = workspace.org.api("viewer")
     backwards = api.get(f"{path}?from=2026-02-01T00:00:00Z&to=2026-02-01T00:00:00Z")
     assert backwards.status_code == 400
     assert backwards.json["error"]["field"] == "from"
@@ -145,11 +147,11 @@ def test_a_period_that_is_none_is_refused(desk: Desk) -> None:
     assert api.get(f"/schemas/{uuid7()}/stats").status_code == 404
 
 
-def test_two_statements_count_everything(desk: Desk) -> None:
-    schema = desk.schema()
-    _set(desk, schema, "status = 'accepted'")
-    _stats(desk, schema)
-    with record_statements(desk.org.app) as seen:
-        _stats(desk, schema)
+def test_two_statements_count_everything(workspace: Workspace) -> None:
+    schema = workspace.schema()
+    _set(workspace, schema, "status = 'accepted'")
+    _stats(workspace, schema)
+    with record_statements(workspace.org.app) as seen:
+        _stats(workspace, schema)
     counting = [sql for sql in seen if "FROM counts" in sql]
     assert len(counting) == 2

@@ -8,8 +8,8 @@ import pytest
 
 from app.kit.days import get_period
 from tests.factories.clock import parse_today
-from tests.factories.desk import Desk, tag
 from tests.factories.statements import record_statements
+from tests.factories.workspace import Workspace, tag
 
 NOTHING = {
     "submitted": 0,
@@ -22,28 +22,28 @@ NOTHING = {
 }
 
 
-def _read(desk: Desk, query: str = "", *, by: str = "labeler") -> dict[str, Any]:
-    answer = desk.org.api(by).get(f"/users/me/activity{query}")
+def _read(workspace: Workspace, query: str = "", *, by: str = "labeler") -> dict[str, Any]:
+    answer = workspace.org.api(by).get(f"/users/me/activity{query}")
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
 
 
-def _sent(desk: Desk, seconds: int, schema: Any) -> dict[str, Any]:
-    draft = desk.draft(desk.artifact(schema))
-    saved = desk.save(draft, [tag("number", "A-1")], seconds_spent=seconds)
+def _sent(workspace: Workspace, seconds: int, schema: Any) -> dict[str, Any]:
+    draft = workspace.draft(workspace.artifact(schema))
+    saved = workspace.save(draft, [tag("number", "A-1")], seconds_spent=seconds)
     assert saved.status_code == 200, saved.json
-    answer = desk.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
+    answer = workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
     assert answer.status_code == 200
     return dict(answer.json["data"])
 
 
-def _decide(desk: Desk, sent: dict[str, Any], what: str, **body: Any) -> None:
-    answer = desk.org.api("reviewer").post(f"/tag-sets/{sent['id']}/{what}", json=body)
+def _decide(workspace: Workspace, sent: dict[str, Any], what: str, **body: Any) -> None:
+    answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/{what}", json=body)
     assert answer.status_code == 200, answer.json
 
 
-def _at(desk: Desk, sent: dict[str, Any], kind: str, when: datetime) -> None:
-    desk.sql(
+def _at(workspace: Workspace, sent: dict[str, Any], kind: str, when: datetime) -> None:
+    workspace.sql(
         "UPDATE tag_set_revisions SET created_at = :when WHERE tag_set_id = :id AND kind = :kind",
         when=when,
         id=sent["id"],
@@ -51,8 +51,8 @@ def _at(desk: Desk, sent: dict[str, Any], kind: str, when: datetime) -> None:
     )
 
 
-def test_days_without_work_are_zeros(desk: Desk) -> None:
-    found = _read(desk, by="viewer")
+def test_days_without_work_are_zeros(workspace: Workspace) -> None:
+    found = _read(workspace, by="viewer")
     today = parse_today(found["to"])
     days = [(today - timedelta(days=n)).isoformat() for n in range(30)][::-1]
     assert found == {
@@ -68,20 +68,20 @@ def test_days_without_work_are_zeros(desk: Desk) -> None:
     }
 
 
-def test_every_submission_counts_with_its_outcome(desk: Desk) -> None:
-    schema = desk.schema()
-    good, fixed, bad, twice = (_sent(desk, s, schema) for s in (60, 120, 30, 150))
-    _decide(desk, good, "accept")
-    _decide(desk, fixed, "accept", tags=[tag("number", "B-2")])
-    _decide(desk, bad, "reject", reason="x", send_to="pool")
-    _decide(desk, twice, "reject", reason="x", send_to="labeler")
-    again = desk.org.api("labeler").post(f"/tag-sets/{twice['id']}/submit")
+def test_every_submission_counts_with_its_outcome(workspace: Workspace) -> None:
+    schema = workspace.schema()
+    good, fixed, bad, twice = (_sent(workspace, s, schema) for s in (60, 120, 30, 150))
+    _decide(workspace, good, "accept")
+    _decide(workspace, fixed, "accept", tags=[tag("number", "B-2")])
+    _decide(workspace, bad, "reject", reason="x", send_to="pool")
+    _decide(workspace, twice, "reject", reason="x", send_to="labeler")
+    again = workspace.org.api("labeler").post(f"/tag-sets/{twice['id']}/submit")
     assert again.status_code == 200
     # On one day, whether or not midnight passed meanwhile.
-    desk.sql("UPDATE tag_set_revisions SET created_at = '2026-03-02 12:00+00'")
+    workspace.sql("UPDATE tag_set_revisions SET created_at = '2026-03-02 12:00+00'")
     day = "2026-03-02"
     query = f"?from={day}&to={day}"
-    found = _read(desk, query)
+    found = _read(workspace, query)
     counts = {
         "submitted": 5,
         "accepted": 1,
@@ -96,43 +96,45 @@ def test_every_submission_counts_with_its_outcome(desk: Desk) -> None:
     assert (found["acceptance_rate"], found["unchanged_rate"]) == (0.5, 0.25)
     assert found["median_seconds"] == 90
     assert found["label_sets_per_hour"] == 40
-    theirs = _read(desk, query, by="reviewer")
+    theirs = _read(workspace, query, by="reviewer")
     assert theirs["totals"] == {**NOTHING, "reviewed": 4}
     assert theirs["days"][-1]["reviewed"] == 4
-    assert _read(desk, query, by="admin")["totals"] == NOTHING
+    assert _read(workspace, query, by="admin")["totals"] == NOTHING
 
 
-def test_a_day_is_one_of_the_time_zone_of_the_user(desk: Desk) -> None:
-    schema = desk.schema()
+def test_a_day_is_one_of_the_time_zone_of_the_user(workspace: Workspace) -> None:
+    schema = workspace.schema()
     zone = ZoneInfo("America/New_York")
-    before, after, late = (_sent(desk, 10, schema) for _ in range(3))
+    before, after, late = (_sent(workspace, 10, schema) for _ in range(3))
     # The night in which the clocks went forward: a day of 23 hours.
-    _at(desk, before, "submit", datetime(2026, 3, 7, 23, 59, 59, tzinfo=zone))
-    _at(desk, after, "submit", datetime(2026, 3, 8, 0, 0, tzinfo=zone))
-    _at(desk, late, "submit", datetime(2026, 3, 8, 23, 59, tzinfo=zone))
-    desk.sql(
+    _at(workspace, before, "submit", datetime(2026, 3, 7, 23, 59, 59, tzinfo=zone))
+    _at(workspace, after, "submit", datetime(2026, 3, 8, 0, 0, tzinfo=zone))
+    _at(workspace, late, "submit", datetime(2026, 3, 8, 23, 59, tzinfo=zone))
+    workspace.sql(
         "UPDATE users SET time_zone = 'America/New_York' WHERE id = :id",
-        id=desk.org.users["labeler"],
+        id=workspace.org.users["labeler"],
     )
-    found = _read(desk, "?from=2026-03-07&to=2026-03-09")
+    found = _read(workspace, "?from=2026-03-07&to=2026-03-09")
     assert found["time_zone"] == "America/New_York"
     assert [(one["date"], one["submitted"]) for one in found["days"]] == [
         ("2026-03-07", 1),
         ("2026-03-08", 2),
         ("2026-03-09", 0),
     ]
-    assert _read(desk, "?from=2026-03-08&to=2026-03-08")["totals"]["submitted"] == 2
+    assert _read(workspace, "?from=2026-03-08&to=2026-03-08")["totals"]["submitted"] == 2
 
 
-def test_a_decision_counts_on_the_day_of_the_submission(desk: Desk) -> None:
-    sent = _sent(desk, 10, desk.schema())
-    _decide(desk, sent, "accept")
-    _at(desk, sent, "submit", datetime(2026, 3, 1, 12, tzinfo=UTC))
-    _at(desk, sent, "accept", datetime(2026, 3, 5, 12, tzinfo=UTC))
+def test_a_decision_counts_on_the_day_of_the_submission(workspace: Workspace) -> None:
+    sent = _sent(workspace, 10, workspace.schema())
+    _decide(workspace, sent, "accept")
+    _at(workspace, sent, "submit", datetime(2026, 3, 1, 12, tzinfo=UTC))
+    _at(workspace, sent, "accept", datetime(2026, 3, 5, 12, tzinfo=UTC))
     query = "?from=2026-03-01&to=2026-03-02"
-    assert _read(desk, query)["days"][0]["accepted"] == 1
-    assert _read(desk, query, by="reviewer")["totals"]["reviewed"] == 0
-    assert _read(desk, "?from=2026-03-05&to=2026-03-05", by="reviewer")["totals"]["reviewed"] == 1
+    assert _read(workspace, query)["days"][0]["accepted"] == 1
+    assert _read(workspace, query, by="reviewer")["totals"]["reviewed"] == 0
+    assert (
+        _read(workspace, "?from=2026-03-05&to=2026-03-05", by="reviewer")["totals"]["reviewed"] == 1
+    )
 
 
 def test_an_unknown_time_zone_counts_as_utc() -> None:
@@ -148,13 +150,13 @@ def test_days_follow_one_another(zone: str) -> None:
     assert len(asked.edges) == 366
 
 
-def test_much_work_takes_no_more_statements(desk: Desk) -> None:
-    schema, counts = desk.schema(), []
+def test_much_work_takes_no_more_statements(workspace: Workspace) -> None:
+    schema, counts = workspace.schema(), []
     year = datetime.now(UTC).date() - timedelta(days=364)
     for _ in range(2):
         for _ in range(5):
-            _sent(desk, 10, schema)
-        with record_statements(desk.org.app) as ran:
-            _read(desk, f"?from={year}")
+            _sent(workspace, 10, schema)
+        with record_statements(workspace.org.app) as ran:
+            _read(workspace, f"?from={year}")
         counts.append(len(ran))
     assert counts == [3, 3]

@@ -4,15 +4,15 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from tests.factories.clock import parse_today
-from tests.factories.desk import Desk, tag
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
+from tests.factories.workspace import Workspace, tag
 
 _PAST = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def _read(desk: Desk, team: dict[str, Any], query: str = "") -> dict[str, Any]:
-    answer = desk.org.api("viewer").get(f"/teams/{team['id']}/workload{query}")
+def _read(workspace: Workspace, team: dict[str, Any], query: str = "") -> dict[str, Any]:
+    answer = workspace.org.api("viewer").get(f"/teams/{team['id']}/workload{query}")
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
 
@@ -29,31 +29,33 @@ def _to(kind: str, one: Any) -> list[dict[str, Any]]:
     return [{"user_id": None, "team_id": None, kind: str(one)}]
 
 
-def _busy(desk: Desk, team: dict[str, Any]) -> None:
+def _busy(workspace: Workspace, team: dict[str, Any]) -> None:
     """One submitted and accepted, one to review, a draft, a claim, and assigned work."""
-    org, schema = desk.org, desk.schema()
-    sent = desk.submitted(desk.artifact(schema))
+    org, schema = workspace.org, workspace.schema()
+    sent = workspace.submitted(workspace.artifact(schema))
     assert org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={}).status_code == 200
-    desk.submitted(desk.artifact(schema, due_at=_PAST))
-    desk.sql(
+    workspace.submitted(workspace.artifact(schema, due_at=_PAST))
+    workspace.sql(
         "UPDATE tag_sets SET assignee_id = :user WHERE status = 'submitted'",
         user=org.users["reviewer"],
     )
-    desk.draft(desk.artifact(schema, due_at=_PAST))
-    assert org.api("labeler").post(f"/artifacts/{desk.artifact(schema)}/claim").status_code == 200
-    desk.artifact(schema, assignees=_to("user_id", org.users["labeler"]))
+    workspace.draft(workspace.artifact(schema, due_at=_PAST))
+    assert (
+        org.api("labeler").post(f"/artifacts/{workspace.artifact(schema)}/claim").status_code == 200
+    )
+    workspace.artifact(schema, assignees=_to("user_id", org.users["labeler"]))
     for due in (None, _PAST):
-        desk.artifact(schema, due_at=due, assignees=_to("team_id", team["id"]))
-    begun = desk.artifact(schema, assignees=_to("team_id", team["id"]))
-    desk.draft(begun)
+        workspace.artifact(schema, due_at=due, assignees=_to("team_id", team["id"]))
+    begun = workspace.artifact(schema, assignees=_to("team_id", team["id"]))
+    workspace.draft(begun)
 
 
-def test_each_member_has_what_stands_in_their_own_list(desk: Desk) -> None:
-    org = desk.org
+def test_each_member_has_what_stands_in_their_own_list(workspace: Workspace) -> None:
+    org = workspace.org
     team = make_team(org, lead_id=str(org.users["reviewer"]))
     team = add_members(org, team, "labeler", "viewer")
-    _busy(desk, team)
-    found = _read(desk, team)
+    _busy(workspace, team)
+    found = _read(workspace, team)
     assert found["team_id"] == team["id"]
     assert [one["role"] for one in found["members"]] == ["lead", "member", "member"]
     assert _counts(found) == {
@@ -67,16 +69,16 @@ def test_each_member_has_what_stands_in_their_own_list(desk: Desk) -> None:
     assert len([item for item in mine if item["tag_set_id"] or not item["team_id"]]) == 4
     assert len(mine) == 4 + 2
     org.api("admin").delete(f"/teams/{team['id']}/members/{org.users['labeler']}")
-    assert list(_counts(_read(desk, team))) == ["Reviewer", "Viewer"]
+    assert list(_counts(_read(workspace, team))) == ["Reviewer", "Viewer"]
 
 
-def test_finished_is_what_was_done_in_the_period(desk: Desk) -> None:
-    team = add_members(desk.org, make_team(desk.org), "labeler", "reviewer")
-    sent = desk.submitted()
+def test_finished_is_what_was_done_in_the_period(workspace: Workspace) -> None:
+    team = add_members(workspace.org, make_team(workspace.org), "labeler", "reviewer")
+    sent = workspace.submitted()
     body = {"tags": [tag("number", "B-2")]}
-    accepted = desk.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
+    accepted = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
     assert accepted.status_code == 200
-    found = _read(desk, team)
+    found = _read(workspace, team)
     today = parse_today(found["to"])
     yesterday = today - timedelta(days=1)
     start = today - timedelta(days=29)
@@ -86,16 +88,16 @@ def test_finished_is_what_was_done_in_the_period(desk: Desk) -> None:
     # At a noon, whether or not midnight passed meanwhile.
     noon = datetime.combine(today, time(12), UTC)
     moved = "UPDATE tag_set_revisions SET created_at = :noon"
-    desk.sql(moved, noon=noon)
-    assert _read(desk, team, f"?to={yesterday}")["totals"]["finished"] == 0
-    desk.sql(moved, noon=noon - timedelta(days=1))
-    assert _read(desk, team, f"?from={yesterday}&to={yesterday}")["totals"]["finished"] == 2
-    assert _read(desk, team, f"?from={today}")["totals"]["finished"] == 0
+    workspace.sql(moved, noon=noon)
+    assert _read(workspace, team, f"?to={yesterday}")["totals"]["finished"] == 0
+    workspace.sql(moved, noon=noon - timedelta(days=1))
+    assert _read(workspace, team, f"?from={yesterday}&to={yesterday}")["totals"]["finished"] == 2
+    assert _read(workspace, team, f"?from={today}")["totals"]["finished"] == 0
 
 
-def test_periods_have_bounds(desk: Desk) -> None:
-    path = f"/teams/{make_team(desk.org)['id']}/workload"
-    api = desk.org.api("viewer")
+def test_periods_have_bounds(workspace: Workspace) -> None:
+    path = f"/teams/{make_team(workspace.org)['id']}/workload"
+    api = workspace.org.api("viewer")
     for query, status, field in (
         ("?from=2026-02-01&to=2026-01-31", 400, "from"),
         ("?from=2025-01-01&to=2026-01-02", 400, "from"),
@@ -112,16 +114,16 @@ def test_periods_have_bounds(desk: Desk) -> None:
     assert api.get(f"{path}?from=2025-01-01&to=2026-01-01").status_code == 200
 
 
-def test_a_large_team_takes_no_more_statements(desk: Desk) -> None:
-    small = add_members(desk.org, make_team(desk.org, "Small"), "labeler")
-    large = make_team(desk.org, "Large")
+def test_a_large_team_takes_no_more_statements(workspace: Workspace) -> None:
+    small = add_members(workspace.org, make_team(workspace.org, "Small"), "labeler")
+    large = make_team(workspace.org, "Large")
     names = [f"person{i}" for i in range(20)]
     for name in names:
-        desk.org.add_user(name, "labeler")
-    add_members(desk.org, large, *names)
+        workspace.org.add_user(name, "labeler")
+    add_members(workspace.org, large, *names)
     counts = []
     for team in (small, large):
-        with record_statements(desk.org.app) as ran:
-            _read(desk, team)
+        with record_statements(workspace.org.app) as ran:
+            _read(workspace, team)
         counts.append(len(ran))
     assert counts == [4, 4]

@@ -7,75 +7,75 @@ from typing import Any
 import pytest
 
 from tests.factories import Org
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 
 @pytest.fixture
-def desk(org: Org) -> Desk:
-    return Desk(org)
+def workspace(org: Org) -> Workspace:
+    return Workspace(org)
 
 
-def _rows(desk: Desk, table: str, schema_id: Any) -> int:
+def _rows(workspace: Workspace, table: str, schema_id: Any) -> int:
     column = "id" if table == "schemas" else "schema_id"
     sql = f"SELECT count(*) FROM {table} WHERE {column} = :id"
-    return int(desk.sql(sql, id=str(schema_id))[0][0])
+    return int(workspace.sql(sql, id=str(schema_id))[0][0])
 
 
-def test_a_schema_goes_with_its_versions(desk: Desk) -> None:
-    schema = desk.schema()
-    api = desk.org.api("admin")
+def test_a_schema_goes_with_its_versions(workspace: Workspace) -> None:
+    schema = workspace.schema()
+    api = workspace.org.api("admin")
     answer = api.delete(f"/schemas/{schema}")
     assert (answer.status_code, answer.data) == (204, b"")
     assert api.get(f"/schemas/{schema}").status_code == 404
-    assert _rows(desk, "schema_versions", schema) == 0
+    assert _rows(workspace, "schema_versions", schema) == 0
     assert api.delete(f"/schemas/{schema}").status_code == 404
 
 
-def test_its_documents_stay_without_a_schema(desk: Desk) -> None:
-    schema, other = desk.schema(), desk.schema()
-    lost, kept = desk.artifact(schema), desk.artifact(other)
-    assert desk.org.api("admin").delete(f"/schemas/{schema}").status_code == 204
-    admin = desk.org.api("admin")
+def test_its_documents_stay_without_a_schema(workspace: Workspace) -> None:
+    schema, other = workspace.schema(), workspace.schema()
+    lost, kept = workspace.artifact(schema), workspace.artifact(other)
+    assert workspace.org.api("admin").delete(f"/schemas/{schema}").status_code == 204
+    admin = workspace.org.api("admin")
     document = admin.get(f"/artifacts/{lost}").json["data"]
     assert (document["schema_id"], document["revision"]) == (None, 2)
     document = admin.get(f"/artifacts/{kept}").json["data"]
     assert (document["schema_id"], document["revision"]) == (str(other), 1)
 
 
-def test_what_was_labeled_with_stays(desk: Desk) -> None:
-    schema = desk.schema()
+def test_what_was_labeled_with_stays(workspace: Workspace) -> None:
+    schema = workspace.schema()
     for _ in range(2):
-        desk.draft(desk.artifact(schema))
-    free = desk.artifact(schema)
-    answer = desk.org.api("admin").delete(f"/schemas/{schema}")
+        workspace.draft(workspace.artifact(schema))
+    free = workspace.artifact(schema)
+    answer = workspace.org.api("admin").delete(f"/schemas/{schema}")
     assert answer.status_code == 409
     assert answer.json["error"]["code"] == "conflict"
     assert answer.json["error"]["details"] == {"tag_sets": 2}
-    assert _rows(desk, "schemas", schema) == 1
-    assert _rows(desk, "artifacts", schema) == 3
-    assert desk.org.api("admin").get(f"/artifacts/{free}").json["data"]["revision"] == 1
+    assert _rows(workspace, "schemas", schema) == 1
+    assert _rows(workspace, "artifacts", schema) == 3
+    assert workspace.org.api("admin").get(f"/artifacts/{free}").json["data"]["revision"] == 1
 
 
-def test_a_discarded_draft_does_not_stand_in_the_way(desk: Desk) -> None:
-    schema = desk.schema()
-    draft = desk.draft(desk.artifact(schema))
-    assert desk.org.api("labeler").delete(f"/tag-sets/{draft['id']}").status_code == 204
-    assert desk.org.api("admin").delete(f"/schemas/{schema}").status_code == 204
+def test_a_discarded_draft_does_not_stand_in_the_way(workspace: Workspace) -> None:
+    schema = workspace.schema()
+    draft = workspace.draft(workspace.artifact(schema))
+    assert workspace.org.api("labeler").delete(f"/tag-sets/{draft['id']}").status_code == 204
+    assert workspace.org.api("admin").delete(f"/schemas/{schema}").status_code == 204
 
 
-def test_labels_of_a_document_that_has_another_schema_by_now_count(desk: Desk) -> None:
-    schema, other = desk.schema(), desk.schema()
-    artifact = desk.artifact(schema)
-    desk.draft(artifact)
+def test_labels_of_a_document_that_has_another_schema_by_now_count(workspace: Workspace) -> None:
+    schema, other = workspace.schema(), workspace.schema()
+    artifact = workspace.artifact(schema)
+    workspace.draft(artifact)
     moved = "UPDATE artifacts SET schema_id = :other WHERE id = :id"
-    desk.sql(moved, other=str(other), id=str(artifact))
-    assert desk.org.api("admin").delete(f"/schemas/{schema}").status_code == 409
-    assert desk.org.api("admin").delete(f"/schemas/{other}").status_code == 204
+    workspace.sql(moved, other=str(other), id=str(artifact))
+    assert workspace.org.api("admin").delete(f"/schemas/{schema}").status_code == 409
+    assert workspace.org.api("admin").delete(f"/schemas/{other}").status_code == 204
 
 
-def test_a_stale_revision_deletes_nothing(desk: Desk) -> None:
-    schema = desk.schema()
-    api = desk.org.api("admin")
+def test_a_stale_revision_deletes_nothing(workspace: Workspace) -> None:
+    schema = workspace.schema()
+    api = workspace.org.api("admin")
     answer = api.delete(f"/schemas/{schema}", headers={"If-Match": '"7"'})
     assert answer.status_code == 409
     assert answer.json["error"]["code"] == "stale_precondition"
@@ -84,55 +84,55 @@ def test_a_stale_revision_deletes_nothing(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("role", ["viewer", "labeler", "reviewer"])
-def test_only_admins_delete(desk: Desk, role: str) -> None:
-    schema = desk.schema()
-    assert desk.org.api(role).delete(f"/schemas/{schema}").status_code == 403
-    assert _rows(desk, "schemas", schema) == 1
+def test_only_admins_delete(workspace: Workspace, role: str) -> None:
+    schema = workspace.schema()
+    assert workspace.org.api(role).delete(f"/schemas/{schema}").status_code == 403
+    assert _rows(workspace, "schemas", schema) == 1
 
 
-def test_no_label_set_slips_through_while_its_schema_goes(desk: Desk) -> None:
+def test_no_label_set_slips_through_while_its_schema_goes(workspace: Workspace) -> None:
     """Eight labelers begin while the schema is deleted: either somebody is first, and it stays, or
     nobody gets a draft."""
     outcomes = set()
     for _ in range(6):
-        schema = desk.schema()
-        artifacts = [desk.artifact(schema) for _ in range(8)]
+        schema = workspace.schema()
+        artifacts = [workspace.artifact(schema) for _ in range(8)]
         start = Barrier(len(artifacts) + 1)
 
         def begin(artifact: Any, start: Barrier = start) -> int:
             start.wait()
             path = f"/artifacts/{artifact}/tag-sets"
-            return int(desk.org.api("labeler").post(path, json={}).status_code)
+            return int(workspace.org.api("labeler").post(path, json={}).status_code)
 
         def delete(schema: Any = schema, start: Barrier = start) -> int:
             start.wait()
-            return int(desk.org.api("admin").delete(f"/schemas/{schema}").status_code)
+            return int(workspace.org.api("admin").delete(f"/schemas/{schema}").status_code)
 
         with ThreadPoolExecutor(len(artifacts) + 1) as pool:
             begun = [pool.submit(begin, artifact) for artifact in artifacts]
             deleted = pool.submit(delete).result()
             made = [one.result() for one in begun].count(201)
-        assert _rows(desk, "tag_sets", schema) == made
-        assert _rows(desk, "schemas", schema) == (0 if deleted == 204 else 1)
+        assert _rows(workspace, "tag_sets", schema) == made
+        assert _rows(workspace, "schemas", schema) == (0 if deleted == 204 else 1)
         assert deleted == 204 if made == 0 else deleted in (409, 503)
         outcomes.add(deleted)
     assert outcomes <= {204, 409, 503}
 
 
-def test_no_document_slips_through_while_its_schema_goes(desk: Desk) -> None:
+def test_no_document_slips_through_while_its_schema_goes(workspace: Workspace) -> None:
     for number in range(4):
-        schema = desk.schema()
+        schema = workspace.schema()
         start = Barrier(5)
 
         def upload(n: int, schema: Any = schema, start: Barrier = start, run: int = number) -> int:
             body = {"name": "a.txt", "text": f"Text {run} {n}", "schema_id": str(schema)}
-            api = desk.org.api("admin")
+            api = workspace.org.api("admin")
             start.wait()
             return int(api.post("/artifacts", json=body).status_code)
 
         def delete(schema: Any = schema, start: Barrier = start) -> int:
             start.wait()
-            return int(desk.org.api("admin").delete(f"/schemas/{schema}").status_code)
+            return int(workspace.org.api("admin").delete(f"/schemas/{schema}").status_code)
 
         with ThreadPoolExecutor(5) as pool:
             uploads = [pool.submit(upload, n) for n in range(4)]
@@ -141,4 +141,4 @@ def test_no_document_slips_through_while_its_schema_goes(desk: Desk) -> None:
         assert deleted in (204, 503)
         assert statuses <= {201, 400, 409}
         if deleted == 204:
-            assert _rows(desk, "artifacts", schema) == 0
+            assert _rows(workspace, "artifacts", schema) == 0

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.desk import Desk, tag
+from tests.factories.workspace import Workspace, tag
 
 PLACE = {"page": 1, "box": None, "start": 3, "end": 7, "text": "ABCD"}
 GOOD: list[list[dict[str, Any]]] = [
@@ -28,12 +28,12 @@ BAD: list[list[dict[str, Any]]] = [
 
 
 @pytest.fixture
-def desk(org: Org) -> Desk:
-    return Desk(org)
+def workspace(org: Org) -> Workspace:
+    return Workspace(org)
 
 
-def _described(desk: Desk, schema: Any) -> dict[str, Any]:
-    api = desk.org.api("viewer")
+def _described(workspace: Workspace, schema: Any) -> dict[str, Any]:
+    api = workspace.org.api("viewer")
     version = api.get(f"/schemas/{schema}").json["data"]["current_version"]
     answer = api.get(f"/schema-versions/{version['id']}/json-schema")
     assert answer.status_code == 200
@@ -42,8 +42,8 @@ def _described(desk: Desk, schema: Any) -> dict[str, Any]:
     return described
 
 
-def test_it_is_a_json_schema_as_it_is(desk: Desk) -> None:
-    described = _described(desk, desk.schema())
+def test_it_is_a_json_schema_as_it_is(workspace: Workspace) -> None:
+    described = _described(workspace, workspace.schema())
     Draft202012Validator.check_schema(described)
     assert described["$schema"] == Draft202012Validator.META_SCHEMA["$id"]
     assert described["title"] == "Invoices, version 1: tags"
@@ -51,23 +51,30 @@ def test_it_is_a_json_schema_as_it_is(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("tags", GOOD)
-def test_what_fits_it_is_saved_and_fits_it_as_kept(desk: Desk, tags: list[Any]) -> None:
-    schema = desk.schema()
-    judge = Draft202012Validator(_described(desk, schema))
+def test_what_fits_it_is_saved_and_fits_it_as_kept(workspace: Workspace, tags: list[Any]) -> None:
+    schema = workspace.schema()
+    judge = Draft202012Validator(_described(workspace, schema))
     assert judge.is_valid(tags)
     text = "xx ABCD" + "x" * 993
-    saved = desk.save(desk.draft(desk.artifact(schema, text=text)), tags)
+    saved = workspace.save(workspace.draft(workspace.artifact(schema, text=text)), tags)
     assert saved.status_code == 200, saved.json
-    kept = desk.org.api("labeler").get(f"/tag-sets/{saved.json['data']['id']}").json["data"]["tags"]
+    kept = (
+        workspace.org.api("labeler")
+        .get(f"/tag-sets/{saved.json['data']['id']}")
+        .json["data"]["tags"]
+    )
     assert len(kept) == len(tags)
     assert judge.is_valid(kept)
 
 
 @pytest.mark.parametrize("tags", BAD)
-def test_what_is_refused_does_not_fit_it(desk: Desk, tags: list[Any]) -> None:
-    schema = desk.schema()
-    assert not Draft202012Validator(_described(desk, schema)).is_valid(tags)
-    assert desk.save(desk.draft(desk.artifact(schema)), tags).status_code in (400, 422)
+def test_what_is_refused_does_not_fit_it(workspace: Workspace, tags: list[Any]) -> None:
+    schema = workspace.schema()
+    assert not Draft202012Validator(_described(workspace, schema)).is_valid(tags)
+    assert workspace.save(workspace.draft(workspace.artifact(schema)), tags).status_code in (
+        400,
+        422,
+    )
 
 
 def test_there_is_none_of_no_version(org: Org) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.factories import Org
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 ORDER = {
     "title": "Order",
@@ -208,8 +208,8 @@ def test_a_policy_of_whole_floats_breaks_nobodys_lists(org: Org) -> None:
     content = {"fields": [{"key": "a", "type": "text"}], "review_policy": policy}
     schema = _imported(org, format="portable", content=content)
     assert org.api("admin").post(f"/schemas/{schema['id']}/publish", json={}).status_code == 201
-    desk = Desk(org)
-    desk.submitted(desk.artifact(desk.schema()))
+    workspace = Workspace(org)
+    workspace.submitted(workspace.artifact(workspace.schema()))
     # What is hidden from a labeler who did not make it is told by the policies of all versions.
     org.add_user("second", "labeler")
     answer = org.api("second").get("/tag-sets")

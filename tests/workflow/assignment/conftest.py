@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from tests.factories import Org
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 Draw = Callable[..., UUID | None]
 
@@ -32,20 +32,20 @@ def to(**assignee: Any) -> list[dict[str, Any]]:
     return [{"user_id": None, "team_id": None, **{k: str(v) for k, v in assignee.items()}}]
 
 
-def expire(desk: Desk, artifact_id: UUID) -> None:
-    desk.sql(
+def expire(workspace: Workspace, artifact_id: UUID) -> None:
+    workspace.sql(
         "UPDATE artifacts SET claim_expires_at = now() - interval '1 second' WHERE id = :id",
         id=artifact_id,
     )
 
 
-def reject(desk: Desk, sent: dict[str, Any], send_to: str) -> None:
+def reject(workspace: Workspace, sent: dict[str, Any], send_to: str) -> None:
     body = {"reason": "Look again", "send_to": send_to}
-    answer = desk.org.api("reviewer").post(f"/tag-sets/{sent['id']}/reject", json=body)
+    answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/reject", json=body)
     assert answer.status_code == 200, answer.json
 
 
-def skip(desk: Desk, artifact_id: UUID | None, by: str = "labeler") -> None:
+def skip(workspace: Workspace, artifact_id: UUID | None, by: str = "labeler") -> None:
     path = f"/artifacts/{artifact_id}/release"
-    answer = desk.org.api(by).post(path, json={"reason": "Not mine"})
+    answer = workspace.org.api(by).post(path, json={"reason": "Not mine"})
     assert answer.status_code == 200, answer.json

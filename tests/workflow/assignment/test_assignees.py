@@ -10,21 +10,21 @@ import pytest
 from app.kit.ids import uuid7
 from app.workflow.assignment.queries import assignees
 from tests.factories import Org
-from tests.factories.desk import Desk
 from tests.factories.teams import add_members, make_team
+from tests.factories.workspace import Workspace
 
 
 @pytest.fixture
-def desk(org: Org) -> Desk:
-    return Desk(org)
+def workspace(org: Org) -> Workspace:
+    return Workspace(org)
 
 
 def _to(*ids: Any, kind: str = "team_id") -> list[dict[str, Any]]:
     return [{"user_id": None, "team_id": None, kind: str(one)} for one in ids]
 
 
-def _rows(desk: Desk, artifact_id: UUID) -> list[tuple[Any, ...]]:
-    rows = desk.sql(
+def _rows(workspace: Workspace, artifact_id: UUID) -> list[tuple[Any, ...]]:
+    rows = workspace.sql(
         "SELECT assignee_id, is_team, is_open FROM artifact_assignees"
         " WHERE artifact_id = :id ORDER BY is_team, assignee_id",
         id=artifact_id,
@@ -32,21 +32,21 @@ def _rows(desk: Desk, artifact_id: UUID) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in rows]
 
 
-def _assign(desk: Desk, artifact_id: UUID, assignees: list[dict[str, Any]]) -> None:
-    desk.sql(
+def _assign(workspace: Workspace, artifact_id: UUID, assignees: list[dict[str, Any]]) -> None:
+    workspace.sql(
         "UPDATE artifacts SET assignees = CAST(:list AS jsonb) WHERE id = :id",
         list=json.dumps(assignees),
         id=artifact_id,
     )
 
 
-def test_the_rows_follow_the_document(desk: Desk) -> None:
+def test_the_rows_follow_the_document(workspace: Workspace) -> None:
     user, team = uuid7(), uuid7()
     both = [*_to(user, kind="user_id"), *_to(team)]
-    artifact = desk.artifact(assignees=both)
-    assert _rows(desk, artifact) == [(user, False, True), (team, True, True)]
-    _assign(desk, artifact, _to(team, team))
-    assert _rows(desk, artifact) == [(team, True, True)]
+    artifact = workspace.artifact(assignees=both)
+    assert _rows(workspace, artifact) == [(user, False, True), (team, True, True)]
+    _assign(workspace, artifact, _to(team, team))
+    assert _rows(workspace, artifact) == [(team, True, True)]
     for column, value, is_open in (
         ("status", "'in_progress'", True),
         ("status", "'in_review'", False),
@@ -55,41 +55,41 @@ def test_the_rows_follow_the_document(desk: Desk) -> None:
         ("archived", "true", False),
         ("archived", "false", True),
     ):
-        desk.sql(f"UPDATE artifacts SET {column} = {value} WHERE id = :id", id=artifact)
-        assert _rows(desk, artifact) == [(team, True, is_open)], (column, value)
-    _assign(desk, artifact, [])
-    assert _rows(desk, artifact) == []
+        workspace.sql(f"UPDATE artifacts SET {column} = {value} WHERE id = :id", id=artifact)
+        assert _rows(workspace, artifact) == [(team, True, is_open)], (column, value)
+    _assign(workspace, artifact, [])
+    assert _rows(workspace, artifact) == []
 
 
-def test_labels_close_what_was_assigned(desk: Desk) -> None:
+def test_labels_close_what_was_assigned(workspace: Workspace) -> None:
     team = uuid7()
-    artifact = desk.artifact(assignees=_to(team))
-    sent = desk.submitted(artifact)
-    assert _rows(desk, artifact) == [(team, True, False)]
-    answer = desk.org.api("reviewer").post(
+    artifact = workspace.artifact(assignees=_to(team))
+    sent = workspace.submitted(artifact)
+    assert _rows(workspace, artifact) == [(team, True, False)]
+    answer = workspace.org.api("reviewer").post(
         f"/tag-sets/{sent['id']}/reject", json={"reason": "x", "send_to": "pool"}
     )
     assert answer.status_code == 200
-    assert _rows(desk, artifact) == [(team, True, True)]
-    assert desk.org.api("admin").delete(f"/artifacts/{artifact}").status_code == 204
-    assert _rows(desk, artifact) == []
+    assert _rows(workspace, artifact) == [(team, True, True)]
+    assert workspace.org.api("admin").delete(f"/artifacts/{artifact}").status_code == 204
+    assert _rows(workspace, artifact) == []
 
 
 def test_the_work_of_a_deleted_team_goes_back_to_the_pool(
-    desk: Desk, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(assignees, "BATCH", 2)
-    org, user, other = desk.org, desk.org.users["labeler"], uuid7()
+    org, user, other = workspace.org, workspace.org.users["labeler"], uuid7()
     team = make_team(org)["id"]
-    schema = desk.schema()
-    alone = [desk.artifact(schema, assignees=_to(team)) for _ in range(5)]
-    shared = desk.artifact(
+    schema = workspace.schema()
+    alone = [workspace.artifact(schema, assignees=_to(team)) for _ in range(5)]
+    shared = workspace.artifact(
         schema, assignees=[*_to(other), *_to(team), *_to(user, kind="user_id")], status="done"
     )
-    untouched = desk.artifact(schema, assignees=_to(other))
+    untouched = workspace.artifact(schema, assignees=_to(other))
     before = org.api("viewer").get(f"/artifacts/{untouched}").json["data"]
     assert org.api("admin").delete(f"/teams/{team}").status_code == 204
-    assert desk.events("team.deleted") == [
+    assert workspace.events("team.deleted") == [
         {
             "team_id": team,
             "name": "Invoices",
@@ -104,15 +104,15 @@ def test_the_work_of_a_deleted_team_goes_back_to_the_pool(
     left = org.api("viewer").get(f"/artifacts/{shared}").json["data"]
     assert left["assignees"] == [*_to(other), *_to(user, kind="user_id")]
     assert org.api("viewer").get(f"/artifacts/{untouched}").json["data"] == before
-    assert desk.sql("SELECT 1 FROM artifact_assignees WHERE assignee_id = :t", t=team) == []
+    assert workspace.sql("SELECT 1 FROM artifact_assignees WHERE assignee_id = :t", t=team) == []
 
 
 def test_who_left_the_organization_is_assigned_to_nothing(
-    desk: Desk, work: Callable[[], None]
+    workspace: Workspace, work: Callable[[], None]
 ) -> None:
-    org = desk.org
+    org = workspace.org
     gone, stays = (_to(org.users[name], kind="user_id") for name in ("labeler", "viewer"))
-    both = desk.artifact(assignees=[*gone, *stays])
+    both = workspace.artifact(assignees=[*gone, *stays])
     path = f"/organizations/{org.slug}/members/{org.users['labeler']}"
     assert org.api("admin").delete(path).status_code == 204
     work()
@@ -121,16 +121,16 @@ def test_who_left_the_organization_is_assigned_to_nothing(
 
 @pytest.mark.parametrize("how", ["left the team", "left", "became a viewer"])
 def test_the_work_of_a_team_in_which_nobody_labels_any_more_goes_back(
-    desk: Desk, work: Callable[[], None], how: str
+    workspace: Workspace, work: Callable[[], None], how: str
 ) -> None:
-    org = desk.org
+    org = workspace.org
     org.add_user("last", "labeler")
     last = org.users["last"]
     teams = [add_members(org, make_team(org, "A"), "last", "viewer")["id"]]
     teams.append(add_members(org, make_team(org, "B"), "last", "labeler")["id"])
     # Nobody was ever in it: it is being set up.
     teams.append(make_team(org, "C")["id"])
-    artifacts = [desk.artifact(assignees=_to(team)) for team in teams]
+    artifacts = [workspace.artifact(assignees=_to(team)) for team in teams]
     member = f"/organizations/{org.slug}/members/{last}"
     owner = org.api("owner")
     if how == "left the team":
@@ -148,7 +148,7 @@ def test_the_work_of_a_team_in_which_nobody_labels_any_more_goes_back(
         "left": "member_removed",
         "became a viewer": "role_changed",
     }[how]
-    assert desk.events("artifacts.unassigned") == [
+    assert workspace.events("artifacts.unassigned") == [
         {
             "artifact_ids": [str(artifacts[0])],
             "assignee_id": teams[0],

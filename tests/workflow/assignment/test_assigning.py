@@ -9,30 +9,30 @@ import pytest
 from app.kit.ids import uuid7
 from app.workflow.assignment.service import LabelerPool
 from tests.factories import Org
-from tests.factories.desk import Desk
 from tests.factories.teams import add_members, make_team
+from tests.factories.workspace import Workspace
 
 BULK = "/artifacts/bulk-assign"
 
 
-def _assign(desk: Desk, artifact_id: UUID, *, by: str = "reviewer", **body: Any) -> Any:
-    return desk.org.api(by).post(f"/artifacts/{artifact_id}/assign", json=body)
+def _assign(workspace: Workspace, artifact_id: UUID, *, by: str = "reviewer", **body: Any) -> Any:
+    return workspace.org.api(by).post(f"/artifacts/{artifact_id}/assign", json=body)
 
 
-def _bulk(desk: Desk, **body: Any) -> Any:
-    return desk.org.api("reviewer").post(BULK, json=body)
+def _bulk(workspace: Workspace, **body: Any) -> Any:
+    return workspace.org.api("reviewer").post(BULK, json=body)
 
 
-def _users(desk: Desk, *names: str) -> list[str]:
-    return [str(desk.org.users[name]) for name in names]
+def _users(workspace: Workspace, *names: str) -> list[str]:
+    return [str(workspace.org.users[name]) for name in names]
 
 
 def _person(user_id: str) -> dict[str, Any]:
     return {"user_id": user_id, "team_id": None}
 
 
-def _assignees(desk: Desk) -> dict[UUID, list[Any]]:
-    return {r.id: r.assignees for r in desk.sql("SELECT id, assignees FROM artifacts")}
+def _assignees(workspace: Workspace) -> dict[UUID, list[Any]]:
+    return {r.id: r.assignees for r in workspace.sql("SELECT id, assignees FROM artifacts")}
 
 
 def _error(answer: Any) -> tuple[int, str, str | None]:
@@ -40,97 +40,107 @@ def _error(answer: Any) -> tuple[int, str, str | None]:
     return answer.status_code, error["code"], error.get("field")
 
 
-def test_to_people_in_the_place_of_others(desk: Desk) -> None:
-    artifact = desk.artifact()
-    both = _users(desk, "labeler", "admin")
-    answer = _assign(desk, artifact, user_ids=[*both, both[0]], due_at="2026-12-31T22:00:00Z")
+def test_to_people_in_the_place_of_others(workspace: Workspace) -> None:
+    artifact = workspace.artifact()
+    both = _users(workspace, "labeler", "admin")
+    answer = _assign(workspace, artifact, user_ids=[*both, both[0]], due_at="2026-12-31T22:00:00Z")
     assert answer.status_code == 200
     found = answer.json["data"]
     assert found["assignees"] == [_person(one) for one in both]
     assert (found["due_at"], found["revision"]) == ("2026-12-31T22:00:00Z", 2)
-    again = _assign(desk, artifact, user_ids=both[1:]).json["data"]
+    again = _assign(workspace, artifact, user_ids=both[1:]).json["data"]
     # The time stays, and an assignment is no edit of what a writer may send.
     assert (again["assignees"], again["due_at"]) == ([_person(both[1])], found["due_at"])
     assert again["revision"] == 2
-    assert _assign(desk, artifact, user_ids=[], due_at=None).json["data"]["due_at"] is None
-    assert _assignees(desk) == {artifact: []}
-    assert desk.events("artifacts.assigned")[0] == {
+    assert _assign(workspace, artifact, user_ids=[], due_at=None).json["data"]["due_at"] is None
+    assert _assignees(workspace) == {artifact: []}
+    assert workspace.events("artifacts.assigned")[0] == {
         "artifact_ids": [str(artifact)],
         "user_ids": both,
         "team_ids": [],
         "count": 1,
         "counts": {},
-        "by": str(desk.org.users["reviewer"]),
+        "by": str(workspace.org.users["reviewer"]),
         "due_at": "2026-12-31T22:00:00+00:00",
     }
 
 
-def test_the_revision_is_checked_when_it_is_sent(desk: Desk) -> None:
-    artifact, (labeler, admin) = desk.artifact(), _users(desk, "labeler", "admin")
+def test_the_revision_is_checked_when_it_is_sent(workspace: Workspace) -> None:
+    artifact, (labeler, admin) = workspace.artifact(), _users(workspace, "labeler", "admin")
     due = "2026-12-31T22:00:00Z"
-    answer = _assign(desk, artifact, user_ids=[labeler], due_at=due, revision=1)
+    answer = _assign(workspace, artifact, user_ids=[labeler], due_at=due, revision=1)
     assert (answer.status_code, answer.headers["ETag"]) == (200, '"2"')
     for sent in ({"json": {"user_ids": [admin], "revision": 1}}, {
         "json": {"user_ids": [admin]}, "headers": {"If-Match": '"1"'},
     }):  # fmt: skip
-        error = desk.org.api("reviewer").post(f"/artifacts/{artifact}/assign", **sent)
+        error = workspace.org.api("reviewer").post(f"/artifacts/{artifact}/assign", **sent)
         assert _error(error) == (409, "stale_precondition", None)
         assert error.json["error"]["details"] == {"current_revision": 2}
-    assert _assignees(desk)[artifact] == [_person(labeler)]
-    unknown = _assign(desk, uuid7(), user_ids=[admin], revision=1)
+    assert _assignees(workspace)[artifact] == [_person(labeler)]
+    unknown = _assign(workspace, uuid7(), user_ids=[admin], revision=1)
     assert _error(unknown) == (404, "not_found", None)
 
 
-def test_to_a_team(desk: Desk) -> None:
-    artifact, team = desk.artifact(), make_team(desk.org)["id"]
-    found = _assign(desk, artifact, team_id=team).json["data"]
+def test_to_a_team(workspace: Workspace) -> None:
+    artifact, team = workspace.artifact(), make_team(workspace.org)["id"]
+    found = _assign(workspace, artifact, team_id=team).json["data"]
     assert found["assignees"] == [{"user_id": None, "team_id": team}]
-    (told,) = desk.events("artifacts.assigned")
+    (told,) = workspace.events("artifacts.assigned")
     assert (told["user_ids"], told["team_ids"], told["count"]) == ([], [team], 1)
 
 
-def test_who_works_on_it_goes_on(desk: Desk) -> None:
-    artifact = desk.artifact()
-    draft = desk.draft(artifact)
-    found = _assign(desk, artifact, user_ids=_users(desk, "admin")).json["data"]
-    assert found["claim"]["user_id"] == str(desk.org.users["labeler"])
-    assert desk.save(draft, []).status_code == 200
+def test_who_works_on_it_goes_on(workspace: Workspace) -> None:
+    artifact = workspace.artifact()
+    draft = workspace.draft(artifact)
+    found = _assign(workspace, artifact, user_ids=_users(workspace, "admin")).json["data"]
+    assert found["claim"]["user_id"] == str(workspace.org.users["labeler"])
+    assert workspace.save(draft, []).status_code == 200
 
 
-def test_only_members_who_label_and_teams_of_the_organization(desk: Desk, other_org: Org) -> None:
-    artifact = desk.artifact()
-    known = _users(desk, "labeler")
-    for stranger in (str(uuid7()), str(desk.org.users["viewer"]), str(other_org.users["labeler"])):
+def test_only_members_who_label_and_teams_of_the_organization(
+    workspace: Workspace, other_org: Org
+) -> None:
+    artifact = workspace.artifact()
+    known = _users(workspace, "labeler")
+    for stranger in (
+        str(uuid7()),
+        str(workspace.org.users["viewer"]),
+        str(other_org.users["labeler"]),
+    ):
         for answer in (
-            _assign(desk, artifact, user_ids=[*known, stranger]),
-            _bulk(desk, artifact_ids=[str(artifact)], user_ids=[*known, stranger]),
+            _assign(workspace, artifact, user_ids=[*known, stranger]),
+            _bulk(workspace, artifact_ids=[str(artifact)], user_ids=[*known, stranger]),
         ):
             assert _error(answer) == (400, "validation_error", "user_ids.1")
     for team in (str(uuid7()), make_team(other_org)["id"]):
-        assert _error(_assign(desk, artifact, team_id=team)) == (400, "validation_error", "team_id")
-    assert _assignees(desk) == {artifact: []}
-    assert desk.events("artifacts.assigned") == []
+        assert _error(_assign(workspace, artifact, team_id=team)) == (
+            400,
+            "validation_error",
+            "team_id",
+        )
+    assert _assignees(workspace) == {artifact: []}
+    assert workspace.events("artifacts.assigned") == []
 
 
-def test_what_there_is_nothing_to_label_of(desk: Desk) -> None:
-    me = _users(desk, "labeler")
+def test_what_there_is_nothing_to_label_of(workspace: Workspace) -> None:
+    me = _users(workspace, "labeler")
     for members, state in (
         ({"status": "done"}, "done"),
         ({"status": "failed"}, "failed"),
         ({"archived": True}, "archived"),
     ):
-        artifact = desk.artifact(**members)
-        answer = _assign(desk, artifact, user_ids=me)
+        artifact = workspace.artifact(**members)
+        answer = _assign(workspace, artifact, user_ids=me)
         assert _error(answer) == (409, "conflict", None)
         assert answer.json["error"]["details"] == {"state": state}
-        assert _assign(desk, artifact, user_ids=[]).status_code == 200
+        assert _assign(workspace, artifact, user_ids=[]).status_code == 200
 
 
-def test_who_may(desk: Desk, other_org: Org) -> None:
-    artifact = desk.artifact()
-    assert _assign(desk, artifact, by="labeler", user_ids=[]).status_code == 403
-    foreign = Desk(other_org).artifact()
-    assert _error(_assign(desk, foreign, user_ids=[])) == (404, "not_found", None)
+def test_who_may(workspace: Workspace, other_org: Org) -> None:
+    artifact = workspace.artifact()
+    assert _assign(workspace, artifact, by="labeler", user_ids=[]).status_code == 403
+    foreign = Workspace(other_org).artifact()
+    assert _error(_assign(workspace, foreign, user_ids=[])) == (404, "not_found", None)
 
 
 @pytest.mark.parametrize(
@@ -142,17 +152,17 @@ def test_who_may(desk: Desk, other_org: Org) -> None:
         ({"user_ids": [str(uuid7())] * 101}, "user_ids"),
     ],
 )
-def test_bodies_that_are_refused(desk: Desk, body: dict[str, Any], field: str) -> None:
-    answer = _bulk(desk, artifact_ids=[], **body)
+def test_bodies_that_are_refused(workspace: Workspace, body: dict[str, Any], field: str) -> None:
+    answer = _bulk(workspace, artifact_ids=[], **body)
     assert _error(answer) == (422, "unprocessable", field)
 
 
-def test_many_by_id_each_with_its_outcome(desk: Desk, other_org: Org) -> None:
-    schema, me = desk.schema(), _users(desk, "labeler")
-    good, done = desk.artifact(schema), desk.artifact(schema, status="done")
-    foreign, absent = Desk(other_org).artifact(), uuid7()
+def test_many_by_id_each_with_its_outcome(workspace: Workspace, other_org: Org) -> None:
+    schema, me = workspace.schema(), _users(workspace, "labeler")
+    good, done = workspace.artifact(schema), workspace.artifact(schema, status="done")
+    foreign, absent = Workspace(other_org).artifact(), uuid7()
     ids = [str(one) for one in (done, good, absent, foreign, good)]
-    answer = _bulk(desk, artifact_ids=ids, user_ids=me)
+    answer = _bulk(workspace, artifact_ids=ids, user_ids=me)
     found = answer.json["data"]
     assert (found["matched"], found["succeeded"], found["failed"]) == (4, 1, 3)
     outcomes = [(one["id"], one["ok"], one["code"]) for one in found["outcomes"]]
@@ -162,88 +172,88 @@ def test_many_by_id_each_with_its_outcome(desk: Desk, other_org: Org) -> None:
         (ids[2], False, "not_found"),
         (ids[3], False, "not_found"),
     ]
-    assert _assignees(desk) == {good: [_person(me[0])], done: []}
-    (told,) = desk.events("artifacts.assigned")
+    assert _assignees(workspace) == {good: [_person(me[0])], done: []}
+    (told,) = workspace.events("artifacts.assigned")
     assert (told["artifact_ids"], told["count"]) == ([ids[1]], 1)
 
 
-def test_all_that_a_filter_finds(desk: Desk) -> None:
-    schema, me = desk.schema(), _users(desk, "labeler", "admin")
-    wanted = {desk.artifact(schema) for _ in range(3)}
-    done, other = desk.artifact(schema, status="done"), desk.artifact()
+def test_all_that_a_filter_finds(workspace: Workspace) -> None:
+    schema, me = workspace.schema(), _users(workspace, "labeler", "admin")
+    wanted = {workspace.artifact(schema) for _ in range(3)}
+    done, other = workspace.artifact(schema, status="done"), workspace.artifact()
     chosen = {"filter": {"schema_id": str(schema)}, "user_ids": me}
-    refused = _bulk(desk, **chosen, expected_count=3)
+    refused = _bulk(workspace, **chosen, expected_count=3)
     assert _error(refused) == (409, "conflict", None)
     assert refused.json["error"]["details"] == {"count": 4}
-    assert set(map(len, _assignees(desk).values())) == {0}
-    found = _bulk(desk, **chosen, expected_count=4).json["data"]
+    assert set(map(len, _assignees(workspace).values())) == {0}
+    found = _bulk(workspace, **chosen, expected_count=4).json["data"]
     assert (found["matched"], found["succeeded"], found["failed"]) == (4, 3, 1)
     assert [one["id"] for one in found["outcomes"]] == [str(done)]
     both = [_person(one) for one in me]
     expected = dict.fromkeys(wanted, both) | {done: [], other: []}
-    assert _assignees(desk) == expected
-    (told,) = desk.events("artifacts.assigned")
+    assert _assignees(workspace) == expected
+    (told,) = workspace.events("artifacts.assigned")
     assert set(told["artifact_ids"]) == {str(one) for one in wanted}
 
 
-def test_a_huge_number_that_is_expected_is_just_another(desk: Desk) -> None:
-    desk.artifact()
+def test_a_huge_number_that_is_expected_is_just_another(workspace: Workspace) -> None:
+    workspace.artifact()
     answer = _bulk(
-        desk,
+        workspace,
         filter={},
         expected_count=2**31 - 1,
-        user_ids=_users(desk, "admin", "labeler"),
+        user_ids=_users(workspace, "admin", "labeler"),
         strategy="round_robin",
     )
     assert _error(answer) == (409, "conflict", None)
     assert answer.json["error"]["details"] == {"count": 1}
 
 
-def test_by_turns_in_the_order_of_urgency(desk: Desk) -> None:
-    schema, people = desk.schema(), _users(desk, "admin", "labeler")
-    made = [desk.artifact(schema, priority=priority) for priority in (1, 5, 3, 4, 2)]
-    desk.artifact(schema, status="done", priority=6)
+def test_by_turns_in_the_order_of_urgency(workspace: Workspace) -> None:
+    schema, people = workspace.schema(), _users(workspace, "admin", "labeler")
+    made = [workspace.artifact(schema, priority=priority) for priority in (1, 5, 3, 4, 2)]
+    workspace.artifact(schema, status="done", priority=6)
     answer = _bulk(
-        desk,
+        workspace,
         filter={"schema_id": str(schema)},
         expected_count=6,
         user_ids=people,
         strategy="round_robin",
     )
     assert answer.json["data"]["succeeded"] == 5
-    found = _assignees(desk)
+    found = _assignees(workspace)
     urgent = [made[1], made[3], made[2], made[4], made[0]]
     assert [found[one] for one in urgent] == [[_person(people[n % 2])] for n in range(5)]
-    (told,) = desk.events("artifacts.assigned")
+    (told,) = workspace.events("artifacts.assigned")
     assert (told["user_ids"], told["counts"]) == (people, {people[0]: 3, people[1]: 2})
 
 
-def test_to_who_has_least_to_do_of_a_team(desk: Desk) -> None:
-    org, schema = desk.org, desk.schema()
+def test_to_who_has_least_to_do_of_a_team(workspace: Workspace) -> None:
+    org, schema = workspace.org, workspace.schema()
     team = make_team(org)
     add_members(org, team, "labeler", "admin", "viewer")
-    labeler, admin = _users(desk, "labeler", "admin")
+    labeler, admin = _users(workspace, "labeler", "admin")
     for _ in range(3):
-        desk.artifact(schema, assignees=[_person(labeler)])
+        workspace.artifact(schema, assignees=[_person(labeler)])
     # What is done weighs nothing.
-    desk.artifact(schema, assignees=[_person(admin)], status="done")
-    ids = [str(desk.artifact(schema)) for _ in range(5)]
-    answer = _bulk(desk, artifact_ids=ids, team_id=team["id"], strategy="least_loaded")
+    workspace.artifact(schema, assignees=[_person(admin)], status="done")
+    ids = [str(workspace.artifact(schema)) for _ in range(5)]
+    answer = _bulk(workspace, artifact_ids=ids, team_id=team["id"], strategy="least_loaded")
     assert answer.json["data"]["succeeded"] == 5
-    (told,) = desk.events("artifacts.assigned")
+    (told,) = workspace.events("artifacts.assigned")
     assert told["counts"] == {labeler: 1, admin: 4}
     assert told["team_ids"] == []
-    found = _assignees(desk)
+    found = _assignees(workspace)
     got = Counter(found[UUID(one)][0]["user_id"] for one in ids)
     assert got == {labeler: 1, admin: 4}
 
 
-def test_a_team_without_labelers_takes_none_by_turns(desk: Desk) -> None:
-    team = make_team(desk.org)["id"]
-    body = {"artifact_ids": [str(desk.artifact())], "team_id": team}
-    answer = _bulk(desk, **body, strategy="round_robin")
+def test_a_team_without_labelers_takes_none_by_turns(workspace: Workspace) -> None:
+    team = make_team(workspace.org)["id"]
+    body = {"artifact_ids": [str(workspace.artifact())], "team_id": team}
+    answer = _bulk(workspace, **body, strategy="round_robin")
     assert _error(answer) == (400, "validation_error", "team_id")
-    assert _bulk(desk, **body).json["data"]["succeeded"] == 1
+    assert _bulk(workspace, **body).json["data"]["succeeded"] == 1
 
 
 def test_the_least_loaded_labeler_is_next() -> None:
@@ -262,28 +272,32 @@ def test_the_least_loaded_labeler_is_next() -> None:
     assert LabelerPool([], loads).find_least_loaded() is None
 
 
-def _told(desk: Desk) -> list[list[str]]:
+def _told(workspace: Workspace) -> list[list[str]]:
     """The documents of each event of their assignment; an event tells them in no order."""
-    return [sorted(one["artifact_ids"]) for one in desk.events("artifacts.assigned")]
+    return [sorted(one["artifact_ids"]) for one in workspace.events("artifacts.assigned")]
 
 
-def test_each_transaction_tells_of_its_own(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_transaction_tells_of_its_own(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("app.kit.bulk.BATCH", 2)
-    schema = desk.schema()
-    made = [str(desk.artifact(schema)) for _ in range(3)]
-    body = {"filter": {}, "expected_count": 3, "user_ids": _users(desk, "labeler")}
-    assert _bulk(desk, **body).status_code == 200
-    assert _told(desk) == [made[:2], made[2:]]
+    schema = workspace.schema()
+    made = [str(workspace.artifact(schema)) for _ in range(3)]
+    body = {"filter": {}, "expected_count": 3, "user_ids": _users(workspace, "labeler")}
+    assert _bulk(workspace, **body).status_code == 200
+    assert _told(workspace) == [made[:2], made[2:]]
 
 
-def test_nobody_hears_of_what_they_had_already(desk: Desk) -> None:
-    schema, users = desk.schema(), _users(desk, "labeler", "reviewer")
-    ids = [str(desk.artifact(schema)) for _ in range(3)]
+def test_nobody_hears_of_what_they_had_already(workspace: Workspace) -> None:
+    schema, users = workspace.schema(), _users(workspace, "labeler", "reviewer")
+    ids = [str(workspace.artifact(schema)) for _ in range(3)]
 
     def assign(ids: list[str], people: list[str]) -> list[list[str]]:
-        before = len(_told(desk))
-        assert _bulk(desk, artifact_ids=ids, user_ids=people).json["data"]["succeeded"] == len(ids)
-        return _told(desk)[before:]
+        before = len(_told(workspace))
+        assert _bulk(workspace, artifact_ids=ids, user_ids=people).json["data"]["succeeded"] == len(
+            ids
+        )
+        return _told(workspace)[before:]
 
     assert assign(ids[:2], users) == [ids[:2]]
     assert assign(ids, users[::-1]) == [ids[2:]]
@@ -292,7 +306,9 @@ def test_nobody_hears_of_what_they_had_already(desk: Desk) -> None:
     assert assign(ids, users[:1]) == []
     assert assign(ids[2:], []) == []
     assert assign(ids[2:], users[:1]) == [ids[2:]]
-    assert desk.org.api("labeler").post(f"/artifacts/{ids[1]}/claim").status_code == 200
-    answer = desk.org.api("labeler").post(f"/artifacts/{ids[1]}/release", {"reason": "Blurred"})
+    assert workspace.org.api("labeler").post(f"/artifacts/{ids[1]}/claim").status_code == 200
+    answer = workspace.org.api("labeler").post(
+        f"/artifacts/{ids[1]}/release", {"reason": "Blurred"}
+    )
     assert answer.status_code == 200, answer.json
     assert assign(ids, users[:1]) == [ids[1:2]]

@@ -16,8 +16,8 @@ from sqlalchemy.exc import DBAPIError
 from app.kit import db, tenancy
 from app.workflow.assignment import service as assignment
 from app.workflow.assignment.queries import next_artifact
-from tests.factories.desk import Desk, counts, tag
 from tests.factories.teams import add_members, make_team
+from tests.factories.workspace import Workspace, counts, tag
 from tests.workflow.assignment.conftest import Draw
 
 _PEOPLE = 12
@@ -28,10 +28,10 @@ _CHANGED = 200
 """More than one draw tries to lock."""
 
 
-def _team_of(desk: Desk, number: int) -> list[str]:
+def _team_of(workspace: Workspace, number: int) -> list[str]:
     names = [f"person{n}" for n in range(number)]
     for name in names:
-        desk.org.add_user(name, "labeler")
+        workspace.org.add_user(name, "labeler")
     return names
 
 
@@ -47,12 +47,12 @@ def _each(names: Sequence[str], act: Callable[[str], Any]) -> dict[str, Any]:
         return dict(zip(names, pool.map(run, names), strict=True))
 
 
-def _label(desk: Desk, artifact_id: UUID, by: str) -> None:
-    draft = desk.org.api(by).post(f"/artifacts/{artifact_id}/tag-sets", json={})
+def _label(workspace: Workspace, artifact_id: UUID, by: str) -> None:
+    draft = workspace.org.api(by).post(f"/artifacts/{artifact_id}/tag-sets", json={})
     assert draft.status_code == 201, draft.json
-    saved = desk.save(draft.json["data"], [tag("number", "A-1")], by=by)
+    saved = workspace.save(draft.json["data"], [tag("number", "A-1")], by=by)
     assert saved.status_code == 200, saved.json
-    sent = desk.org.api(by).post(f"/tag-sets/{draft.json['data']['id']}/submit")
+    sent = workspace.org.api(by).post(f"/tag-sets/{draft.json['data']['id']}/submit")
     assert sent.status_code == 200, sent.json
 
 
@@ -68,29 +68,29 @@ def _drain(draw: Draw, by: str, work: Callable[[UUID, str], None] | None = None)
     return found
 
 
-def test_every_document_is_drawn_once(desk: Desk, draw: Draw) -> None:
-    schemas = [desk.schema(), desk.schema()]
-    made = {desk.artifact(schemas[n % 2], priority=n % 5) for n in range(200)}
-    drawn = _each(_team_of(desk, _PEOPLE), lambda name: _drain(draw, name))
+def test_every_document_is_drawn_once(workspace: Workspace, draw: Draw) -> None:
+    schemas = [workspace.schema(), workspace.schema()]
+    made = {workspace.artifact(schemas[n % 2], priority=n % 5) for n in range(200)}
+    drawn = _each(_team_of(workspace, _PEOPLE), lambda name: _drain(draw, name))
     taken = Counter(one for found in drawn.values() for one in found)
     assert set(taken) == made
     assert set(taken.values()) == {1}
-    held = desk.sql("SELECT id, claim_user_id FROM artifacts")
+    held = workspace.sql("SELECT id, claim_user_id FROM artifacts")
     assert {(row.id, row.claim_user_id) for row in held} == {
-        (one, desk.org.users[name]) for name, found in drawn.items() for one in found
+        (one, workspace.org.users[name]) for name, found in drawn.items() for one in found
     }
 
 
-def test_documents_of_two_teams_stay_in_them(desk: Desk, draw: Draw) -> None:
-    org, schema = desk.org, desk.schema()
-    people = _team_of(desk, 8)
+def test_documents_of_two_teams_stay_in_them(workspace: Workspace, draw: Draw) -> None:
+    org, schema = workspace.org, workspace.schema()
+    people = _team_of(workspace, 8)
     halves = {"A": people[:4], "B": people[4:]}
     made: dict[str, set[UUID]] = {}
     for name, members in halves.items():
         team = make_team(org, name)
         add_members(org, team, *members)
         assignees = [{"user_id": None, "team_id": team["id"]}]
-        made[name] = {desk.artifact(schema, assignees=assignees) for _ in range(20)}
+        made[name] = {workspace.artifact(schema, assignees=assignees) for _ in range(20)}
     drawn = _each(people, lambda name: _drain(draw, name))
     for name, members in halves.items():
         taken = [one for member in members for one in drawn[member]]
@@ -98,29 +98,29 @@ def test_documents_of_two_teams_stay_in_them(desk: Desk, draw: Draw) -> None:
         assert set(taken) == made[name]
 
 
-def test_overlapping_documents_are_labeled_by_each_once(desk: Desk, draw: Draw) -> None:
-    schema = desk.schema(labels_per_artifact=3)
-    made = {desk.artifact(schema) for _ in range(4)}
-    people = _team_of(desk, 3)
+def test_overlapping_documents_are_labeled_by_each_once(workspace: Workspace, draw: Draw) -> None:
+    schema = workspace.schema(labels_per_artifact=3)
+    made = {workspace.artifact(schema) for _ in range(4)}
+    people = _team_of(workspace, 3)
 
     def label(name: str) -> list[UUID]:
         found: list[UUID] = []
         # One labels a document at a time: what others have now comes back later.
         while len(found) < len(made):
-            found += _drain(draw, name, lambda one, by: _label(desk, one, by))
+            found += _drain(draw, name, lambda one, by: _label(workspace, one, by))
         return found
 
     drawn = _each(people, label)
     assert all(len(found) == len(made) and set(found) == made for found in drawn.values())
     for one in made:
-        row = desk.artifact_row(one)
+        row = workspace.artifact_row(one)
         assert (row.status, row.label_counts) == ("in_review", counts(submitted=3))
 
 
 def test_a_transaction_that_is_killed_gives_its_document_back(
-    desk: Desk, draw: Draw, environ: dict[str, str]
+    workspace: Workspace, draw: Draw, environ: dict[str, str]
 ) -> None:
-    org, artifact = desk.org, desk.artifact()
+    org, artifact = workspace.org, workspace.artifact()
     with org.app.app_context(), tenancy.organization(org.id):
         criteria = next_artifact.ClaimCriteria()
         found = next_artifact.claim_next(org.users["labeler"], criteria, minutes=30, leftover=False)
@@ -138,11 +138,11 @@ def test_a_transaction_that_is_killed_gives_its_document_back(
 
 
 def test_whoever_draws_passes_over_all_that_others_change(
-    desk: Desk, draw: Draw, environ: dict[str, str]
+    workspace: Workspace, draw: Draw, environ: dict[str, str]
 ) -> None:
-    schema = desk.schema()
-    urgent = [str(desk.artifact(schema, priority=90)) for _ in range(_CHANGED)]
-    quiet = desk.artifact(schema, priority=1)
+    schema = workspace.schema()
+    urgent = [str(workspace.artifact(schema, priority=90)) for _ in range(_CHANGED)]
+    quiet = workspace.artifact(schema, priority=1)
     with closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
         cursor = other.cursor()
         cursor.execute("SET LOCAL app.all_organizations = 'on'")
@@ -156,12 +156,12 @@ def test_whoever_draws_passes_over_all_that_others_change(
 
 @pytest.mark.parametrize("by_team", [False, True])
 def test_whoever_is_given_documents_labels_until_they_are_given(
-    desk: Desk, environ: dict[str, str], by_team: bool
+    workspace: Workspace, environ: dict[str, str], by_team: bool
 ) -> None:
-    org, me = desk.org, desk.org.users["labeler"]
+    org, me = workspace.org, workspace.org.users["labeler"]
     team = make_team(org)
     add_members(org, team, "labeler")
-    artifact = desk.artifact()
+    artifact = workspace.artifact()
     whom = {"team_id": UUID(team["id"])} if by_team else {"user_ids": [me]}
     with (
         org.app.app_context(),
@@ -184,23 +184,23 @@ def test_whoever_is_given_documents_labels_until_they_are_given(
 
 
 def test_documents_assigned_while_others_draw_go_to_one_or_the_other(
-    desk: Desk, draw: Draw
+    workspace: Workspace, draw: Draw
 ) -> None:
-    schema = desk.schema()
-    made = [str(desk.artifact(schema)) for _ in range(40)]
-    admin = str(desk.org.users["admin"])
+    schema = workspace.schema()
+    made = [str(workspace.artifact(schema)) for _ in range(40)]
+    admin = str(workspace.org.users["admin"])
 
     def act(name: str) -> list[UUID]:
         if name == "reviewer":
             for one in made:
-                answer = desk.org.api(name).post(
+                answer = workspace.org.api(name).post(
                     f"/artifacts/{one}/assign", json={"user_ids": [admin]}
                 )
                 assert answer.status_code == 200, answer.json
             return []
         return _drain(draw, name)
 
-    people = [*_team_of(desk, 4), "reviewer"]
+    people = [*_team_of(workspace, 4), "reviewer"]
     drawn = [one for found in _each(people, act).values() for one in found]
     left = _drain(draw, "admin")
     assert sorted(map(str, [*drawn, *left])) == sorted(made)

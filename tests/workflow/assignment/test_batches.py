@@ -12,8 +12,8 @@ from sqlalchemy.exc import OperationalError
 
 from app.kit import bulk, events
 from tests.factories import Org
-from tests.factories.desk import Desk, tag
 from tests.factories.teams import add_members, make_team
+from tests.factories.workspace import Workspace, tag
 from tests.workflow.assignment.conftest import Draw, to
 
 Work = Callable[[], None]
@@ -31,97 +31,103 @@ FROM generate_series(1, :number) AS i
 
 
 @pytest.fixture
-def desk(org: Org, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def workspace(org: Org, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     monkeypatch.setattr(bulk, "BATCH", 3)
-    return Desk(org)
+    return Workspace(org)
 
 
-def _assign(desk: Desk, number: int, *people: str, **body: Any) -> dict[str, Any]:
-    given = {"user_ids": [str(desk.org.users[name]) for name in people]} if people else {}
+def _assign(workspace: Workspace, number: int, *people: str, **body: Any) -> dict[str, Any]:
+    given = {"user_ids": [str(workspace.org.users[name]) for name in people]} if people else {}
     body = {"filter": {}, "expected_count": number, **given, **body}
-    answer = desk.org.api("reviewer").post("/artifacts/bulk-assign", body)
+    answer = workspace.org.api("reviewer").post("/artifacts/bulk-assign", body)
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
 
 
-def _whose(desk: Desk) -> dict[UUID, list[str]]:
-    rows = desk.sql("SELECT id, assignees FROM artifacts")
+def _whose(workspace: Workspace) -> dict[UUID, list[str]]:
+    rows = workspace.sql("SELECT id, assignees FROM artifacts")
     return {row.id: [one["user_id"] for one in row.assignees] for row in rows}
 
 
-def test_turns_go_on_from_batch_to_batch(desk: Desk) -> None:
-    schema = desk.schema()
+def test_turns_go_on_from_batch_to_batch(workspace: Workspace) -> None:
+    schema = workspace.schema()
     priorities = (3, 9, 1, 7, 5, 8, 2, 6)
-    made = {priority: desk.artifact(schema, priority=priority) for priority in priorities}
-    desk.artifact(schema, priority=4, status="done")
-    result = _assign(desk, 9, "admin", "labeler", "reviewer", strategy="round_robin")
+    made = {priority: workspace.artifact(schema, priority=priority) for priority in priorities}
+    workspace.artifact(schema, priority=4, status="done")
+    result = _assign(workspace, 9, "admin", "labeler", "reviewer", strategy="round_robin")
     assert (result["matched"], result["succeeded"], result["failed"]) == (9, 8, 1)
-    people = [str(desk.org.users[name]) for name in ("admin", "labeler", "reviewer")]
-    assignees = _whose(desk)
+    people = [str(workspace.org.users[name]) for name in ("admin", "labeler", "reviewer")]
+    assignees = _whose(workspace)
     # Batches are in the order of ids; within a batch the most urgent document comes first.
     order = (9, 3, 1, 8, 7, 5, 6, 2)
     turns = [assignees[made[priority]] for priority in order]
     assert turns == [[people[turn % 3]] for turn in range(8)]
 
 
-def test_the_least_loaded_comes_first_over_all_batches(desk: Desk) -> None:
-    schema, users = desk.schema(), desk.org.users
-    held = {desk.artifact(schema, assignees=to(user_id=users["admin"]), gold=True) for _ in "12345"}
+def test_the_least_loaded_comes_first_over_all_batches(workspace: Workspace) -> None:
+    schema, users = workspace.schema(), workspace.org.users
+    held = {
+        workspace.artifact(schema, assignees=to(user_id=users["admin"]), gold=True) for _ in "12345"
+    }
     for _ in range(7):
-        desk.artifact(schema)
+        workspace.artifact(schema)
     filters = {"gold": "false"}
-    _assign(desk, 7, "admin", "labeler", strategy="least_loaded", filter=filters)
-    whose = Counter(one for number, (one,) in _whose(desk).items() if number not in held)
+    _assign(workspace, 7, "admin", "labeler", strategy="least_loaded", filter=filters)
+    whose = Counter(one for number, (one,) in _whose(workspace).items() if number not in held)
     assert whose == {str(users["labeler"]): 6, str(users["admin"]): 1}
 
 
 @pytest.mark.parametrize("spread", [False, True])
-def test_everybody_is_told_of_the_whole_once(desk: Desk, work: Work, spread: bool) -> None:
-    schema, users = desk.schema(), desk.org.users
-    made = {str(desk.artifact(schema)) for _ in range(8)}
+def test_everybody_is_told_of_the_whole_once(
+    workspace: Workspace, work: Work, spread: bool
+) -> None:
+    schema, users = workspace.schema(), workspace.org.users
+    made = {str(workspace.artifact(schema)) for _ in range(8)}
     strategy = "round_robin" if spread else "everyone"
-    _assign(desk, 8, "admin", "labeler", strategy=strategy)
-    batches = desk.events("artifacts.assigned")
+    _assign(workspace, 8, "admin", "labeler", strategy=strategy)
+    batches = workspace.events("artifacts.assigned")
     assert [one["count"] for one in batches] == [3, 3, 2]
     assert {one for batch in batches for one in batch["artifact_ids"]} == made
     shares = sum((Counter(batch["counts"]) for batch in batches), Counter())
     assert shares == ({str(users["admin"]): 4, str(users["labeler"]): 4} if spread else {})
     work()
-    told = desk.sql("SELECT user_id, title FROM notifications")
+    told = workspace.sql("SELECT user_id, title FROM notifications")
     title = f"{4 if spread else 8} documents were assigned to you"
     assert sorted(told) == sorted((users[name], title) for name in ("admin", "labeler"))
     # Sent again, it gives nothing that they had not.
-    _assign(desk, 8, "admin", "labeler", strategy=strategy)
-    assert desk.events("artifacts.assigned") == batches
+    _assign(workspace, 8, "admin", "labeler", strategy=strategy)
+    assert workspace.events("artifacts.assigned") == batches
     work()
-    assert desk.sql("SELECT user_id, title FROM notifications") == told
+    assert workspace.sql("SELECT user_id, title FROM notifications") == told
 
 
-def test_whoever_leaves_meanwhile_ends_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    schema = desk.schema()
+def test_whoever_leaves_meanwhile_ends_it(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = workspace.schema()
     for _ in range(8):
-        desk.artifact(schema)
-    labeler = desk.org.users["labeler"]
+        workspace.artifact(schema)
+    labeler = workspace.org.users["labeler"]
     checkpoint = bulk.db.checkpoint
 
     def leave() -> None:
         checkpoint()
-        desk.sql("UPDATE memberships SET role = 'viewer' WHERE user_id = :user", user=labeler)
+        workspace.sql("UPDATE memberships SET role = 'viewer' WHERE user_id = :user", user=labeler)
 
     monkeypatch.setattr(bulk.db, "checkpoint", leave)
-    result = _assign(desk, 8, "labeler")
+    result = _assign(workspace, 8, "labeler")
     assert (result["succeeded"], result["failed"]) == (3, 5)
     assert {one["code"] for one in result["outcomes"]} == {"validation_error"}
-    assert sorted(map(len, _whose(desk).values())) == [0] * 5 + [1] * 3
-    assert [one["count"] for one in desk.events("artifacts.assigned")] == [3]
+    assert sorted(map(len, _whose(workspace).values())) == [0] * 5 + [1] * 3
+    assert [one["count"] for one in workspace.events("artifacts.assigned")] == [3]
 
 
 def test_what_was_given_before_an_error_is_told(
-    desk: Desk, work: Work, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    schema = desk.schema()
+    schema = workspace.schema()
     for _ in range(8):
-        desk.artifact(schema)
+        workspace.artifact(schema)
     emit, left = events.emit, [True, True]
 
     def broken(name: str, data: dict[str, Any]) -> None:
@@ -130,12 +136,12 @@ def test_what_was_given_before_an_error_is_told(
         emit(name, data)
 
     monkeypatch.setattr(events, "emit", broken)
-    result = _assign(desk, 8, "labeler")
+    result = _assign(workspace, 8, "labeler")
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 6, 2)
     assert {one["code"] for one in result["outcomes"]} == {"service_unavailable"}
-    assert sorted(map(len, _whose(desk).values())) == [0] * 2 + [1] * 6
+    assert sorted(map(len, _whose(workspace).values())) == [0] * 2 + [1] * 6
     work()
-    (told,) = desk.sql("SELECT title FROM notifications")
+    (told,) = workspace.sql("SELECT title FROM notifications")
     assert told.title == "6 documents were assigned to you"
 
 
@@ -143,15 +149,15 @@ def test_what_was_given_before_an_error_is_told(
 
 
 @pytest.fixture
-def busy(org: Org, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def busy(org: Org, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """Batches small enough that many come and go while people draw and save."""
     monkeypatch.setattr(bulk, "BATCH", 100)
-    return Desk(org)
+    return Workspace(org)
 
 
-def _fill(desk: Desk, schema_id: UUID, assignees: str = "[]") -> None:
-    values = {"org": str(desk.org.id), "schema": schema_id, "number": _MANY}
-    desk.sql(_FILL, **values, assignees=assignees)
+def _fill(workspace: Workspace, schema_id: UUID, assignees: str = "[]") -> None:
+    values = {"org": str(workspace.org.id), "schema": schema_id, "number": _MANY}
+    workspace.sql(_FILL, **values, assignees=assignees)
 
 
 def _beside(*calls: Callable[[], Any]) -> list[Any]:
@@ -166,7 +172,7 @@ def _beside(*calls: Callable[[], Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("action", ["archive", "delete"])
-def test_people_draw_and_save_while_all_goes(busy: Desk, action: str) -> None:
+def test_people_draw_and_save_while_all_goes(busy: Workspace, action: str) -> None:
     org, schema_id = busy.org, busy.schema()
     _fill(busy, schema_id)
     names = [f"person{n}" for n in range(4)]
@@ -215,7 +221,7 @@ def test_people_draw_and_save_while_all_goes(busy: Desk, action: str) -> None:
         assert held == []
 
 
-def test_nobody_finds_the_pool_empty_while_all_is_assigned(busy: Desk, draw: Draw) -> None:
+def test_nobody_finds_the_pool_empty_while_all_is_assigned(busy: Workspace, draw: Draw) -> None:
     schema_id = busy.schema()
     _fill(busy, schema_id)
     team = make_team(busy.org)

@@ -7,150 +7,158 @@ import pytest
 
 from app.kit import db, tenancy
 from app.workflow.tag_sets import jobs
-from tests.factories.desk import Desk, tag
 from tests.factories.work import make_job, run_jobs_of
+from tests.factories.workspace import Workspace, tag
 from tests.workflow.assignment.conftest import Draw, expire, reject, to
 
 CLAIM_MINUTES = 30
 
 
 @pytest.fixture(autouse=True)
-def second(desk: Desk) -> None:
-    desk.org.add_user("second", "labeler")
+def second(workspace: Workspace) -> None:
+    workspace.org.add_user("second", "labeler")
 
 
-def _begun(desk: Desk, **members: Any) -> tuple[UUID, dict[str, Any]]:
+def _begun(workspace: Workspace, **members: Any) -> tuple[UUID, dict[str, Any]]:
     """A document with a saved draft whose claim has ended."""
-    artifact = desk.artifact(**members)
-    draft = desk.saved(artifact)
-    expire(desk, artifact)
+    artifact = workspace.artifact(**members)
+    draft = workspace.saved(artifact)
+    expire(workspace, artifact)
     return artifact, draft
 
 
-def _refused(desk: Desk, artifact: UUID) -> None:
+def _refused(workspace: Workspace, artifact: UUID) -> None:
     """Neither a claim nor a draft by somebody else goes through."""
-    api = desk.org.api("second")
+    api = workspace.org.api("second")
     for path in ("claim", "tag-sets"):
         answer = api.post(f"/artifacts/{artifact}/{path}", json={} if path == "tag-sets" else None)
         assert answer.status_code == 409, answer.json
         assert answer.json["error"]["details"] == {"reserved": True}
 
 
-def test_a_begun_draft_keeps_its_document_when_the_claim_ends(desk: Desk, draw: Draw) -> None:
-    artifact, draft = _begun(desk)
+def test_a_begun_draft_keeps_its_document_when_the_claim_ends(
+    workspace: Workspace, draw: Draw
+) -> None:
+    artifact, draft = _begun(workspace)
     assert draw("second") is None
-    _refused(desk, artifact)
+    _refused(workspace, artifact)
     assert draw() == artifact
-    sent = desk.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
+    sent = workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
     assert sent.status_code == 200, sent.json
 
 
-def test_an_empty_save_does_not_begin(desk: Desk, draw: Draw) -> None:
-    artifact = desk.artifact()
-    desk.save(desk.draft(artifact), [])
-    expire(desk, artifact)
+def test_an_empty_save_does_not_begin(workspace: Workspace, draw: Draw) -> None:
+    artifact = workspace.artifact()
+    workspace.save(workspace.draft(artifact), [])
+    expire(workspace, artifact)
     assert draw("second") == artifact
 
 
 @pytest.mark.parametrize("by", ["labeler", "admin"])
-def test_a_release_frees_it_even_without_a_claim(desk: Desk, draw: Draw, by: str) -> None:
-    artifact, draft = _begun(desk)
-    refused = desk.org.api("second").post(f"/artifacts/{artifact}/release", json={})
+def test_a_release_frees_it_even_without_a_claim(workspace: Workspace, draw: Draw, by: str) -> None:
+    artifact, draft = _begun(workspace)
+    refused = workspace.org.api("second").post(f"/artifacts/{artifact}/release", json={})
     assert refused.status_code == 409, refused.json
-    desk.release(artifact, by=by)
+    workspace.release(artifact, by=by)
     assert draw("second") == artifact
-    assert desk.org.api("labeler").get(f"/tag-sets/{draft['id']}").status_code == 200
+    assert workspace.org.api("labeler").get(f"/tag-sets/{draft['id']}").status_code == 200
 
 
-def test_discarding_and_submitting_free_it(desk: Desk, draw: Draw) -> None:
-    artifact, draft = _begun(desk)
-    answer = desk.org.api("labeler").delete(f"/tag-sets/{draft['id']}?revision={draft['revision']}")
+def test_discarding_and_submitting_free_it(workspace: Workspace, draw: Draw) -> None:
+    artifact, draft = _begun(workspace)
+    answer = workspace.org.api("labeler").delete(
+        f"/tag-sets/{draft['id']}?revision={draft['revision']}"
+    )
     assert answer.status_code == 204, answer.json
     assert draw("second") == artifact
 
 
-def test_a_draft_that_was_left_for_long_frees_it(desk: Desk, draw: Draw) -> None:
-    desk.settings(draft_hours=2)
-    artifact, draft = _begun(desk)
-    (row,) = desk.sql(
+def test_a_draft_that_was_left_for_long_frees_it(workspace: Workspace, draw: Draw) -> None:
+    workspace.settings(draft_hours=2)
+    artifact, draft = _begun(workspace)
+    (row,) = workspace.sql(
         "SELECT reserved_until - updated_at AS kept FROM tag_sets WHERE id = :id", id=draft["id"]
     )
     assert row.kept.total_seconds() == (2 * 60 + CLAIM_MINUTES) * 60
-    run_due(desk)
+    run_due(workspace)
     assert draw("second") is None
-    desk.sql("UPDATE tag_sets SET reserved_until = now() WHERE id = :id", id=draft["id"])
-    run_due(desk)
+    workspace.sql("UPDATE tag_sets SET reserved_until = now() WHERE id = :id", id=draft["id"])
+    run_due(workspace)
     assert draw("second") == artifact
     # A save of the draft that stayed begins anew, once nobody else has the document.
-    desk.release(artifact, by="second")
-    again = desk.save(draft, [tag("number", "A-2")])
+    workspace.release(artifact, by="second")
+    again = workspace.save(draft, [tag("number", "A-2")])
     assert again.status_code == 200, again.json
-    expire(desk, artifact)
+    expire(workspace, artifact)
     assert draw("second") is None
 
 
-def run_due(desk: Desk) -> None:
+def run_due(workspace: Workspace) -> None:
     """Run the periodic job for this organization."""
     everything = tenancy.across_organizations(reason="as the job")
-    with desk.org.app.app_context(), everything, db.transaction():
+    with workspace.org.app.app_context(), everything, db.transaction():
         jobs.start_ending_reservations(make_job(None, {}))
-    run_jobs_of(desk.org, "bulk")
+    run_jobs_of(workspace.org, "bulk")
 
 
-def test_of_overlapping_documents_a_begun_draft_keeps_one_place(desk: Desk, draw: Draw) -> None:
-    desk.org.add_user("third", "labeler")
-    artifact = desk.artifact(desk.schema(labels_per_artifact=2))
-    desk.saved(artifact)
-    expire(desk, artifact)
-    desk.submitted(artifact, by="second")
+def test_of_overlapping_documents_a_begun_draft_keeps_one_place(
+    workspace: Workspace, draw: Draw
+) -> None:
+    workspace.org.add_user("third", "labeler")
+    artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    workspace.saved(artifact)
+    expire(workspace, artifact)
+    workspace.submitted(artifact, by="second")
     assert draw("third") is None
     assert draw() == artifact
 
 
-def test_a_rejected_document_goes_to_others(desk: Desk, draw: Draw) -> None:
-    schema = desk.schema()
-    rejected = desk.artifact(schema, priority=90)
-    reject(desk, desk.submitted(rejected), "pool")
-    other = desk.artifact(schema)
+def test_a_rejected_document_goes_to_others(workspace: Workspace, draw: Draw) -> None:
+    schema = workspace.schema()
+    rejected = workspace.artifact(schema, priority=90)
+    reject(workspace, workspace.submitted(rejected), "pool")
+    other = workspace.artifact(schema)
     assert draw() == other
     assert draw("second") == rejected
 
 
-def test_a_rejected_document_is_not_given_to_its_labeler_again(desk: Desk, draw: Draw) -> None:
-    mine = to(user_id=desk.org.users["labeler"])
-    schema = desk.schema()
-    rejected = desk.artifact(schema, priority=90, assignees=mine)
-    body = {"tag_set_ids": [desk.submitted(rejected)["id"]], "reason": "No", "send_to": "pool"}
-    answer = desk.org.api("reviewer").post("/review-queue/bulk-reject", json=body)
+def test_a_rejected_document_is_not_given_to_its_labeler_again(
+    workspace: Workspace, draw: Draw
+) -> None:
+    mine = to(user_id=workspace.org.users["labeler"])
+    schema = workspace.schema()
+    rejected = workspace.artifact(schema, priority=90, assignees=mine)
+    body = {"tag_set_ids": [workspace.submitted(rejected)["id"]], "reason": "No", "send_to": "pool"}
+    answer = workspace.org.api("reviewer").post("/review-queue/bulk-reject", json=body)
     assert answer.json["data"]["succeeded"] == 1, answer.json
-    other = desk.artifact(schema)
+    other = workspace.artifact(schema)
     assert [draw(skip_held=True) for _ in range(2)] == [other, None]
     # By name they may have it all the same.
-    claim = desk.org.api("labeler").post(f"/artifacts/{rejected}/claim")
+    claim = workspace.org.api("labeler").post(f"/artifacts/{rejected}/claim")
     assert claim.status_code == 200, claim.json
 
 
-def test_rejections_are_counted_by_document(desk: Desk) -> None:
-    artifact = desk.artifact(desk.schema(max_rejections=2))
-    first = desk.submitted(artifact)
-    reject(desk, first, "pool")
-    second = desk.submitted(artifact, by="second")
+def test_rejections_are_counted_by_document(workspace: Workspace) -> None:
+    artifact = workspace.artifact(workspace.schema(max_rejections=2))
+    first = workspace.submitted(artifact)
+    reject(workspace, first, "pool")
+    second = workspace.submitted(artifact, by="second")
     assert second["rejections"] == 1
-    reject(desk, second, "pool")
-    third = desk.draft(artifact)
+    reject(workspace, second, "pool")
+    third = workspace.draft(artifact)
     assert third["rejections"] == 2
-    assert desk.save(third, [tag("number", "A")]).json["data"]["rejections"] == 2
-    assert desk.org.api("labeler").post(f"/tag-sets/{third['id']}/submit").status_code == 200
+    assert workspace.save(third, [tag("number", "A")]).json["data"]["rejections"] == 2
+    assert workspace.org.api("labeler").post(f"/tag-sets/{third['id']}/submit").status_code == 200
     body = {"reason": "Again", "send_to": "labeler"}
-    answer = desk.org.api("reviewer").post(f"/tag-sets/{third['id']}/reject", json=body)
+    answer = workspace.org.api("reviewer").post(f"/tag-sets/{third['id']}/reject", json=body)
     assert (answer.status_code, answer.json["error"]["details"]["rejections"]) == (409, 2)
     selection = {"tag_set_ids": [third["id"]], **body}
-    many = desk.org.api("reviewer").post("/review-queue/bulk-reject", json=selection)
+    many = workspace.org.api("reviewer").post("/review-queue/bulk-reject", json=selection)
     assert many.json["data"]["failed"] == 1, many.json
 
 
-def test_independent_label_sets_count_their_own_rejections(desk: Desk) -> None:
-    artifact = desk.artifact(desk.schema(labels_per_artifact=2))
-    reject(desk, desk.submitted(artifact), "pool")
-    assert desk.draft(artifact, by="second")["rejections"] == 0
-    assert desk.draft(artifact)["rejections"] == 1
+def test_independent_label_sets_count_their_own_rejections(workspace: Workspace) -> None:
+    artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    reject(workspace, workspace.submitted(artifact), "pool")
+    assert workspace.draft(artifact, by="second")["rejections"] == 0
+    assert workspace.draft(artifact)["rejections"] == 1

@@ -11,60 +11,62 @@ from app.kit import db, tenancy
 from app.workflow.assignment import service as assignment
 from app.workflow.review_queue import service as review_queue
 from app.workflow.tag_sets.review_ranks import LEVEL, TIME
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 from tests.workflow.assignment.conftest import Draw, to
 
 
-def _backlog(desk: Desk, schema: UUID, **members: Any) -> list[UUID]:
+def _backlog(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
     """Documents without a due time that came in over the last two years."""
     now = datetime.now(UTC)
     days = (700, 400, 30, 2)
-    return [desk.artifact(schema, created_at=now - timedelta(days=one), **members) for one in days]
+    return [
+        workspace.artifact(schema, created_at=now - timedelta(days=one), **members) for one in days
+    ]
 
 
-def _dated(desk: Desk, schema: UUID, **members: Any) -> list[UUID]:
+def _dated(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
     """Documents that came in just now: overdue, due in an hour, due in 23 hours."""
     now = datetime.now(UTC)
     due = (timedelta(days=-1), timedelta(hours=1), timedelta(hours=23))
-    return [desk.artifact(schema, due_at=now + one, **members) for one in due]
+    return [workspace.artifact(schema, due_at=now + one, **members) for one in due]
 
 
-def _run_periodic_jobs(desk: Desk) -> None:
+def _run_periodic_jobs(workspace: Workspace) -> None:
     everything = tenancy.across_organizations(reason="as the jobs do")
-    with desk.org.app.app_context(), everything, db.transaction():
+    with workspace.org.app.app_context(), everything, db.transaction():
         assignment.mark_nearly_due()
         review_queue.move_nearly_due()
 
 
-def _let_time_pass(desk: Desk, table: str, record_id: Any) -> None:
+def _let_time_pass(workspace: Workspace, table: str, record_id: Any) -> None:
     """Let a document or a review be due in an hour that no statement has moved yet."""
     near = "due_at = now() + interval '1 hour' WHERE id = :id"
-    desk.sql(f"UPDATE {table} SET {near}", id=str(record_id))
+    workspace.sql(f"UPDATE {table} SET {near}", id=str(record_id))
     if table == "artifacts":
-        desk.sql("UPDATE artifacts SET nearly_due = false WHERE id = :id", id=str(record_id))
+        workspace.sql("UPDATE artifacts SET nearly_due = false WHERE id = :id", id=str(record_id))
 
 
-def _queue(desk: Desk, query: str = "") -> list[str]:
-    answer = desk.org.api("reviewer").get(f"/review-queue{query}")
+def _queue(workspace: Workspace, query: str = "") -> list[str]:
+    answer = workspace.org.api("reviewer").get(f"/review-queue{query}")
     return [item["id"] for item in answer.json["data"]]
 
 
-def test_due_documents_come_before_a_backlog(desk: Desk, draw: Draw) -> None:
-    schema = desk.schema()
-    backlog = _backlog(desk, schema, priority=100)
-    dated = _dated(desk, schema, priority=0)
+def test_due_documents_come_before_a_backlog(workspace: Workspace, draw: Draw) -> None:
+    schema = workspace.schema()
+    backlog = _backlog(workspace, schema, priority=100)
+    dated = _dated(workspace, schema, priority=0)
     wanted = [*dated, *backlog, None]
     assert [draw(skip_held=True) for _ in wanted] == wanted
 
 
-def test_assigned_documents_go_by_the_same_rule(desk: Desk, draw: Draw) -> None:
-    schema = desk.schema()
-    mine = to(user_id=desk.org.users["labeler"])
-    backlog = _backlog(desk, schema, assignees=mine, priority=100)
-    dated = _dated(desk, schema, assignees=mine, priority=0)
+def test_assigned_documents_go_by_the_same_rule(workspace: Workspace, draw: Draw) -> None:
+    schema = workspace.schema()
+    mine = to(user_id=workspace.org.users["labeler"])
+    backlog = _backlog(workspace, schema, assignees=mine, priority=100)
+    dated = _dated(workspace, schema, assignees=mine, priority=0)
     wanted = [*dated, *backlog]
-    listed = desk.org.api("labeler").get("/users/me/assignments?page_size=4").json
-    rest = desk.org.api("labeler").get(
+    listed = workspace.org.api("labeler").get("/users/me/assignments?page_size=4").json
+    rest = workspace.org.api("labeler").get(
         f"/users/me/assignments?page_size=4&cursor={listed['meta']['next_cursor']}"
     )
     ids = [item["artifact"]["id"] for item in (*listed["data"], *rest.json["data"])]
@@ -72,124 +74,132 @@ def test_assigned_documents_go_by_the_same_rule(desk: Desk, draw: Draw) -> None:
     assert [draw(skip_held=True) for _ in range(len(wanted) + 1)] == [*wanted, None]
 
 
-def test_equal_due_times_go_by_priority(desk: Desk, draw: Draw) -> None:
-    schema, due = desk.schema(), datetime.now(UTC) + timedelta(hours=3)
-    wanted = [desk.artifact(schema, due_at=due, priority=one) for one in (10, 90, 50)]
+def test_equal_due_times_go_by_priority(workspace: Workspace, draw: Draw) -> None:
+    schema, due = workspace.schema(), datetime.now(UTC) + timedelta(hours=3)
+    wanted = [workspace.artifact(schema, due_at=due, priority=one) for one in (10, 90, 50)]
     wanted = [wanted[1], wanted[2], wanted[0]]
     assert [draw(skip_held=True) for _ in wanted] == wanted
 
 
-def test_what_is_due_later_goes_by_priority_and_age(desk: Desk, draw: Draw) -> None:
-    schema, now = desk.schema(), datetime.now(UTC)
-    older = desk.artifact(schema, created_at=now - timedelta(days=2))
-    due = desk.artifact(schema, due_at=now + timedelta(days=3), created_at=now - timedelta(days=1))
-    urgent = desk.artifact(schema, priority=51)
+def test_what_is_due_later_goes_by_priority_and_age(workspace: Workspace, draw: Draw) -> None:
+    schema, now = workspace.schema(), datetime.now(UTC)
+    older = workspace.artifact(schema, created_at=now - timedelta(days=2))
+    due = workspace.artifact(
+        schema, due_at=now + timedelta(days=3), created_at=now - timedelta(days=1)
+    )
+    urgent = workspace.artifact(schema, priority=51)
     assert [draw(skip_held=True) for _ in range(3)] == [urgent, older, due]
 
 
-def test_reviews_go_by_the_same_rule(desk: Desk) -> None:
-    schema = desk.schema()
-    backlog = [desk.submitted(one)["id"] for one in _backlog(desk, schema, priority=100)]
-    dated = [desk.submitted(one)["id"] for one in _dated(desk, schema, priority=0)]
+def test_reviews_go_by_the_same_rule(workspace: Workspace) -> None:
+    schema = workspace.schema()
+    backlog = [workspace.submitted(one)["id"] for one in _backlog(workspace, schema, priority=100)]
+    dated = [workspace.submitted(one)["id"] for one in _dated(workspace, schema, priority=0)]
     wanted = [*dated, *backlog]
-    assert _queue(desk) == wanted
-    assert _queue(desk, "?sort=-review_rank") == wanted[::-1]
-    api = desk.org.api("reviewer")
+    assert _queue(workspace) == wanted
+    assert _queue(workspace, "?sort=-review_rank") == wanted[::-1]
+    api = workspace.org.api("reviewer")
     drawn = [api.post("/review-queue/next", json={"skip_held": True}) for _ in wanted]
     assert [answer.json["data"]["id"] for answer in drawn] == wanted
 
 
-def test_documents_come_first_when_their_time_is_near(desk: Desk, draw: Draw) -> None:
-    schema, later = desk.schema(), datetime.now(UTC) + timedelta(days=3)
-    mine = to(user_id=desk.org.users["labeler"])
-    first, second = (desk.artifact(schema, priority=80) for _ in range(2))
-    free = desk.artifact(schema, due_at=later)
+def test_documents_come_first_when_their_time_is_near(workspace: Workspace, draw: Draw) -> None:
+    schema, later = workspace.schema(), datetime.now(UTC) + timedelta(days=3)
+    mine = to(user_id=workspace.org.users["labeler"])
+    first, second = (workspace.artifact(schema, priority=80) for _ in range(2))
+    free = workspace.artifact(schema, due_at=later)
     own = [
-        desk.artifact(schema, assignees=mine, priority=one, **due)
+        workspace.artifact(schema, assignees=mine, priority=one, **due)
         for one, due in ((70, {}), (60, {"due_at": later}))
     ]
-    before = desk.sql("SELECT revision, updated_at FROM artifacts WHERE id = :id", id=str(free))
+    before = workspace.sql(
+        "SELECT revision, updated_at FROM artifacts WHERE id = :id", id=str(free)
+    )
     for one in (free, own[1]):
-        _let_time_pass(desk, "artifacts", one)
-    _run_periodic_jobs(desk)
+        _let_time_pass(workspace, "artifacts", one)
+    _run_periodic_jobs(workspace)
     wanted = [own[1], own[0], free, first, second]
     assert [draw(skip_held=True) for _ in range(4)] == wanted[:4]
-    desk.release(free)
-    after = desk.sql("SELECT revision FROM artifacts WHERE id = :id", id=str(free))
+    workspace.release(free)
+    after = workspace.sql("SELECT revision FROM artifacts WHERE id = :id", id=str(free))
     assert after[0].revision == before[0].revision
-    log = f"/organizations/{desk.org.slug}/audit-log?target_id={free}"
-    entries = desk.org.api("admin").get(log).json["data"]
+    log = f"/organizations/{workspace.org.slug}/audit-log?target_id={free}"
+    entries = workspace.org.api("admin").get(log).json["data"]
     assert not any("nearly_due" in entry["changes"] for entry in entries)
 
 
-def test_reviews_come_first_when_their_time_is_near(desk: Desk) -> None:
-    schema, later = desk.schema(), datetime.now(UTC) + timedelta(days=3)
-    backlog = [desk.submitted(one)["id"] for one in _backlog(desk, schema, priority=100)]
-    by_document = desk.submitted(desk.artifact(schema, due_at=later))["id"]
-    by_review = desk.submitted(desk.artifact(schema))["id"]
-    _assign_review(desk, by_review, later)
-    assert _queue(desk) == [*backlog, by_document, by_review]
+def test_reviews_come_first_when_their_time_is_near(workspace: Workspace) -> None:
+    schema, later = workspace.schema(), datetime.now(UTC) + timedelta(days=3)
+    backlog = [workspace.submitted(one)["id"] for one in _backlog(workspace, schema, priority=100)]
+    by_document = workspace.submitted(workspace.artifact(schema, due_at=later))["id"]
+    by_review = workspace.submitted(workspace.artifact(schema))["id"]
+    _assign_review(workspace, by_review, later)
+    assert _queue(workspace) == [*backlog, by_document, by_review]
     for one in (by_document, by_review):
-        _let_time_pass(desk, "tag_sets", one)
-    _run_periodic_jobs(desk)
-    assert set(_queue(desk)[:2]) == {by_document, by_review}
-    assert _queue(desk)[2:] == backlog
+        _let_time_pass(workspace, "tag_sets", one)
+    _run_periodic_jobs(workspace)
+    assert set(_queue(workspace)[:2]) == {by_document, by_review}
+    assert _queue(workspace)[2:] == backlog
 
 
-def _assign_review(desk: Desk, item_id: str, due_at: datetime) -> None:
+def _assign_review(workspace: Workspace, item_id: str, due_at: datetime) -> None:
     body = {
         "tag_set_ids": [item_id],
-        "user_ids": [str(desk.org.users["reviewer"])],
+        "user_ids": [str(workspace.org.users["reviewer"])],
         "due_at": due_at.isoformat(),
     }
-    answer = desk.org.api("admin").post("/review-queue/bulk-assign", json=body)
+    answer = workspace.org.api("admin").post("/review-queue/bulk-assign", json=body)
     assert answer.status_code == 200, answer.json
 
 
-def test_a_due_time_that_is_set_later_moves_documents_and_reviews(desk: Desk, draw: Draw) -> None:
-    schema, soon = desk.schema(), datetime.now(UTC) + timedelta(hours=2)
-    backlog = [desk.submitted(one)["id"] for one in _backlog(desk, schema)]
-    _assign_review(desk, backlog[-1], soon)
-    assert _queue(desk)[0] == backlog[-1]
-    first, second = desk.artifact(schema, priority=100), desk.artifact(schema)
+def test_a_due_time_that_is_set_later_moves_documents_and_reviews(
+    workspace: Workspace, draw: Draw
+) -> None:
+    schema, soon = workspace.schema(), datetime.now(UTC) + timedelta(hours=2)
+    backlog = [workspace.submitted(one)["id"] for one in _backlog(workspace, schema)]
+    _assign_review(workspace, backlog[-1], soon)
+    assert _queue(workspace)[0] == backlog[-1]
+    first, second = workspace.artifact(schema, priority=100), workspace.artifact(schema)
     path = f"/artifacts/{second}"
     body = {"due_at": soon.isoformat(), "revision": 1}
-    assert desk.org.api("admin").patch(path, json=body).status_code == 200
+    assert workspace.org.api("admin").patch(path, json=body).status_code == 200
     assert [draw(skip_held=True) for _ in range(2)] == [second, first]
     body = {"due_at": None, "revision": 2}
-    assert desk.org.api("admin").patch(path, json=body).status_code == 200
-    desk.release(first)
-    desk.release(second)
+    assert workspace.org.api("admin").patch(path, json=body).status_code == 200
+    workspace.release(first)
+    workspace.release(second)
     assert draw() == first
 
 
-def test_what_an_older_instance_submits_has_its_place_too(desk: Desk) -> None:
-    schema = desk.schema()
-    backlog = [desk.submitted(one)["id"] for one in _backlog(desk, schema)]
+def test_what_an_older_instance_submits_has_its_place_too(workspace: Workspace) -> None:
+    schema = workspace.schema()
+    backlog = [workspace.submitted(one)["id"] for one in _backlog(workspace, schema)]
     due = datetime.now(UTC) + timedelta(hours=1)
-    saved = desk.saved(desk.artifact(schema, due_at=due))
+    saved = workspace.saved(workspace.artifact(schema, due_at=due))
     old_rank = 50 * 10**13 + int(due.timestamp() * 1000)
-    desk.sql(
+    workspace.sql(
         "UPDATE tag_sets SET status = 'submitted', submitted_at = now(), review_rank = :rank"
         " WHERE id = :id",
         id=saved["id"],
         rank=old_rank,
     )
-    listed = [one["id"] for one in desk.org.api("reviewer").get("/review-queue").json["data"]]
+    listed = [one["id"] for one in workspace.org.api("reviewer").get("/review-queue").json["data"]]
     assert listed == [saved["id"], *backlog]
 
 
 @pytest.mark.parametrize("priority", [0, 50, 100])
 @pytest.mark.parametrize("hours", [None, -1000, -1, 0, 23, 25, 1000])
 def test_ranks_of_reviews_are_the_order_of_documents(
-    desk: Desk, hours: int | None, priority: int
+    workspace: Workspace, hours: int | None, priority: int
 ) -> None:
     now = datetime.now(UTC)
     due = None if hours is None else now + timedelta(hours=hours)
-    artifact = desk.artifact(desk.schema(), due_at=due, priority=priority)
+    artifact = workspace.artifact(workspace.schema(), due_at=due, priority=priority)
     order = f"{URGENCY.format(of='')} AS urgency, {URGENT_AT.format(of='')} AS at"
-    (row,) = desk.sql(f"SELECT {order}, created_at FROM artifacts WHERE id = :id", id=str(artifact))
-    (rank,) = desk.sql(
+    (row,) = workspace.sql(
+        f"SELECT {order}, created_at FROM artifacts WHERE id = :id", id=str(artifact)
+    )
+    (rank,) = workspace.sql(
         f"SELECT work_rank(:priority, :due, :since) AS rank, {LEVEL.format(of='made.')} AS level,"
         f" {TIME.format(of='made.')} AS at FROM (SELECT work_rank(:priority, :due, :since)"
         " AS review_rank) AS made",

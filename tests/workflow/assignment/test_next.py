@@ -5,71 +5,75 @@ from typing import Any
 
 import pytest
 
-from tests.factories.desk import Desk
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
+from tests.factories.workspace import Workspace
 from tests.workflow.assignment.conftest import Draw, expire, reject, skip, to
 
 _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
-def test_the_next_document_is_claimed_and_shown(desk: Desk) -> None:
-    artifact = desk.artifact()
-    answer = desk.org.api("labeler").post("/artifacts/next", json={})
+def test_the_next_document_is_claimed_and_shown(workspace: Workspace) -> None:
+    artifact = workspace.artifact()
+    answer = workspace.org.api("labeler").post("/artifacts/next", json={})
     found = answer.json["data"]
     assert (found["id"], found["status"]) == (str(artifact), "in_progress")
-    assert found["claim"]["user_id"] == str(desk.org.users["labeler"])
-    assert desk.org.api("viewer").get(f"/artifacts/{artifact}").json["data"] == found
+    assert found["claim"]["user_id"] == str(workspace.org.users["labeler"])
+    assert workspace.org.api("viewer").get(f"/artifacts/{artifact}").json["data"] == found
     assert answer.headers["ETag"] == '"1"'
 
 
-def test_nothing_is_null(desk: Desk) -> None:
-    answer = desk.org.api("labeler").post("/artifacts/next", json={})
+def test_nothing_is_null(workspace: Workspace) -> None:
+    answer = workspace.org.api("labeler").post("/artifacts/next", json={})
     assert (answer.status_code, answer.json) == (200, {"data": None, "meta": {}})
 
 
-def test_the_most_urgent_comes_first(desk: Desk, draw: Draw) -> None:
-    schema = desk.schema()
-    old = desk.artifact(schema, created_at=_NOON - timedelta(days=3))
-    late = desk.artifact(schema, created_at=_NOON, due_at=datetime.now(UTC) + timedelta(days=9))
-    due = desk.artifact(schema, created_at=_NOON, due_at=_NOON - timedelta(days=9))
-    high = desk.artifact(schema, priority=90)
-    other = desk.artifact(desk.schema(), priority=60)
+def test_the_most_urgent_comes_first(workspace: Workspace, draw: Draw) -> None:
+    schema = workspace.schema()
+    old = workspace.artifact(schema, created_at=_NOON - timedelta(days=3))
+    late = workspace.artifact(
+        schema, created_at=_NOON, due_at=datetime.now(UTC) + timedelta(days=9)
+    )
+    due = workspace.artifact(schema, created_at=_NOON, due_at=_NOON - timedelta(days=9))
+    high = workspace.artifact(schema, priority=90)
+    other = workspace.artifact(workspace.schema(), priority=60)
     wanted = [due, high, other, old, late, None]
     assert [draw(skip_held=True) for _ in wanted] == wanted
 
 
-def test_one_s_own_come_before_what_is_assigned_and_the_pool(desk: Desk, draw: Draw) -> None:
-    org, schema = desk.org, desk.schema()
+def test_one_s_own_come_before_what_is_assigned_and_the_pool(
+    workspace: Workspace, draw: Draw
+) -> None:
+    org, schema = workspace.org, workspace.schema()
     team = make_team(org)
     add_members(org, team, "labeler")
-    pool = desk.artifact(schema, priority=100)
-    by_team = desk.artifact(schema, priority=90, assignees=to(team_id=team["id"]))
-    by_name = desk.artifact(schema, priority=80, assignees=to(user_id=org.users["labeler"]))
-    begun = desk.artifact(schema, priority=1)
-    desk.draft(begun)
-    desk.release(begun)
+    pool = workspace.artifact(schema, priority=100)
+    by_team = workspace.artifact(schema, priority=90, assignees=to(team_id=team["id"]))
+    by_name = workspace.artifact(schema, priority=80, assignees=to(user_id=org.users["labeler"]))
+    begun = workspace.artifact(schema, priority=1)
+    workspace.draft(begun)
+    workspace.release(begun)
     wanted = [begun, by_name, by_team, pool, None]
     assert [draw(skip_held=True) for _ in wanted] == wanted
     # All of it is begun now.
     assert draw() == pool
 
 
-def test_a_lost_answer_strands_nothing(desk: Desk, draw: Draw) -> None:
-    schema = desk.schema()
-    first, second = desk.artifact(schema), desk.artifact(schema)
+def test_a_lost_answer_strands_nothing(workspace: Workspace, draw: Draw) -> None:
+    schema = workspace.schema()
+    first, second = workspace.artifact(schema), workspace.artifact(schema)
     assert [draw(), draw()] == [first, first]
     assert draw(exclude=[str(first)]) == second
     assert draw(exclude=[str(first), str(second)]) is None
     assert draw(skip_held=True) is None
-    desk.release(first)
+    workspace.release(first)
     assert draw() == second
 
 
-def test_what_is_labeled_is_not_handed_out_again(desk: Desk, draw: Draw) -> None:
-    artifact = desk.artifact()
+def test_what_is_labeled_is_not_handed_out_again(workspace: Workspace, draw: Draw) -> None:
+    artifact = workspace.artifact()
     assert draw() == artifact
-    desk.submitted(artifact)
+    workspace.submitted(artifact)
     assert draw() is draw("admin") is None
 
 
@@ -83,53 +87,55 @@ def test_what_is_labeled_is_not_handed_out_again(desk: Desk, draw: Draw) -> None
         {"status": "done"},
     ],
 )
-def test_what_is_not_open_stays(desk: Desk, draw: Draw, members: dict[str, Any]) -> None:
-    desk.artifact(**members)
+def test_what_is_not_open_stays(workspace: Workspace, draw: Draw, members: dict[str, Any]) -> None:
+    workspace.artifact(**members)
     assert draw() is None
 
 
-def test_a_schema_is_needed_and_active(desk: Desk, draw: Draw) -> None:
-    desk.artifact(desk.schema(status="inactive"))
-    desk.artifact(desk.schema(status="draft"))
-    bare = desk.artifact()
-    desk.sql("UPDATE artifacts SET schema_id = NULL WHERE id = :id", id=bare)
+def test_a_schema_is_needed_and_active(workspace: Workspace, draw: Draw) -> None:
+    workspace.artifact(workspace.schema(status="inactive"))
+    workspace.artifact(workspace.schema(status="draft"))
+    bare = workspace.artifact()
+    workspace.sql("UPDATE artifacts SET schema_id = NULL WHERE id = :id", id=bare)
     assert draw() is None
     # Nor is one handed out again that was claimed by name, and cannot be begun.
-    assert desk.org.api("labeler").post(f"/artifacts/{bare}/claim").status_code == 200
+    assert workspace.org.api("labeler").post(f"/artifacts/{bare}/claim").status_code == 200
     assert draw() is None
 
 
-def test_a_claim_keeps_others_out_until_it_ends(desk: Desk, draw: Draw) -> None:
-    desk.org.add_user("second", "labeler")
-    artifact = desk.artifact()
+def test_a_claim_keeps_others_out_until_it_ends(workspace: Workspace, draw: Draw) -> None:
+    workspace.org.add_user("second", "labeler")
+    artifact = workspace.artifact()
     assert draw() == artifact
     assert draw("second") is None
-    expire(desk, artifact)
+    expire(workspace, artifact)
     assert draw("second") == artifact
     assert draw() is None
 
 
-def test_assigned_documents_are_for_their_assignees(desk: Desk, draw: Draw) -> None:
-    org = desk.org
+def test_assigned_documents_are_for_their_assignees(workspace: Workspace, draw: Draw) -> None:
+    org = workspace.org
     org.add_user("second", "labeler")
     team = make_team(org)
     add_members(org, team, "second")
-    schema = desk.schema()
-    named = desk.artifact(schema, assignees=to(user_id=org.users["labeler"]))
-    teams = desk.artifact(schema, assignees=to(team_id=team["id"]))
+    schema = workspace.schema()
+    named = workspace.artifact(schema, assignees=to(user_id=org.users["labeler"]))
+    teams = workspace.artifact(schema, assignees=to(team_id=team["id"]))
     assert draw("admin") is None
     assert draw("second", skip_held=True) == teams
     assert draw("second", skip_held=True) is None
     assert draw(skip_held=True) == named
-    expire(desk, teams)
+    expire(workspace, teams)
     assert draw(skip_held=True) is None
     assert draw("second") == teams
 
 
-def test_a_schema_s_skills_are_those_of_the_teams(desk: Desk, draw: Draw) -> None:
-    org, schema = desk.org, desk.schema()
-    desk.sql("UPDATE schemas SET required_skill_keys = '{french,law}' WHERE id = :id", id=schema)
-    artifact = desk.artifact(schema)
+def test_a_schema_s_skills_are_those_of_the_teams(workspace: Workspace, draw: Draw) -> None:
+    org, schema = workspace.org, workspace.schema()
+    workspace.sql(
+        "UPDATE schemas SET required_skill_keys = '{french,law}' WHERE id = :id", id=schema
+    )
+    artifact = workspace.artifact(schema)
     french = make_team(org, "French", skills=["French"])
     law = make_team(org, "Law", skills=["LAW", "Maths"])
     add_members(org, french, "labeler", "reviewer")
@@ -139,83 +145,87 @@ def test_a_schema_s_skills_are_those_of_the_teams(desk: Desk, draw: Draw) -> Non
     assert draw() == artifact
 
 
-def test_whom_a_document_is_assigned_to_by_name_needs_no_skill(desk: Desk, draw: Draw) -> None:
-    org, schema = desk.org, desk.schema()
-    desk.sql("UPDATE schemas SET required_skill_keys = '{law}' WHERE id = :id", id=schema)
+def test_whom_a_document_is_assigned_to_by_name_needs_no_skill(
+    workspace: Workspace, draw: Draw
+) -> None:
+    org, schema = workspace.org, workspace.schema()
+    workspace.sql("UPDATE schemas SET required_skill_keys = '{law}' WHERE id = :id", id=schema)
     team = make_team(org, "French", skills=["French"])
     add_members(org, team, "labeler")
-    desk.artifact(schema, assignees=to(team_id=team["id"]))
+    workspace.artifact(schema, assignees=to(team_id=team["id"]))
     assert draw() is None
-    named = desk.artifact(schema, assignees=to(user_id=org.users["labeler"]))
+    named = workspace.artifact(schema, assignees=to(user_id=org.users["labeler"]))
     assert draw() == named
 
 
-def test_overlapping_documents_go_to_each_once_and_to_one_at_a_time(desk: Desk, draw: Draw) -> None:
+def test_overlapping_documents_go_to_each_once_and_to_one_at_a_time(
+    workspace: Workspace, draw: Draw
+) -> None:
     for name in ("second", "third"):
-        desk.org.add_user(name, "labeler")
-    artifact = desk.artifact(desk.schema(labels_per_artifact=2))
+        workspace.org.add_user(name, "labeler")
+    artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     assert draw() == artifact
     assert draw("second") is None
-    desk.submitted(artifact)
+    workspace.submitted(artifact)
     assert draw() is None
     assert draw("second") == artifact
-    desk.submitted(artifact, by="second")
+    workspace.submitted(artifact, by="second")
     assert draw("third") is None
 
 
-def test_what_was_sent_back_waits_for_its_labeler(desk: Desk, draw: Draw) -> None:
-    desk.org.add_user("second", "labeler")
-    artifact = desk.artifact(priority=1)
-    sent = desk.submitted(artifact)
-    other = desk.artifact(priority=99)
-    reject(desk, sent, "labeler")
-    expire(desk, artifact)
+def test_what_was_sent_back_waits_for_its_labeler(workspace: Workspace, draw: Draw) -> None:
+    workspace.org.add_user("second", "labeler")
+    artifact = workspace.artifact(priority=1)
+    sent = workspace.submitted(artifact)
+    other = workspace.artifact(priority=99)
+    reject(workspace, sent, "labeler")
+    expire(workspace, artifact)
     assert draw("second", skip_held=True) == other
     assert draw("second", skip_held=True) is None
     assert draw() == artifact
     # Given back with a reason it is for all others.
-    skip(desk, artifact)
+    skip(workspace, artifact)
     assert draw() is None
     assert draw("second", skip_held=True) == artifact
 
 
-def test_what_was_handed_to_somebody_waits_for_them(desk: Desk, draw: Draw) -> None:
-    heir = desk.org.add_user("second", "labeler")
-    artifact = desk.artifact()
-    sent = desk.submitted(artifact)
-    reject(desk, sent, str(heir))
-    expire(desk, artifact)
+def test_what_was_handed_to_somebody_waits_for_them(workspace: Workspace, draw: Draw) -> None:
+    heir = workspace.org.add_user("second", "labeler")
+    artifact = workspace.artifact()
+    sent = workspace.submitted(artifact)
+    reject(workspace, sent, str(heir))
+    expire(workspace, artifact)
     assert draw() is None
     assert draw("second") == artifact
 
 
-def test_of_overlapping_documents_a_place_is_kept(desk: Desk, draw: Draw) -> None:
-    desk.org.add_user("second", "labeler")
-    artifact = desk.artifact(desk.schema(labels_per_artifact=2))
-    reject(desk, desk.submitted(artifact), "labeler")
-    expire(desk, artifact)
+def test_of_overlapping_documents_a_place_is_kept(workspace: Workspace, draw: Draw) -> None:
+    workspace.org.add_user("second", "labeler")
+    artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    reject(workspace, workspace.submitted(artifact), "labeler")
+    expire(workspace, artifact)
     assert draw("second") == artifact
-    desk.submitted(artifact, by="second")
+    workspace.submitted(artifact, by="second")
     assert draw("admin") is None
     assert draw() == artifact
 
 
-def test_begun_work_that_was_left_is_for_all_again(desk: Desk, draw: Draw) -> None:
-    desk.org.add_user("second", "labeler")
-    artifact = desk.artifact()
-    desk.draft(artifact)
-    expire(desk, artifact)
+def test_begun_work_that_was_left_is_for_all_again(workspace: Workspace, draw: Draw) -> None:
+    workspace.org.add_user("second", "labeler")
+    artifact = workspace.artifact()
+    workspace.draft(artifact)
+    expire(workspace, artifact)
     assert draw("second") == artifact
 
 
-def test_wishes(desk: Desk, draw: Draw) -> None:
-    org = desk.org
-    schema, other = desk.schema(), desk.schema()
+def test_wishes(workspace: Workspace, draw: Draw) -> None:
+    org = workspace.org
+    schema, other = workspace.schema(), workspace.schema()
     team = make_team(org)
     add_members(org, team, "labeler")
-    german = desk.artifact(schema, language="de", priority=1)
-    english = desk.artifact(other, language="en", priority=2)
-    teams = desk.artifact(other, assignees=to(team_id=team["id"]))
+    german = workspace.artifact(schema, language="de", priority=1)
+    english = workspace.artifact(other, language="en", priority=2)
+    teams = workspace.artifact(other, assignees=to(team_id=team["id"]))
     assert draw(language="fr") is None
     assert draw(language="de", skip_held=True) == german
     assert draw(schema_ids=[], skip_held=True) is None
@@ -224,51 +234,53 @@ def test_wishes(desk: Desk, draw: Draw) -> None:
     assert draw(schema_ids=[str(schema)]) == german
     assert draw(schema_ids=[str(other)], language="en") == english
     assert draw(team_id=team["id"]) == teams
-    desk.release(teams)
+    workspace.release(teams)
     assert draw("admin", team_id=team["id"]) is None
     assert draw(team_id=str(org.id)) is None
 
 
-def test_other_organizations_are_not_seen(desk: Desk, draw: Draw, other_org: Any) -> None:
-    other = Desk(other_org)
+def test_other_organizations_are_not_seen(workspace: Workspace, draw: Draw, other_org: Any) -> None:
+    other = Workspace(other_org)
     schema = other.schema()
     other.artifact(schema, priority=100)
     assert draw() is None
     assert draw(schema_ids=[str(schema)]) is None
 
 
-def test_the_claim_lasts_as_the_organization_says(desk: Desk) -> None:
-    desk.settings(claim_minutes=5)
-    desk.artifact()
-    found = desk.org.api("labeler").post("/artifacts/next", json={}).json["data"]
+def test_the_claim_lasts_as_the_organization_says(workspace: Workspace) -> None:
+    workspace.settings(claim_minutes=5)
+    workspace.artifact()
+    found = workspace.org.api("labeler").post("/artifacts/next", json={}).json["data"]
     left = datetime.fromisoformat(found["claim"]["expires_at"]) - datetime.now(UTC)
     assert timedelta(minutes=4) < left <= timedelta(minutes=5)
 
 
-def test_a_viewer_draws_nothing(desk: Desk) -> None:
-    answer = desk.org.api("viewer").post("/artifacts/next", json={})
+def test_a_viewer_draws_nothing(workspace: Workspace) -> None:
+    answer = workspace.org.api("viewer").post("/artifacts/next", json={})
     assert (answer.status_code, answer.json["error"]["code"]) == (403, "insufficient_role")
 
 
-def test_an_idempotency_key_answers_the_same_document(desk: Desk) -> None:
-    schema = desk.schema()
+def test_an_idempotency_key_answers_the_same_document(workspace: Workspace) -> None:
+    schema = workspace.schema()
     for _ in range(2):
-        desk.artifact(schema)
-    api, headers = desk.org.api("labeler"), {"Idempotency-Key": "one"}
+        workspace.artifact(schema)
+    api, headers = workspace.org.api("labeler"), {"Idempotency-Key": "one"}
     body = {"skip_held": True}
     first, again = (api.post("/artifacts/next", json=body, headers=headers) for _ in range(2))
     assert first.json == again.json
     assert again.headers["Idempotency-Replayed"] == "true"
 
 
-def test_the_draw_takes_as_many_statements_however_much_waits(desk: Desk, draw: Draw) -> None:
-    schema = desk.schema()
-    desk.artifact(schema)
+def test_the_draw_takes_as_many_statements_however_much_waits(
+    workspace: Workspace, draw: Draw
+) -> None:
+    schema = workspace.schema()
+    workspace.artifact(schema)
     draw()
-    with record_statements(desk.org.app) as few:
+    with record_statements(workspace.org.app) as few:
         draw(skip_held=True)
     for _ in range(30):
-        desk.artifact(schema)
-    with record_statements(desk.org.app) as many:
+        workspace.artifact(schema)
+    with record_statements(workspace.org.app) as many:
         draw(skip_held=True)
     assert len(many) == len(few) <= 1

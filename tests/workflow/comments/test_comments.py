@@ -9,50 +9,54 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 
-def _say(desk: Desk, tag_set: Any, *, by: str = "labeler", **body: Any) -> Any:
+def _say(workspace: Workspace, tag_set: Any, *, by: str = "labeler", **body: Any) -> Any:
     path = f"/tag-sets/{tag_set['id']}/comments"
-    return desk.org.api(by).post(path, json={"body": "Look.", **body})
+    return workspace.org.api(by).post(path, json={"body": "Look.", **body})
 
 
-def _said(desk: Desk, tag_set: Any, *, by: str = "labeler", **body: Any) -> dict[str, Any]:
-    answer = _say(desk, tag_set, by=by, **body)
+def _said(
+    workspace: Workspace, tag_set: Any, *, by: str = "labeler", **body: Any
+) -> dict[str, Any]:
+    answer = _say(workspace, tag_set, by=by, **body)
     assert answer.status_code == 201, answer.json
     return dict(answer.json["data"])
 
 
-def _listed(desk: Desk, tag_set: Any, query: str = "", *, by: str = "reviewer") -> list[str]:
-    answer = desk.org.api(by).get(f"/tag-sets/{tag_set['id']}/comments{query}")
+def _listed(
+    workspace: Workspace, tag_set: Any, query: str = "", *, by: str = "reviewer"
+) -> list[str]:
+    answer = workspace.org.api(by).get(f"/tag-sets/{tag_set['id']}/comments{query}")
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
     return [item["id"] for item in answer.json["data"]]
 
 
-def _resolve(desk: Desk, comment: Any, *, by: str, **kwargs: Any) -> Any:
+def _resolve(workspace: Workspace, comment: Any, *, by: str, **kwargs: Any) -> Any:
     path = f"/tag-sets/{comment['tag_set_id']}/comments/{comment['id']}/resolve"
-    return desk.org.api(by).post(path, **kwargs)
+    return workspace.org.api(by).post(path, **kwargs)
 
 
-def _person(desk: Desk, name: str) -> dict[str, str]:
+def _person(workspace: Workspace, name: str) -> dict[str, str]:
     return {
-        "id": str(desk.org.users[name]),
-        "email": desk.org.email(name),
+        "id": str(workspace.org.users[name]),
+        "email": workspace.org.email(name),
         "name": name.title(),
     }
 
 
-def test_a_comment_is_kept_as_it_was_said(desk: Desk) -> None:
-    draft = desk.draft()
-    mentioned = str(desk.org.users["reviewer"])
-    said = _said(desk, draft, body="**Which** of both?\n", field="total", mentions=[mentioned])
+def test_a_comment_is_kept_as_it_was_said(workspace: Workspace) -> None:
+    draft = workspace.draft()
+    mentioned = str(workspace.org.users["reviewer"])
+    said = _said(workspace, draft, body="**Which** of both?\n", field="total", mentions=[mentioned])
     assert said == {
         "id": said["id"],
         "tag_set_id": draft["id"],
         "thread_id": said["id"],
         "parent_id": None,
-        "author": _person(desk, "labeler"),
+        "author": _person(workspace, "labeler"),
         "field": "total",
         "body": "**Which** of both?\n",
         "mentions": [mentioned],
@@ -62,61 +66,61 @@ def test_a_comment_is_kept_as_it_was_said(desk: Desk) -> None:
         "updated_at": said["updated_at"],
         "revision": 1,
     }
-    listed = desk.org.api("reviewer").get(f"/tag-sets/{draft['id']}/comments").json["data"]
+    listed = workspace.org.api("reviewer").get(f"/tag-sets/{draft['id']}/comments").json["data"]
     assert listed == [said]
-    assert desk.events("tag_set.commented") == [
+    assert workspace.events("tag_set.commented") == [
         {
             "tag_set_id": draft["id"],
             "artifact_id": draft["artifact_id"],
             "comment_id": said["id"],
-            "author_id": str(desk.org.users["labeler"]),
+            "author_id": str(workspace.org.users["labeler"]),
             "mentions": [mentioned],
         }
     ]
 
 
-def test_threads_stand_together_and_in_order(desk: Desk) -> None:
-    draft = desk.draft()
-    first, second = _said(desk, draft), _said(desk, draft, field="number")
-    reply = _said(desk, draft, by="reviewer", parent_id=first["id"])
-    deeper = _said(desk, draft, parent_id=reply["id"], field=None)
-    other = _said(desk, draft, parent_id=second["id"])
+def test_threads_stand_together_and_in_order(workspace: Workspace) -> None:
+    draft = workspace.draft()
+    first, second = _said(workspace, draft), _said(workspace, draft, field="number")
+    reply = _said(workspace, draft, by="reviewer", parent_id=first["id"])
+    deeper = _said(workspace, draft, parent_id=reply["id"], field=None)
+    other = _said(workspace, draft, parent_id=second["id"])
     assert (reply["parent_id"], reply["thread_id"]) == (first["id"], first["id"])
     assert (deeper["parent_id"], deeper["thread_id"]) == (reply["id"], first["id"])
     # What the thread is about, the reply is about.
     assert (other["field"], deeper["field"]) == ("number", None)
     thread = [first["id"], reply["id"], deeper["id"]]
-    assert _listed(desk, draft) == [*thread, second["id"], other["id"]]
+    assert _listed(workspace, draft) == [*thread, second["id"], other["id"]]
     in_time = [first["id"], second["id"], reply["id"], deeper["id"], other["id"]]
-    assert _listed(desk, draft, "?sort=created_at") == in_time
-    assert _listed(desk, draft, "?sort=-created_at") == in_time[::-1]
+    assert _listed(workspace, draft, "?sort=created_at") == in_time
+    assert _listed(workspace, draft, "?sort=-created_at") == in_time[::-1]
     for query, expected in (
         (f"thread_id={first['id']}", thread),
         (f"parent_id={first['id']}", [reply["id"]]),
         ("field=number", [second["id"], other["id"]]),
-        (f"author_id={desk.org.users['reviewer']}", [reply["id"]]),
+        (f"author_id={workspace.org.users['reviewer']}", [reply["id"]]),
         (f"created_after={other['created_at']}", [other["id"]]),
         (f"created_before={second['created_at']}", [first["id"]]),
     ):
-        assert _listed(desk, draft, f"?{query}") == expected, query
+        assert _listed(workspace, draft, f"?{query}") == expected, query
 
 
-def test_pages_go_through_threads(desk: Desk) -> None:
-    draft = desk.draft()
-    roots = [_said(desk, draft)["id"] for _ in range(3)]
-    replies = [_said(desk, draft, parent_id=root)["id"] for root in roots]
+def test_pages_go_through_threads(workspace: Workspace) -> None:
+    draft = workspace.draft()
+    roots = [_said(workspace, draft)["id"] for _ in range(3)]
+    replies = [_said(workspace, draft, parent_id=root)["id"] for root in roots]
     found: list[str] = []
     cursor = ""
     for _ in range(3):
         path = f"/tag-sets/{draft['id']}/comments?page_size=2{cursor}"
-        answer = desk.org.api("reviewer").get(path).json
+        answer = workspace.org.api("reviewer").get(path).json
         assert answer["meta"]["total"] == 6
         found += [item["id"] for item in answer["data"]]
         cursor = f"&cursor={answer['meta']['next_cursor']}"
     assert found == [one for pair in zip(roots, replies, strict=True) for one in pair]
-    other = desk.draft()
+    other = workspace.draft()
     path = f"/tag-sets/{other['id']}/comments?page_size=2{cursor}"
-    assert desk.org.api("reviewer").get(path).status_code == 422
+    assert workspace.org.api("reviewer").get(path).status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -139,54 +143,57 @@ def test_pages_go_through_threads(desk: Desk) -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(
-    desk: Desk, body: dict[str, Any], status: int, field: str
+    workspace: Workspace, body: dict[str, Any], status: int, field: str
 ) -> None:
-    draft = desk.draft()
-    answer = _say(desk, draft, **body)
+    draft = workspace.draft()
+    answer = _say(workspace, draft, **body)
     assert (answer.status_code, answer.json["error"]["field"]) == (status, field)
-    assert _listed(desk, draft) == []
+    assert _listed(workspace, draft) == []
 
 
 @pytest.mark.parametrize("field", ["number", "lines", "lines.item", "clause"])
-def test_every_field_table_and_column_can_be_spoken_of(desk: Desk, field: str) -> None:
-    assert _said(desk, desk.draft(), field=field)["field"] == field
+def test_every_field_table_and_column_can_be_spoken_of(workspace: Workspace, field: str) -> None:
+    assert _said(workspace, workspace.draft(), field=field)["field"] == field
 
 
-def test_a_reply_stays_with_its_label_set_and_its_field(desk: Desk) -> None:
-    schema_id = desk.schema()
-    draft, other = (desk.draft(desk.artifact(schema_id)) for _ in range(2))
-    said = _said(desk, draft, field="total")
-    elsewhere = _say(desk, other, parent_id=said["id"])
+def test_a_reply_stays_with_its_label_set_and_its_field(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
+    draft, other = (workspace.draft(workspace.artifact(schema_id)) for _ in range(2))
+    said = _said(workspace, draft, field="total")
+    elsewhere = _say(workspace, other, parent_id=said["id"])
     assert (elsewhere.status_code, elsewhere.json["error"]["field"]) == (400, "parent_id")
-    changed = _say(desk, draft, parent_id=said["id"], field="number")
+    changed = _say(workspace, draft, parent_id=said["id"], field="number")
     assert (changed.status_code, changed.json["error"]["field"]) == (400, "field")
-    assert _said(desk, draft, parent_id=said["id"], field="total")["field"] == "total"
+    assert _said(workspace, draft, parent_id=said["id"], field="total")["field"] == "total"
 
 
-def test_who_writes_and_who_reads(desk: Desk) -> None:
-    draft = desk.draft()
+def test_who_writes_and_who_reads(workspace: Workspace) -> None:
+    draft = workspace.draft()
     for role in ("labeler", "reviewer", "admin", "owner"):
-        _said(desk, draft, by=role)
-    refused = _say(desk, draft, by="viewer")
+        _said(workspace, draft, by=role)
+    refused = _say(workspace, draft, by="viewer")
     assert (refused.status_code, refused.json["error"]["code"]) == (403, "insufficient_role")
-    assert len(_listed(desk, draft)) == 4
+    assert len(_listed(workspace, draft)) == 4
 
 
-def test_mentions_are_of_members_once_each(desk: Desk, other_org: Org) -> None:
-    draft = desk.draft()
-    reviewer, admin = (str(desk.org.users[name]) for name in ("reviewer", "admin"))
-    assert _said(desk, draft, mentions=[reviewer, admin, reviewer])["mentions"] == [reviewer, admin]
+def test_mentions_are_of_members_once_each(workspace: Workspace, other_org: Org) -> None:
+    draft = workspace.draft()
+    reviewer, admin = (str(workspace.org.users[name]) for name in ("reviewer", "admin"))
+    assert _said(workspace, draft, mentions=[reviewer, admin, reviewer])["mentions"] == [
+        reviewer,
+        admin,
+    ]
     stranger = str(other_org.users["reviewer"])
-    answer = _say(desk, draft, mentions=[reviewer, stranger])
+    answer = _say(workspace, draft, mentions=[reviewer, stranger])
     assert (answer.status_code, answer.json["error"]["field"]) == (400, "mentions.1")
 
 
-def test_who_must_label_blind_neither_reads_nor_is_mentioned(desk: Desk) -> None:
-    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
-    desk.org.add_user("second", "labeler")
-    draft = desk.saved(artifact_id)
-    said = _said(desk, draft)
-    second = desk.org.api("second")
+def test_who_must_label_blind_neither_reads_nor_is_mentioned(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    workspace.org.add_user("second", "labeler")
+    draft = workspace.saved(artifact_id)
+    said = _said(workspace, draft)
+    second = workspace.org.api("second")
     path = f"/tag-sets/{draft['id']}/comments"
     hidden = [
         second.get(path),
@@ -194,104 +201,106 @@ def test_who_must_label_blind_neither_reads_nor_is_mentioned(desk: Desk) -> None
         second.post(f"{path}/{said['id']}/resolve"),
     ]
     assert {answer.status_code for answer in hidden} == {404}
-    mention = [str(desk.org.users["second"])]
-    refused = _say(desk, draft, mentions=mention)
+    mention = [str(workspace.org.users["second"])]
+    refused = _say(workspace, draft, mentions=mention)
     assert (refused.status_code, refused.json["error"]["field"]) == (400, "mentions.0")
-    desk.release(artifact_id)
-    desk.submitted(artifact_id, by="second")
-    assert desk.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit").status_code == 200
-    assert _said(desk, draft, by="reviewer", mentions=mention)["mentions"] == mention
+    workspace.release(artifact_id)
+    workspace.submitted(artifact_id, by="second")
+    assert workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit").status_code == 200
+    assert _said(workspace, draft, by="reviewer", mentions=mention)["mentions"] == mention
     assert second.get(path).status_code == 200
 
 
-def test_who_labels_blind_does_not_learn_who_is_done(desk: Desk) -> None:
-    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
-    desk.org.add_user("second", "labeler")
-    desk.org.add_user("third", "labeler")
-    desk.submitted(artifact_id, by="second")
-    draft = desk.saved(artifact_id)
-    refused = [_say(desk, draft, mentions=[str(desk.org.users[n])]) for n in ("second", "third")]
+def test_who_labels_blind_does_not_learn_who_is_done(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    workspace.org.add_user("second", "labeler")
+    workspace.org.add_user("third", "labeler")
+    workspace.submitted(artifact_id, by="second")
+    draft = workspace.saved(artifact_id)
+    refused = [
+        _say(workspace, draft, mentions=[str(workspace.org.users[n])]) for n in ("second", "third")
+    ]
     assert [answer.status_code for answer in refused] == [400, 400]
     assert refused[0].json["error"] == refused[1].json["error"]
-    allowed = [str(desk.org.users[name]) for name in ("reviewer", "labeler")]
-    assert _said(desk, draft, mentions=allowed)["mentions"] == allowed
-    second = [str(desk.org.users["second"])]
-    assert desk.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit").status_code == 200
-    assert _said(desk, draft, by="reviewer", mentions=second)["mentions"] == second
+    allowed = [str(workspace.org.users[name]) for name in ("reviewer", "labeler")]
+    assert _said(workspace, draft, mentions=allowed)["mentions"] == allowed
+    second = [str(workspace.org.users["second"])]
+    assert workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit").status_code == 200
+    assert _said(workspace, draft, by="reviewer", mentions=second)["mentions"] == second
 
 
-def test_a_thread_is_resolved_once_and_a_reply_opens_it(desk: Desk) -> None:
-    draft = desk.draft()
-    said, other = _said(desk, draft), _said(desk, draft)
-    reply = _said(desk, draft, parent_id=said["id"])
-    resolved = _resolve(desk, said, by="reviewer").json["data"]
+def test_a_thread_is_resolved_once_and_a_reply_opens_it(workspace: Workspace) -> None:
+    draft = workspace.draft()
+    said, other = _said(workspace, draft), _said(workspace, draft)
+    reply = _said(workspace, draft, parent_id=said["id"])
+    resolved = _resolve(workspace, said, by="reviewer").json["data"]
     assert resolved["resolved_at"] is not None
-    assert resolved["resolved_by"] == _person(desk, "reviewer")
+    assert resolved["resolved_by"] == _person(workspace, "reviewer")
     assert resolved["revision"] == 2
-    again = _resolve(desk, said, by="admin")
+    again = _resolve(workspace, said, by="admin")
     assert (again.status_code, again.json["data"]) == (200, resolved)
-    assert _listed(desk, draft, "?resolved=true") == [said["id"], reply["id"]]
-    assert _listed(desk, draft, "?resolved=false") == [other["id"]]
-    _said(desk, draft, parent_id=reply["id"])
-    assert _listed(desk, draft, "?resolved=true") == []
-    listed = desk.org.api("reviewer").get(f"/tag-sets/{draft['id']}/comments").json["data"]
+    assert _listed(workspace, draft, "?resolved=true") == [said["id"], reply["id"]]
+    assert _listed(workspace, draft, "?resolved=false") == [other["id"]]
+    _said(workspace, draft, parent_id=reply["id"])
+    assert _listed(workspace, draft, "?resolved=true") == []
+    listed = workspace.org.api("reviewer").get(f"/tag-sets/{draft['id']}/comments").json["data"]
     assert (listed[0]["resolved_at"], listed[0]["resolved_by"]) == (None, None)
     assert listed[0]["revision"] == 3
 
 
-def test_who_resolves(desk: Desk) -> None:
-    schema_id = desk.schema()
-    desk.org.add_user("second", "labeler")
-    draft = desk.submitted(desk.artifact(schema_id))
-    by_second, by_reviewer = (_said(desk, draft, by=name) for name in ("second", "reviewer"))
-    assert _resolve(desk, by_second, by="viewer").status_code == 403
-    refused = _resolve(desk, by_reviewer, by="second")
+def test_who_resolves(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
+    workspace.org.add_user("second", "labeler")
+    draft = workspace.submitted(workspace.artifact(schema_id))
+    by_second, by_reviewer = (_said(workspace, draft, by=name) for name in ("second", "reviewer"))
+    assert _resolve(workspace, by_second, by="viewer").status_code == 403
+    refused = _resolve(workspace, by_reviewer, by="second")
     assert (refused.status_code, refused.json["error"]["code"]) == (403, "permission_denied")
     # Its author; the label set's labeler.
-    assert _resolve(desk, by_second, by="second").status_code == 200
-    assert _resolve(desk, by_reviewer, by="labeler").status_code == 200
+    assert _resolve(workspace, by_second, by="second").status_code == 200
+    assert _resolve(workspace, by_reviewer, by="labeler").status_code == 200
 
 
-def test_what_cannot_be_resolved(desk: Desk) -> None:
-    schema_id = desk.schema()
-    draft, other = (desk.draft(desk.artifact(schema_id)) for _ in range(2))
-    said = _said(desk, draft)
-    reply = _said(desk, draft, parent_id=said["id"])
-    refused = _resolve(desk, reply, by="labeler")
+def test_what_cannot_be_resolved(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
+    draft, other = (workspace.draft(workspace.artifact(schema_id)) for _ in range(2))
+    said = _said(workspace, draft)
+    reply = _said(workspace, draft, parent_id=said["id"])
+    refused = _resolve(workspace, reply, by="labeler")
     assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
     assert refused.json["error"]["details"] == {"thread_id": said["id"]}
-    assert _resolve(desk, {**said, "tag_set_id": other["id"]}, by="labeler").status_code == 404
-    stale = _resolve(desk, said, by="labeler", headers={"If-Match": '"7"'})
+    assert _resolve(workspace, {**said, "tag_set_id": other["id"]}, by="labeler").status_code == 404
+    stale = _resolve(workspace, said, by="labeler", headers={"If-Match": '"7"'})
     assert (stale.status_code, stale.json["error"]["code"]) == (409, "stale_precondition")
     assert stale.json["error"]["details"] == {"current_revision": 1}
-    assert _listed(desk, draft, "?resolved=true") == []
+    assert _listed(workspace, draft, "?resolved=true") == []
 
 
-def test_comments_are_counted_and_are_no_revision(desk: Desk) -> None:
-    draft = desk.saved()
+def test_comments_are_counted_and_are_no_revision(workspace: Workspace) -> None:
+    draft = workspace.saved()
     writers, each = ("labeler", "reviewer", "admin", "owner"), 5
     barrier = Barrier(len(writers))
 
     def write(name: str) -> list[int]:
         barrier.wait(timeout=10)
-        return [_say(desk, draft, by=name).status_code for _ in range(each)]
+        return [_say(workspace, draft, by=name).status_code for _ in range(each)]
 
     with ThreadPoolExecutor(len(writers)) as pool:
         assert list(pool.map(write, writers)) == [[201] * each] * len(writers)
-    after = desk.org.api("reviewer").get(f"/tag-sets/{draft['id']}").json["data"]
+    after = workspace.org.api("reviewer").get(f"/tag-sets/{draft['id']}").json["data"]
     assert after == {**draft, "comment_count": each * len(writers)}
     # The labeler's next save is not stale.
-    assert desk.save(draft, []).status_code == 200
+    assert workspace.save(draft, []).status_code == 200
 
 
-def test_resolved_by_many_at_once_is_resolved_by_one(desk: Desk) -> None:
-    said = _said(desk, desk.draft())
+def test_resolved_by_many_at_once_is_resolved_by_one(workspace: Workspace) -> None:
+    said = _said(workspace, workspace.draft())
     names = ("labeler", "reviewer", "admin", "owner")
     barrier = Barrier(len(names))
 
     def resolve(name: str) -> Any:
         barrier.wait(timeout=10)
-        return _resolve(desk, said, by=name)
+        return _resolve(workspace, said, by=name)
 
     with ThreadPoolExecutor(len(names)) as pool:
         answers = list(pool.map(resolve, names))
@@ -300,48 +309,50 @@ def test_resolved_by_many_at_once_is_resolved_by_one(desk: Desk) -> None:
     assert answers[0].json["data"]["revision"] == 2
 
 
-def test_comments_go_with_their_label_set(desk: Desk) -> None:
-    draft = desk.draft()
-    _said(desk, draft, parent_id=_said(desk, draft)["id"])
-    assert desk.org.api("labeler").delete(f"/tag-sets/{draft['id']}").status_code == 204
-    assert desk.sql("SELECT FROM tag_set_comments") == []
-    assert _say(desk, draft).status_code == 404
+def test_comments_go_with_their_label_set(workspace: Workspace) -> None:
+    draft = workspace.draft()
+    _said(workspace, draft, parent_id=_said(workspace, draft)["id"])
+    assert workspace.org.api("labeler").delete(f"/tag-sets/{draft['id']}").status_code == 204
+    assert workspace.sql("SELECT FROM tag_set_comments") == []
+    assert _say(workspace, draft).status_code == 404
 
 
-def test_who_left_stays_the_author(desk: Desk) -> None:
-    draft = desk.submitted()
-    desk.org.add_user("second", "labeler")
-    said = _said(desk, draft, by="second")
-    person = _person(desk, "second")
-    path = f"/organizations/{desk.org.slug}/members/{desk.org.users['second']}"
-    assert desk.org.api("owner").delete(path).status_code == 204
-    listed = desk.org.api("reviewer").get(f"/tag-sets/{draft['id']}/comments").json["data"]
+def test_who_left_stays_the_author(workspace: Workspace) -> None:
+    draft = workspace.submitted()
+    workspace.org.add_user("second", "labeler")
+    said = _said(workspace, draft, by="second")
+    person = _person(workspace, "second")
+    path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['second']}"
+    assert workspace.org.api("owner").delete(path).status_code == 204
+    listed = workspace.org.api("reviewer").get(f"/tag-sets/{draft['id']}/comments").json["data"]
     assert listed == [said]
     assert listed[0]["author"] == person
 
 
-def test_a_retry_with_a_key_says_it_once(desk: Desk) -> None:
-    draft = desk.draft()
+def test_a_retry_with_a_key_says_it_once(workspace: Workspace) -> None:
+    draft = workspace.draft()
     path = f"/tag-sets/{draft['id']}/comments"
     answers = [
-        desk.org.api("labeler").post(path, json={"body": "x"}, headers={"Idempotency-Key": "k-1"})
+        workspace.org.api("labeler").post(
+            path, json={"body": "x"}, headers={"Idempotency-Key": "k-1"}
+        )
         for _ in range(2)
     ]
     assert [a.status_code for a in answers] == [201, 201]
     assert answers[0].json == answers[1].json
-    assert len(_listed(desk, draft)) == 1
+    assert len(_listed(workspace, draft)) == 1
 
 
-def test_the_log_tells_who_said_and_who_resolved(desk: Desk) -> None:
-    said = _said(desk, desk.draft())
-    _resolve(desk, said, by="reviewer")
-    entries = desk.sql(
+def test_the_log_tells_who_said_and_who_resolved(workspace: Workspace) -> None:
+    said = _said(workspace, workspace.draft())
+    _resolve(workspace, said, by="reviewer")
+    entries = workspace.sql(
         "SELECT action, actor_label FROM audit_entries WHERE organization_id = :org"
         " AND target_id = :id ORDER BY at",
-        org=desk.org.id,
+        org=workspace.org.id,
         id=said["id"],
     )
     assert [tuple(entry) for entry in entries] == [
-        ("tag_set_comments.create", desk.org.email("labeler")),
-        ("tag_set_comments.resolve", desk.org.email("reviewer")),
+        ("tag_set_comments.create", workspace.org.email("labeler")),
+        ("tag_set_comments.resolve", workspace.org.email("reviewer")),
     ]

@@ -7,38 +7,47 @@ from typing import Any
 import pytest
 
 from app.kit import bulk
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 ACTIONS = ("accept", "reject", "assign")
 _ENDS = {"accept": "accepted", "reject": "rejected", "assign": "submitted"}
 
 
-def make_items(desk: Desk, number: int, *, by: str = "labeler", **members: Any) -> list[str]:
+def make_items(
+    workspace: Workspace, number: int, *, by: str = "labeler", **members: Any
+) -> list[str]:
     """Create items, and return their ids in the order of the queue."""
-    schema_id = desk.schema()
-    return [desk.submitted(desk.artifact(schema_id, **members), by=by)["id"] for _ in range(number)]
+    schema_id = workspace.schema()
+    return [
+        workspace.submitted(workspace.artifact(schema_id, **members), by=by)["id"]
+        for _ in range(number)
+    ]
 
 
-def _build_body(desk: Desk, what: str, **body: Any) -> dict[str, Any]:
+def _build_body(workspace: Workspace, what: str, **body: Any) -> dict[str, Any]:
     more: dict[str, Any] = {}
     if what == "reject":
         more = {"reason": "No", "send_to": "pool"}
     elif what == "assign" and "team_id" not in body:
-        more = {"user_ids": [str(desk.org.users[name]) for name in ("reviewer", "other")]}
+        more = {"user_ids": [str(workspace.org.users[name]) for name in ("reviewer", "other")]}
     return {**more, **body}
 
 
-def post(desk: Desk, what: str, by: str = "admin", **body: Any) -> Any:
+def post(workspace: Workspace, what: str, by: str = "admin", **body: Any) -> Any:
     """Send a bulk action, and return the response.
 
     A rejection has a reason, and an assignment has two reviewers.
     """
-    return desk.org.api(by).post(f"/review-queue/bulk-{what}", _build_body(desk, what, **body))
+    return workspace.org.api(by).post(
+        f"/review-queue/bulk-{what}", _build_body(workspace, what, **body)
+    )
 
 
-def act(desk: Desk, what: str, number: int, by: str = "admin", **body: Any) -> dict[str, Any]:
+def act(
+    workspace: Workspace, what: str, number: int, by: str = "admin", **body: Any
+) -> dict[str, Any]:
     """Act on the `number` items that a filter matches, by default all, and return the result."""
-    answer = post(desk, what, by, **{"filter": {}, "expected_count": number, **body})
+    answer = post(workspace, what, by, **{"filter": {}, "expected_count": number, **body})
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
 
@@ -48,22 +57,22 @@ def codes_of(result: dict[str, Any]) -> dict[str, str]:
     return {outcome["id"]: outcome["code"] for outcome in result["outcomes"]}
 
 
-def acted_on(desk: Desk, what: str) -> set[str]:
+def acted_on(workspace: Workspace, what: str) -> set[str]:
     """Return the ids of the items that an action changed."""
     ended = "assignee_id IS NOT NULL" if what == "assign" else f"status = '{_ENDS[what]}'"
-    return {str(row.id) for row in desk.sql(f"SELECT id FROM tag_sets WHERE {ended}")}
+    return {str(row.id) for row in workspace.sql(f"SELECT id FROM tag_sets WHERE {ended}")}
 
 
-def told_of(desk: Desk, what: str) -> list[str]:
+def told_of(workspace: Workspace, what: str) -> list[str]:
     """Return the ids of the items in the events of an action."""
     if what == "assign":
-        return [id_ for data in desk.events("reviews.assigned") for id_ in data["tag_set_ids"]]
-    return [data["tag_set_id"] for data in desk.events(f"tag_set.{_ENDS[what]}")]
+        return [id_ for data in workspace.events("reviews.assigned") for id_ in data["tag_set_ids"]]
+    return [data["tag_set_id"] for data in workspace.events(f"tag_set.{_ENDS[what]}")]
 
 
-def archive(desk: Desk, item: str) -> None:
+def archive(workspace: Workspace, item: str) -> None:
     """Archive an item's document."""
-    desk.sql(
+    workspace.sql(
         "UPDATE artifacts SET archived = true"
         " WHERE id = (SELECT artifact_id FROM tag_sets WHERE id = :id)",
         id=item,

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
 
-from tests.factories.desk import Desk, counts
 from tests.factories.submitted import make_submitted
+from tests.factories.workspace import Workspace, counts
 
 _REVIEWERS = [f"reviewer{number}" for number in range(8)]
 
@@ -23,22 +23,22 @@ def _together(*calls: Callable[[], Any]) -> list[Any]:
         return list(pool.map(run, calls))
 
 
-def _staffed(desk: Desk) -> None:
+def _staffed(workspace: Workspace) -> None:
     for name in _REVIEWERS:
-        desk.org.add_user(name, "reviewer")
+        workspace.org.add_user(name, "reviewer")
 
 
-def _items(desk: Desk, number: int) -> list[dict[str, Any]]:
-    schema_id = desk.schema()
-    return [desk.submitted(desk.artifact(schema_id)) for _ in range(number)]
+def _items(workspace: Workspace, number: int) -> list[dict[str, Any]]:
+    schema_id = workspace.schema()
+    return [workspace.submitted(workspace.artifact(schema_id)) for _ in range(number)]
 
 
-def test_reviewers_drain_the_queue_and_decide_each_item_once(desk: Desk) -> None:
-    _staffed(desk)
-    sent = {one["id"] for one in _items(desk, 100)}
+def test_reviewers_drain_the_queue_and_decide_each_item_once(workspace: Workspace) -> None:
+    _staffed(workspace)
+    sent = {one["id"] for one in _items(workspace, 100)}
 
     def work(name: str) -> list[str]:
-        api, done = desk.org.api(name), []
+        api, done = workspace.org.api(name), []
         while True:
             answer = api.post("/review-queue/next", json={})
             assert answer.status_code == 200, answer.json
@@ -52,36 +52,36 @@ def test_reviewers_drain_the_queue_and_decide_each_item_once(desk: Desk) -> None
     shares = _together(*(lambda n=n: work(n) for n in _REVIEWERS))
     decided = [one for share in shares for one in share]
     assert sorted(decided) == sorted(sent)
-    told = [data["tag_set_id"] for data in desk.events("tag_set.accepted")]
+    told = [data["tag_set_id"] for data in workspace.events("tag_set.accepted")]
     assert sorted(told) == sorted(sent)
-    kinds = desk.sql("SELECT kind, count(*) FROM tag_set_revisions GROUP BY kind")
+    kinds = workspace.sql("SELECT kind, count(*) FROM tag_set_revisions GROUP BY kind")
     assert dict(map(tuple, kinds)) == dict.fromkeys(("create", "save", "submit", "accept"), 100)
 
 
-def test_of_claims_at_once_one_stands(desk: Desk) -> None:
-    _staffed(desk)
-    for one in _items(desk, 3):
+def test_of_claims_at_once_one_stands(workspace: Workspace) -> None:
+    _staffed(workspace)
+    for one in _items(workspace, 3):
         path = f"/review-queue/{one['id']}/claim"
-        answers = _together(*(lambda n=n, p=path: desk.org.api(n).post(p) for n in _REVIEWERS))
+        answers = _together(*(lambda n=n, p=path: workspace.org.api(n).post(p) for n in _REVIEWERS))
         assert sorted(a.status_code for a in answers) == [200] + [409] * 7
         (won,) = [a.json["data"]["claim"] for a in answers if a.status_code == 200]
         for lost in (a.json["error"]["details"] for a in answers if a.status_code == 409):
             assert lost == {"claim": won}
 
 
-def test_of_draws_at_once_each_gets_another_item(desk: Desk) -> None:
-    _staffed(desk)
-    sent = {one["id"] for one in _items(desk, 5)}
+def test_of_draws_at_once_each_gets_another_item(workspace: Workspace) -> None:
+    _staffed(workspace)
+    sent = {one["id"] for one in _items(workspace, 5)}
     answers = _together(
-        *(lambda n=n: desk.org.api(n).post("/review-queue/next", json={}) for n in _REVIEWERS)
+        *(lambda n=n: workspace.org.api(n).post("/review-queue/next", json={}) for n in _REVIEWERS)
     )
     drawn = [a.json["data"]["id"] for a in answers if a.json["data"] is not None]
     assert (len(drawn), set(drawn)) == (5, sent)
 
 
-def test_of_bulk_verdicts_at_once_each_item_has_one(desk: Desk) -> None:
-    _staffed(desk)
-    sent = _items(desk, 20)
+def test_of_bulk_verdicts_at_once_each_item_has_one(workspace: Workspace) -> None:
+    _staffed(workspace)
+    sent = _items(workspace, 20)
     ids = [one["id"] for one in sent]
     bodies: list[tuple[str, str, dict[str, Any]]] = [
         (_REVIEWERS[0], "accept", {"tag_set_ids": ids}),
@@ -90,7 +90,7 @@ def test_of_bulk_verdicts_at_once_each_item_has_one(desk: Desk) -> None:
     ]
     answers = _together(
         *(
-            lambda by=by, what=what, body=body: desk.org.api(by).post(
+            lambda by=by, what=what, body=body: workspace.org.api(by).post(
                 f"/review-queue/bulk-{what}", json=body
             )
             for by, what, body in bodies
@@ -98,41 +98,47 @@ def test_of_bulk_verdicts_at_once_each_item_has_one(desk: Desk) -> None:
     )
     assert {a.status_code for a in answers} == {200}
     assert sum(a.json["data"]["succeeded"] for a in answers) == 20
-    told = desk.events("tag_set.accepted") + desk.events("tag_set.rejected")
+    told = workspace.events("tag_set.accepted") + workspace.events("tag_set.rejected")
     assert sorted(data["tag_set_id"] for data in told) == sorted(ids)
     for one in sent:
-        assert [r.number for r in desk.revisions(one["id"])] == [1, 2, 3, 4]
+        assert [r.number for r in workspace.revisions(one["id"])] == [1, 2, 3, 4]
 
 
-def test_a_bulk_verdict_beside_single_ones_of_the_same_documents_waits_for_them(desk: Desk) -> None:
+def test_a_bulk_verdict_beside_single_ones_of_the_same_documents_waits_for_them(
+    workspace: Workspace,
+) -> None:
     for name in ("second", "third", "other"):
-        desk.org.add_user(name, "reviewer" if name == "other" else "labeler")
-    schema_id = desk.schema(labels_per_artifact=2)
+        workspace.org.add_user(name, "reviewer" if name == "other" else "labeler")
+    schema_id = workspace.schema(labels_per_artifact=2)
     for _ in range(3):
-        artifact_id = desk.artifact(schema_id)
-        sent = [desk.submitted(artifact_id, by=name) for name in ("second", "third")]
+        artifact_id = workspace.artifact(schema_id)
+        sent = [workspace.submitted(artifact_id, by=name) for name in ("second", "third")]
         body = {"tag_set_ids": [one["id"] for one in sent]}
         bulk, single = _together(
-            lambda b=body: desk.org.api("reviewer").post("/review-queue/bulk-accept", json=b),
-            lambda s=sent: desk.org.api("other").post(f"/tag-sets/{s[1]['id']}/accept", json={}),
+            lambda b=body: workspace.org.api("reviewer").post("/review-queue/bulk-accept", json=b),
+            lambda s=sent: workspace.org.api("other").post(
+                f"/tag-sets/{s[1]['id']}/accept", json={}
+            ),
         )
         assert bulk.status_code == 200
         assert bulk.json["data"]["succeeded"] + (single.status_code == 200) == 2
-        assert desk.artifact_row(artifact_id).label_counts == counts(accepted=2)
+        assert workspace.artifact_row(artifact_id).label_counts == counts(accepted=2)
 
 
-def test_assigning_documents_and_their_reviews_at_once_never_deadlocks(desk: Desk) -> None:
+def test_assigning_documents_and_their_reviews_at_once_never_deadlocks(
+    workspace: Workspace,
+) -> None:
     """Both lock tag sets: the one because they become urgent with their documents."""
-    ids = make_submitted(desk, 200, "labeler")
-    documents = [str(row.artifact_id) for row in desk.sql("SELECT artifact_id FROM tag_sets")]
-    reviewer, admin = desk.org.users["reviewer"], desk.org.users["admin"]
+    ids = make_submitted(workspace, 200, "labeler")
+    documents = [str(row.artifact_id) for row in workspace.sql("SELECT artifact_id FROM tag_sets")]
+    reviewer, admin = workspace.org.users["reviewer"], workspace.org.users["admin"]
 
     def assign(path: str, body: dict[str, Any]) -> list[int]:
-        api = desk.org.api("admin")
+        api = workspace.org.api("admin")
         due = (f"2027-01-{day:02}T00:00:00Z" for day in range(1, 13))
         return [api.post(path, json={**body, "due_at": at}).status_code for at in due]
 
-    labeler = {"artifact_ids": documents, "user_ids": [str(desk.org.users["labeler"])]}
+    labeler = {"artifact_ids": documents, "user_ids": [str(workspace.org.users["labeler"])]}
     reviews = {"tag_set_ids": ids[::-1], "user_ids": [str(reviewer), str(admin)]}
     answers = _together(
         lambda: assign("/artifacts/bulk-assign", labeler),

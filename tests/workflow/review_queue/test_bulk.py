@@ -7,20 +7,22 @@ from flask import Flask
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.desk import Desk, counts
 from tests.factories.statements import record_statements
+from tests.factories.workspace import Workspace, counts
 
 
 @pytest.fixture
-def schema(desk: Desk) -> Any:
+def schema(workspace: Workspace) -> Any:
     """What the items are labeled by; there are two reviewers."""
-    desk.org.add_user("other", "reviewer")
-    return desk.schema()
+    workspace.org.add_user("other", "reviewer")
+    return workspace.schema()
 
 
-def _bulk(desk: Desk, what: str, ids: list[str], by: str = "reviewer", **body: Any) -> Any:
+def _bulk(
+    workspace: Workspace, what: str, ids: list[str], by: str = "reviewer", **body: Any
+) -> Any:
     body = {"tag_set_ids": ids, **body}
-    answer = desk.org.api(by).post(f"/review-queue/bulk-{what}", json=body)
+    answer = workspace.org.api(by).post(f"/review-queue/bulk-{what}", json=body)
     assert answer.status_code == 200, answer.json
     result = answer.json["data"]
     assert [outcome["id"] for outcome in result["outcomes"]] == list(dict.fromkeys(ids))
@@ -32,41 +34,43 @@ def _codes(result: Any) -> list[str | None]:
     return [outcome["code"] for outcome in result["outcomes"]]
 
 
-def _state(desk: Desk, tag_set: dict[str, Any]) -> str:
-    read = desk.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]
+def _state(workspace: Workspace, tag_set: dict[str, Any]) -> str:
+    read = workspace.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]
     status: str = read["status"]
     return status
 
 
-def _set(desk: Desk, tag_set: dict[str, Any], **values: Any) -> None:
+def _set(workspace: Workspace, tag_set: dict[str, Any], **values: Any) -> None:
     places = ", ".join(f"{name} = :{name}" for name in values)
-    desk.sql(f"UPDATE tag_sets SET {places} WHERE id = :id", id=tag_set["id"], **values)
+    workspace.sql(f"UPDATE tag_sets SET {places} WHERE id = :id", id=tag_set["id"], **values)
 
 
-def test_many_are_accepted_as_one_is(desk: Desk, schema: Any) -> None:
-    sent = [desk.submitted(desk.artifact(schema)) for _ in range(3)]
+def test_many_are_accepted_as_one_is(workspace: Workspace, schema: Any) -> None:
+    sent = [workspace.submitted(workspace.artifact(schema)) for _ in range(3)]
     ids = [one["id"] for one in sent]
-    result = _bulk(desk, "accept", [*ids, ids[0]], note="Good")
+    result = _bulk(workspace, "accept", [*ids, ids[0]], note="Good")
     assert (result["succeeded"], _codes(result)) == (3, [None] * 3)
     for one in sent:
-        read = desk.org.api("reviewer").get(f"/tag-sets/{one['id']}").json["data"]
+        read = workspace.org.api("reviewer").get(f"/tag-sets/{one['id']}").json["data"]
         assert (read["status"], read["reason"]) == ("accepted", "Good")
-        assert read["reviewer"]["id"] == str(desk.org.users["reviewer"])
+        assert read["reviewer"]["id"] == str(workspace.org.users["reviewer"])
         assert read["revision"] == one["revision"] + 1
-        kept = desk.revisions(one["id"])
+        kept = workspace.revisions(one["id"])
         assert [r.number for r in kept] == [1, 2, 3, 4]
         assert (kept[-1].kind, kept[-1].note, kept[-1].tags) == ("accept", "Good", one["tags"])
-        assert kept[-1].author_id == desk.org.users["reviewer"]
-        row = desk.artifact_row(one["artifact_id"])
+        assert kept[-1].author_id == workspace.org.users["reviewer"]
+        row = workspace.artifact_row(one["artifact_id"])
         assert (row.status, row.label_counts) == ("done", counts(accepted=1))
     names = ("artifact_id", "schema_id", "schema_version_id")
-    told = sorted(desk.events("tag_set.accepted"), key=lambda data: ids.index(data["tag_set_id"]))
+    told = sorted(
+        workspace.events("tag_set.accepted"), key=lambda data: ids.index(data["tag_set_id"])
+    )
     assert told == [
         {
             "tag_set_id": one["id"],
             **{name: one[name] for name in names},
-            "labeler_id": str(desk.org.users["labeler"]),
-            "reviewer_id": str(desk.org.users["reviewer"]),
+            "labeler_id": str(workspace.org.users["labeler"]),
+            "reviewer_id": str(workspace.org.users["reviewer"]),
             "corrected": False,
         }
         for one in sent
@@ -74,18 +78,18 @@ def test_many_are_accepted_as_one_is(desk: Desk, schema: Any) -> None:
 
 
 def test_each_that_may_not_be_accepted_says_why_and_undoes_no_other(
-    desk: Desk, schema: Any, other_org: Org
+    workspace: Workspace, schema: Any, other_org: Org
 ) -> None:
     good, claimed, assigned, team, decided = (
-        desk.submitted(desk.artifact(schema)) for _ in range(5)
+        workspace.submitted(workspace.artifact(schema)) for _ in range(5)
     )
-    own = desk.submitted(desk.artifact(schema), by="reviewer")
-    desk.org.api("other").post(f"/review-queue/{claimed['id']}/claim")
-    _set(desk, assigned, assignee_id=desk.org.users["other"])
-    made = desk.org.api("admin").post("/teams", json={"name": "Others"}).json["data"]
-    _set(desk, team, assignee_team_id=made["id"])
-    desk.org.api("other").post(f"/tag-sets/{decided['id']}/accept", json={})
-    foreign = Desk(other_org).submitted()
+    own = workspace.submitted(workspace.artifact(schema), by="reviewer")
+    workspace.org.api("other").post(f"/review-queue/{claimed['id']}/claim")
+    _set(workspace, assigned, assignee_id=workspace.org.users["other"])
+    made = workspace.org.api("admin").post("/teams", json={"name": "Others"}).json["data"]
+    _set(workspace, team, assignee_team_id=made["id"])
+    workspace.org.api("other").post(f"/tag-sets/{decided['id']}/accept", json={})
+    foreign = Workspace(other_org).submitted()
     asked = [
         foreign,
         own,
@@ -93,76 +97,83 @@ def test_each_that_may_not_be_accepted_says_why_and_undoes_no_other(
         assigned,
         team,
         decided,
-        desk.draft(desk.artifact(schema)),
+        workspace.draft(workspace.artifact(schema)),
         good,
     ]
-    result = _bulk(desk, "accept", [one["id"] for one in asked] + [str(uuid7())])
+    result = _bulk(workspace, "accept", [one["id"] for one in asked] + [str(uuid7())])
     conflicts = ["conflict"] * 5
     assert _codes(result) == ["not_found", "permission_denied", *conflicts, None, "not_found"]
     messages = [outcome["message"] for outcome in result["outcomes"]]
     assert len(set(messages[1:7])) == 6
-    assert [_state(desk, one) for one in (claimed, assigned, team, own)] == ["submitted"] * 4
-    assert _state(desk, good) == "accepted"
-    accepted = [data["tag_set_id"] for data in desk.events("tag_set.accepted")]
+    assert [_state(workspace, one) for one in (claimed, assigned, team, own)] == ["submitted"] * 4
+    assert _state(workspace, good) == "accepted"
+    accepted = [data["tag_set_id"] for data in workspace.events("tag_set.accepted")]
     assert accepted == [decided["id"], good["id"]]
 
 
-def test_no_more_are_accepted_than_the_schema_asks_for_within_the_call_too(desk: Desk) -> None:
+def test_no_more_are_accepted_than_the_schema_asks_for_within_the_call_too(
+    workspace: Workspace,
+) -> None:
     for name in ("second", "third"):
-        desk.org.add_user(name, "labeler")
-    artifact_id = desk.artifact(desk.schema(labels_per_artifact=3))
-    sent = [desk.submitted(artifact_id, by=name) for name in ("labeler", "second", "third")]
+        workspace.org.add_user(name, "labeler")
+    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=3))
+    sent = [workspace.submitted(artifact_id, by=name) for name in ("labeler", "second", "third")]
     # The schema asks for fewer by now.
-    desk.sql(
+    workspace.sql(
         "UPDATE schema_versions SET review_policy = review_policy || '{\"labels_per_artifact\": 2}'"
         " WHERE id = :id",
         id=sent[0]["schema_version_id"],
     )
-    result = _bulk(desk, "accept", [sent[i]["id"] for i in (2, 0, 1)])
+    result = _bulk(workspace, "accept", [sent[i]["id"] for i in (2, 0, 1)])
     assert _codes(result) == [None, None, "conflict"]
-    assert _state(desk, sent[1]) == "submitted"
-    assert desk.artifact_row(artifact_id).label_counts == counts(accepted=2, submitted=1)
+    assert _state(workspace, sent[1]) == "submitted"
+    assert workspace.artifact_row(artifact_id).label_counts == counts(accepted=2, submitted=1)
 
 
-def test_the_number_of_statements_does_not_grow(desk: Desk, schema: Any, app: Flask) -> None:
-    other_schema = desk.schema()
+def test_the_number_of_statements_does_not_grow(
+    workspace: Workspace, schema: Any, app: Flask
+) -> None:
+    other_schema = workspace.schema()
     ran = []
     for number in (2, 12):
-        sent = [desk.submitted(desk.artifact(s)) for s in (schema, other_schema)]
-        sent += [desk.submitted(desk.artifact(schema)) for _ in range(number - 2)]
+        sent = [workspace.submitted(workspace.artifact(s)) for s in (schema, other_schema)]
+        sent += [workspace.submitted(workspace.artifact(schema)) for _ in range(number - 2)]
         with record_statements(app) as found:
-            assert _bulk(desk, "accept", [one["id"] for one in sent])["failed"] == 0
+            assert _bulk(workspace, "accept", [one["id"] for one in sent])["failed"] == 0
         ran.append(len(found))
     assert ran[0] == ran[1] < 12
 
 
-def test_a_key_answers_again_what_it_answered(desk: Desk, schema: Any) -> None:
-    sent = desk.submitted(desk.artifact(schema))
+def test_a_key_answers_again_what_it_answered(workspace: Workspace, schema: Any) -> None:
+    sent = workspace.submitted(workspace.artifact(schema))
     body = {"tag_set_ids": [sent["id"]]}
     for path, more in (("accept", {}), ("reject", {"reason": "x"})):
         headers = {"Idempotency-Key": path}
         url = f"/review-queue/bulk-{path}"
         first, again = (
-            desk.org.api("reviewer").post(url, {**body, **more}, headers=headers) for _ in range(2)
+            workspace.org.api("reviewer").post(url, {**body, **more}, headers=headers)
+            for _ in range(2)
         )
         assert first.data == again.data
         assert again.headers["Idempotency-Replayed"] == "true"
-    assert len(desk.events("tag_set.accepted")) == 1
-    assert desk.events("tag_set.rejected") == []
+    assert len(workspace.events("tag_set.accepted")) == 1
+    assert workspace.events("tag_set.rejected") == []
 
 
-def test_many_go_back_to_their_labelers(desk: Desk, schema: Any) -> None:
-    desk.org.add_user("second", "labeler")
-    sent = {by: desk.submitted(desk.artifact(schema), by=by) for by in ("labeler", "second")}
-    result = _bulk(desk, "reject", [one["id"] for one in sent.values()], reason="Look again")
+def test_many_go_back_to_their_labelers(workspace: Workspace, schema: Any) -> None:
+    workspace.org.add_user("second", "labeler")
+    sent = {
+        by: workspace.submitted(workspace.artifact(schema), by=by) for by in ("labeler", "second")
+    }
+    result = _bulk(workspace, "reject", [one["id"] for one in sent.values()], reason="Look again")
     assert result["failed"] == 0
     for by, one in sent.items():
-        read = desk.org.api(by).get(f"/tag-sets/{one['id']}").json["data"]
+        read = workspace.org.api(by).get(f"/tag-sets/{one['id']}").json["data"]
         assert (read["status"], read["reason"], read["rejections"]) == ("draft", "Look again", 1)
-        row = desk.artifact_row(one["artifact_id"])
-        assert (row.status, row.claim_user_id) == ("in_progress", desk.org.users[by])
-        assert desk.revisions(one["id"])[-1].kind == "reject"
-    told = desk.events("tag_set.rejected")
+        row = workspace.artifact_row(one["artifact_id"])
+        assert (row.status, row.claim_user_id) == ("in_progress", workspace.org.users[by])
+        assert workspace.revisions(one["id"])[-1].kind == "reject"
+    told = workspace.events("tag_set.rejected")
     assert {data["tag_set_id"] for data in told} == {one["id"] for one in sent.values()}
     for data in told:
         assert (data["reason"], data["send_to"], data["draft_id"]) == (
@@ -172,116 +183,129 @@ def test_many_go_back_to_their_labelers(desk: Desk, schema: Any) -> None:
         )
 
 
-def test_many_go_to_the_pool(desk: Desk, schema: Any) -> None:
-    sent = [desk.submitted(desk.artifact(schema)) for _ in range(2)]
+def test_many_go_to_the_pool(workspace: Workspace, schema: Any) -> None:
+    sent = [workspace.submitted(workspace.artifact(schema)) for _ in range(2)]
     ids = [one["id"] for one in sent]
-    assert _bulk(desk, "reject", ids, reason="No", send_to="pool")["failed"] == 0
+    assert _bulk(workspace, "reject", ids, reason="No", send_to="pool")["failed"] == 0
     for one in sent:
-        assert _state(desk, one) == "rejected"
-        row = desk.artifact_row(one["artifact_id"])
+        assert _state(workspace, one) == "rejected"
+        row = workspace.artifact_row(one["artifact_id"])
         assert (row.status, row.claim_user_id) == ("ready", None)
 
 
-def test_what_cannot_go_back_says_why(desk: Desk) -> None:
-    strict, lax = desk.schema(max_rejections=0), desk.schema(labels_per_artifact=2)
-    often = desk.submitted(desk.artifact(strict))
-    nobodys = desk.submitted(desk.artifact(lax))
-    _set(desk, nobodys, labeler_id=None)
-    twice = [desk.submitted(desk.artifact(lax)) for _ in range(2)]
-    _set(desk, twice[1], artifact_id=twice[0]["artifact_id"])
+def test_what_cannot_go_back_says_why(workspace: Workspace) -> None:
+    strict, lax = workspace.schema(max_rejections=0), workspace.schema(labels_per_artifact=2)
+    often = workspace.submitted(workspace.artifact(strict))
+    nobodys = workspace.submitted(workspace.artifact(lax))
+    _set(workspace, nobodys, labeler_id=None)
+    twice = [workspace.submitted(workspace.artifact(lax)) for _ in range(2)]
+    _set(workspace, twice[1], artifact_id=twice[0]["artifact_id"])
     ids = [one["id"] for one in (often, nobodys, *twice)]
-    result = _bulk(desk, "reject", ids, reason="x")
+    result = _bulk(workspace, "reject", ids, reason="x")
     assert _codes(result) == ["conflict", "validation_error", "conflict", "conflict"]
-    assert _bulk(desk, "reject", ids, reason="x", send_to="pool")["failed"] == 0
+    assert _bulk(workspace, "reject", ids, reason="x", send_to="pool")["failed"] == 0
 
 
-def test_items_are_spread_evenly_but_never_to_their_labeler(desk: Desk, schema: Any) -> None:
-    sent = [desk.submitted(desk.artifact(schema)) for _ in range(4)]
-    own = [desk.submitted(desk.artifact(schema), by="reviewer") for _ in range(2)]
-    people = [str(desk.org.users[name]) for name in ("reviewer", "other")]
+def test_items_are_spread_evenly_but_never_to_their_labeler(
+    workspace: Workspace, schema: Any
+) -> None:
+    sent = [workspace.submitted(workspace.artifact(schema)) for _ in range(4)]
+    own = [workspace.submitted(workspace.artifact(schema), by="reviewer") for _ in range(2)]
+    people = [str(workspace.org.users[name]) for name in ("reviewer", "other")]
     ids = [one["id"] for one in (*own, *sent)]
-    assert _bulk(desk, "assign", ids, by="admin", user_ids=people)["failed"] == 0
-    items = desk.org.api("admin").get("/review-queue").json["data"]
+    assert _bulk(workspace, "assign", ids, by="admin", user_ids=people)["failed"] == 0
+    items = workspace.org.api("admin").get("/review-queue").json["data"]
     given = {item["id"]: item["assignee_id"] for item in items}
     assert {given[one["id"]] for one in own} == {people[1]}
     assert sorted(given.values()) == sorted(people * 3)
-    told = {data["user_ids"][0]: data for data in desk.events("reviews.assigned")}
+    told = {data["user_ids"][0]: data for data in workspace.events("reviews.assigned")}
     assert set(told) == set(people)
     for user, data in told.items():
         assert sorted(data["tag_set_ids"]) == sorted(one for one, of in given.items() if of == user)
-        assert (data["by"], data["escalated"]) == (str(desk.org.users["admin"]), False)
+        assert (data["by"], data["escalated"]) == (str(workspace.org.users["admin"]), False)
 
 
-def test_a_due_time_moves_an_item_up(desk: Desk, schema: Any) -> None:
-    first, second = (desk.submitted(desk.artifact(schema)) for _ in range(2))
+def test_a_due_time_moves_an_item_up(workspace: Workspace, schema: Any) -> None:
+    first, second = (workspace.submitted(workspace.artifact(schema)) for _ in range(2))
     due = "2020-01-01T00:00:00Z"
-    reviewer = str(desk.org.users["reviewer"])
-    _bulk(desk, "assign", [second["id"]], by="admin", user_ids=[reviewer], due_at=due)
-    items = desk.org.api("admin").get("/review-queue").json["data"]
+    reviewer = str(workspace.org.users["reviewer"])
+    _bulk(workspace, "assign", [second["id"]], by="admin", user_ids=[reviewer], due_at=due)
+    items = workspace.org.api("admin").get("/review-queue").json["data"]
     assert [item["id"] for item in items] == [second["id"], first["id"]]
     assert [item["due_at"] for item in items] == [due, None]
     # The document's own due time does not move it back.
     path = f"/artifacts/{second['artifact_id']}"
     body = {"due_at": "2099-01-01T00:00:00Z"}
-    assert desk.org.api("admin").patch(path, json=body).status_code == 200
-    items = desk.org.api("admin").get("/review-queue").json["data"]
+    assert workspace.org.api("admin").patch(path, json=body).status_code == 200
+    items = workspace.org.api("admin").get("/review-queue").json["data"]
     assert [(item["id"], item["due_at"]) for item in items] == [
         (second["id"], due),
         (first["id"], None),
     ]
 
 
-def test_what_others_work_on_is_not_assigned_away(desk: Desk, schema: Any) -> None:
-    held, own = desk.submitted(desk.artifact(schema)), desk.submitted(desk.artifact(schema))
-    desk.org.api("other").post(f"/review-queue/{held['id']}/claim")
-    desk.org.api("admin").post(f"/review-queue/{own['id']}/claim")
+def test_what_others_work_on_is_not_assigned_away(workspace: Workspace, schema: Any) -> None:
+    held, own = (
+        workspace.submitted(workspace.artifact(schema)),
+        workspace.submitted(workspace.artifact(schema)),
+    )
+    workspace.org.api("other").post(f"/review-queue/{held['id']}/claim")
+    workspace.org.api("admin").post(f"/review-queue/{own['id']}/claim")
     ids = [held["id"], own["id"]]
-    reviewer, other = (str(desk.org.users[name]) for name in ("reviewer", "other"))
-    result = _bulk(desk, "assign", ids, by="admin", user_ids=[reviewer])
+    reviewer, other = (str(workspace.org.users[name]) for name in ("reviewer", "other"))
+    result = _bulk(workspace, "assign", ids, by="admin", user_ids=[reviewer])
     assert _codes(result) == ["conflict", None]
-    result = _bulk(desk, "assign", ids, by="admin", user_ids=[reviewer, other])
+    result = _bulk(workspace, "assign", ids, by="admin", user_ids=[reviewer, other])
     assert _codes(result) == [None, None]
-    items = {item["id"]: item for item in desk.org.api("admin").get("/review-queue").json["data"]}
+    items = {
+        item["id"]: item for item in workspace.org.api("admin").get("/review-queue").json["data"]
+    }
     assert items[held["id"]]["assignee_id"] == items[held["id"]]["claim"]["user_id"] == other
     assert (items[own["id"]]["assignee_id"], items[own["id"]]["claim"]) == (reviewer, None)
 
 
-def test_many_are_assigned_to_a_team(desk: Desk, schema: Any) -> None:
-    team = desk.org.api("admin").post("/teams", json={"name": "A"}).json["data"]["id"]
-    people = [str(desk.org.users[name]) for name in ("reviewer", "labeler")]
-    desk.org.api("admin").post(f"/teams/{team}/members", json={"user_ids": people})
-    sent = desk.submitted(desk.artifact(schema))
-    own = desk.submitted(desk.artifact(schema), by="reviewer")
+def test_many_are_assigned_to_a_team(workspace: Workspace, schema: Any) -> None:
+    team = workspace.org.api("admin").post("/teams", json={"name": "A"}).json["data"]["id"]
+    people = [str(workspace.org.users[name]) for name in ("reviewer", "labeler")]
+    workspace.org.api("admin").post(f"/teams/{team}/members", json={"user_ids": people})
+    sent = workspace.submitted(workspace.artifact(schema))
+    own = workspace.submitted(workspace.artifact(schema), by="reviewer")
     ids = [sent["id"], own["id"], str(uuid7())]
-    result = _bulk(desk, "assign", ids, by="admin", team_id=team)
+    result = _bulk(workspace, "assign", ids, by="admin", team_id=team)
     assert _codes(result) == [None, "conflict", "not_found"]
-    (item,) = desk.org.api("admin").get(f"/review-queue?team_id={team}").json["data"]
+    (item,) = workspace.org.api("admin").get(f"/review-queue?team_id={team}").json["data"]
     assert (item["id"], item["assignee_id"]) == (sent["id"], None)
-    (told,) = desk.events("reviews.assigned")
+    (told,) = workspace.events("reviews.assigned")
     assert (told["team_id"], told["user_ids"], told["tag_set_ids"]) == (team, [], [sent["id"]])
 
 
-def test_to_whom_nothing_is_assigned(desk: Desk, schema: Any, other_org: Org) -> None:
-    sent = desk.submitted(desk.artifact(schema))
-    reviewer = str(desk.org.users["reviewer"])
-    for unknown in (desk.org.users["labeler"], other_org.users["reviewer"], uuid7()):
+def test_to_whom_nothing_is_assigned(workspace: Workspace, schema: Any, other_org: Org) -> None:
+    sent = workspace.submitted(workspace.artifact(schema))
+    reviewer = str(workspace.org.users["reviewer"])
+    for unknown in (workspace.org.users["labeler"], other_org.users["reviewer"], uuid7()):
         body = {"tag_set_ids": [sent["id"]], "user_ids": [reviewer, str(unknown)]}
-        error = desk.org.api("admin").post("/review-queue/bulk-assign", json=body).json["error"]
+        error = (
+            workspace.org.api("admin").post("/review-queue/bulk-assign", json=body).json["error"]
+        )
         assert (error["code"], error["field"]) == ("validation_error", "user_ids.1")
         assert error["details"] == {"user_ids": [str(unknown)]}
-    without = desk.org.api("admin").post("/teams", json={"name": "Labelers"}).json["data"]["id"]
-    people = {"user_ids": [str(desk.org.users["labeler"])]}
-    desk.org.api("admin").post(f"/teams/{without}/members", json=people)
+    without = (
+        workspace.org.api("admin").post("/teams", json={"name": "Labelers"}).json["data"]["id"]
+    )
+    people = {"user_ids": [str(workspace.org.users["labeler"])]}
+    workspace.org.api("admin").post(f"/teams/{without}/members", json=people)
     for team in (str(uuid7()), without):
         body = {"tag_set_ids": [sent["id"]], "team_id": team}
-        error = desk.org.api("admin").post("/review-queue/bulk-assign", json=body).json["error"]
+        error = (
+            workspace.org.api("admin").post("/review-queue/bulk-assign", json=body).json["error"]
+        )
         assert (error["code"], error["field"]) == ("validation_error", "team_id")
-    assert desk.events("reviews.assigned") == []
+    assert workspace.events("reviews.assigned") == []
 
 
-def test_only_admins_assign(desk: Desk) -> None:
-    body = {"tag_set_ids": [], "user_ids": [str(desk.org.users["reviewer"])]}
-    answer = desk.org.api("reviewer").post("/review-queue/bulk-assign", json=body)
+def test_only_admins_assign(workspace: Workspace) -> None:
+    body = {"tag_set_ids": [], "user_ids": [str(workspace.org.users["reviewer"])]}
+    answer = workspace.org.api("reviewer").post("/review-queue/bulk-assign", json=body)
     assert (answer.status_code, answer.json["error"]["code"]) == (403, "insufficient_role")
 
 
@@ -296,6 +320,6 @@ def test_only_admins_assign(desk: Desk) -> None:
         ("assign", "user_ids", {"tag_set_ids": [], "user_ids": []}),
     ],
 )
-def test_garbled_bodies_are_refused(desk: Desk, what: str, field: str, body: Any) -> None:
-    answer = desk.org.api("admin").post(f"/review-queue/bulk-{what}", json=body)
+def test_garbled_bodies_are_refused(workspace: Workspace, what: str, field: str, body: Any) -> None:
+    answer = workspace.org.api("admin").post(f"/review-queue/bulk-{what}", json=body)
     assert (answer.status_code, answer.json["error"]["field"]) == (422, field)

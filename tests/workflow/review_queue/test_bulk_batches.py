@@ -13,9 +13,9 @@ from sqlalchemy.exc import OperationalError
 from app.kit import bulk
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.queries import recording
-from tests.factories.desk import Desk
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
+from tests.factories.workspace import Workspace
 from tests.workflow.review_queue.by_filter import (
     ACTIONS,
     act,
@@ -31,40 +31,42 @@ Work = Callable[[], None]
 
 
 @pytest.fixture
-def desk(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def workspace(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """With batches of three, and two reviewers."""
     monkeypatch.setattr(bulk, "BATCH", 3)
-    desk.org.add_user("other", "reviewer")
-    return desk
+    workspace.org.add_user("other", "reviewer")
+    return workspace
 
 
 @pytest.mark.parametrize("what", ACTIONS)
-def test_a_batch_takes_a_fixed_number_of_statements(desk: Desk, app: Flask, what: str) -> None:
+def test_a_batch_takes_a_fixed_number_of_statements(
+    workspace: Workspace, app: Flask, what: str
+) -> None:
     taken = []
     for number in (3, 9):
-        chosen = {"created_after": desk.sql("SELECT now()")[0][0].isoformat()}
-        make_items(desk, number)
+        chosen = {"created_after": workspace.sql("SELECT now()")[0][0].isoformat()}
+        make_items(workspace, number)
         with record_statements(app) as found:
-            assert act(desk, what, number, filter=chosen)["succeeded"] == number
+            assert act(workspace, what, number, filter=chosen)["succeeded"] == number
         taken.append(len(found))
     # As by id, and one that asks whether the filter still finds them. A rejection also remembers
     # who is not to get the document again.
     assert (taken[1] - taken[0]) / 2 <= {"accept": 7, "reject": 8, "assign": 5}[what], taken
 
 
-def test_the_most_urgent_is_accepted_where_no_more_are_wanted(desk: Desk) -> None:
+def test_the_most_urgent_is_accepted_where_no_more_are_wanted(workspace: Workspace) -> None:
     for name in ("second", "third", "fourth"):
-        desk.org.add_user(name, "labeler")
+        workspace.org.add_user(name, "labeler")
     names = ("labeler", "second", "third", "fourth")
-    artifact_id = desk.artifact(desk.schema(labels_per_artifact=4))
-    sent = [desk.submitted(artifact_id, by=name)["id"] for name in names]
-    desk.sql(
+    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=4))
+    sent = [workspace.submitted(artifact_id, by=name)["id"] for name in names]
+    workspace.sql(
         "UPDATE schema_versions SET review_policy = review_policy || '{\"labels_per_artifact\": 2}'"
     )
     for rank, item in enumerate(reversed(sent)):
-        desk.sql("UPDATE tag_sets SET review_rank = :rank WHERE id = :id", rank=rank, id=item)
-    assert codes_of(act(desk, "accept", 4)) == dict.fromkeys(sent[:2], "conflict")
-    assert acted_on(desk, "accept") == set(sent[2:])
+        workspace.sql("UPDATE tag_sets SET review_rank = :rank WHERE id = :id", rank=rank, id=item)
+    assert codes_of(act(workspace, "accept", 4)) == dict.fromkeys(sent[:2], "conflict")
+    assert acted_on(workspace, "accept") == set(sent[2:])
 
 
 def _broken_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
@@ -81,144 +83,151 @@ def _broken_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
 
 
 def test_what_breaks_in_the_first_batch_leaves_nothing(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_items(desk, 8)
+    make_items(workspace, 8)
     _broken_at(monkeypatch, 1)
-    answer = post(desk, "accept", filter={}, expected_count=8)
+    answer = post(workspace, "accept", filter={}, expected_count=8)
     assert (answer.status_code, answer.json["error"]["code"]) == (503, "service_unavailable")
-    assert acted_on(desk, "accept") == set()
-    assert told_of(desk, "accept") == []
+    assert acted_on(workspace, "accept") == set()
+    assert told_of(workspace, "accept") == []
 
 
-def test_what_breaks_later_tells_what_was_done(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    ids = make_items(desk, 8)
+def test_what_breaks_later_tells_what_was_done(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = make_items(workspace, 8)
     _broken_at(monkeypatch, 2)
-    result = act(desk, "accept", 8)
+    result = act(workspace, "accept", 8)
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 3, 5)
     assert codes_of(result) == dict.fromkeys(ids[3:6], "service_unavailable")
-    assert acted_on(desk, "accept") == set(ids[:3]) == set(told_of(desk, "accept"))
+    assert acted_on(workspace, "accept") == set(ids[:3]) == set(told_of(workspace, "accept"))
     monkeypatch.undo()
-    assert act(desk, "accept", 5)["succeeded"] == 5
+    assert act(workspace, "accept", 5)["succeeded"] == 5
 
 
 # --- assignment -------------------------------------------------------------------------------
 
 
-def _given(desk: Desk) -> list[str]:
+def _given(workspace: Workspace) -> list[str]:
     """To whom each item of the queue is assigned, in its order."""
-    items = desk.org.api("admin").get("/review-queue").json["data"]
+    items = workspace.org.api("admin").get("/review-queue").json["data"]
     return [item["assignee_id"] for item in items]
 
 
-def test_turns_go_on_from_batch_to_batch(desk: Desk) -> None:
-    schema_id = desk.schema()
+def test_turns_go_on_from_batch_to_batch(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
     for priority in (3, 9, 1, 7, 5, 8, 2, 6):
-        desk.submitted(desk.artifact(schema_id, priority=priority))
+        workspace.submitted(workspace.artifact(schema_id, priority=priority))
     names = ("other", "reviewer", "admin")
-    people = [str(desk.org.users[name]) for name in names]
-    assert act(desk, "assign", 8, user_ids=people)["failed"] == 0
-    assert _given(desk) == [people[turn % 3] for turn in range(8)]
+    people = [str(workspace.org.users[name]) for name in names]
+    assert act(workspace, "assign", 8, user_ids=people)["failed"] == 0
+    assert _given(workspace) == [people[turn % 3] for turn in range(8)]
 
 
-def test_shares_even_out_over_all_batches(desk: Desk) -> None:
-    own = make_items(desk, 3, by="reviewer", priority=90)
-    make_items(desk, 4)
-    people = [str(desk.org.users[name]) for name in ("reviewer", "other")]
-    result = act(desk, "assign", 7, user_ids=people)
+def test_shares_even_out_over_all_batches(workspace: Workspace) -> None:
+    own = make_items(workspace, 3, by="reviewer", priority=90)
+    make_items(workspace, 4)
+    people = [str(workspace.org.users[name]) for name in ("reviewer", "other")]
+    result = act(workspace, "assign", 7, user_ids=people)
     assert (result["succeeded"], result["failed"]) == (7, 0)
     # The first batch went to one of them whole.
-    assert _given(desk)[: len(own)] == [people[1]] * 3
-    assert Counter(_given(desk)) == {people[0]: 4, people[1]: 3}
+    assert _given(workspace)[: len(own)] == [people[1]] * 3
+    assert Counter(_given(workspace)) == {people[0]: 4, people[1]: 3}
 
 
-def test_a_team_gets_all_but_its_own(desk: Desk) -> None:
-    team = add_members(desk.org, make_team(desk.org), "reviewer", "labeler")["id"]
-    ids, own = make_items(desk, 4), make_items(desk, 1, by="reviewer")
-    result = act(desk, "assign", 5, team_id=team)
+def test_a_team_gets_all_but_its_own(workspace: Workspace) -> None:
+    team = add_members(workspace.org, make_team(workspace.org), "reviewer", "labeler")["id"]
+    ids, own = make_items(workspace, 4), make_items(workspace, 1, by="reviewer")
+    result = act(workspace, "assign", 5, team_id=team)
     assert codes_of(result) == dict.fromkeys(own, "conflict")
-    told = desk.events("reviews.assigned")
+    told = workspace.events("reviews.assigned")
     assert [(one["team_id"], len(one["tag_set_ids"])) for one in told] == [(team, 3), (team, 1)]
-    assert told_of(desk, "assign") == ids
+    assert told_of(workspace, "assign") == ids
 
 
-def test_people_are_told_once_of_all_batches(desk: Desk, work: Work) -> None:
-    make_items(desk, 8)
-    other = desk.org.users["other"]
-    act(desk, "assign", 8, user_ids=[str(other)])
-    assert [len(one["tag_set_ids"]) for one in desk.events("reviews.assigned")] == [3, 3, 2]
+def test_people_are_told_once_of_all_batches(workspace: Workspace, work: Work) -> None:
+    make_items(workspace, 8)
+    other = workspace.org.users["other"]
+    act(workspace, "assign", 8, user_ids=[str(other)])
+    assert [len(one["tag_set_ids"]) for one in workspace.events("reviews.assigned")] == [3, 3, 2]
     work()
-    (told,) = desk.sql("SELECT user_id, count FROM notifications WHERE user_id = :u", u=other)
+    (told,) = workspace.sql("SELECT user_id, count FROM notifications WHERE user_id = :u", u=other)
     assert told.count == 8
 
 
-def test_what_is_assigned_again_is_not_told_again(desk: Desk, work: Work) -> None:
-    ids = make_items(desk, 4)
-    people = {name: str(desk.org.users[name]) for name in ("reviewer", "other")}
-    team = add_members(desk.org, make_team(desk.org), "admin")["id"]
+def test_what_is_assigned_again_is_not_told_again(workspace: Workspace, work: Work) -> None:
+    ids = make_items(workspace, 4)
+    people = {name: str(workspace.org.users[name]) for name in ("reviewer", "other")}
+    team = add_members(workspace.org, make_team(workspace.org), "admin")["id"]
     for number in (2, 4, 4):
         body = {"tag_set_ids": ids[:number], "user_ids": [people["other"]]}
-        assert post(desk, "assign", **body).json["data"]["succeeded"] == number
-    assert [one["tag_set_ids"] for one in desk.events("reviews.assigned")] == [ids[:2], ids[2:]]
+        assert post(workspace, "assign", **body).json["data"]["succeeded"] == number
+    assert [one["tag_set_ids"] for one in workspace.events("reviews.assigned")] == [
+        ids[:2],
+        ids[2:],
+    ]
     work()
-    (told,) = desk.sql("SELECT count FROM notifications WHERE user_id = :u", u=people["other"])
+    (told,) = workspace.sql("SELECT count FROM notifications WHERE user_id = :u", u=people["other"])
     assert told.count == 4
     for again in (False, True):
-        assert act(desk, "assign", 4, team_id=team)["succeeded"] == 4, again
+        assert act(workspace, "assign", 4, team_id=team)["succeeded"] == 4, again
     for again in (False, True):
-        assert act(desk, "assign", 4, user_ids=[people["reviewer"]])["succeeded"] == 4, again
-    assert Counter(told_of(desk, "assign")) == dict.fromkeys(ids, 3)
+        assert act(workspace, "assign", 4, user_ids=[people["reviewer"]])["succeeded"] == 4, again
+    assert Counter(told_of(workspace, "assign")) == dict.fromkeys(ids, 3)
 
 
 @pytest.mark.parametrize("number", [0, 4])
-def test_to_whom_nothing_is_assigned(desk: Desk, number: int) -> None:
-    make_items(desk, number)
-    labeler = str(desk.org.users["labeler"])
+def test_to_whom_nothing_is_assigned(workspace: Workspace, number: int) -> None:
+    make_items(workspace, number)
+    labeler = str(workspace.org.users["labeler"])
     for body, field in (
         ({"user_ids": [labeler]}, "user_ids.0"),
         ({"team_id": str(uuid7())}, "team_id"),
-        ({"team_id": make_team(desk.org)["id"]}, "team_id"),
+        ({"team_id": make_team(workspace.org)["id"]}, "team_id"),
     ):
-        answer = post(desk, "assign", filter={}, expected_count=number, **body)
+        answer = post(workspace, "assign", filter={}, expected_count=number, **body)
         error = answer.json["error"]
         assert (answer.status_code, error["code"]) == (400, "validation_error")
         assert error["field"] == field
-    assert acted_on(desk, "assign") == set()
+    assert acted_on(workspace, "assign") == set()
 
 
-def test_whoever_leaves_meanwhile_ends_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    ids = make_items(desk, 8)
-    other = desk.org.users["other"]
+def test_whoever_leaves_meanwhile_ends_it(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = make_items(workspace, 8)
+    other = workspace.org.users["other"]
     checkpoint = bulk.db.checkpoint
 
     def leave() -> None:
         checkpoint()
-        desk.sql("UPDATE memberships SET role = 'labeler' WHERE user_id = :user", user=other)
+        workspace.sql("UPDATE memberships SET role = 'labeler' WHERE user_id = :user", user=other)
 
     monkeypatch.setattr(bulk.db, "checkpoint", leave)
-    result = act(desk, "assign", 8, user_ids=[str(other)])
+    result = act(workspace, "assign", 8, user_ids=[str(other)])
     assert (result["succeeded"], result["failed"]) == (3, 5)
     assert set(codes_of(result).values()) == {"validation_error"}
-    assert acted_on(desk, "assign") == set(ids[:3]) == set(told_of(desk, "assign"))
+    assert acted_on(workspace, "assign") == set(ids[:3]) == set(told_of(workspace, "assign"))
 
 
 # --- at once ----------------------------------------------------------------------------------
 
 
 def test_of_recording_by_filter_at_once_each_item_has_one(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ids = make_items(desk, 20)
+    ids = make_items(workspace, 20)
     calls = (("accept", "reviewer"), ("accept", "other"), ("reject", "admin"))
     barrier = Barrier(len(calls))
     # All have counted before one begins.
     once_found(monkeypatch, lambda: barrier.wait(timeout=10))
     with ThreadPoolExecutor(len(calls)) as pool:
-        results = list(pool.map(lambda call: act(desk, call[0], 20, call[1]), calls))
+        results = list(pool.map(lambda call: act(workspace, call[0], 20, call[1]), calls))
     assert sum(result["succeeded"] for result in results) == 20
     failed = [code for result in results for code in codes_of(result).values()]
     assert failed == ["conflict"] * 40
-    told = told_of(desk, "accept") + told_of(desk, "reject")
+    told = told_of(workspace, "accept") + told_of(workspace, "reject")
     assert sorted(told) == sorted(ids)
     for one in ids:
-        assert [r.number for r in desk.revisions(one)] == [1, 2, 3, 4]
+        assert [r.number for r in workspace.revisions(one)] == [1, 2, 3, 4]

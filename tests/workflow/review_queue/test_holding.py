@@ -7,22 +7,26 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 
 @pytest.fixture
-def item(desk: Desk) -> dict[str, Any]:
+def item(workspace: Workspace) -> dict[str, Any]:
     """A label set that waits for review; there are two reviewers."""
-    desk.org.add_user("other", "reviewer")
-    return desk.submitted()
+    workspace.org.add_user("other", "reviewer")
+    return workspace.submitted()
 
 
-def _do(desk: Desk, item: dict[str, Any], what: str, by: str = "reviewer", **body: Any) -> Any:
-    return desk.org.api(by).post(f"/review-queue/{item['id']}/{what}", json=body or None)
+def _do(
+    workspace: Workspace, item: dict[str, Any], what: str, by: str = "reviewer", **body: Any
+) -> Any:
+    return workspace.org.api(by).post(f"/review-queue/{item['id']}/{what}", json=body or None)
 
 
-def _done(desk: Desk, item: dict[str, Any], what: str, by: str = "reviewer", **body: Any) -> Any:
-    answer = _do(desk, item, what, by, **body)
+def _done(
+    workspace: Workspace, item: dict[str, Any], what: str, by: str = "reviewer", **body: Any
+) -> Any:
+    answer = _do(workspace, item, what, by, **body)
     assert answer.status_code == 200, answer.json
     return answer.json["data"]
 
@@ -32,22 +36,24 @@ def _refused(answer: Any) -> tuple[int, str, Any]:
     return answer.status_code, error["code"], error.get("details") or error.get("field")
 
 
-def _user(desk: Desk, name: str) -> str:
-    return str(desk.org.users[name])
+def _user(workspace: Workspace, name: str) -> str:
+    return str(workspace.org.users[name])
 
 
-def _team(desk: Desk, *people: str) -> str:
-    api = desk.org.api("admin")
+def _team(workspace: Workspace, *people: str) -> str:
+    api = workspace.org.api("admin")
     team: str = api.post("/teams", json={"name": uuid7().hex}).json["data"]["id"]
     for one in people:
-        api.post(f"/teams/{team}/members", json={"user_ids": [_user(desk, one)]})
+        api.post(f"/teams/{team}/members", json={"user_ids": [_user(workspace, one)]})
     return team
 
 
-def test_an_item_shows_all_of_its_label_set_its_document_and_the_prediction(desk: Desk) -> None:
-    artifact_id = desk.artifact(name="a.pdf")
-    sent = desk.submitted(artifact_id)
-    read = desk.org.api("reviewer").get
+def test_an_item_shows_all_of_its_label_set_its_document_and_the_prediction(
+    workspace: Workspace,
+) -> None:
+    artifact_id = workspace.artifact(name="a.pdf")
+    sent = workspace.submitted(artifact_id)
+    read = workspace.org.api("reviewer").get
     shown = read(f"/review-queue/{sent['id']}").json["data"]
     listed = read("/review-queue").json["data"][0]
     assert {k: v for k, v in shown.items() if k not in ("document", "prediction")} == listed
@@ -55,7 +61,7 @@ def test_an_item_shows_all_of_its_label_set_its_document_and_the_prediction(desk
     assert shown["document"] == read(f"/artifacts/{artifact_id}").json["data"]
     assert shown["prediction"] is None
     for age, number in ((2, "old"), (1, "new")):
-        desk.sql(
+        workspace.sql(
             """
             INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id,
                 source, tags, status, seconds_spent, comment_count, rejections, review_rank,
@@ -74,11 +80,11 @@ def test_an_item_shows_all_of_its_label_set_its_document_and_the_prediction(desk
     assert (prediction["source"], prediction["tags"][0]["value"]) == ("model", "new")
 
 
-def test_only_what_waits_is_an_item(desk: Desk, other_org: Org) -> None:
-    draft, decided = desk.draft(), desk.submitted()
-    desk.org.api("reviewer").post(f"/tag-sets/{decided['id']}/accept", json={})
-    waiting = desk.submitted()
-    for org, tag_set in ((desk.org, draft), (desk.org, decided), (other_org, waiting)):
+def test_only_what_waits_is_an_item(workspace: Workspace, other_org: Org) -> None:
+    draft, decided = workspace.draft(), workspace.submitted()
+    workspace.org.api("reviewer").post(f"/tag-sets/{decided['id']}/accept", json={})
+    waiting = workspace.submitted()
+    for org, tag_set in ((workspace.org, draft), (workspace.org, decided), (other_org, waiting)):
         api, path = org.api("admin"), f"/review-queue/{tag_set['id']}"
         escalation = {"user_id": str(org.users["owner"]), "reason": "x"}
         answers = [
@@ -92,133 +98,147 @@ def test_only_what_waits_is_an_item(desk: Desk, other_org: Org) -> None:
 
 
 def test_a_claim_is_exclusive_renewed_and_leaves_the_revision(
-    desk: Desk, item: dict[str, Any]
+    workspace: Workspace, item: dict[str, Any]
 ) -> None:
-    first = _done(desk, item, "claim")
-    assert first["claim"]["user_id"] == _user(desk, "reviewer")
+    first = _done(workspace, item, "claim")
+    assert first["claim"]["user_id"] == _user(workspace, "reviewer")
     assert first["tag_set"]["revision"] == item["revision"]
     assert first["updated_at"] == item["updated_at"]
-    lost = _refused(_do(desk, item, "claim", "other"))
+    lost = _refused(_do(workspace, item, "claim", "other"))
     assert lost == (409, "conflict", {"claim": first["claim"]})
-    desk.settings(claim_minutes=90)
-    again = _done(desk, item, "claim")["claim"]
+    workspace.settings(claim_minutes=90)
+    again = _done(workspace, item, "claim")["claim"]
     assert again["expires_at"] > first["claim"]["expires_at"]
-    accept = desk.org.api("other").post(f"/tag-sets/{item['id']}/accept", json={})
+    accept = workspace.org.api("other").post(f"/tag-sets/{item['id']}/accept", json={})
     assert _refused(accept) == (409, "conflict", {"claim": again})
 
 
-def test_an_admin_takes_an_item_over(desk: Desk, item: dict[str, Any]) -> None:
-    _done(desk, item, "claim")
-    assert _done(desk, item, "claim", "admin")["claim"]["user_id"] == _user(desk, "admin")
-    assert _do(desk, item, "claim").status_code == 409
+def test_an_admin_takes_an_item_over(workspace: Workspace, item: dict[str, Any]) -> None:
+    _done(workspace, item, "claim")
+    assert _done(workspace, item, "claim", "admin")["claim"]["user_id"] == _user(workspace, "admin")
+    assert _do(workspace, item, "claim").status_code == 409
 
 
-def test_ones_own_label_set_is_not_for_oneself(desk: Desk) -> None:
-    own = desk.submitted(by="reviewer")
-    escalation = {"user_id": _user(desk, "admin"), "reason": "x"}
+def test_ones_own_label_set_is_not_for_oneself(workspace: Workspace) -> None:
+    own = workspace.submitted(by="reviewer")
+    escalation = {"user_id": _user(workspace, "admin"), "reason": "x"}
     for what, body in (("claim", {}), ("escalate", escalation)):
-        assert _refused(_do(desk, own, what, **body))[:2] == (403, "permission_denied")
-    desk.settings(allow_self_review=True)
-    _done(desk, own, "claim")
+        assert _refused(_do(workspace, own, what, **body))[:2] == (403, "permission_denied")
+    workspace.settings(allow_self_review=True)
+    _done(workspace, own, "claim")
 
 
-def test_what_is_assigned_to_others_is_left_to_them(desk: Desk, item: dict[str, Any]) -> None:
-    other, team = desk.org.users["other"], _team(desk, "other")
+def test_what_is_assigned_to_others_is_left_to_them(
+    workspace: Workspace, item: dict[str, Any]
+) -> None:
+    other, team = workspace.org.users["other"], _team(workspace, "other")
     accept = f"/tag-sets/{item['id']}/accept"
     for column, value in (("assignee_id", other), ("assignee_team_id", team)):
         assign = f"UPDATE tag_sets SET {column} = :value WHERE id = :id"
-        desk.sql(assign, value=value, id=item["id"])
+        workspace.sql(assign, value=value, id=item["id"])
         expected = (409, "conflict", {column: str(value)})
-        assert _refused(_do(desk, item, "claim")) == expected
-        assert _refused(desk.org.api("reviewer").post(accept, json={})) == expected
-        reject = desk.org.api("reviewer").post(accept.replace("accept", "reject"), {"reason": "x"})
+        assert _refused(_do(workspace, item, "claim")) == expected
+        assert _refused(workspace.org.api("reviewer").post(accept, json={})) == expected
+        reject = workspace.org.api("reviewer").post(
+            accept.replace("accept", "reject"), {"reason": "x"}
+        )
         assert _refused(reject) == expected
         for by in ("other", "admin"):
-            _done(desk, item, "claim", by)
-            _done(desk, item, "release", by)
-        desk.sql(assign, value=None, id=item["id"])
-    _done(desk, item, "claim")
+            _done(workspace, item, "claim", by)
+            _done(workspace, item, "release", by)
+        workspace.sql(assign, value=None, id=item["id"])
+    _done(workspace, item, "claim")
 
 
-def test_giving_back(desk: Desk, item: dict[str, Any]) -> None:
-    assert _refused(_do(desk, item, "release"))[:2] == (409, "conflict")
-    _done(desk, item, "claim")
-    assert _refused(_do(desk, item, "release", "other"))[:2] == (403, "permission_denied")
-    assert _done(desk, item, "release")["claim"] is None
-    _done(desk, item, "claim", "other")
-    assert _done(desk, item, "release", "admin")["claim"] is None
+def test_giving_back(workspace: Workspace, item: dict[str, Any]) -> None:
+    assert _refused(_do(workspace, item, "release"))[:2] == (409, "conflict")
+    _done(workspace, item, "claim")
+    assert _refused(_do(workspace, item, "release", "other"))[:2] == (403, "permission_denied")
+    assert _done(workspace, item, "release")["claim"] is None
+    _done(workspace, item, "claim", "other")
+    assert _done(workspace, item, "release", "admin")["claim"] is None
 
 
-def test_an_escalated_item_is_its_recipients(desk: Desk, item: dict[str, Any]) -> None:
-    _done(desk, item, "claim")
-    shown = _done(desk, item, "escalate", user_id=_user(desk, "other"), reason="Too hard")
-    assert (shown["assignee_id"], shown["assignee_team_id"]) == (_user(desk, "other"), None)
+def test_an_escalated_item_is_its_recipients(workspace: Workspace, item: dict[str, Any]) -> None:
+    _done(workspace, item, "claim")
+    shown = _done(workspace, item, "escalate", user_id=_user(workspace, "other"), reason="Too hard")
+    assert (shown["assignee_id"], shown["assignee_team_id"]) == (_user(workspace, "other"), None)
     assert (shown["claim"], shown["escalated"]) == (None, True)
     told = shown["escalation"]
-    assert (told["by"], told["reason"]) == (_user(desk, "reviewer"), "Too hard")
+    assert (told["by"], told["reason"]) == (_user(workspace, "reviewer"), "Too hard")
     assert datetime.now(UTC) - datetime.fromisoformat(told["at"]) < timedelta(minutes=1)
-    assert desk.events("reviews.assigned") == [
+    assert workspace.events("reviews.assigned") == [
         {
             "tag_set_ids": [item["id"]],
-            "user_ids": [_user(desk, "other")],
+            "user_ids": [_user(workspace, "other")],
             "team_id": None,
-            "by": _user(desk, "reviewer"),
+            "by": _user(workspace, "reviewer"),
             "escalated": True,
             "reason": "Too hard",
         }
     ]
-    assert _do(desk, item, "claim").status_code == 409
-    drawn = desk.org.api("other").post("/review-queue/next", json={}).json["data"]
+    assert _do(workspace, item, "claim").status_code == 409
+    drawn = workspace.org.api("other").post("/review-queue/next", json={}).json["data"]
     assert drawn["id"] == item["id"]
-    assert desk.org.api("other").post(f"/tag-sets/{item['id']}/accept", json={}).status_code == 200
+    assert (
+        workspace.org.api("other").post(f"/tag-sets/{item['id']}/accept", json={}).status_code
+        == 200
+    )
 
 
-def test_an_item_is_escalated_to_a_team(desk: Desk, item: dict[str, Any]) -> None:
-    team = _team(desk, "other", "labeler")
-    shown = _done(desk, item, "escalate", team_id=team, reason="Theirs")
+def test_an_item_is_escalated_to_a_team(workspace: Workspace, item: dict[str, Any]) -> None:
+    team = _team(workspace, "other", "labeler")
+    shown = _done(workspace, item, "escalate", team_id=team, reason="Theirs")
     assert (shown["assignee_id"], shown["assignee_team_id"]) == (None, team)
-    assert desk.events("reviews.assigned")[0]["team_id"] == team
-    found = desk.org.api("other").get(f"/review-queue?team_id={team}&mine=true").json["data"]
+    assert workspace.events("reviews.assigned")[0]["team_id"] == team
+    found = workspace.org.api("other").get(f"/review-queue?team_id={team}&mine=true").json["data"]
     assert [one["id"] for one in found] == [item["id"]]
 
 
-def test_a_decision_ends_what_was_of_the_review(desk: Desk, item: dict[str, Any]) -> None:
-    _done(desk, item, "escalate", user_id=_user(desk, "other"), reason="Too hard")
-    desk.org.api("other").post(f"/tag-sets/{item['id']}/reject", json={"reason": "no"})
-    desk.org.api("labeler").post(f"/tag-sets/{item['id']}/submit")
-    (again,) = desk.org.api("reviewer").get("/review-queue").json["data"]
+def test_a_decision_ends_what_was_of_the_review(workspace: Workspace, item: dict[str, Any]) -> None:
+    _done(workspace, item, "escalate", user_id=_user(workspace, "other"), reason="Too hard")
+    workspace.org.api("other").post(f"/tag-sets/{item['id']}/reject", json={"reason": "no"})
+    workspace.org.api("labeler").post(f"/tag-sets/{item['id']}/submit")
+    (again,) = workspace.org.api("reviewer").get("/review-queue").json["data"]
     assert (again["escalated"], again["escalation"], again["assignee_id"]) == (False, None, None)
 
 
-def test_who_may_not_escalate(desk: Desk, item: dict[str, Any]) -> None:
-    body = {"user_id": _user(desk, "admin"), "reason": "x"}
-    claim = _done(desk, item, "claim", "other")["claim"]
-    assert _refused(_do(desk, item, "escalate", **body)) == (409, "conflict", {"claim": claim})
-    shown = _done(desk, item, "escalate", "admin", **{**body, "user_id": _user(desk, "owner")})
-    assert shown["assignee_id"] == _user(desk, "owner")
-    refused = _refused(_do(desk, item, "escalate", **body))
-    assert refused == (409, "conflict", {"assignee_id": _user(desk, "owner")})
+def test_who_may_not_escalate(workspace: Workspace, item: dict[str, Any]) -> None:
+    body = {"user_id": _user(workspace, "admin"), "reason": "x"}
+    claim = _done(workspace, item, "claim", "other")["claim"]
+    assert _refused(_do(workspace, item, "escalate", **body)) == (409, "conflict", {"claim": claim})
+    shown = _done(
+        workspace, item, "escalate", "admin", **{**body, "user_id": _user(workspace, "owner")}
+    )
+    assert shown["assignee_id"] == _user(workspace, "owner")
+    refused = _refused(_do(workspace, item, "escalate", **body))
+    assert refused == (409, "conflict", {"assignee_id": _user(workspace, "owner")})
 
 
-def test_to_whom_nothing_is_escalated(desk: Desk, item: dict[str, Any], other_org: Org) -> None:
-    theirs = Desk(other_org)
+def test_to_whom_nothing_is_escalated(
+    workspace: Workspace, item: dict[str, Any], other_org: Org
+) -> None:
+    theirs = Workspace(other_org)
     cases: list[tuple[str, Any]] = [
-        ("user_id", _user(desk, "labeler")),
-        ("user_id", _user(desk, "reviewer")),
+        ("user_id", _user(workspace, "labeler")),
+        ("user_id", _user(workspace, "reviewer")),
         ("user_id", str(other_org.users["reviewer"])),
         ("user_id", str(uuid7())),
         ("team_id", _team(theirs, "reviewer")),
         ("team_id", str(uuid7())),
-        ("team_id", _team(desk, "labeler")),
+        ("team_id", _team(workspace, "labeler")),
     ]
     for field, value in cases:
-        answer = _do(desk, item, "escalate", **{field: value, "reason": "x"})
+        answer = _do(workspace, item, "escalate", **{field: value, "reason": "x"})
         assert _refused(answer) == (400, "validation_error", field), value
-    own = desk.submitted(by="other")
-    for field, value in (("user_id", _user(desk, "other")), ("team_id", _team(desk, "other"))):
-        answer = _do(desk, own, "escalate", **{field: value, "reason": "x"})
+    own = workspace.submitted(by="other")
+    for field, value in (
+        ("user_id", _user(workspace, "other")),
+        ("team_id", _team(workspace, "other")),
+    ):
+        answer = _do(workspace, own, "escalate", **{field: value, "reason": "x"})
         assert _refused(answer) == (400, "validation_error", field)
-    assert desk.events("reviews.assigned") == []
+    assert workspace.events("reviews.assigned") == []
 
 
 @pytest.mark.parametrize(
@@ -232,7 +252,7 @@ def test_to_whom_nothing_is_escalated(desk: Desk, item: dict[str, Any], other_or
     ],
 )
 def test_garbled_escalations_are_refused(
-    desk: Desk, item: dict[str, Any], field: str, body: dict[str, Any]
+    workspace: Workspace, item: dict[str, Any], field: str, body: dict[str, Any]
 ) -> None:
-    answer = _do(desk, item, "escalate", **body)
+    answer = _do(workspace, item, "escalate", **body)
     assert (answer.status_code, answer.json["error"]["field"]) == (422, field)

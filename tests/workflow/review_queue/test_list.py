@@ -6,22 +6,22 @@ from typing import Any
 import pytest
 
 from tests.factories import Org
-from tests.factories.desk import Desk, tag
+from tests.factories.workspace import Workspace, tag
 
 
-def _queue(desk: Desk, query: str = "") -> list[dict[str, Any]]:
-    answer = desk.org.api("reviewer").get(f"/review-queue{query}")
+def _queue(workspace: Workspace, query: str = "") -> list[dict[str, Any]]:
+    answer = workspace.org.api("reviewer").get(f"/review-queue{query}")
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
     items: list[dict[str, Any]] = answer.json["data"]
     return items
 
 
-def test_an_item_is_a_submitted_label_set_with_its_document(desk: Desk) -> None:
-    desk.draft()
+def test_an_item_is_a_submitted_label_set_with_its_document(workspace: Workspace) -> None:
+    workspace.draft()
     due = datetime(2031, 1, 1, tzinfo=UTC)
-    sent = desk.submitted(desk.artifact(name="a.pdf", priority=70, due_at=due))
-    (item,) = _queue(desk)
+    sent = workspace.submitted(workspace.artifact(name="a.pdf", priority=70, due_at=due))
+    (item,) = _queue(workspace)
     waited = item.pop("age_seconds")
     assert 0 <= waited < 60
     assert item == {
@@ -42,17 +42,17 @@ def test_an_item_is_a_submitted_label_set_with_its_document(desk: Desk) -> None:
     }
 
 
-def test_the_age_counts_from_the_submission(desk: Desk) -> None:
-    sent = desk.submitted()
-    desk.sql(
+def test_the_age_counts_from_the_submission(workspace: Workspace) -> None:
+    sent = workspace.submitted()
+    workspace.sql(
         "UPDATE tag_sets SET submitted_at = submitted_at - interval '1 hour' WHERE id = :id",
         id=sent["id"],
     )
-    assert 3600 <= _queue(desk)[0]["age_seconds"] < 3660
+    assert 3600 <= _queue(workspace)[0]["age_seconds"] < 3660
 
 
-def test_the_most_urgent_comes_first(desk: Desk) -> None:
-    schema_id = desk.schema()
+def test_the_most_urgent_comes_first(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
     now = datetime.now(UTC)
     wanted = [
         {"priority": 0, "due_at": now - timedelta(days=30)},
@@ -61,16 +61,19 @@ def test_the_most_urgent_comes_first(desk: Desk) -> None:
         {"priority": 60},
         {"priority": 50, "due_at": now + timedelta(days=2)},
     ]
-    sent = [desk.submitted(desk.artifact(schema_id, **w))["id"] for w in reversed(wanted)]
-    assert [item["id"] for item in _queue(desk)] == sent[::-1]
-    assert [item["id"] for item in _queue(desk, "?sort=-review_rank")] == sent
-    assert [item["id"] for item in _queue(desk, "?sort=created_at")] == sent
+    sent = [workspace.submitted(workspace.artifact(schema_id, **w))["id"] for w in reversed(wanted)]
+    assert [item["id"] for item in _queue(workspace)] == sent[::-1]
+    assert [item["id"] for item in _queue(workspace, "?sort=-review_rank")] == sent
+    assert [item["id"] for item in _queue(workspace, "?sort=created_at")] == sent
 
 
-def test_pages_go_on_where_they_stopped_while_items_leave(desk: Desk) -> None:
-    schema_id = desk.schema()
-    sent = [desk.submitted(desk.artifact(schema_id, priority=p))["id"] for p in (90, 80, 70, 60)]
-    api = desk.org.api("reviewer")
+def test_pages_go_on_where_they_stopped_while_items_leave(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
+    sent = [
+        workspace.submitted(workspace.artifact(schema_id, priority=p))["id"]
+        for p in (90, 80, 70, 60)
+    ]
+    api = workspace.org.api("reviewer")
     first = api.get("/review-queue?page_size=2").json
     assert [i["id"] for i in first["data"]] == sent[:2]
     assert api.post(f"/tag-sets/{sent[0]}/accept", json={}).status_code == 200
@@ -78,69 +81,71 @@ def test_pages_go_on_where_they_stopped_while_items_leave(desk: Desk) -> None:
     assert [i["id"] for i in second["data"]] == sent[2:]
 
 
-def test_filters(desk: Desk) -> None:
-    schema_id = desk.schema()
-    sent = desk.submitted(desk.artifact(schema_id))
-    other = desk.submitted(desk.artifact(), by="admin")
-    desk.sql(
+def test_filters(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
+    sent = workspace.submitted(workspace.artifact(schema_id))
+    other = workspace.submitted(workspace.artifact(), by="admin")
+    workspace.sql(
         "UPDATE tag_sets SET assignee_id = :user, escalated = true, flags = '[\"disagreement\"]'"
         " WHERE id = :id",
-        user=desk.org.users["reviewer"],
+        user=workspace.org.users["reviewer"],
         id=sent["id"],
     )
     for query in (
         f"schema_id={schema_id}",
-        f"assignee_id={desk.org.users['reviewer']}",
-        f"labeler_id={desk.org.users['labeler']}",
+        f"assignee_id={workspace.org.users['reviewer']}",
+        f"labeler_id={workspace.org.users['labeler']}",
         "escalated=true",
         "flag=disagreement",
         f"created_before={other['created_at']}",
     ):
-        assert [i["id"] for i in _queue(desk, f"?{query}")] == [sent["id"]], query
-    assert [i["id"] for i in _queue(desk, "?escalated=false")] == [other["id"]]
-    assert [i["id"] for i in _queue(desk, f"?created_after={other['created_at']}")] == [other["id"]]
-    assert _queue(desk, "?flag=resubmitted") == []
+        assert [i["id"] for i in _queue(workspace, f"?{query}")] == [sent["id"]], query
+    assert [i["id"] for i in _queue(workspace, "?escalated=false")] == [other["id"]]
+    assert [i["id"] for i in _queue(workspace, f"?created_after={other['created_at']}")] == [
+        other["id"]
+    ]
+    assert _queue(workspace, "?flag=resubmitted") == []
 
 
 @pytest.mark.parametrize("query", ["flag=odd", "escalated=maybe", "schema_id=x", "sort=name"])
-def test_garbled_filters_are_refused(query: str, desk: Desk) -> None:
-    assert desk.org.api("reviewer").get(f"/review-queue?{query}").status_code == 422
+def test_garbled_filters_are_refused(query: str, workspace: Workspace) -> None:
+    assert workspace.org.api("reviewer").get(f"/review-queue?{query}").status_code == 422
 
 
-def test_a_live_claim_is_shown_and_an_expired_one_is_not(desk: Desk) -> None:
-    sent = desk.submitted()
+def test_a_live_claim_is_shown_and_an_expired_one_is_not(workspace: Workspace) -> None:
+    sent = workspace.submitted()
     claim = (
         "UPDATE tag_sets SET claim_user_id = :user, claim_expires_at = now() + :left * interval"
         " '1 minute' WHERE id = :id"
     )
-    desk.sql(claim, user=desk.org.users["admin"], left=5, id=sent["id"])
-    assert _queue(desk)[0]["claim"]["user_id"] == str(desk.org.users["admin"])
-    desk.sql(claim, user=desk.org.users["admin"], left=-1, id=sent["id"])
-    assert _queue(desk)[0]["claim"] is None
+    workspace.sql(claim, user=workspace.org.users["admin"], left=5, id=sent["id"])
+    assert _queue(workspace)[0]["claim"]["user_id"] == str(workspace.org.users["admin"])
+    workspace.sql(claim, user=workspace.org.users["admin"], left=-1, id=sent["id"])
+    assert _queue(workspace)[0]["claim"] is None
 
 
-def test_what_is_decided_or_goes_back_leaves_the_queue(desk: Desk) -> None:
-    accepted, rejected, pooled = (desk.submitted() for _ in range(3))
-    api = desk.org.api("reviewer")
+def test_what_is_decided_or_goes_back_leaves_the_queue(workspace: Workspace) -> None:
+    accepted, rejected, pooled = (workspace.submitted() for _ in range(3))
+    api = workspace.org.api("reviewer")
     api.post(f"/tag-sets/{accepted['id']}/accept", json={})
     api.post(f"/tag-sets/{rejected['id']}/reject", json={"reason": "no"})
     api.post(f"/tag-sets/{pooled['id']}/reject", json={"reason": "no", "send_to": "pool"})
-    assert _queue(desk) == []
+    assert _queue(workspace) == []
 
 
-def test_large_tags_stay_out_of_the_queue(desk: Desk) -> None:
-    draft = desk.draft()
+def test_large_tags_stay_out_of_the_queue(workspace: Workspace) -> None:
+    draft = workspace.draft()
     tags = [tag("number", "A"), *(tag("note", "x" * 500) for _ in range(200))]
-    desk.save(draft, tags)
-    desk.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
-    (item,) = _queue(desk)
+    workspace.save(draft, tags)
+    workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
+    (item,) = _queue(workspace)
     assert (item["tag_set"]["tags"], item["tag_set"]["tag_count"]) == (None, 201)
-    (alone,) = _queue(desk, "?page_size=10")
+    (alone,) = _queue(workspace, "?page_size=10")
     assert len(alone["tag_set"]["tags"]) == 201
 
 
-def test_another_tenants_queue_is_empty(desk: Desk, other_org: Org) -> None:
-    sent = desk.submitted()
+def test_another_tenants_queue_is_empty(workspace: Workspace, other_org: Org) -> None:
+    sent = workspace.submitted()
     found = other_org.api("owner").get("/review-queue").json
     assert (found["data"], found["meta"]["total"]) == ([], 0)
     found = other_org.api("owner").get(f"/review-queue?schema_id={sent['schema_id']}").json

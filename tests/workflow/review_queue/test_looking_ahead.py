@@ -5,60 +5,65 @@ from typing import Any
 import pytest
 
 from app.kit.ids import uuid7
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 
-def _drawn(desk: Desk, **body: Any) -> str | None:
-    answer = desk.org.api("reviewer").post("/review-queue/next", json=body)
+def _drawn(workspace: Workspace, **body: Any) -> str | None:
+    answer = workspace.org.api("reviewer").post("/review-queue/next", json=body)
     assert answer.status_code == 200, answer.json
     return answer.json["data"]["id"] if answer.json["data"] else None
 
 
-def _waiting(desk: Desk, number: int) -> list[str]:
+def _waiting(workspace: Workspace, number: int) -> list[str]:
     """Items in the order of the queue."""
-    schema = desk.schema()
-    return [desk.submitted(desk.artifact(schema, priority=90 - n))["id"] for n in range(number)]
+    schema = workspace.schema()
+    return [
+        workspace.submitted(workspace.artifact(schema, priority=90 - n))["id"]
+        for n in range(number)
+    ]
 
 
-def test_what_one_holds_is_skipped(desk: Desk) -> None:
-    items = _waiting(desk, 3)
-    assert [_drawn(desk, skip_held=True) for _ in range(4)] == [*items, None]
+def test_what_one_holds_is_skipped(workspace: Workspace) -> None:
+    items = _waiting(workspace, 3)
+    assert [_drawn(workspace, skip_held=True) for _ in range(4)] == [*items, None]
     # All of them are held now.
-    assert _drawn(desk) == items[0]
-    assert desk.org.api("reviewer").post(f"/review-queue/{items[1]}/release").status_code == 200
-    assert _drawn(desk, skip_held=True) == items[1]
+    assert _drawn(workspace) == items[0]
+    assert (
+        workspace.org.api("reviewer").post(f"/review-queue/{items[1]}/release").status_code == 200
+    )
+    assert _drawn(workspace, skip_held=True) == items[1]
 
 
-def test_what_is_excluded_is_not_drawn(desk: Desk) -> None:
-    first, second, third = _waiting(desk, 3)
-    assert _drawn(desk) == first
-    assert _drawn(desk, exclude=[first]) == second
-    assert _drawn(desk, exclude=[first, second]) == third
-    assert _drawn(desk, exclude=[first, second, third]) is None
-    assert _drawn(desk, exclude=[str(uuid7())]) == first
+def test_what_is_excluded_is_not_drawn(workspace: Workspace) -> None:
+    first, second, third = _waiting(workspace, 3)
+    assert _drawn(workspace) == first
+    assert _drawn(workspace, exclude=[first]) == second
+    assert _drawn(workspace, exclude=[first, second]) == third
+    assert _drawn(workspace, exclude=[first, second, third]) is None
+    assert _drawn(workspace, exclude=[str(uuid7())]) == first
 
 
-def test_neither_is_drawn_of_what_is_assigned(desk: Desk) -> None:
-    pooled, assigned = _waiting(desk, 2)
-    body = {"tag_set_ids": [assigned], "user_ids": [str(desk.org.users["reviewer"])]}
-    assert desk.org.api("admin").post("/review-queue/bulk-assign", body).status_code == 200
-    assert _drawn(desk, exclude=[assigned]) == pooled
-    assert _drawn(desk, skip_held=True) == assigned
-    assert _drawn(desk, skip_held=True) is None
+def test_neither_is_drawn_of_what_is_assigned(workspace: Workspace) -> None:
+    pooled, assigned = _waiting(workspace, 2)
+    body = {"tag_set_ids": [assigned], "user_ids": [str(workspace.org.users["reviewer"])]}
+    assert workspace.org.api("admin").post("/review-queue/bulk-assign", body).status_code == 200
+    assert _drawn(workspace, exclude=[assigned]) == pooled
+    assert _drawn(workspace, skip_held=True) == assigned
+    assert _drawn(workspace, skip_held=True) is None
 
 
-def test_many_excluded_at_the_head_hide_nothing(desk: Desk) -> None:
-    items = _waiting(desk, 12)
-    assert _drawn(desk, exclude=items[:11]) == items[11]
+def test_many_excluded_at_the_head_hide_nothing(workspace: Workspace) -> None:
+    items = _waiting(workspace, 12)
+    assert _drawn(workspace, exclude=items[:11]) == items[11]
 
 
-def test_an_item_that_was_asked_for_once_more_by_its_key_is_the_same(desk: Desk) -> None:
-    items = _waiting(desk, 2)
+def test_an_item_that_was_asked_for_once_more_by_its_key_is_the_same(workspace: Workspace) -> None:
+    items = _waiting(workspace, 2)
     keyed = {"headers": {"Idempotency-Key": "ahead-1"}, "json": {"skip_held": True}}
-    found = [desk.org.api("reviewer").post("/review-queue/next", **keyed) for _ in range(2)]
+    found = [workspace.org.api("reviewer").post("/review-queue/next", **keyed) for _ in range(2)]
     assert [answer.json["data"]["id"] for answer in found] == [items[0], items[0]]
     assert found[1].headers["Idempotency-Replayed"] == "true"
-    assert _drawn(desk, skip_held=True) == items[1]
+    assert _drawn(workspace, skip_held=True) == items[1]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,7 @@ def test_an_item_that_was_asked_for_once_more_by_its_key_is_the_same(desk: Desk)
     [{"exclude": ["x"]}, {"exclude": [str(uuid7())] * 51}, {"skip_held": "true"}],
     ids=["no id", "too many", "text"],
 )
-def test_garbled_wishes_are_refused(desk: Desk, body: dict[str, Any]) -> None:
-    answer = desk.org.api("reviewer").post("/review-queue/next", json=body)
+def test_garbled_wishes_are_refused(workspace: Workspace, body: dict[str, Any]) -> None:
+    answer = workspace.org.api("reviewer").post("/review-queue/next", json=body)
     assert answer.status_code == 422
     assert answer.json["error"]["field"].startswith(next(iter(body)))

@@ -6,125 +6,127 @@ from typing import Any
 import pytest
 
 from tests.factories import Org
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 
-def _next(desk: Desk, by: str = "reviewer", **body: Any) -> Any:
-    answer = desk.org.api(by).post("/review-queue/next", json=body)
+def _next(workspace: Workspace, by: str = "reviewer", **body: Any) -> Any:
+    answer = workspace.org.api(by).post("/review-queue/next", json=body)
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"] == {}
     return answer.json["data"]
 
 
-def _drawn(desk: Desk, by: str = "reviewer", **body: Any) -> str | None:
-    item = _next(desk, by, **body)
+def _drawn(workspace: Workspace, by: str = "reviewer", **body: Any) -> str | None:
+    item = _next(workspace, by, **body)
     return item["id"] if item else None
 
 
-def _set(desk: Desk, tag_set_id: str, **values: Any) -> None:
+def _set(workspace: Workspace, tag_set_id: str, **values: Any) -> None:
     places = ", ".join(f"{name} = :{name}" for name in values)
-    desk.sql(f"UPDATE tag_sets SET {places} WHERE id = :id", id=tag_set_id, **values)
+    workspace.sql(f"UPDATE tag_sets SET {places} WHERE id = :id", id=tag_set_id, **values)
 
 
-def _claim_until(desk: Desk, tag_set_id: str, by: str, minutes: int) -> None:
+def _claim_until(workspace: Workspace, tag_set_id: str, by: str, minutes: int) -> None:
     until = datetime.now(UTC) + timedelta(minutes=minutes)
-    _set(desk, tag_set_id, claim_user_id=desk.org.users[by], claim_expires_at=until)
+    _set(workspace, tag_set_id, claim_user_id=workspace.org.users[by], claim_expires_at=until)
 
 
-def _team(desk: Desk, *people: str, **members: Any) -> str:
-    api = desk.org.api("admin")
+def _team(workspace: Workspace, *people: str, **members: Any) -> str:
+    api = workspace.org.api("admin")
     body = {"name": f"Team of {' '.join(people)}", **members}
     team: str = api.post("/teams", json=body).json["data"]["id"]
-    user_ids = [str(desk.org.users[one]) for one in people]
+    user_ids = [str(workspace.org.users[one]) for one in people]
     assert api.post(f"/teams/{team}/members", json={"user_ids": user_ids}).status_code == 200
     return team
 
 
-def _require(desk: Desk, schema_id: Any, *skills: str) -> None:
+def _require(workspace: Workspace, schema_id: Any, *skills: str) -> None:
     body = {"required_skills": list(skills), "revision": 1}
-    answer = desk.org.api("admin").patch(f"/schemas/{schema_id}", json=body)
+    answer = workspace.org.api("admin").patch(f"/schemas/{schema_id}", json=body)
     assert answer.status_code == 200, answer.json
 
 
-def test_the_most_urgent_is_handed_out_with_a_claim(desk: Desk) -> None:
-    schema_id = desk.schema()
-    desk.submitted(desk.artifact(schema_id, priority=40))
-    sent = desk.submitted(desk.artifact(schema_id, priority=60))
-    desk.settings(claim_minutes=45)
-    item = _next(desk)
+def test_the_most_urgent_is_handed_out_with_a_claim(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
+    workspace.submitted(workspace.artifact(schema_id, priority=40))
+    sent = workspace.submitted(workspace.artifact(schema_id, priority=60))
+    workspace.settings(claim_minutes=45)
+    item = _next(workspace)
     assert (item["id"], item["tag_set"]["id"]) == (sent["id"], sent["id"])
     assert item["tag_set"]["tags"] == sent["tags"]
     assert item["tag_set"]["revision"] == sent["revision"]
-    assert item["claim"]["user_id"] == str(desk.org.users["reviewer"])
+    assert item["claim"]["user_id"] == str(workspace.org.users["reviewer"])
     left = datetime.fromisoformat(item["claim"]["expires_at"]) - datetime.now(UTC)
     assert timedelta(minutes=44) < left < timedelta(minutes=46)
 
 
-def test_nothing_to_review_is_null(desk: Desk) -> None:
-    assert _next(desk) is None
-    desk.draft()
-    assert _next(desk) is None
+def test_nothing_to_review_is_null(workspace: Workspace) -> None:
+    assert _next(workspace) is None
+    workspace.draft()
+    assert _next(workspace) is None
 
 
-def test_what_one_holds_comes_back_before_all_else(desk: Desk) -> None:
-    schema_id = desk.schema()
-    first = desk.submitted(desk.artifact(schema_id))["id"]
-    assert _drawn(desk) == first
-    urgent = desk.submitted(desk.artifact(schema_id, priority=100))["id"]
-    assert _drawn(desk) == first
-    desk.org.api("reviewer").post(f"/tag-sets/{first}/accept", json={})
-    assert _drawn(desk) == urgent
+def test_what_one_holds_comes_back_before_all_else(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
+    first = workspace.submitted(workspace.artifact(schema_id))["id"]
+    assert _drawn(workspace) == first
+    urgent = workspace.submitted(workspace.artifact(schema_id, priority=100))["id"]
+    assert _drawn(workspace) == first
+    workspace.org.api("reviewer").post(f"/tag-sets/{first}/accept", json={})
+    assert _drawn(workspace) == urgent
 
 
-def test_a_claim_that_ran_out_frees_the_item(desk: Desk) -> None:
-    sent = desk.submitted()["id"]
-    _claim_until(desk, sent, "admin", 5)
-    assert _drawn(desk) is None
-    _claim_until(desk, sent, "admin", -5)
-    assert _drawn(desk) == sent
+def test_a_claim_that_ran_out_frees_the_item(workspace: Workspace) -> None:
+    sent = workspace.submitted()["id"]
+    _claim_until(workspace, sent, "admin", 5)
+    assert _drawn(workspace) is None
+    _claim_until(workspace, sent, "admin", -5)
+    assert _drawn(workspace) == sent
 
 
-def test_what_is_assigned_comes_first_by_name_then_by_team_then_the_rest(desk: Desk) -> None:
-    schema_id = desk.schema()
+def test_what_is_assigned_comes_first_by_name_then_by_team_then_the_rest(
+    workspace: Workspace,
+) -> None:
+    schema_id = workspace.schema()
     pooled, team, named = (
-        desk.submitted(desk.artifact(schema_id, priority=p))["id"] for p in (90, 50, 10)
+        workspace.submitted(workspace.artifact(schema_id, priority=p))["id"] for p in (90, 50, 10)
     )
-    _set(desk, team, assignee_team_id=_team(desk, "reviewer"))
-    _set(desk, named, assignee_id=desk.org.users["reviewer"])
+    _set(workspace, team, assignee_team_id=_team(workspace, "reviewer"))
+    _set(workspace, named, assignee_id=workspace.org.users["reviewer"])
     for expected in (named, team, pooled):
-        assert _drawn(desk) == expected
-        desk.org.api("reviewer").post(f"/tag-sets/{expected}/accept", json={})
+        assert _drawn(workspace) == expected
+        workspace.org.api("reviewer").post(f"/tag-sets/{expected}/accept", json={})
 
 
-def test_what_is_assigned_to_others_is_not_handed_out(desk: Desk) -> None:
-    desk.org.add_user("other", "reviewer")
-    named, team = desk.submitted()["id"], desk.submitted()["id"]
-    _set(desk, named, assignee_id=desk.org.users["other"])
-    _set(desk, team, assignee_team_id=_team(desk, "other"))
-    assert _drawn(desk) is None
-    assert _drawn(desk, "admin") is None
-    assert _drawn(desk, "other") == named
+def test_what_is_assigned_to_others_is_not_handed_out(workspace: Workspace) -> None:
+    workspace.org.add_user("other", "reviewer")
+    named, team = workspace.submitted()["id"], workspace.submitted()["id"]
+    _set(workspace, named, assignee_id=workspace.org.users["other"])
+    _set(workspace, team, assignee_team_id=_team(workspace, "other"))
+    assert _drawn(workspace) is None
+    assert _drawn(workspace, "admin") is None
+    assert _drawn(workspace, "other") == named
 
 
-def test_nobody_is_handed_their_own_unless_the_organization_allows_it(desk: Desk) -> None:
-    own = desk.submitted(by="reviewer")["id"]
-    assert _drawn(desk) is None
-    _set(desk, own, assignee_team_id=_team(desk, "reviewer"))
-    assert _drawn(desk) is None
-    desk.settings(allow_self_review=True)
-    assert _drawn(desk) == own
+def test_nobody_is_handed_their_own_unless_the_organization_allows_it(workspace: Workspace) -> None:
+    own = workspace.submitted(by="reviewer")["id"]
+    assert _drawn(workspace) is None
+    _set(workspace, own, assignee_team_id=_team(workspace, "reviewer"))
+    assert _drawn(workspace) is None
+    workspace.settings(allow_self_review=True)
+    assert _drawn(workspace) == own
 
 
-def test_what_is_of_archived_documents_does_not_wait(desk: Desk) -> None:
-    schema_id = desk.schema()
-    archived = desk.submitted(desk.artifact(schema_id, priority=90))
-    left = desk.submitted(desk.artifact(schema_id))["id"]
-    api = desk.org.api("reviewer")
-    _set(desk, archived["id"], assignee_id=desk.org.users["reviewer"])
+def test_what_is_of_archived_documents_does_not_wait(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
+    archived = workspace.submitted(workspace.artifact(schema_id, priority=90))
+    left = workspace.submitted(workspace.artifact(schema_id))["id"]
+    api = workspace.org.api("reviewer")
+    _set(workspace, archived["id"], assignee_id=workspace.org.users["reviewer"])
     path = f"/artifacts/{archived['artifact_id']}"
 
     def archive(*, value: bool) -> None:
-        answer = desk.org.api("admin").patch(path, json={"archived": value})
+        answer = workspace.org.api("admin").patch(path, json={"archived": value})
         assert answer.status_code == 200, answer.json
 
     archive(value=True)
@@ -133,88 +135,88 @@ def test_what_is_of_archived_documents_does_not_wait(desk: Desk) -> None:
     stats = api.get("/review-queue/stats").json["data"]
     assert (stats["depth"], [one["depth"] for one in stats["by_schema"]]) == (1, [1])
     assert api.get("/users/me/assignments").json["data"] == []
-    assert _drawn(desk) == left
+    assert _drawn(workspace) == left
     # By its id it is still there, to be decided or handed on.
     assert api.get(f"/review-queue/{archived['id']}").status_code == 200
     api.post(f"/review-queue/{left}/release")
     archive(value=False)
     assert api.get("/review-queue").json["meta"]["total"] == 2
     assert api.get("/review-queue/stats").json["data"]["depth"] == 2
-    assert _drawn(desk) == archived["id"]
+    assert _drawn(workspace) == archived["id"]
 
 
-def test_the_pool_asks_for_the_schemas_skills(desk: Desk) -> None:
-    german, plain = desk.schema(), desk.schema()
-    needs = desk.submitted(desk.artifact(german, priority=90))["id"]
-    free = desk.submitted(desk.artifact(plain))["id"]
-    _require(desk, german, "German", "Law")
-    assert _drawn(desk) == free
-    desk.org.api("reviewer").post(f"/review-queue/{free}/release")
-    _team(desk, "reviewer", name="Germanists", skills=["GERMAN"])
-    assert _drawn(desk) == free
-    desk.org.api("reviewer").post(f"/review-queue/{free}/release")
-    _team(desk, "reviewer", name="Lawyers", skills=["law"])
-    assert _drawn(desk) == needs
+def test_the_pool_asks_for_the_schemas_skills(workspace: Workspace) -> None:
+    german, plain = workspace.schema(), workspace.schema()
+    needs = workspace.submitted(workspace.artifact(german, priority=90))["id"]
+    free = workspace.submitted(workspace.artifact(plain))["id"]
+    _require(workspace, german, "German", "Law")
+    assert _drawn(workspace) == free
+    workspace.org.api("reviewer").post(f"/review-queue/{free}/release")
+    _team(workspace, "reviewer", name="Germanists", skills=["GERMAN"])
+    assert _drawn(workspace) == free
+    workspace.org.api("reviewer").post(f"/review-queue/{free}/release")
+    _team(workspace, "reviewer", name="Lawyers", skills=["law"])
+    assert _drawn(workspace) == needs
 
 
-def test_skills_hold_neither_admins_nor_whom_an_item_is_assigned_to(desk: Desk) -> None:
-    schema_id = desk.schema()
-    pooled, named = (desk.submitted(desk.artifact(schema_id))["id"] for _ in range(2))
-    _require(desk, schema_id, "German")
-    _set(desk, named, assignee_id=desk.org.users["reviewer"])
-    assert _drawn(desk) == named
-    desk.org.api("reviewer").post(f"/tag-sets/{named}/accept", json={})
-    assert _drawn(desk) is None
-    assert _drawn(desk, "admin") == pooled
+def test_skills_hold_neither_admins_nor_whom_an_item_is_assigned_to(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
+    pooled, named = (workspace.submitted(workspace.artifact(schema_id))["id"] for _ in range(2))
+    _require(workspace, schema_id, "German")
+    _set(workspace, named, assignee_id=workspace.org.users["reviewer"])
+    assert _drawn(workspace) == named
+    workspace.org.api("reviewer").post(f"/tag-sets/{named}/accept", json={})
+    assert _drawn(workspace) is None
+    assert _drawn(workspace, "admin") == pooled
 
 
-def test_the_draw_is_narrowed_by_schema_and_flags(desk: Desk) -> None:
-    schema_id, other = desk.schema(), desk.schema()
-    plain = desk.submitted(desk.artifact(schema_id))["id"]
-    flagged = desk.submitted(desk.artifact(other, priority=90))["id"]
-    _set(desk, flagged, flags='["disagreement"]')
-    assert _drawn(desk, flags=["low_confidence"]) is None
-    assert _drawn(desk, "admin", flags=["low_confidence", "disagreement"]) == flagged
-    assert _drawn(desk, schema_id=str(other)) is None
-    assert _drawn(desk, schema_id=str(schema_id)) == plain
-    assert _drawn(desk, schema_id=str(other)) is None
+def test_the_draw_is_narrowed_by_schema_and_flags(workspace: Workspace) -> None:
+    schema_id, other = workspace.schema(), workspace.schema()
+    plain = workspace.submitted(workspace.artifact(schema_id))["id"]
+    flagged = workspace.submitted(workspace.artifact(other, priority=90))["id"]
+    _set(workspace, flagged, flags='["disagreement"]')
+    assert _drawn(workspace, flags=["low_confidence"]) is None
+    assert _drawn(workspace, "admin", flags=["low_confidence", "disagreement"]) == flagged
+    assert _drawn(workspace, schema_id=str(other)) is None
+    assert _drawn(workspace, schema_id=str(schema_id)) == plain
+    assert _drawn(workspace, schema_id=str(other)) is None
 
 
 @pytest.mark.parametrize(
     "body", [{"schema_id": "x"}, {"flags": ["odd"]}, {"flags": "disagreement"}, {"who": "me"}]
 )
-def test_garbled_wishes_are_refused(desk: Desk, body: dict[str, Any]) -> None:
-    answer = desk.org.api("reviewer").post("/review-queue/next", json=body)
+def test_garbled_wishes_are_refused(workspace: Workspace, body: dict[str, Any]) -> None:
+    answer = workspace.org.api("reviewer").post("/review-queue/next", json=body)
     assert answer.status_code == 422
     assert answer.json["error"]["field"].startswith(next(iter(body)))
 
 
 def test_a_head_full_of_what_one_may_not_have_hides_nothing(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More of one's own than the head is long, before an item of each other labeler."""
     from app.workflow.review_queue.queries import next_item  # noqa: PLC0415
 
-    desk.org.add_user("second", "labeler")
-    schema_id, other = desk.schema(), desk.schema()
-    own = desk.submitted(desk.artifact(schema_id, priority=90), by="reviewer")["id"]
+    workspace.org.add_user("second", "labeler")
+    schema_id, other = workspace.schema(), workspace.schema()
+    own = workspace.submitted(workspace.artifact(schema_id, priority=90), by="reviewer")["id"]
     theirs = [
-        desk.submitted(desk.artifact(schema, priority=p), by=by)["id"]
+        workspace.submitted(workspace.artifact(schema, priority=p), by=by)["id"]
         for schema, p, by in ((schema_id, 20, "labeler"), (other, 30, "second"))
     ]
-    _copy(desk, own, next_item.HEAD + 50)
-    _set(desk, theirs[0], labeler_id=None)
-    assert _drawn(desk, schema_id=str(schema_id)) == theirs[0]
-    desk.org.api("reviewer").post(f"/review-queue/{theirs[0]}/release")
-    assert _drawn(desk) == theirs[1]
-    desk.org.api("reviewer").post(f"/tag-sets/{theirs[1]}/accept", json={})
-    assert _drawn(desk) == theirs[0]
-    assert _drawn(desk, "admin") not in (None, *theirs)
+    _copy(workspace, own, next_item.HEAD + 50)
+    _set(workspace, theirs[0], labeler_id=None)
+    assert _drawn(workspace, schema_id=str(schema_id)) == theirs[0]
+    workspace.org.api("reviewer").post(f"/review-queue/{theirs[0]}/release")
+    assert _drawn(workspace) == theirs[1]
+    workspace.org.api("reviewer").post(f"/tag-sets/{theirs[1]}/accept", json={})
+    assert _drawn(workspace) == theirs[0]
+    assert _drawn(workspace, "admin") not in (None, *theirs)
 
 
-def _copy(desk: Desk, tag_set_id: str, times: int) -> None:
+def _copy(workspace: Workspace, tag_set_id: str, times: int) -> None:
     """More label sets like one, of as many documents."""
-    desk.sql(
+    workspace.sql(
         """
         WITH more AS (
             SELECT d.*, gen_random_uuid() AS new_id
@@ -241,35 +243,38 @@ def _copy(desk: Desk, tag_set_id: str, times: int) -> None:
     )
 
 
-def test_another_tenants_items_are_not_drawn(desk: Desk, other_org: Org) -> None:
-    desk.submitted()
+def test_another_tenants_items_are_not_drawn(workspace: Workspace, other_org: Org) -> None:
+    workspace.submitted()
     assert other_org.api("owner").post("/review-queue/next", json={}).json["data"] is None
 
 
-def test_only_reviewers_draw(desk: Desk) -> None:
-    answer = desk.org.api("labeler").post("/review-queue/next", json={})
+def test_only_reviewers_draw(workspace: Workspace) -> None:
+    answer = workspace.org.api("labeler").post("/review-queue/next", json={})
     assert (answer.status_code, answer.json["error"]["code"]) == (403, "insufficient_role")
 
 
-def _merged(desk: Desk, *makers: str) -> str:
+def _merged(workspace: Workspace, *makers: str) -> str:
     """A merge of label sets of several people, the only thing that waits."""
-    artifact_id = desk.artifact(desk.schema(labels_per_artifact=len(makers)))
-    sets = [desk.submitted(artifact_id, by=one)["id"] for one in makers]
-    made = desk.org.api("admin").post("/tag-sets/merge", json={"tag_set_ids": sets})
+    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=len(makers)))
+    sets = [workspace.submitted(artifact_id, by=one)["id"] for one in makers]
+    made = workspace.org.api("admin").post("/tag-sets/merge", json={"tag_set_ids": sets})
     assert made.status_code == 201, made.json
     for one in sets:
         reject = {"reason": "merged", "send_to": "pool"}
-        assert desk.org.api("admin").post(f"/tag-sets/{one}/reject", json=reject).status_code == 200
+        assert (
+            workspace.org.api("admin").post(f"/tag-sets/{one}/reject", json=reject).status_code
+            == 200
+        )
     return str(made.json["data"]["id"])
 
 
-def test_a_merge_of_ones_own_label_set_is_no_item_for_oneself(desk: Desk) -> None:
-    other = str(desk.org.add_user("other", "reviewer"))
-    merge = _merged(desk, "labeler", "reviewer")
-    api = desk.org.api("reviewer")
+def test_a_merge_of_ones_own_label_set_is_no_item_for_oneself(workspace: Workspace) -> None:
+    other = str(workspace.org.add_user("other", "reviewer"))
+    merge = _merged(workspace, "labeler", "reviewer")
+    api = workspace.org.api("reviewer")
     assert [one["id"] for one in api.get("/review-queue").json["data"]] == [merge]
-    assert _drawn(desk) is None
-    me = str(desk.org.users["reviewer"])
+    assert _drawn(workspace) is None
+    me = str(workspace.org.users["reviewer"])
     refusals = [
         api.post(f"/review-queue/{merge}/claim"),
         api.post(f"/review-queue/{merge}/escalate", json={"user_id": other, "reason": "x"}),
@@ -279,13 +284,13 @@ def test_a_merge_of_ones_own_label_set_is_no_item_for_oneself(desk: Desk) -> Non
     body = {"tag_set_ids": [merge], "reason": "x", "send_to": "pool"}
     outcome = api.post("/review-queue/bulk-reject", json=body).json["data"]["outcomes"][0]
     assert (outcome["ok"], outcome["code"]) == (False, "permission_denied")
-    admin = desk.org.api("admin")
+    admin = workspace.org.api("admin")
     to_me = {"tag_set_ids": [merge], "user_ids": [me]}
     outcome = admin.post("/review-queue/bulk-assign", json=to_me).json["data"]["outcomes"][0]
     assert (outcome["ok"], outcome["code"]) == (False, "conflict")
     handed = admin.post(f"/review-queue/{merge}/escalate", json={"user_id": me, "reason": "x"})
     assert (handed.status_code, handed.json["error"]["field"]) == (400, "user_id")
-    assert _drawn(desk, "other") == merge
-    desk.org.api("other").post(f"/review-queue/{merge}/release")
-    desk.settings(allow_self_review=True)
-    assert _drawn(desk) == merge
+    assert _drawn(workspace, "other") == merge
+    workspace.org.api("other").post(f"/review-queue/{merge}/release")
+    workspace.settings(allow_self_review=True)
+    assert _drawn(workspace) == merge

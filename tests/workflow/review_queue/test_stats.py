@@ -8,25 +8,25 @@ from flask import Flask
 
 from tests.factories import Org
 from tests.factories.clock import parse_today
-from tests.factories.desk import Desk
 from tests.factories.statements import record_statements
+from tests.factories.workspace import Workspace
 
 
-def _stats(desk: Desk, query: str = "") -> dict[str, Any]:
-    answer = desk.org.api("reviewer").get(f"/review-queue/stats{query}")
+def _stats(workspace: Workspace, query: str = "") -> dict[str, Any]:
+    answer = workspace.org.api("reviewer").get(f"/review-queue/stats{query}")
     assert answer.status_code == 200, answer.json
     data: dict[str, Any] = answer.json["data"]
     return data
 
 
-def _age(desk: Desk, tag_set: dict[str, Any], **ago: Any) -> None:
+def _age(workspace: Workspace, tag_set: dict[str, Any], **ago: Any) -> None:
     """Let a label set have been submitted some time ago."""
     for table, column, key in (
         ("tag_sets", "submitted_at", "id"),
         ("tag_set_revisions", "created_at", "tag_set_id"),
     ):
         extra = "" if table == "tag_sets" else " AND kind = 'submit'"
-        desk.sql(
+        workspace.sql(
             f"UPDATE {table} SET {column} = now() - CAST(:ago AS interval)"
             f" WHERE {key} = :id{extra}",
             ago=timedelta(**ago),
@@ -34,8 +34,8 @@ def _age(desk: Desk, tag_set: dict[str, Any], **ago: Any) -> None:
         )
 
 
-def test_an_empty_queue(desk: Desk) -> None:
-    found = _stats(desk)
+def test_an_empty_queue(workspace: Workspace) -> None:
+    found = _stats(workspace)
     assert found["from"] == str(parse_today(found["to"]) - timedelta(days=29))
     assert found["age"] == {"oldest_seconds": None, "median_seconds": None, "p90_seconds": None}
     assert (found["depth"], found["decided"], found["acceptance_rate"]) == (0, 0, None)
@@ -43,42 +43,42 @@ def test_an_empty_queue(desk: Desk) -> None:
     assert (len(found["by_day"]), found["by_schema"], found["by_reviewer"]) == (30, [], [])
 
 
-def test_what_waits(desk: Desk) -> None:
-    one, two = desk.schema(), desk.schema()
+def test_what_waits(workspace: Workspace) -> None:
+    one, two = workspace.schema(), workspace.schema()
     past = datetime.now(UTC) - timedelta(days=1)
-    sent = [desk.submitted(desk.artifact(one)) for _ in range(3)]
-    sent.append(desk.submitted(desk.artifact(two, due_at=past)))
+    sent = [workspace.submitted(workspace.artifact(one)) for _ in range(3)]
+    sent.append(workspace.submitted(workspace.artifact(two, due_at=past)))
     for hours, item in enumerate(sent, start=1):
-        _age(desk, item, hours=hours)
-    api = desk.org.api("reviewer")
+        _age(workspace, item, hours=hours)
+    api = workspace.org.api("reviewer")
     api.post(f"/review-queue/{sent[0]['id']}/claim")
-    body = {"user_id": str(desk.org.users["admin"]), "reason": "x"}
+    body = {"user_id": str(workspace.org.users["admin"]), "reason": "x"}
     api.post(f"/review-queue/{sent[1]['id']}/escalate", json=body)
-    found = _stats(desk)
+    found = _stats(workspace)
     names = ("depth", "unassigned", "claimed", "escalated", "overdue")
     assert [found[name] for name in names] == [4, 3, 1, 1, 1]
     hours = {name: round(seconds / 3600) for name, seconds in found["age"].items()}
     assert hours == {"oldest_seconds": 4, "median_seconds": 2, "p90_seconds": 4}
     by_schema = {of["schema"]["id"]: [of[name] for name in names] for of in found["by_schema"]}
     assert by_schema == {str(one): [3, 2, 1, 1, 0], str(two): [1, 1, 0, 0, 1]}
-    alone = _stats(desk, f"?schema_id={two}")
+    alone = _stats(workspace, f"?schema_id={two}")
     assert (alone["depth"], [s["schema"]["id"] for s in alone["by_schema"]]) == (1, [str(two)])
 
 
-def test_what_was_decided(desk: Desk) -> None:
-    desk.org.add_user("other", "reviewer")
-    schema_id = desk.schema()
-    sent = [desk.submitted(desk.artifact(schema_id)) for _ in range(4)]
+def test_what_was_decided(workspace: Workspace) -> None:
+    workspace.org.add_user("other", "reviewer")
+    schema_id = workspace.schema()
+    sent = [workspace.submitted(workspace.artifact(schema_id)) for _ in range(4)]
     for item in sent:
-        _age(desk, item, minutes=10)
-    by_one, by_other = desk.org.api("reviewer"), desk.org.api("other")
+        _age(workspace, item, minutes=10)
+    by_one, by_other = workspace.org.api("reviewer"), workspace.org.api("other")
     by_one.post(f"/tag-sets/{sent[0]['id']}/accept", json={})
     corrected = {"tags": [{"field": "number", "value": "B"}]}
     by_one.post(f"/tag-sets/{sent[1]['id']}/accept", json=corrected)
     by_one.post(f"/tag-sets/{sent[2]['id']}/reject", json={"reason": "no"})
     by_other.post(f"/tag-sets/{sent[3]['id']}/accept", json={})
-    desk.submitted(desk.artifact(desk.schema(sample_rate=0.0)))  # accepted by nobody
-    found = _stats(desk)
+    workspace.submitted(workspace.artifact(workspace.schema(sample_rate=0.0)))  # accepted by nobody
+    found = _stats(workspace)
     counts = ("decided", "accepted", "corrected", "rejected")
     assert [found[name] for name in counts] == [4, 3, 1, 1]
     assert found["acceptance_rate"] == 0.75
@@ -86,8 +86,8 @@ def test_what_was_decided(desk: Desk) -> None:
     assert found["decided_per_day"] == pytest.approx(4 / 30)
     reviewers = {one["reviewer"]["id"]: [one[n] for n in counts] for one in found["by_reviewer"]}
     assert reviewers == {
-        str(desk.org.users["reviewer"]): [3, 2, 1, 1],
-        str(desk.org.users["other"]): [1, 1, 0, 0],
+        str(workspace.org.users["reviewer"]): [3, 2, 1, 1],
+        str(workspace.org.users["other"]): [1, 1, 0, 0],
     }
     (of_schema,) = found["by_schema"]
     assert [of_schema[name] for name in ("depth", *counts)] == [0, 4, 3, 1, 1]
@@ -96,33 +96,33 @@ def test_what_was_decided(desk: Desk) -> None:
     assert (decided[:28], sum(decided[28:])) == ([0] * 28, 4)
 
 
-def test_verdicts_outside_the_period_do_not_count(desk: Desk) -> None:
+def test_verdicts_outside_the_period_do_not_count(workspace: Workspace) -> None:
     # Before the verdict, or it would be of the day before it when midnight passes between them.
     yesterday = datetime.now(UTC).date() - timedelta(days=1)
-    sent = desk.submitted()
-    desk.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={})
-    assert _stats(desk, f"?from={yesterday}")["decided"] == 1
-    assert _stats(desk, f"?to={yesterday}")["decided"] == 0
+    sent = workspace.submitted()
+    workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={})
+    assert _stats(workspace, f"?from={yesterday}")["decided"] == 1
+    assert _stats(workspace, f"?to={yesterday}")["decided"] == 0
 
 
-def test_garbled_questions_are_refused(desk: Desk) -> None:
-    api = desk.org.api("reviewer")
+def test_garbled_questions_are_refused(workspace: Workspace) -> None:
+    api = workspace.org.api("reviewer")
     answer = api.get("/review-queue/stats?from=2026-02-01&to=2026-01-01")
     assert (answer.status_code, answer.json["error"]["field"]) == (400, "from")
     for query in ("from=x", "schema_id=x", "odd=1"):
         assert api.get(f"/review-queue/stats?{query}").status_code == 422
 
 
-def test_the_numbers_are_a_few_statements(desk: Desk, app: Flask) -> None:
+def test_the_numbers_are_a_few_statements(workspace: Workspace, app: Flask) -> None:
     for _ in range(3):
-        desk.submitted(desk.artifact(desk.schema()))
+        workspace.submitted(workspace.artifact(workspace.schema()))
     with record_statements(app) as found:
-        assert len(_stats(desk)["by_schema"]) == 3
+        assert len(_stats(workspace)["by_schema"]) == 3
     assert len(found) <= 4
 
 
-def test_another_tenants_numbers_are_its_own(desk: Desk, other_org: Org) -> None:
-    sent = desk.submitted()
+def test_another_tenants_numbers_are_its_own(workspace: Workspace, other_org: Org) -> None:
+    sent = workspace.submitted()
     query = f"?schema_id={sent['schema_id']}"
     for asked in ("", query):
         found = other_org.api("owner").get(f"/review-queue/stats{asked}").json["data"]

@@ -4,6 +4,6 @@ from tests.factories.routing import Router
 
 
 @pytest.fixture
-def router(desk) -> Router:
+def router(workspace) -> Router:
     """Return the routing rules of the test's organization."""
-    return Router(desk)
+    return Router(workspace)

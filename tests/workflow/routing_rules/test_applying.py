@@ -12,9 +12,9 @@ from flask import Flask
 from app.kit import db, tenancy
 from app.kit.jobs import LostLease
 from app.workflow.routing_rules.service import routing
-from tests.factories.desk import tag
 from tests.factories.routing import Router, where
 from tests.factories.statements import record_statements
+from tests.factories.workspace import tag
 
 
 def _create(router: Router, **body: Any) -> str:
@@ -28,7 +28,7 @@ def _create(router: Router, **body: Any) -> str:
 def test_what_comes_in_goes_where_the_first_matching_rule_says(
     router: Router, work: Callable[[], None]
 ) -> None:
-    team, schema = router.team("ann"), str(router.desk.schema())
+    team, schema = router.team("ann"), str(router.workspace.schema())
     labeler = str(router.org.users["labeler"])
     bills = router.rule(
         where("metadata.kind", "equals", "bill"), team_id=team, priority=90, due_in_hours=48
@@ -49,7 +49,7 @@ def test_what_comes_in_goes_where_the_first_matching_rule_says(
     assert router.read(bills)["match_count"] == router.read(rest)["match_count"] == 1
     assert router.read(rest)["last_matched_at"] is not None
     assert router.read(rest)["revision"] == rest["revision"]
-    told = router.desk.events("artifacts.assigned")
+    told = router.workspace.events("artifacts.assigned")
     assert sorted(one for event in told for one in event["artifact_ids"]) == sorted([bill, other])
     assert {one for event in told for one in event["team_ids"]} == {team}
     assert {one for event in told for one in event["user_ids"]} == {labeler}
@@ -59,9 +59,9 @@ def test_what_comes_in_goes_where_the_first_matching_rule_says(
 def test_a_batch_is_told_by_one_event(router: Router) -> None:
     team = router.team("ann", "ben")
     router.rule(team_id=team, strategy="round_robin", due_in_hours=1)
-    ids = [router.desk.artifact() for _ in range(4)]
+    ids = [router.workspace.artifact() for _ in range(4)]
     assert router.route(*ids) == 4
-    (told,) = router.desk.events("artifacts.assigned")
+    (told,) = router.workspace.events("artifacts.assigned")
     assert told["count"] == 4
     assert set(told["counts"].values()) == {2}
     assert sorted(told["artifact_ids"]) == sorted(map(str, ids))
@@ -72,10 +72,10 @@ def test_a_batch_is_told_by_one_event(router: Router) -> None:
 def test_without_a_matching_rule_documents_stay_in_the_pool(router: Router) -> None:
     router.rule(where("name", "starts_with", "x"), user_id=str(router.org.users["labeler"]))
     router.rule(user_id=str(router.org.users["labeler"]), enabled=False)
-    artifact_id = router.desk.artifact()
+    artifact_id = router.workspace.artifact()
     assert router.route(artifact_id) == 0
     assert router.get_assignee(artifact_id) is None
-    assert router.desk.events("artifacts.assigned") == []
+    assert router.workspace.events("artifacts.assigned") == []
 
 
 def test_rules_that_do_not_stop_go_on_and_later_ones_stand_over_them(router: Router) -> None:
@@ -86,7 +86,7 @@ def test_rules_that_do_not_stop_go_on_and_later_ones_stand_over_them(router: Rou
     router.rule(where("name", "equals", "other"), priority=99, stop=False)
     second = router.rule(user_id=str(router.org.users["labeler"]), priority=70)
     last = router.rule(priority=1)
-    artifact_id = router.desk.artifact()
+    artifact_id = router.workspace.artifact()
     router.route(artifact_id)
     assert router.get_assignee(artifact_id) == "labeler"
     found = router.artifact(artifact_id)
@@ -95,7 +95,7 @@ def test_rules_that_do_not_stop_go_on_and_later_ones_stand_over_them(router: Rou
     counts = [router.read(rule)["match_count"] for rule in (first, second, last)]
     assert counts == [1, 1, 0]
     # Nobody's turn was taken by a rule that another one stood over.
-    (row,) = router.desk.sql(
+    (row,) = router.workspace.sql(
         "SELECT cursor_user_id FROM routing_rules WHERE id = :i", i=first["id"]
     )
     assert row.cursor_user_id is None
@@ -105,10 +105,10 @@ def test_what_somebody_has_set_is_left_alone(router: Router, work: Callable[[], 
     router.rule(user_id=str(router.org.users["labeler"]), priority=90)
     by_hand = [{"user_id": str(router.org.users["reviewer"]), "team_id": None}]
     ids = [
-        router.desk.artifact(assignees=by_hand),
-        router.desk.artifact(archived=True),
-        router.desk.artifact(status="in_progress"),
-        router.desk.artifact(status="done"),
+        router.workspace.artifact(assignees=by_hand),
+        router.workspace.artifact(archived=True),
+        router.workspace.artifact(status="in_progress"),
+        router.workspace.artifact(status="done"),
     ]
     assert router.route(*ids) == 0
     assert router.apply() == 0
@@ -118,9 +118,9 @@ def test_what_somebody_has_set_is_left_alone(router: Router, work: Callable[[], 
 
 def test_routing_twice_is_routing_once(router: Router) -> None:
     rule = router.rule(priority=90, stop=False)
-    artifact_id = router.desk.artifact()
+    artifact_id = router.workspace.artifact()
     assert router.route(artifact_id, artifact_id) == 1
-    router.desk.sql("UPDATE artifacts SET priority = 5 WHERE id = :i", i=str(artifact_id))
+    router.workspace.sql("UPDATE artifacts SET priority = 5 WHERE id = :i", i=str(artifact_id))
     assert router.route(artifact_id) == 0
     assert router.artifact(artifact_id)["priority"] == 5
     assert router.read(rule)["match_count"] == 1
@@ -132,21 +132,23 @@ def test_routing_twice_is_routing_once(router: Router) -> None:
 
 def test_documents_that_are_gone_are_passed_over(router: Router) -> None:
     router.rule(priority=90)
-    artifact_id = router.desk.artifact()
-    router.desk.sql("DELETE FROM artifacts WHERE id = :i", i=str(artifact_id))
+    artifact_id = router.workspace.artifact()
+    router.workspace.sql("DELETE FROM artifacts WHERE id = :i", i=str(artifact_id))
     assert router.route(artifact_id) == 0
 
 
 def test_a_document_with_label_sets_keeps_its_schema(router: Router) -> None:
-    mine, theirs = router.desk.schema(), router.desk.schema()
+    mine, theirs = router.workspace.schema(), router.workspace.schema()
     router.rule(schema_id=str(theirs), priority=60)
-    sent = router.desk.submitted(router.desk.artifact(mine))
+    sent = router.workspace.submitted(router.workspace.artifact(mine))
     answer = router.org.api("reviewer").post(
         f"/tag-sets/{sent['id']}/reject", json={"reason": "No", "send_to": "pool"}
     )
     assert answer.status_code == 200
-    router.desk.sql("UPDATE artifacts SET status = 'ready' WHERE id = :i", i=sent["artifact_id"])
-    fresh = router.desk.artifact(mine)
+    router.workspace.sql(
+        "UPDATE artifacts SET status = 'ready' WHERE id = :i", i=sent["artifact_id"]
+    )
+    fresh = router.workspace.artifact(mine)
     assert router.apply() == 2
     assert router.artifact(sent["artifact_id"])["schema_id"] == str(mine)
     assert router.artifact(sent["artifact_id"])["priority"] == 60
@@ -154,13 +156,13 @@ def test_a_document_with_label_sets_keeps_its_schema(router: Router) -> None:
 
 
 def test_text_and_confidence_are_asked_for_where_rules_do(router: Router) -> None:
-    desk = router.desk
-    schema = desk.schema()
+    workspace = router.workspace
+    schema = workspace.schema()
     router.rule(where("text", "contains", "urgent"), priority=90)
     router.rule(where("confidence", "less_than", 0.5), priority=10)
     router.rule(where("confidence", "not_exists"), priority=20)
-    urgent = desk.artifact(schema, text="An URGENT letter")
-    doubtful, sure, unlabeled = (desk.artifact(schema) for _ in range(3))
+    urgent = workspace.artifact(schema, text="An URGENT letter")
+    doubtful, sure, unlabeled = (workspace.artifact(schema) for _ in range(3))
     older = [tag("number", "A", confidence=0.1)]
     for artifact_id, confidences in ((doubtful, [0.9, 0.4]), (sure, [0.9, None])):
         for age, tags in ((2, older), (1, [tag("x", "A", confidence=one) for one in confidences])):
@@ -173,7 +175,7 @@ def test_text_and_confidence_are_asked_for_where_rules_do(router: Router) -> Non
 def _model_set(
     router: Router, artifact_id: UUID, schema: UUID, tags: list[Any], hours: int
 ) -> None:
-    router.desk.sql(
+    router.workspace.sql(
         "INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id,"
         " source, tags, status, seconds_spent, comment_count, rejections, review_rank, escalated,"
         " flags, created_at, updated_at, revision)"
@@ -188,7 +190,7 @@ def _model_set(
 
 
 def test_all_that_waits_is_routed_when_asked(router: Router, work: Callable[[], None]) -> None:
-    ids = [router.desk.artifact() for _ in range(3)]
+    ids = [router.workspace.artifact() for _ in range(3)]
     user = str(router.org.users["labeler"])
     router.rule(user_id=user)
     work()
@@ -204,7 +206,7 @@ def test_a_change_or_a_new_order_can_ask_for_it_too(
 ) -> None:
     first = router.rule(where("name", "equals", "x"), priority=1)
     second = router.rule(where("name", "equals", "x"), priority=2)
-    router.desk.artifact(name="x")
+    router.workspace.artifact(name="x")
     api = router.org.api("admin")
     body = {"rule_ids": [second["id"], first["id"]], "apply": True}
     assert api.post("/routing-rules/reorder", json=body).status_code == 200
@@ -214,7 +216,7 @@ def test_a_change_or_a_new_order_can_ask_for_it_too(
     assert api.patch(path, json={"enabled": False, "apply": True}).status_code == 200
     work()
     assert router.read(first)["match_count"] == 1
-    assert [event["by"] for event in router.desk.events("routing.requested")] == [
+    assert [event["by"] for event in router.workspace.events("routing.requested")] == [
         str(router.org.users["admin"])
     ] * 2
 
@@ -223,7 +225,7 @@ def test_what_was_done_stands_when_it_is_broken_off(router: Router, monkeypatch:
     monkeypatch.setattr(routing, "BATCH", 2)
     team = router.team("ann", "ben")
     rule = router.rule(team_id=team, strategy="round_robin")
-    ids = [router.desk.artifact() for _ in range(7)]
+    ids = [router.workspace.artifact() for _ in range(7)]
 
     done = []
 
@@ -256,7 +258,9 @@ def test_a_batch_takes_a_few_statements_whatever_its_size(router: Router, app: F
     counts = []
     for number in (1, 30):
         ids = [
-            router.desk.artifact(name=f"{('round_robin', 'least_loaded', 'skills')[i % 3]} {i}")
+            router.workspace.artifact(
+                name=f"{('round_robin', 'least_loaded', 'skills')[i % 3]} {i}"
+            )
             for i in range(3 * number)
         ]
         with record_statements(app) as sent:

@@ -31,7 +31,7 @@ def test_nobody_gets_a_document_before_the_rules_have_run(
 ) -> None:
     router.team("ann")
     router.rule(user_id=str(router.org.users["ann"]))
-    schema_id = router.desk.schema()
+    schema_id = router.workspace.schema()
     made = _upload(router, schema_id)
     assert made["status"] == "processing"
     api = router.org.api("labeler")
@@ -48,7 +48,7 @@ def test_nobody_gets_a_document_before_the_rules_have_run(
 
 def test_a_file_waits_for_the_rules_too(router: Router, work: Callable[[], None]) -> None:
     rule = router.rule(user_id=str(router.org.users["reviewer"]))
-    schema_id = router.desk.schema()
+    schema_id = router.workspace.schema()
     answer = router.org.api("labeler").request(
         "POST",
         "/artifacts",
@@ -64,7 +64,7 @@ def test_a_file_waits_for_the_rules_too(router: Router, work: Callable[[], None]
 
 def test_without_enabled_rules_a_document_is_ready_at_once(router: Router) -> None:
     router.rule(user_id=str(router.org.users["reviewer"]), enabled=False)
-    made = _upload(router, router.desk.schema())
+    made = _upload(router, router.workspace.schema())
     assert made["status"] == "ready"
     assert _next(router)["id"] == made["id"]
 
@@ -73,14 +73,14 @@ def test_documents_no_rule_matches_or_that_somebody_assigned_become_ready(
     router: Router, work: Callable[[], None]
 ) -> None:
     rule = router.rule(user_id=str(router.org.users["reviewer"]))
-    schema_id = router.desk.schema()
+    schema_id = router.workspace.schema()
     assigned = _upload(router, schema_id, "one")["id"]
     path = f"/artifacts/{assigned}/assign"
     by_hand = {"user_ids": [str(router.org.users["labeler"])]}
     answer = router.org.api("admin").post(path, json=by_hand)
     assert (answer.status_code, answer.json["data"]["status"]) == (200, "processing")
     archived = _upload(router, schema_id, "two")["id"]
-    router.desk.sql("UPDATE artifacts SET archived = true WHERE id = :id", id=archived)
+    router.workspace.sql("UPDATE artifacts SET archived = true WHERE id = :id", id=archived)
     work()
     assert router.get_assignee(assigned) == "labeler"
     assert {router.artifact(one)["status"] for one in (assigned, archived)} == {"ready"}
@@ -94,7 +94,7 @@ def test_the_event_of_a_routed_document_does_not_route_it_again(
     router: Router, monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]
 ) -> None:
     router.rule(where("name", "equals", "other.txt"), user_id=str(router.org.users["reviewer"]))
-    made = _upload(router, router.desk.schema())["id"]
+    made = _upload(router, router.workspace.schema())["id"]
     matched = routing.find_matches
     seen: list[str] = []
 
@@ -105,7 +105,7 @@ def test_the_event_of_a_routed_document_does_not_route_it_again(
     monkeypatch.setattr(routing, "find_matches", record)
     work()
     assert router.artifact(made)["status"] == "ready"
-    assert router.desk.events("artifact.ingested")
+    assert router.workspace.events("artifact.ingested")
     assert seen == [made]
 
 
@@ -113,13 +113,13 @@ def test_routing_that_fails_for_good_hides_no_document(
     router: Router, monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]
 ) -> None:
     router.rule(user_id=str(router.org.users["reviewer"]))
-    made = _upload(router, router.desk.schema())
+    made = _upload(router, router.workspace.schema())
 
     def fail(*_: Any) -> None:
         raise RuntimeError("Routing is broken.")
 
     monkeypatch.setattr(routing, "_route", fail)
-    router.desk.sql(
+    router.workspace.sql(
         "UPDATE jobs SET attempts = 9 WHERE organization_id = :org AND function = :function",
         org=router.org.id,
         function="routing_rules.route",
@@ -131,9 +131,9 @@ def test_routing_that_fails_for_good_hides_no_document(
 
 def test_routing_that_is_late_hides_no_document(router: Router) -> None:
     router.rule(user_id=str(router.org.users["reviewer"]))
-    made = [_upload(router, router.desk.schema(), text) for text in ("one", "two")]
+    made = [_upload(router, router.workspace.schema(), text) for text in ("one", "two")]
     late, fresh = (one["id"] for one in made)
-    router.desk.sql(
+    router.workspace.sql(
         "UPDATE artifacts SET routing_since = now() - interval '11 minutes' WHERE id = :id", id=late
     )
     everything = tenancy.across_organizations(reason="as the job")
@@ -151,11 +151,11 @@ def test_a_document_that_is_read_again_is_routed_and_ingested_once(
 ) -> None:
     router.rule(user_id=str(router.org.users["reviewer"]))
     api = router.org.api("admin")
-    made = _upload(router, router.desk.schema())["id"]
+    made = _upload(router, router.workspace.schema())["id"]
     work()
     for _ in range(2):
         assert api.post(f"/artifacts/{made}/reprocess").status_code == 202
         work()
         assert router.artifact(made)["status"] == "ready"
-    (event,) = router.desk.events("artifact.ingested")
+    (event,) = router.workspace.events("artifact.ingested")
     assert (event["artifact_id"], event["page_count"]) == (made, 1)

@@ -20,7 +20,7 @@ def _order(router: Router) -> list[str]:
 
 
 def test_a_rule_is_made_read_changed_and_deleted(router: Router) -> None:
-    team, schema = router.team("ann"), str(router.desk.schema())
+    team, schema = router.team("ann"), str(router.workspace.schema())
     action = {"team_id": team, "strategy": "round_robin", "priority": 80, "due_in_hours": 24}
     made = router.rule(where("name", "ends_with", ".pdf"), **action, schema_id=schema)
     assert made["conditions"] == {"all": [where("name", "ends_with", ".pdf")]}
@@ -185,7 +185,7 @@ def test_the_order_is_set_as_a_whole(router: Router, other_org: Org) -> None:
 
 def test_there_are_200_rules_at_most(router: Router) -> None:
     first = router.rule(priority=1)
-    router.desk.sql(
+    router.workspace.sql(
         "INSERT INTO routing_rules (organization_id, id, name, enabled, position, conditions,"
         " priority, stop, created_at, updated_at, revision)"
         " SELECT organization_id, gen_random_uuid(), name, true, i, conditions, 1, true, now(),"
@@ -271,15 +271,15 @@ def test_a_rule_that_loses_its_member_is_disabled(router: Router, work: Callable
 
 
 def test_a_rule_that_loses_its_schema_is_disabled(router: Router) -> None:
-    schema = router.desk.schema()
+    schema = router.workspace.schema()
     rule = router.rule(schema_id=str(schema), priority=3)
-    router.desk.sql("DELETE FROM schemas WHERE id = :id", id=str(schema))
+    router.workspace.sql("DELETE FROM schemas WHERE id = :id", id=str(schema))
     assert router.read(rule)["disabled_reason"] == "schema_deleted"
 
 
 def test_the_audit_log_tells_of_rules_and_not_of_matches(router: Router) -> None:
     rule = router.rule(priority=9)
-    router.route(router.desk.artifact())
+    router.route(router.workspace.artifact())
     router.org.api("admin").patch(f"/routing-rules/{rule['id']}", json={"enabled": False})
     path = f"/organizations/{router.org.slug}/audit-log?target_type=routing_rules"
     entries = router.org.api("owner").get(path).json["data"]

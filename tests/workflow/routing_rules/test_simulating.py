@@ -6,8 +6,8 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.desk import Desk
 from tests.factories.routing import Router, where
+from tests.factories.workspace import Workspace
 
 
 def test_each_rule_says_why(router: Router) -> None:
@@ -19,7 +19,7 @@ def test_each_rule_says_why(router: Router) -> None:
         where("name", "starts_with", "INV"), name="hit", user_id=str(router.org.users["labeler"])
     )
     late = router.rule(name="late", priority=3)
-    artifact_id = router.desk.artifact()
+    artifact_id = router.workspace.artifact()
     (told,) = router.simulate(artifact_ids=[str(artifact_id)])
     assert (told["artifact_id"], told["name"]) == (str(artifact_id), "invoice.txt")
     assert told["waiting"]
@@ -53,7 +53,7 @@ def test_it_says_what_routing_then_does_and_changes_nothing(router: Router) -> N
     team = router.team("ann", "ben")
     router.rule(where("name", "equals", "a"), team_id=team, strategy="round_robin", stop=False)
     router.rule(priority=66, due_in_hours=3)
-    ids = [router.desk.artifact(name=name) for name in "aab"]
+    ids = [router.workspace.artifact(name=name) for name in "aab"]
     before = router.rules()
     for _ in range(2):
         told = router.simulate(artifact_ids=[str(one) for one in ids])
@@ -75,7 +75,7 @@ def test_it_says_what_routing_then_does_and_changes_nothing(router: Router) -> N
 
 def test_documents_that_are_not_there_and_rules_that_are_not_saved(router: Router) -> None:
     router.rule(name="saved", priority=1)
-    schema, team = str(router.desk.schema()), router.team("ann")
+    schema, team = str(router.workspace.schema()), router.team("ann")
     document = {
         "name": "A.pdf",
         "media_type": "application/pdf",
@@ -153,7 +153,7 @@ def test_what_is_refused(router: Router, body: dict[str, Any], status: int, fiel
 
 
 def test_documents_of_others_are_none(router: Router, other_org: Org) -> None:
-    mine, theirs = router.desk.artifact(), Desk(other_org).artifact()
+    mine, theirs = router.workspace.artifact(), Workspace(other_org).artifact()
     answers = [
         router.org.api("admin").post(
             "/routing-rules/simulate", json={"artifact_ids": [str(mine), str(one)]}

@@ -20,7 +20,7 @@ def _given(router: Router, ids: list[UUID]) -> list[str | None]:
 
 
 def _notes(router: Router, artifact_id: UUID) -> list[str | None]:
-    rows = router.desk.sql(
+    rows = router.workspace.sql(
         "SELECT outcome FROM artifact_routings WHERE artifact_id = :i", i=artifact_id
     )
     return [row.outcome["note"] for row in rows]
@@ -30,7 +30,7 @@ def test_everyone_is_the_team_itself(router: Router) -> None:
     team = router.team("ann")
     router.rule(where("name", "equals", "a"), team_id=team, strategy="everyone")
     router.rule(team_id=team)
-    ids = [router.desk.artifact(name=name) for name in "ab"]
+    ids = [router.workspace.artifact(name=name) for name in "ab"]
     router.route(*ids)
     assert _given(router, ids) == [team, team]
 
@@ -38,7 +38,7 @@ def test_everyone_is_the_team_itself(router: Router) -> None:
 def test_by_turns_over_batches_and_through_comings_and_goings(router: Router) -> None:
     team = router.team("ann", "ben", "cas")
     router.rule(team_id=team, strategy="round_robin")
-    ids = [router.desk.artifact() for _ in range(9)]
+    ids = [router.workspace.artifact() for _ in range(9)]
     for artifact_id in ids[:4]:
         router.route(artifact_id)
     router.route(*ids[4:])
@@ -47,7 +47,7 @@ def test_by_turns_over_batches_and_through_comings_and_goings(router: Router) ->
     assert _given(router, ids) == turns * 3
     path = f"/teams/{team}/members/{router.org.users[turns[0]]}"
     assert router.org.api("admin").delete(path).status_code == 204
-    more = [router.desk.artifact() for _ in range(2)]
+    more = [router.workspace.artifact() for _ in range(2)]
     router.route(*more)
     assert _given(router, more) == turns[1:]
 
@@ -56,9 +56,11 @@ def test_viewers_and_disabled_accounts_get_no_turn(router: Router) -> None:
     router.org.add_user("vic", "viewer")
     router.org.add_user("out", "labeler")
     team = router.team("ann", "vic", "out")
-    router.desk.sql("UPDATE users SET disabled_at = now() WHERE id = :i", i=router.org.users["out"])
+    router.workspace.sql(
+        "UPDATE users SET disabled_at = now() WHERE id = :i", i=router.org.users["out"]
+    )
     router.rule(team_id=team, strategy="round_robin")
-    ids = [router.desk.artifact() for _ in range(3)]
+    ids = [router.workspace.artifact() for _ in range(3)]
     router.route(*ids)
     assert _given(router, ids) == ["ann"] * 3
 
@@ -68,7 +70,7 @@ def test_a_team_of_nobody_who_labels_gets_it_as_a_team(router: Router, strategy:
     router.org.add_user("vic", "viewer")
     team = router.team("vic")
     router.rule(team_id=team, strategy=strategy)
-    artifact_id = router.desk.artifact()
+    artifact_id = router.workspace.artifact()
     router.route(artifact_id)
     assert router.get_assignee(artifact_id) == team
     assert _notes(router, artifact_id) == ["no_member_can_label"]
@@ -78,12 +80,12 @@ def test_the_least_loaded_by_what_is_open_and_what_was_just_given(router: Router
     team = router.team("ann", "ben")
     ann = [{"user_id": str(router.org.users["ann"]), "team_id": None}]
     for _ in range(3):
-        router.desk.artifact(assignees=ann)
-        router.desk.artifact(assignees=ann, status="done")
+        router.workspace.artifact(assignees=ann)
+        router.workspace.artifact(assignees=ann, status="done")
     # A rule by name counts for the strategy of another one, in the same batch.
     router.rule(where("name", "equals", "named"), user_id=str(router.org.users["ben"]))
     router.rule(team_id=team, strategy="least_loaded")
-    ids = [router.desk.artifact(name=name) for name in ["named"] + ["x"] * 4]
+    ids = [router.workspace.artifact(name=name) for name in ["named"] + ["x"] * 4]
     router.route(*ids)
     assert Counter(_given(router, ids)) == {"ben": 4, "ann": 1}
     assert _given(router, ids)[:3] == ["ben"] * 3
@@ -95,9 +97,9 @@ def test_one_batch_levels_what_people_have(router: Router) -> None:
     for name, number in held.items():
         assignee = [{"user_id": str(router.org.users[name]), "team_id": None}]
         for _ in range(number):
-            router.desk.artifact(assignees=assignee)
+            router.workspace.artifact(assignees=assignee)
     router.rule(team_id=team, strategy="least_loaded")
-    ids = [router.desk.artifact() for _ in range(50)]
+    ids = [router.workspace.artifact() for _ in range(50)]
     router.route(*ids)
     given = Counter(_given(router, ids))
     assert sorted(held.get(name or "", 0) + number for name, number in given.items()) == [
@@ -111,9 +113,9 @@ def test_batches_at_once_count_what_the_others_gave(router: Router) -> None:
     team = router.team("ann", "ben", "cas")
     ann = [{"user_id": str(router.org.users["ann"]), "team_id": None}]
     for _ in range(8):
-        router.desk.artifact(assignees=ann)
+        router.workspace.artifact(assignees=ann)
     router.rule(team_id=team, strategy="least_loaded")
-    ids = [router.desk.artifact() for _ in range(40)]
+    ids = [router.workspace.artifact() for _ in range(40)]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda part: router.route(*part), [ids[n::4] for n in range(4)]))
     assert Counter(_given(router, ids)) == {"ann": 8, "ben": 16, "cas": 16}
@@ -125,20 +127,24 @@ def test_by_skill_among_all_teams_under_it(router: Router) -> None:
     router.team("cas", name="Lowest", parent_id=under, skills=["leases"])
     elsewhere = router.team("ben", "dot", name="Elsewhere", skills=["leases", "dutch"])
     router.rule(team_id=top, strategy="skills")
-    schema = router.desk.schema()
-    router.desk.sql(
+    schema = router.workspace.schema()
+    router.workspace.sql(
         "UPDATE schemas SET required_skill_keys = '{dutch,leases}' WHERE id = :i", i=schema
     )
-    ids = [router.desk.artifact(schema) for _ in range(2)]
+    ids = [router.workspace.artifact(schema) for _ in range(2)]
     router.route(*ids)
     # Only ben has both, one of them by a team elsewhere; dot is in no team under the top.
     assert _given(router, ids) == ["ben", "ben"]
-    router.desk.sql("UPDATE schemas SET required_skill_keys = '{leases}' WHERE id = :i", i=schema)
-    ids = [router.desk.artifact(schema) for _ in range(4)]
+    router.workspace.sql(
+        "UPDATE schemas SET required_skill_keys = '{leases}' WHERE id = :i", i=schema
+    )
+    ids = [router.workspace.artifact(schema) for _ in range(4)]
     router.route(*ids)
     assert Counter(_given(router, ids)) == {"ann": 2, "cas": 2}
-    router.desk.sql("UPDATE schemas SET required_skill_keys = '{latin}' WHERE id = :i", i=schema)
-    nobody = router.desk.artifact(schema)
+    router.workspace.sql(
+        "UPDATE schemas SET required_skill_keys = '{latin}' WHERE id = :i", i=schema
+    )
+    nobody = router.workspace.artifact(schema)
     router.route(nobody)
     assert router.get_assignee(nobody) == top
     assert _notes(router, nobody) == ["no_member_has_the_skills"]
@@ -148,10 +154,12 @@ def test_by_skill_among_all_teams_under_it(router: Router) -> None:
 def test_the_skills_are_those_of_the_schema_that_the_rule_gives(router: Router) -> None:
     team = router.team("ann", "ben")
     router.team("ben", name="Skilled", skills=["latin"])
-    schema = router.desk.schema()
-    router.desk.sql("UPDATE schemas SET required_skill_keys = '{latin}' WHERE id = :i", i=schema)
+    schema = router.workspace.schema()
+    router.workspace.sql(
+        "UPDATE schemas SET required_skill_keys = '{latin}' WHERE id = :i", i=schema
+    )
     router.rule(team_id=team, strategy="skills", schema_id=str(schema))
-    ids = [router.desk.artifact() for _ in range(2)]
+    ids = [router.workspace.artifact() for _ in range(2)]
     router.route(*ids)
     assert _given(router, ids) == ["ben", "ben"]
 
@@ -159,10 +167,10 @@ def test_the_skills_are_those_of_the_schema_that_the_rule_gives(router: Router) 
 def test_a_user_who_became_a_viewer_gets_nothing_more(router: Router) -> None:
     router.org.add_user("ann", "labeler")
     rule = router.rule(user_id=str(router.org.users["ann"]), priority=77)
-    router.desk.sql(
+    router.workspace.sql(
         "UPDATE memberships SET role = 'viewer' WHERE user_id = :i", i=router.org.users["ann"]
     )
-    artifact_id = router.desk.artifact()
+    artifact_id = router.workspace.artifact()
     router.route(artifact_id)
     assert router.get_assignee(artifact_id) is None
     assert _notes(router, artifact_id) == ["user_cannot_label"]
@@ -187,7 +195,7 @@ def test_somebody_who_leaves_while_a_batch_is_routed_gets_nothing(
         return lock(user_ids, role)
 
     monkeypatch.setattr(routing, "lock_eligible", lock_late)
-    ids = [router.desk.artifact() for _ in range(4)]
+    ids = [router.workspace.artifact() for _ in range(4)]
     router.route(*ids)
     assert _given(router, ids) == ["ben"] * 4
 
@@ -195,7 +203,7 @@ def test_somebody_who_leaves_while_a_batch_is_routed_gets_nothing(
 def test_two_batches_at_once_take_turns(router: Router) -> None:
     team = router.team("ann", "ben", "cas")
     rule = router.rule(team_id=team, strategy="round_robin")
-    ids = [router.desk.artifact() for _ in range(60)]
+    ids = [router.workspace.artifact() for _ in range(60)]
     with ThreadPoolExecutor(4) as pool:
         routed = list(pool.map(lambda part: router.route(*part), [ids[i::6] for i in range(6)]))
     assert sum(routed) == 60
@@ -206,7 +214,7 @@ def test_two_batches_at_once_take_turns(router: Router) -> None:
 def test_what_comes_in_twice_at_once_is_routed_once(router: Router) -> None:
     team = router.team("ann", "ben")
     rule = router.rule(team_id=team, strategy="least_loaded")
-    ids = [router.desk.artifact() for _ in range(20)]
+    ids = [router.workspace.artifact() for _ in range(20)]
     with ThreadPoolExecutor(3) as pool:
         routed = list(pool.map(lambda part: router.route(*part), [ids, ids[::-1], ids]))
     assert sorted(routed) == [0, 0, 20]
@@ -219,7 +227,7 @@ def test_a_rule_edited_meanwhile_holds_for_the_next_batch(
 ) -> None:
     monkeypatch.setattr(routing, "BATCH", 5)
     rule = router.rule(priority=10)
-    ids = [router.desk.artifact() for _ in range(10)]
+    ids = [router.workspace.artifact() for _ in range(10)]
     edited: list[Any] = []
 
     def checkpoint() -> None:
@@ -243,7 +251,7 @@ def test_a_team_that_is_deleted_while_it_is_given_work_keeps_none(
 ) -> None:
     team = make_team(router.org)["id"]
     router.rule(team_id=team)
-    ids = [router.desk.artifact() for _ in range(30)]
+    ids = [router.workspace.artifact() for _ in range(30)]
     with ThreadPoolExecutor(2) as pool:
         deleted = pool.submit(lambda: router.org.api("admin").delete(f"/teams/{team}"))
         list(pool.map(router.route, ids))

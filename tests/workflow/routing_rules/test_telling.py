@@ -23,16 +23,16 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 def _told(router: Router) -> Counter[tuple[str, str]]:
     """(user, title) of every notification."""
     names = {user_id: name for name, user_id in router.org.users.items()}
-    rows = router.desk.sql("SELECT user_id, title FROM notifications")
+    rows = router.workspace.sql("SELECT user_id, title FROM notifications")
     return Counter((names[row.user_id], row.title) for row in rows)
 
 
 def test_many_batches_are_one_notification_to_each(router: Router, work: Work) -> None:
     team = router.team("ann", "ben")
-    artifacts = [router.desk.artifact() for _ in range(7)]
+    artifacts = [router.workspace.artifact() for _ in range(7)]
     router.rule(team_id=team, strategy="round_robin", apply=True)
     work()
-    assert len(router.desk.events("artifacts.assigned")) == 4
+    assert len(router.workspace.events("artifacts.assigned")) == 4
     assert sorted(Counter(map(router.get_assignee, artifacts)).values()) == [3, 4]
     given = Counter(map(router.get_assignee, artifacts))
     assert _told(router) == {
@@ -43,7 +43,7 @@ def test_many_batches_are_one_notification_to_each(router: Router, work: Work) -
 def test_a_run_that_goes_on_tells_of_what_is_left(router: Router, work: Work) -> None:
     router.rule(user_id=str(router.org.users["labeler"]))
     for _ in range(5):
-        router.desk.artifact()
+        router.workspace.artifact()
 
     def lost() -> None:
         db.checkpoint()
@@ -67,7 +67,7 @@ def test_whoever_got_something_of_a_run_that_was_given_up_is_told(
     router: Router, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     router.rule(user_id=str(router.org.users["labeler"]))
-    artifacts = [router.desk.artifact() for _ in range(5)]
+    artifacts = [router.workspace.artifact() for _ in range(5)]
     poisoned, write = max(artifacts), routing._write_assignments
 
     def fail(found: list[routing.MatchedDocument], *more: object) -> None:
@@ -87,7 +87,7 @@ def test_two_applications_in_a_row_are_counted_together(router: Router, work: Wo
     router.rule(user_id=str(router.org.users["labeler"]))
     for _ in range(2):
         for _ in range(3):
-            router.desk.artifact()
+            router.workspace.artifact()
         assert router.apply() == 3
     work()
     assert _told(router) == {("labeler", "6 documents were assigned to you"): 1}
@@ -95,7 +95,7 @@ def test_two_applications_in_a_row_are_counted_together(router: Router, work: Wo
 
 def test_of_a_single_document_the_name_is_told(router: Router, work: Work) -> None:
     router.rule(user_id=str(router.org.users["labeler"]))
-    router.desk.artifact(name="Bill.pdf")
+    router.workspace.artifact(name="Bill.pdf")
     assert router.apply() == 1
     work()
     assert _told(router) == {("labeler", "Bill.pdf was assigned to you"): 1}
@@ -106,7 +106,7 @@ def test_members_of_teams_are_told_the_number_of_theirs(router: Router, work: Wo
     router.rule(where("name", "equals", "bill"), team_id=bills)
     router.rule(team_id=letters)
     for name in ("bill", "letter", "bill", "letter", "letter"):
-        router.desk.artifact(name=name)
+        router.workspace.artifact(name=name)
     assert router.apply() == 5
     work()
     assert _told(router) == {

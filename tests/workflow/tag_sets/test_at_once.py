@@ -11,7 +11,7 @@ from sqlalchemy import event
 
 from app.kit import db
 from app.kit.prepared import Prepared
-from tests.factories.desk import Desk, counts, tag
+from tests.factories.workspace import Workspace, counts, tag
 
 _THREADS = 4
 
@@ -28,12 +28,12 @@ def _together(*calls: Callable[[], Any]) -> list[Any]:
         return list(pool.map(run, calls))
 
 
-def test_of_writers_at_once_exactly_one_wins(desk: Desk) -> None:
-    draft = desk.draft()
+def test_of_writers_at_once_exactly_one_wins(workspace: Workspace) -> None:
+    draft = workspace.draft()
     for turn in range(10):
         answers = _together(
             *(
-                lambda v=f"{turn}-{i}", d=draft: desk.save(d, [tag("number", v)])
+                lambda v=f"{turn}-{i}", d=draft: workspace.save(d, [tag("number", v)])
                 for i in range(_THREADS)
             )
         )
@@ -46,78 +46,84 @@ def test_of_writers_at_once_exactly_one_wins(desk: Desk) -> None:
             (change,) = lost["details"]["changes"]
             assert change["to"] == won["tags"][0]
         draft = won
-    kept = desk.revisions(draft["id"])
+    kept = workspace.revisions(draft["id"])
     assert [r.number for r in kept] == list(range(1, 12))
     assert kept[-1].tags == draft["tags"]
-    assert len(desk.events("tag_set.saved")) == 10
+    assert len(workspace.events("tag_set.saved")) == 10
 
 
-def test_of_acceptances_at_once_one_stands_and_is_told_once(desk: Desk) -> None:
-    desk.org.add_user("other", "reviewer")
-    schema_id = desk.schema()
+def test_of_acceptances_at_once_one_stands_and_is_told_once(workspace: Workspace) -> None:
+    workspace.org.add_user("other", "reviewer")
+    schema_id = workspace.schema()
     for _ in range(5):
-        sent = desk.submitted(desk.artifact(schema_id))
+        sent = workspace.submitted(workspace.artifact(schema_id))
         path = f"/tag-sets/{sent['id']}/accept"
         answers = _together(
-            *(lambda r=r, p=path: desk.org.api(r).post(p, json={}) for r in ("reviewer", "other"))
+            *(
+                lambda r=r, p=path: workspace.org.api(r).post(p, json={})
+                for r in ("reviewer", "other")
+            )
         )
         assert sorted(a.status_code for a in answers) == [200, 409]
         (lost,) = [a.json["error"] for a in answers if a.status_code == 409]
         assert lost["details"] == {"state": "accepted"}
-        told = [t for t in desk.events("tag_set.accepted") if t["tag_set_id"] == sent["id"]]
+        told = [t for t in workspace.events("tag_set.accepted") if t["tag_set_id"] == sent["id"]]
         assert len(told) == 1
-        assert [r.number for r in desk.revisions(sent["id"])] == [1, 2, 3, 4]
+        assert [r.number for r in workspace.revisions(sent["id"])] == [1, 2, 3, 4]
 
 
-def test_a_save_and_a_submission_at_once_lose_nothing(desk: Desk) -> None:
-    schema_id = desk.schema()
+def test_a_save_and_a_submission_at_once_lose_nothing(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
     for _ in range(5):
-        draft = desk.saved(desk.artifact(schema_id))
+        draft = workspace.saved(workspace.artifact(schema_id))
         saved, sent = _together(
-            lambda d=draft: desk.save(d, [tag("number", "B")]),
-            lambda d=draft: desk.org.api("labeler").post(f"/tag-sets/{d['id']}/submit"),
+            lambda d=draft: workspace.save(d, [tag("number", "B")]),
+            lambda d=draft: workspace.org.api("labeler").post(f"/tag-sets/{d['id']}/submit"),
         )
         assert sent.status_code == 200
-        read = desk.org.api("reviewer").get(f"/tag-sets/{draft['id']}").json["data"]
+        read = workspace.org.api("reviewer").get(f"/tag-sets/{draft['id']}").json["data"]
         expected = "B" if saved.status_code == 200 else "A-1"
         assert read["tags"][0]["value"] == expected
         assert read["status"] == "submitted"
 
 
-def test_of_drafts_at_once_one_takes_the_document(desk: Desk) -> None:
-    desk.org.add_user("second", "labeler")
-    schema_id = desk.schema()
+def test_of_drafts_at_once_one_takes_the_document(workspace: Workspace) -> None:
+    workspace.org.add_user("second", "labeler")
+    schema_id = workspace.schema()
     for _ in range(5):
-        artifact_id = desk.artifact(schema_id)
+        artifact_id = workspace.artifact(schema_id)
         path = f"/artifacts/{artifact_id}/tag-sets"
         answers = _together(
             *(
-                lambda r=r, p=path: desk.org.api(r).post(p, json={})
+                lambda r=r, p=path: workspace.org.api(r).post(p, json={})
                 for r in ("labeler", "second", "labeler")
             )
         )
         assert sorted(a.status_code for a in answers) == [201, 409, 409]
-        assert desk.artifact_row(artifact_id).label_counts == counts(draft=1)
+        assert workspace.artifact_row(artifact_id).label_counts == counts(draft=1)
 
 
-def test_label_sets_of_one_document_are_counted_right(desk: Desk) -> None:
-    artifact_id = desk.artifact(desk.schema(labels_per_artifact=4))
+def test_label_sets_of_one_document_are_counted_right(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=4))
     people = ["labeler", "second", "third", "fourth"]
     for name in people[1:]:
-        desk.org.add_user(name, "labeler")
-    drafts = {name: desk.saved(artifact_id, by=name) for name in people}
+        workspace.org.add_user(name, "labeler")
+    drafts = {name: workspace.saved(artifact_id, by=name) for name in people}
     answers = _together(
-        *(lambda n=n: desk.org.api(n).post(f"/tag-sets/{drafts[n]['id']}/submit") for n in people)
+        *(
+            lambda n=n: workspace.org.api(n).post(f"/tag-sets/{drafts[n]['id']}/submit")
+            for n in people
+        )
     )
     assert {a.status_code for a in answers} == {200}
-    row = desk.artifact_row(artifact_id)
+    row = workspace.artifact_row(artifact_id)
     assert (row.status, row.label_counts) == ("in_review", counts(submitted=4))
 
 
 def test_a_save_is_five_statements_at_most(
-    desk: Desk, app: Flask, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draft = desk.saved()
+    draft = workspace.saved()
     sent: list[str] = []
     run = Prepared.rows
 
@@ -133,10 +139,10 @@ def test_a_save_is_five_statements_at_most(
     monkeypatch.setattr(Prepared, "rows", note_prepared)
     event.listen(engine, "after_cursor_execute", note)
     try:
-        saved = desk.save(draft, [tag("number", "A-2")])
+        saved = workspace.save(draft, [tag("number", "A-2")])
     finally:
         event.remove(engine, "after_cursor_execute", note)
     assert saved.status_code == 200
     assert {"authenticate", "lock_draft", "save_draft"} < set(sent)
-    assert len(desk.events("tag_set.saved")) == 2
+    assert len(workspace.events("tag_set.saved")) == 2
     assert len(sent) <= 5, sent

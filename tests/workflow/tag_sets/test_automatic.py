@@ -8,36 +8,41 @@ import pytest
 
 from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.service.automatic import is_confident
-from tests.factories.desk import POLICY, Desk, counts, rows, tag
+from tests.factories.workspace import POLICY, Workspace, counts, rows, tag
 from tests.workflow.tag_sets.test_at_once import _together
 
 A, B = tag("number", "A"), tag("number", "B")
 
 
 def _sent(
-    desk: Desk, artifact_id: UUID, tags: list[Any], *, by: str = "labeler", model: bool = False
+    workspace: Workspace,
+    artifact_id: UUID,
+    tags: list[Any],
+    *,
+    by: str = "labeler",
+    model: bool = False,
 ) -> dict[str, Any]:
-    draft = desk.save(desk.draft(artifact_id, by=by), tags, by=by).json["data"]
+    draft = workspace.save(workspace.draft(artifact_id, by=by), tags, by=by).json["data"]
     if model:
-        desk.mark_as_models(draft)
-    answer = desk.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
+        workspace.mark_as_models(draft)
+    answer = workspace.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
 
 
-def _overlapping(desk: Desk, **policy: Any) -> UUID:
-    desk.org.add_user("second", "labeler")
+def _overlapping(workspace: Workspace, **policy: Any) -> UUID:
+    workspace.org.add_user("second", "labeler")
     schema = {"labels_per_artifact": 2, "auto_accept_agreement": 0.8, **policy}
-    return desk.artifact(desk.schema(**schema))
+    return workspace.artifact(workspace.schema(**schema))
 
 
-def _state(desk: Desk, tag_set: dict[str, Any]) -> str:
-    found = desk.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]["status"]
+def _state(workspace: Workspace, tag_set: dict[str, Any]) -> str:
+    found = workspace.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]["status"]
     return str(found)
 
 
-def _flags(desk: Desk) -> dict[str, list[str]]:
-    queue = desk.org.api("reviewer").get("/review-queue").json["data"]
+def _flags(workspace: Workspace) -> dict[str, list[str]]:
+    queue = workspace.org.api("reviewer").get("/review-queue").json["data"]
     return {item["id"]: item["flags"] for item in queue}
 
 
@@ -59,125 +64,135 @@ def test_each_tag_must_be_as_sure(confidences: list[Any], least: Any, enough: bo
     assert not is_confident([{**one, "source": "import"} for one in tags], least)
 
 
-def test_by_confidence(desk: Desk) -> None:
-    schema = desk.schema(auto_accept_confidence=0.8)
+def test_by_confidence(workspace: Workspace) -> None:
+    schema = workspace.schema(auto_accept_confidence=0.8)
     sure = tag("number", "A", confidence=0.9)
-    sent = _sent(desk, desk.artifact(schema), [sure], model=True)
+    sent = _sent(workspace, workspace.artifact(schema), [sure], model=True)
     assert (sent["status"], sent["reviewer"]) == ("accepted", None)
-    (told,) = desk.events("tag_set.accepted")
+    (told,) = workspace.events("tag_set.accepted")
     assert (told["tag_set_id"], told["reviewer_id"]) == (sent["id"], None)
-    assert desk.artifact_row(sent["artifact_id"]).status == "done"
+    assert workspace.artifact_row(sent["artifact_id"]).status == "done"
     for doubt in (A, tag("number", "A", confidence=0.7)):
-        assert _sent(desk, desk.artifact(schema), [doubt], model=True)["status"] == "submitted"
-    assert len(desk.events("tag_set.accepted")) == 1
+        assert (
+            _sent(workspace, workspace.artifact(schema), [doubt], model=True)["status"]
+            == "submitted"
+        )
+    assert len(workspace.events("tag_set.accepted")) == 1
 
 
-def test_what_was_rejected_no_machine_accepts(desk: Desk) -> None:
-    sent = _sent(desk, desk.artifact(desk.schema(auto_accept_confidence=0.8)), [A])
+def test_what_was_rejected_no_machine_accepts(workspace: Workspace) -> None:
+    sent = _sent(workspace, workspace.artifact(workspace.schema(auto_accept_confidence=0.8)), [A])
     path = f"/tag-sets/{sent['id']}"
     body = {"reason": "Surely not."}
-    back = desk.org.api("reviewer").post(f"{path}/reject", json=body).json["data"]
-    desk.save(back, [tag("number", "A", confidence=1.0)])
-    again = desk.org.api("labeler").post(f"{path}/submit").json["data"]
+    back = workspace.org.api("reviewer").post(f"{path}/reject", json=body).json["data"]
+    workspace.save(back, [tag("number", "A", confidence=1.0)])
+    again = workspace.org.api("labeler").post(f"{path}/submit").json["data"]
     assert again["status"] == "submitted"
 
 
-def test_by_agreement_once_the_last_is_submitted(desk: Desk) -> None:
-    artifact_id = _overlapping(desk)
-    first = _sent(desk, artifact_id, [A])
+def test_by_agreement_once_the_last_is_submitted(workspace: Workspace) -> None:
+    artifact_id = _overlapping(workspace)
+    first = _sent(workspace, artifact_id, [A])
     assert first["status"] == "submitted"
-    second = _sent(desk, artifact_id, [A], by="second")
+    second = _sent(workspace, artifact_id, [A], by="second")
     assert second["status"] == "accepted"
-    assert _state(desk, first) == "accepted"
-    told = desk.events("tag_set.accepted")
+    assert _state(workspace, first) == "accepted"
+    told = workspace.events("tag_set.accepted")
     assert sorted(t["tag_set_id"] for t in told) == sorted([first["id"], second["id"]])
     assert {t["reviewer_id"] for t in told} == {None}
-    row = desk.artifact_row(artifact_id)
+    row = workspace.artifact_row(artifact_id)
     assert (row.status, row.label_counts) == ("done", counts(accepted=2))
-    assert desk.revisions(first["id"])[-1].kind == "accept"
-    assert _flags(desk) == {}
+    assert workspace.revisions(first["id"])[-1].kind == "accept"
+    assert _flags(workspace) == {}
 
 
-def test_below_it_all_are_flagged_and_wait(desk: Desk) -> None:
-    artifact_id = _overlapping(desk)
-    first = _sent(desk, artifact_id, [A])
-    assert _flags(desk) == {first["id"]: []}
-    second = _sent(desk, artifact_id, [B], by="second")
-    assert _flags(desk) == {first["id"]: ["disagreement"], second["id"]: ["disagreement"]}
-    assert desk.artifact_row(artifact_id).status == "in_review"
-    assert desk.events("tag_set.accepted") == []
+def test_below_it_all_are_flagged_and_wait(workspace: Workspace) -> None:
+    artifact_id = _overlapping(workspace)
+    first = _sent(workspace, artifact_id, [A])
+    assert _flags(workspace) == {first["id"]: []}
+    second = _sent(workspace, artifact_id, [B], by="second")
+    assert _flags(workspace) == {first["id"]: ["disagreement"], second["id"]: ["disagreement"]}
+    assert workspace.artifact_row(artifact_id).status == "in_review"
+    assert workspace.events("tag_set.accepted") == []
     # The flag is no change of the label set.
-    assert desk.org.api("reviewer").get(f"/tag-sets/{first['id']}").json["data"] == first
+    assert workspace.org.api("reviewer").get(f"/tag-sets/{first['id']}").json["data"] == first
 
 
-def test_the_share_is_the_schemas(desk: Desk) -> None:
-    artifact_id = _overlapping(desk, auto_accept_agreement=0.5)
-    _sent(desk, artifact_id, [A, tag("pages", 1)])
-    second = _sent(desk, artifact_id, [A, tag("pages", 2)], by="second")
+def test_the_share_is_the_schemas(workspace: Workspace) -> None:
+    artifact_id = _overlapping(workspace, auto_accept_agreement=0.5)
+    _sent(workspace, artifact_id, [A, tag("pages", 1)])
+    second = _sent(workspace, artifact_id, [A, tag("pages", 2)], by="second")
     assert second["status"] == "accepted"
 
 
-def test_what_was_sent_back_agrees_with_what_its_labeler_saw(desk: Desk) -> None:
-    artifact_id = _overlapping(desk)
-    first = _sent(desk, artifact_id, [A])
-    second = _sent(desk, artifact_id, [B], by="second")
+def test_what_was_sent_back_agrees_with_what_its_labeler_saw(workspace: Workspace) -> None:
+    artifact_id = _overlapping(workspace)
+    first = _sent(workspace, artifact_id, [A])
+    second = _sent(workspace, artifact_id, [B], by="second")
     path = f"/tag-sets/{second['id']}"
-    back = desk.org.api("reviewer").post(f"{path}/reject", json={"reason": "No."}).json["data"]
-    desk.save(back, [A], by="second")
-    assert desk.org.api("second").post(f"{path}/submit").json["data"]["status"] == "submitted"
-    assert _flags(desk) == {first["id"]: [], second["id"]: ["resubmitted"]}
-    assert desk.events("tag_set.accepted") == []
+    back = workspace.org.api("reviewer").post(f"{path}/reject", json={"reason": "No."}).json["data"]
+    workspace.save(back, [A], by="second")
+    assert workspace.org.api("second").post(f"{path}/submit").json["data"]["status"] == "submitted"
+    assert _flags(workspace) == {first["id"]: [], second["id"]: ["resubmitted"]}
+    assert workspace.events("tag_set.accepted") == []
 
 
-def test_one_in_a_reviewers_hands_is_left_to_them(desk: Desk) -> None:
-    artifact_id = _overlapping(desk)
-    first = _sent(desk, artifact_id, [A])
-    taken = desk.org.api("reviewer").post(f"/review-queue/{first['id']}/claim", json={})
+def test_one_in_a_reviewers_hands_is_left_to_them(workspace: Workspace) -> None:
+    artifact_id = _overlapping(workspace)
+    first = _sent(workspace, artifact_id, [A])
+    taken = workspace.org.api("reviewer").post(f"/review-queue/{first['id']}/claim", json={})
     assert taken.status_code == 200, taken.json
-    second = _sent(desk, artifact_id, [A], by="second")
-    assert (second["status"], _state(desk, first)) == ("accepted", "submitted")
+    second = _sent(workspace, artifact_id, [A], by="second")
+    assert (second["status"], _state(workspace, first)) == ("accepted", "submitted")
     path = f"/tag-sets/{first['id']}/accept"
-    assert desk.org.api("reviewer").post(path, json={}).status_code == 200
+    assert workspace.org.api("reviewer").post(path, json={}).status_code == 200
 
 
-def test_one_that_was_escalated_is_left_to_whom_it_was_handed(desk: Desk) -> None:
-    artifact_id = _overlapping(desk)
-    first = _sent(desk, artifact_id, [A])
-    body = {"user_id": str(desk.org.users["admin"]), "reason": "Is A right?"}
-    handed = desk.org.api("reviewer").post(f"/review-queue/{first['id']}/escalate", json=body)
+def test_one_that_was_escalated_is_left_to_whom_it_was_handed(workspace: Workspace) -> None:
+    artifact_id = _overlapping(workspace)
+    first = _sent(workspace, artifact_id, [A])
+    body = {"user_id": str(workspace.org.users["admin"]), "reason": "Is A right?"}
+    handed = workspace.org.api("reviewer").post(f"/review-queue/{first['id']}/escalate", json=body)
     assert handed.status_code == 200, handed.json
-    second = _sent(desk, artifact_id, [A], by="second")
-    assert (second["status"], _state(desk, first)) == ("accepted", "submitted")
+    second = _sent(workspace, artifact_id, [A], by="second")
+    assert (second["status"], _state(workspace, first)) == ("accepted", "submitted")
 
 
-def test_the_lot_spares_what_agreement_would_not(desk: Desk) -> None:
-    artifact_id = _overlapping(desk, sample_rate=0.0)
-    assert _sent(desk, artifact_id, [A])["status"] == "accepted"
-    assert _sent(desk, artifact_id, [B], by="second")["status"] == "accepted"
-    assert desk.artifact_row(artifact_id).status == "done"
+def test_the_lot_spares_what_agreement_would_not(workspace: Workspace) -> None:
+    artifact_id = _overlapping(workspace, sample_rate=0.0)
+    assert _sent(workspace, artifact_id, [A])["status"] == "accepted"
+    assert _sent(workspace, artifact_id, [B], by="second")["status"] == "accepted"
+    assert workspace.artifact_row(artifact_id).status == "done"
 
 
 @pytest.mark.parametrize("policy", [{}, {"sample_rate": 0.0}, {"auto_accept_confidence": 0.5}])
-def test_whoever_was_rejected_may_have_seen_the_others(desk: Desk, policy: dict[str, Any]) -> None:
-    desk.org.add_user("second", "labeler")
+def test_whoever_was_rejected_may_have_seen_the_others(
+    workspace: Workspace, policy: dict[str, Any]
+) -> None:
+    workspace.org.add_user("second", "labeler")
     asked = {"labels_per_artifact": 2, "auto_accept_agreement": 0.8}
-    artifact_id = desk.artifact(desk.schema(**asked))
-    mine, theirs = _sent(desk, artifact_id, [A]), _sent(desk, artifact_id, [B], by="second")
+    artifact_id = workspace.artifact(workspace.schema(**asked))
+    mine, theirs = (
+        _sent(workspace, artifact_id, [A]),
+        _sent(workspace, artifact_id, [B], by="second"),
+    )
     body = {"reason": "Look again.", "send_to": "pool"}
-    desk.org.api("reviewer").post(f"/tag-sets/{theirs['id']}/reject", json=body)
-    _ask(desk, theirs, {**POLICY, **asked, **policy})
-    again = desk.org.api("second").post(f"/artifacts/{artifact_id}/tag-sets", {"from": mine["id"]})
+    workspace.org.api("reviewer").post(f"/tag-sets/{theirs['id']}/reject", json=body)
+    _ask(workspace, theirs, {**POLICY, **asked, **policy})
+    again = workspace.org.api("second").post(
+        f"/artifacts/{artifact_id}/tag-sets", {"from": mine["id"]}
+    )
     sure = [tag("number", "A", confidence=0.9)]
-    draft = desk.save(again.json["data"], sure, by="second").json["data"]
-    sent = desk.org.api("second").post(f"/tag-sets/{draft['id']}/submit").json["data"]
-    assert [_state(desk, one) for one in (sent, mine)] == ["submitted", "submitted"]
-    assert "resubmitted" in _flags(desk)[sent["id"]]
-    assert desk.events("tag_set.accepted") == []
+    draft = workspace.save(again.json["data"], sure, by="second").json["data"]
+    sent = workspace.org.api("second").post(f"/tag-sets/{draft['id']}/submit").json["data"]
+    assert [_state(workspace, one) for one in (sent, mine)] == ["submitted", "submitted"]
+    assert "resubmitted" in _flags(workspace)[sent["id"]]
+    assert workspace.events("tag_set.accepted") == []
 
 
-def _ask(desk: Desk, of: dict[str, Any], policy: dict[str, Any]) -> None:
+def _ask(workspace: Workspace, of: dict[str, Any], policy: dict[str, Any]) -> None:
     """Ask something else of a schema, before the service has read what it asks."""
-    desk.sql(
+    workspace.sql(
         "UPDATE schema_versions SET review_policy = CAST(:policy AS jsonb) WHERE id = :id",
         policy=json.dumps(policy),
         id=of["schema_version_id"],
@@ -185,36 +200,36 @@ def _ask(desk: Desk, of: dict[str, Any], policy: dict[str, Any]) -> None:
     rules.get_terms.cache_clear()
 
 
-def test_one_that_needs_no_review_still_agrees_with_those_that_wait(desk: Desk) -> None:
-    artifact_id = _overlapping(desk, auto_accept_confidence=0.9)
-    first = _sent(desk, artifact_id, [A])
+def test_one_that_needs_no_review_still_agrees_with_those_that_wait(workspace: Workspace) -> None:
+    artifact_id = _overlapping(workspace, auto_accept_confidence=0.9)
+    first = _sent(workspace, artifact_id, [A])
     sure = tag("number", "A", confidence=0.95)
-    assert _sent(desk, artifact_id, [sure], by="second", model=True)["status"] == "accepted"
-    assert _state(desk, first) == "accepted"
-    assert len(desk.events("tag_set.accepted")) == 2
+    assert _sent(workspace, artifact_id, [sure], by="second", model=True)["status"] == "accepted"
+    assert _state(workspace, first) == "accepted"
+    assert len(workspace.events("tag_set.accepted")) == 2
 
 
-def test_without_overlap_there_is_nobody_to_agree_with(desk: Desk) -> None:
-    artifact_id = desk.artifact(desk.schema(auto_accept_agreement=0.1))
-    assert _sent(desk, artifact_id, [A])["status"] == "submitted"
+def test_without_overlap_there_is_nobody_to_agree_with(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact(workspace.schema(auto_accept_agreement=0.1))
+    assert _sent(workspace, artifact_id, [A])["status"] == "submitted"
 
 
-def test_a_model_is_no_second_opinion(desk: Desk) -> None:
-    artifact_id = _overlapping(desk)
-    first = _sent(desk, artifact_id, [A])
-    desk.sql("UPDATE tag_sets SET source = 'model' WHERE id = :id", id=first["id"])
-    assert _sent(desk, artifact_id, [A], by="second")["status"] == "submitted"
+def test_a_model_is_no_second_opinion(workspace: Workspace) -> None:
+    artifact_id = _overlapping(workspace)
+    first = _sent(workspace, artifact_id, [A])
+    workspace.sql("UPDATE tag_sets SET source = 'model' WHERE id = :id", id=first["id"])
+    assert _sent(workspace, artifact_id, [A], by="second")["status"] == "submitted"
 
 
 @pytest.mark.parametrize("agree", [True, False])
-def test_the_last_two_at_once_are_decided_once(desk: Desk, agree: bool) -> None:
-    desk.org.add_user("second", "labeler")
-    schema_id = desk.schema(labels_per_artifact=2, auto_accept_agreement=0.8)
+def test_the_last_two_at_once_are_decided_once(workspace: Workspace, agree: bool) -> None:
+    workspace.org.add_user("second", "labeler")
+    schema_id = workspace.schema(labels_per_artifact=2, auto_accept_agreement=0.8)
     for _ in range(5):
-        artifact_id = desk.artifact(schema_id)
+        artifact_id = workspace.artifact(schema_id)
         drafts = {
-            name: desk.save(
-                desk.draft(artifact_id, by=name),
+            name: workspace.save(
+                workspace.draft(artifact_id, by=name),
                 [A if agree or name == "second" else B],
                 by=name,
             ).json["data"]
@@ -222,29 +237,31 @@ def test_the_last_two_at_once_are_decided_once(desk: Desk, agree: bool) -> None:
         }
         answers = _together(
             *(
-                lambda n=name, d=draft: desk.org.api(n).post(f"/tag-sets/{d['id']}/submit")
+                lambda n=name, d=draft: workspace.org.api(n).post(f"/tag-sets/{d['id']}/submit")
                 for name, draft in drafts.items()
             )
         )
         assert {answer.status_code for answer in answers} == {200}
         ids = {draft["id"] for draft in drafts.values()}
-        told = [t["tag_set_id"] for t in desk.events("tag_set.accepted") if t["tag_set_id"] in ids]
-        row = desk.artifact_row(artifact_id)
+        told = [
+            t["tag_set_id"] for t in workspace.events("tag_set.accepted") if t["tag_set_id"] in ids
+        ]
+        row = workspace.artifact_row(artifact_id)
         if agree:
             assert sorted(told) == sorted(ids)
             assert (row.status, row.label_counts) == ("done", counts(accepted=2))
         else:
             assert told == []
-            assert {tuple(_flags(desk)[one]) for one in ids} == {("disagreement",)}
+            assert {tuple(_flags(workspace)[one]) for one in ids} == {("disagreement",)}
         for one in ids:
-            kinds = [r.kind for r in desk.revisions(one)]
+            kinds = [r.kind for r in workspace.revisions(one)]
             assert kinds.count("accept") == (1 if agree else 0)
 
 
-def test_a_row_put_in_costs_the_agreement_no_more_than_itself(desk: Desk) -> None:
-    artifact_id = _overlapping(desk, auto_accept_agreement=0.8)
-    first = _sent(desk, artifact_id, [A, *rows("rope", "sail", "mast")])
+def test_a_row_put_in_costs_the_agreement_no_more_than_itself(workspace: Workspace) -> None:
+    artifact_id = _overlapping(workspace, auto_accept_agreement=0.8)
+    first = _sent(workspace, artifact_id, [A, *rows("rope", "sail", "mast")])
     longer = [A, *rows("new", "rope", "sail", "mast")]
-    second = _sent(desk, artifact_id, longer, by="second")
+    second = _sent(workspace, artifact_id, longer, by="second")
     # 8 of 9 tags have their like.
-    assert [_state(desk, one) for one in (first, second)] == ["accepted", "accepted"]
+    assert [_state(workspace, one) for one in (first, second)] == ["accepted", "accepted"]

@@ -6,26 +6,26 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.desk import Desk, rows, tag
+from tests.factories.workspace import Workspace, rows, tag
 from tests.workflow.tag_sets.test_merging import _merge, _sets
 
 A, B = tag("number", "A"), tag("number", "B")
 
 
-def _consensus(desk: Desk, artifact_id: str, *, by: str = "reviewer") -> Any:
-    return desk.org.api(by).get(f"/artifacts/{artifact_id}/consensus")
+def _consensus(workspace: Workspace, artifact_id: str, *, by: str = "reviewer") -> Any:
+    return workspace.org.api(by).get(f"/artifacts/{artifact_id}/consensus")
 
 
-def test_values_stand_beside_each_other(desk: Desk) -> None:
+def test_values_stand_beside_each_other(workspace: Workspace) -> None:
     item = tag("lines.item", "rope", row=0)
-    sets = _sets(desk, [A, item], [A, tag("note", "x")], [B, item])
-    answer = _consensus(desk, sets[0]["artifact_id"])
+    sets = _sets(workspace, [A, item], [A, tag("note", "x")], [B, item])
+    answer = _consensus(workspace, sets[0]["artifact_id"])
     assert answer.status_code == 200
     found = answer.json["data"]
     ids = [one["id"] for one in sets]
     assert [one["tag_set_id"] for one in found["sets"]] == ids
     assert [one["labeler"]["id"] for one in found["sets"]] == [
-        str(desk.org.users[name]) for name in ("labeler", "second", "third")
+        str(workspace.org.users[name]) for name in ("labeler", "second", "third")
     ]
     assert {(one["status"], one["counted"]) for one in found["sets"]} == {("submitted", True)}
     assert (found["artifact_id"], found["labels_per_artifact"]) == (sets[0]["artifact_id"], 3)
@@ -48,10 +48,10 @@ def test_values_stand_beside_each_other(desk: Desk) -> None:
     assert found["agreement"] == pytest.approx((2 / 4 + 2 / 4 + 0) / 3)
 
 
-def test_a_row_that_one_put_in_is_all_that_differs(desk: Desk) -> None:
+def test_a_row_that_one_put_in_is_all_that_differs(workspace: Workspace) -> None:
     plain, longer = [A, *rows("rope", "sail")], [A, *rows("new", "rope", "sail")]
-    sets = _sets(desk, plain, plain, longer)
-    found = _consensus(desk, sets[0]["artifact_id"]).json["data"]
+    sets = _sets(workspace, plain, plain, longer)
+    found = _consensus(workspace, sets[0]["artifact_id"]).json["data"]
     ids = [one["id"] for one in sets]
     _, new, rope, sail = found["fields"]
     assert (new["row"], new["majority"], new["rows"]) == (0, [], [{"tag_set_id": ids[2], "row": 0}])
@@ -64,49 +64,49 @@ def test_a_row_that_one_put_in_is_all_that_differs(desk: Desk) -> None:
     assert found["agreement"] == pytest.approx((1 + 6 / 7 + 6 / 7) / 3)
 
 
-def test_drafts_are_left_out_and_one_has_nobody_to_agree_with(desk: Desk) -> None:
-    desk.org.add_user("second", "labeler")
-    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
-    empty = _consensus(desk, str(artifact_id)).json["data"]
+def test_drafts_are_left_out_and_one_has_nobody_to_agree_with(workspace: Workspace) -> None:
+    workspace.org.add_user("second", "labeler")
+    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    empty = _consensus(workspace, str(artifact_id)).json["data"]
     assert (empty["sets"], empty["fields"], empty["agreement"]) == ([], [], None)
-    sent = desk.submitted(artifact_id)
-    desk.saved(artifact_id, by="second")
-    found = _consensus(desk, str(artifact_id)).json["data"]
+    sent = workspace.submitted(artifact_id)
+    workspace.saved(artifact_id, by="second")
+    found = _consensus(workspace, str(artifact_id)).json["data"]
     assert [one["tag_set_id"] for one in found["sets"]] == [sent["id"]]
     assert found["agreement"] is None
     assert found["fields"][0]["agreement"] is None
 
 
-def test_rejected_ones_and_merges_are_listed_and_not_counted(desk: Desk) -> None:
-    sets = _sets(desk, [A], [A], [B])
+def test_rejected_ones_and_merges_are_listed_and_not_counted(workspace: Workspace) -> None:
+    sets = _sets(workspace, [A], [A], [B])
     body = {"reason": "No.", "send_to": "pool"}
-    desk.org.api("reviewer").post(f"/tag-sets/{sets[2]['id']}/reject", json=body)
-    found = _consensus(desk, sets[0]["artifact_id"]).json["data"]
+    workspace.org.api("reviewer").post(f"/tag-sets/{sets[2]['id']}/reject", json=body)
+    found = _consensus(workspace, sets[0]["artifact_id"]).json["data"]
     assert [one["counted"] for one in found["sets"]] == [True, True, False]
     assert found["agreement"] == 1.0
-    made = _merge(desk, sets, accept=True).json["data"]
-    after = _consensus(desk, sets[0]["artifact_id"]).json["data"]
+    made = _merge(workspace, sets, accept=True).json["data"]
+    after = _consensus(workspace, sets[0]["artifact_id"]).json["data"]
     assert [one["counted"] for one in after["sets"]] == [True, True, False, False]
     assert after["sets"][0]["superseded_by"] == made["id"]
     assert after["agreement"] == 1.0
 
 
-def test_of_a_gold_document_each_is_compared_with_the_accepted_one(desk: Desk) -> None:
-    sets = _sets(desk, [A, tag("note", "x")], [A], [B])
-    api = desk.org.api("reviewer")
+def test_of_a_gold_document_each_is_compared_with_the_accepted_one(workspace: Workspace) -> None:
+    sets = _sets(workspace, [A, tag("note", "x")], [A], [B])
+    api = workspace.org.api("reviewer")
     api.post(f"/tag-sets/{sets[0]['id']}/accept", json={})
     artifact_id = sets[0]["artifact_id"]
-    plain = _consensus(desk, artifact_id).json["data"]
+    plain = _consensus(workspace, artifact_id).json["data"]
     assert {one["gold_agreement"] for one in plain["sets"]} == {None}
-    desk.sql("UPDATE artifacts SET gold = true WHERE id = :id", id=artifact_id)
-    found = _consensus(desk, artifact_id).json["data"]
+    workspace.sql("UPDATE artifacts SET gold = true WHERE id = :id", id=artifact_id)
+    found = _consensus(workspace, artifact_id).json["data"]
     shares = [one["gold_agreement"] for one in found["sets"]]
     assert shares == [None, pytest.approx(2 / 3), 0.0]
 
 
-def test_it_is_for_reviewers_of_the_organization(desk: Desk, other_org: Org) -> None:
-    artifact_id = str(desk.artifact())
-    refused = _consensus(desk, artifact_id, by="labeler")
+def test_it_is_for_reviewers_of_the_organization(workspace: Workspace, other_org: Org) -> None:
+    artifact_id = str(workspace.artifact())
+    refused = _consensus(workspace, artifact_id, by="labeler")
     assert refused.json["error"]["code"] == "insufficient_role"
     absent = other_org.api("owner").get(f"/artifacts/{uuid7()}/consensus")
     foreign = other_org.api("owner").get(f"/artifacts/{artifact_id}/consensus")

@@ -4,65 +4,69 @@ from typing import Any
 
 import pytest
 
-from tests.factories.desk import Desk, counts, tag
+from tests.factories.workspace import Workspace, counts, tag
 
 
-def _act(desk: Desk, tag_set: dict[str, Any], verb: str, *, by: str, **sent: Any) -> Any:
-    return desk.org.api(by).post(f"/tag-sets/{tag_set['id']}/{verb}", **sent)
+def _act(workspace: Workspace, tag_set: dict[str, Any], verb: str, *, by: str, **sent: Any) -> Any:
+    return workspace.org.api(by).post(f"/tag-sets/{tag_set['id']}/{verb}", **sent)
 
 
-def _accept(desk: Desk, tag_set: dict[str, Any], *, by: str = "reviewer", **body: Any) -> Any:
-    return _act(desk, tag_set, "accept", by=by, json=body)
+def _accept(
+    workspace: Workspace, tag_set: dict[str, Any], *, by: str = "reviewer", **body: Any
+) -> Any:
+    return _act(workspace, tag_set, "accept", by=by, json=body)
 
 
-def _reject(desk: Desk, tag_set: dict[str, Any], *, by: str = "reviewer", **body: Any) -> Any:
-    return _act(desk, tag_set, "reject", by=by, json={"reason": "Look again.", **body})
+def _reject(
+    workspace: Workspace, tag_set: dict[str, Any], *, by: str = "reviewer", **body: Any
+) -> Any:
+    return _act(workspace, tag_set, "reject", by=by, json={"reason": "Look again.", **body})
 
 
-def test_acceptance(desk: Desk) -> None:
-    sent = desk.submitted()
-    answer = _accept(desk, sent, note="Well done.")
+def test_acceptance(workspace: Workspace) -> None:
+    sent = workspace.submitted()
+    answer = _accept(workspace, sent, note="Well done.")
     assert answer.status_code == 200
     accepted = answer.json["data"]
     assert accepted["status"] == "accepted"
-    assert accepted["reviewer"]["id"] == str(desk.org.users["reviewer"])
+    assert accepted["reviewer"]["id"] == str(workspace.org.users["reviewer"])
     assert accepted["reason"] == "Well done."
     assert accepted["decided_at"] is not None
     assert accepted["tags"] == sent["tags"]
-    row = desk.artifact_row(sent["artifact_id"])
+    row = workspace.artifact_row(sent["artifact_id"])
     assert (row.status, row.label_counts) == ("done", counts(accepted=1))
-    last = desk.revisions(sent["id"])[-1]
+    last = workspace.revisions(sent["id"])[-1]
     assert (last.number, last.kind, last.note) == (4, "accept", "Well done.")
-    assert desk.events("tag_set.accepted") == [
+    assert workspace.events("tag_set.accepted") == [
         {
             "tag_set_id": sent["id"],
             "artifact_id": sent["artifact_id"],
             "schema_id": sent["schema_id"],
             "schema_version_id": sent["schema_version_id"],
-            "labeler_id": str(desk.org.users["labeler"]),
-            "reviewer_id": str(desk.org.users["reviewer"]),
+            "labeler_id": str(workspace.org.users["labeler"]),
+            "reviewer_id": str(workspace.org.users["reviewer"]),
             "corrected": False,
         }
     ]
 
 
-def test_corrections_are_a_revision_in_the_reviewers_name(desk: Desk) -> None:
-    sent = desk.submitted()
-    answer = _accept(desk, sent, tags=[tag("number", "A-2"), tag("pages", "3")])
+def test_corrections_are_a_revision_in_the_reviewers_name(workspace: Workspace) -> None:
+    sent = workspace.submitted()
+    answer = _accept(workspace, sent, tags=[tag("number", "A-2"), tag("pages", "3")])
     accepted = answer.json["data"]
     assert [t["value"] for t in accepted["tags"]] == ["A-2", 3]
-    before, last = desk.revisions(sent["id"])[-2:]
-    assert (last.kind, last.author_id) == ("correction", desk.org.users["reviewer"])
+    before, last = workspace.revisions(sent["id"])[-2:]
+    assert (last.kind, last.author_id) == ("correction", workspace.org.users["reviewer"])
     assert last.tags == accepted["tags"]
     assert before.tags == sent["tags"]
-    assert desk.events("tag_set.accepted")[0]["corrected"] is True
+    assert workspace.events("tag_set.accepted")[0]["corrected"] is True
 
 
-def test_the_same_tags_are_no_correction(desk: Desk) -> None:
-    sent = desk.submitted()
-    _accept(desk, sent, tags=sent["tags"])
-    assert desk.revisions(sent["id"])[-1].kind == "accept"
-    assert desk.events("tag_set.accepted")[0]["corrected"] is False
+def test_the_same_tags_are_no_correction(workspace: Workspace) -> None:
+    sent = workspace.submitted()
+    _accept(workspace, sent, tags=sent["tags"])
+    assert workspace.revisions(sent["id"])[-1].kind == "accept"
+    assert workspace.events("tag_set.accepted")[0]["corrected"] is False
 
 
 @pytest.mark.parametrize(
@@ -73,54 +77,58 @@ def test_the_same_tags_are_no_correction(desk: Desk) -> None:
         ([tag("number", "A", evidence=[{"page": 9}])], "validation_error"),
     ],
 )
-def test_corrections_are_checked(tags: list[Any], code: str, desk: Desk) -> None:
-    sent = desk.submitted()
-    answer = _accept(desk, sent, tags=tags)
+def test_corrections_are_checked(tags: list[Any], code: str, workspace: Workspace) -> None:
+    sent = workspace.submitted()
+    answer = _accept(workspace, sent, tags=tags)
     assert answer.status_code == 400
     assert answer.json["error"]["code"] == code
-    assert desk.org.api("reviewer").get(f"/tag-sets/{sent['id']}").json["data"] == sent
-    assert desk.events("tag_set.accepted") == []
+    assert workspace.org.api("reviewer").get(f"/tag-sets/{sent['id']}").json["data"] == sent
+    assert workspace.events("tag_set.accepted") == []
 
 
-def test_nobody_reviews_their_own_unless_the_organization_allows(desk: Desk) -> None:
-    sent = desk.submitted(by="reviewer")
-    for answer in (_accept(desk, sent), _reject(desk, sent)):
+def test_nobody_reviews_their_own_unless_the_organization_allows(workspace: Workspace) -> None:
+    sent = workspace.submitted(by="reviewer")
+    for answer in (_accept(workspace, sent), _reject(workspace, sent)):
         assert answer.status_code == 403
         assert answer.json["error"]["code"] == "permission_denied"
-    desk.settings(allow_self_review=True)
-    assert _accept(desk, sent).status_code == 200
+    workspace.settings(allow_self_review=True)
+    assert _accept(workspace, sent).status_code == 200
 
 
-def test_another_reviewers_live_claim_stands(desk: Desk) -> None:
-    sent = desk.submitted()
+def test_another_reviewers_live_claim_stands(workspace: Workspace) -> None:
+    sent = workspace.submitted()
     claim = (
         "UPDATE tag_sets SET claim_user_id = :user, claim_expires_at = now() + :left * interval"
         " '1 minute' WHERE id = :id"
     )
-    desk.sql(claim, user=desk.org.users["admin"], left=5, id=sent["id"])
-    for answer in (_accept(desk, sent), _reject(desk, sent)):
+    workspace.sql(claim, user=workspace.org.users["admin"], left=5, id=sent["id"])
+    for answer in (_accept(workspace, sent), _reject(workspace, sent)):
         assert answer.status_code == 409
         holder = answer.json["error"]["details"]["claim"]["user_id"]
-        assert holder == str(desk.org.users["admin"])
-    desk.sql(claim, user=desk.org.users["admin"], left=-1, id=sent["id"])
-    assert _accept(desk, sent).status_code == 200
-    (row,) = desk.sql("SELECT claim_user_id FROM tag_sets WHERE id = :id", id=sent["id"])
+        assert holder == str(workspace.org.users["admin"])
+    workspace.sql(claim, user=workspace.org.users["admin"], left=-1, id=sent["id"])
+    assert _accept(workspace, sent).status_code == 200
+    (row,) = workspace.sql("SELECT claim_user_id FROM tag_sets WHERE id = :id", id=sent["id"])
     assert row.claim_user_id is None
 
 
-def test_every_other_move_is_a_conflict(desk: Desk) -> None:
-    draft = desk.saved()
-    submitted, accepted, rejected = desk.submitted(), desk.submitted(), desk.submitted()
-    _accept(desk, accepted)
-    _reject(desk, rejected, send_to="pool")
+def test_every_other_move_is_a_conflict(workspace: Workspace) -> None:
+    draft = workspace.saved()
+    submitted, accepted, rejected = (
+        workspace.submitted(),
+        workspace.submitted(),
+        workspace.submitted(),
+    )
+    _accept(workspace, accepted)
+    _reject(workspace, rejected, send_to="pool")
     allowed = {("draft", "save"), ("draft", "submit"), ("draft", "delete")}
     allowed |= {("submitted", "accept"), ("submitted", "reject")}
     moves: dict[str, Any] = {
-        "save": lambda t: desk.save(t, [], by="admin"),
-        "submit": lambda t: _act(desk, t, "submit", by="admin"),
-        "delete": lambda t: desk.org.api("admin").delete(f"/tag-sets/{t['id']}"),
-        "accept": lambda t: _accept(desk, t),
-        "reject": lambda t: _reject(desk, t),
+        "save": lambda t: workspace.save(t, [], by="admin"),
+        "submit": lambda t: _act(workspace, t, "submit", by="admin"),
+        "delete": lambda t: workspace.org.api("admin").delete(f"/tag-sets/{t['id']}"),
+        "accept": lambda t: _accept(workspace, t),
+        "reject": lambda t: _reject(workspace, t),
     }
     states = {"draft": draft, "submitted": submitted, "accepted": accepted, "rejected": rejected}
     for state, tag_set in states.items():
@@ -132,5 +140,5 @@ def test_every_other_move_is_a_conflict(desk: Desk) -> None:
             assert answer.json["error"]["code"] == "conflict"
             assert answer.json["error"]["details"] == {"state": state}
     for state, tag_set in states.items():
-        read = desk.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]
+        read = workspace.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]
         assert read["status"] == state

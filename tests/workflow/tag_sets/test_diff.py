@@ -6,33 +6,37 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.desk import Desk, rows, tag
+from tests.factories.workspace import Workspace, rows, tag
 
 
-def _diff(desk: Desk, tag_set: dict[str, Any], query: str, *, by: str = "reviewer") -> Any:
-    return desk.org.api(by).get(f"/tag-sets/{tag_set['id']}/diff?{query}")
+def _diff(
+    workspace: Workspace, tag_set: dict[str, Any], query: str, *, by: str = "reviewer"
+) -> Any:
+    return workspace.org.api(by).get(f"/tag-sets/{tag_set['id']}/diff?{query}")
 
 
-def _predict(desk: Desk, of: dict[str, Any]) -> str:
+def _predict(workspace: Workspace, of: dict[str, Any]) -> str:
     """Make a label set into what a model said."""
-    desk.sql("UPDATE tag_sets SET source = 'model', labeler_id = NULL WHERE id = :id", id=of["id"])
+    workspace.sql(
+        "UPDATE tag_sets SET source = 'model', labeler_id = NULL WHERE id = :id", id=of["id"]
+    )
     found: str = of["id"]
     return found
 
 
-def _two(desk: Desk) -> tuple[dict[str, Any], dict[str, Any]]:
+def _two(workspace: Workspace) -> tuple[dict[str, Any], dict[str, Any]]:
     """Drafts of two people on one document, which differ."""
-    first = desk.save(desk.draft(), [tag("number", "A-1"), tag("note", "x")]).json["data"]
-    desk.release(first["artifact_id"])
+    first = workspace.save(workspace.draft(), [tag("number", "A-1"), tag("note", "x")]).json["data"]
+    workspace.release(first["artifact_id"])
     path = f"/artifacts/{first['artifact_id']}/tag-sets"
-    second = desk.org.api("reviewer").post(path, json={}).json["data"]
+    second = workspace.org.api("reviewer").post(path, json={}).json["data"]
     tags = [tag("number", "A-2"), tag("pages", 3)]
-    return first, desk.save(second, tags, by="reviewer").json["data"]
+    return first, workspace.save(second, tags, by="reviewer").json["data"]
 
 
-def test_against_another_label_set(desk: Desk) -> None:
-    first, second = _two(desk)
-    answer = _diff(desk, second, f"against={first['id']}")
+def test_against_another_label_set(workspace: Workspace) -> None:
+    first, second = _two(workspace)
+    answer = _diff(workspace, second, f"against={first['id']}")
     assert answer.status_code == 200
     found = answer.json["data"]
     assert found["tag_set_id"] == second["id"]
@@ -47,29 +51,29 @@ def test_against_another_label_set(desk: Desk) -> None:
         ("note", "removed", "x", None),
         ("pages", "added", None, 3),
     ]
-    assert _diff(desk, second, f"against={second['id']}").json["data"]["changes"] == []
+    assert _diff(workspace, second, f"against={second['id']}").json["data"]["changes"] == []
 
 
-def test_against_a_revision(desk: Desk) -> None:
-    draft = desk.draft()
+def test_against_a_revision(workspace: Workspace) -> None:
+    draft = workspace.draft()
     for value in ("A", "B", "C"):
-        draft = desk.save(draft, [tag("number", value)]).json["data"]
-    now = _diff(desk, draft, "revision=2").json["data"]
+        draft = workspace.save(draft, [tag("number", value)]).json["data"]
+    now = _diff(workspace, draft, "revision=2").json["data"]
     assert (now["revision"], now["against"]["revision"]) == (4, 2)
     (change,) = now["changes"]
     assert (change["from"]["value"], change["to"]["value"]) == ("A", "C")
-    then = _diff(desk, draft, "revision=1&at_revision=3").json["data"]
+    then = _diff(workspace, draft, "revision=1&at_revision=3").json["data"]
     assert (then["revision"], then["added"]) == (3, 1)
     assert then["changes"][0]["to"]["value"] == "B"
 
 
-def test_against_the_latest_prediction(desk: Desk) -> None:
-    first, second = _two(desk)
-    none = _diff(desk, second, "prediction=true")
+def test_against_the_latest_prediction(workspace: Workspace) -> None:
+    first, second = _two(workspace)
+    none = _diff(workspace, second, "prediction=true")
     assert none.status_code == 400
     assert none.json["error"]["field"] == "prediction"
-    model = _predict(desk, first)
-    found = _diff(desk, second, "prediction=true").json["data"]
+    model = _predict(workspace, first)
+    found = _diff(workspace, second, "prediction=true").json["data"]
     assert found["against"] == {"kind": "prediction", "tag_set_id": model, "revision": 2}
     assert found["changed"] == 1
 
@@ -88,40 +92,42 @@ def test_against_the_latest_prediction(desk: Desk) -> None:
         ("prediction=maybe", 422, "prediction"),
     ],
 )
-def test_what_is_compared_must_be_there(desk: Desk, query: str, status: int, field: str) -> None:
-    answer = _diff(desk, desk.draft(), query)
+def test_what_is_compared_must_be_there(
+    workspace: Workspace, query: str, status: int, field: str
+) -> None:
+    answer = _diff(workspace, workspace.draft(), query)
     assert answer.status_code == status
     assert answer.json["error"]["field"] == field
 
 
-def test_what_one_may_not_see_is_like_what_is_not(desk: Desk, other_org: Org) -> None:
-    desk.org.add_user("second", "labeler")
-    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
-    first = desk.submitted(artifact_id)
-    mine = desk.draft(artifact_id, by="second")
-    absent = _diff(desk, mine, f"against={uuid7()}", by="second")
+def test_what_one_may_not_see_is_like_what_is_not(workspace: Workspace, other_org: Org) -> None:
+    workspace.org.add_user("second", "labeler")
+    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    first = workspace.submitted(artifact_id)
+    mine = workspace.draft(artifact_id, by="second")
+    absent = _diff(workspace, mine, f"against={uuid7()}", by="second")
     assert absent.status_code == 400
-    elsewhere, foreign = desk.draft(), Desk(other_org).draft()
+    elsewhere, foreign = workspace.draft(), Workspace(other_org).draft()
     for other in (first, elsewhere, foreign):
-        assert _diff(desk, mine, f"against={other['id']}", by="second").data == absent.data
+        assert _diff(workspace, mine, f"against={other['id']}", by="second").data == absent.data
     # Neither may what a model said lead those who label blind.
-    none = _diff(desk, mine, "prediction=true", by="second")
-    _predict(desk, first)
-    assert _diff(desk, mine, "prediction=true", by="second").data == none.data
-    assert _diff(desk, mine, "prediction=true", by="reviewer").status_code == 200
-    hidden = desk.org.api("second").get(f"/tag-sets/{first['id']}/diff?revision=1")
+    none = _diff(workspace, mine, "prediction=true", by="second")
+    _predict(workspace, first)
+    assert _diff(workspace, mine, "prediction=true", by="second").data == none.data
+    assert _diff(workspace, mine, "prediction=true", by="reviewer").status_code == 200
+    hidden = workspace.org.api("second").get(f"/tag-sets/{first['id']}/diff?revision=1")
     assert hidden.status_code == 404
 
 
-def test_a_row_put_in_at_the_top_is_the_only_change(desk: Desk) -> None:
-    draft = desk.save(desk.draft(), rows("rope", "sail", "mast")).json["data"]
-    draft = desk.save(draft, rows("new", "rope", "boom", "mast")).json["data"]
-    found = _diff(desk, draft, "revision=2").json["data"]
+def test_a_row_put_in_at_the_top_is_the_only_change(workspace: Workspace) -> None:
+    draft = workspace.save(workspace.draft(), rows("rope", "sail", "mast")).json["data"]
+    draft = workspace.save(draft, rows("new", "rope", "boom", "mast")).json["data"]
+    found = _diff(workspace, draft, "revision=2").json["data"]
     assert (found["added"], found["removed"], found["changed"]) == (1, 0, 1)
     added, changed = found["changes"]
     assert (added["row"], added["to"]["value"]) == (0, "new")
     assert (changed["row"], changed["from"]["row"], changed["to"]["row"]) == (2, 1, 2)
     assert found["moved"] == [{"table": "lines", "from": 0, "to": 1, "count": 3}]
     path = f"/tag-sets/{draft['id']}/revisions"
-    latest = desk.org.api("reviewer").get(path).json["data"][0]["changes"]
+    latest = workspace.org.api("reviewer").get(path).json["data"][0]["changes"]
     assert (latest["added"], latest["changed"], latest["moved"]) == (1, 1, found["moved"])

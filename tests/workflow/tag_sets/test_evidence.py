@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories.desk import Desk, tag
+from tests.factories.workspace import Workspace, tag
 
 TEXT = "Total 😀: 100 EUR\nCafe\u0301 Zürich\n"
 
@@ -20,126 +20,138 @@ def _evidence(answer: Any) -> dict[str, Any]:
     return dict(answer.json["data"]["tags"][0]["evidence"][0])
 
 
-def test_text_of_another_place_is_refused_with_both_texts(desk: Desk) -> None:
-    draft = desk.draft(desk.artifact(text=TEXT))
+def test_text_of_another_place_is_refused_with_both_texts(workspace: Workspace) -> None:
+    draft = workspace.draft(workspace.artifact(text=TEXT))
     start = TEXT.index("100") + 1  # As a client finds it that counts in UTF-16.
     piece = {"start": start, "end": start + 3, "text": "100"}
-    answer = desk.save(draft, [tag("note", "a"), tag("number", "100", evidence=[piece])])
+    answer = workspace.save(draft, [tag("note", "a"), tag("number", "100", evidence=[piece])])
     assert answer.status_code == 400, answer.json
     error = answer.json["error"]
     assert (error["code"], error["field"]) == ("validation_error", "tags.1.evidence.0.text")
     assert '"100"' in error["message"]
     assert '"00 "' in error["message"]
-    assert len(desk.revisions(draft["id"])) == 1
+    assert len(workspace.revisions(draft["id"])) == 1
 
 
-def test_long_texts_are_shown_around_their_first_difference(desk: Desk) -> None:
+def test_long_texts_are_shown_around_their_first_difference(workspace: Workspace) -> None:
     text = "a" * 500 + "b" + "c" * 500
-    draft = desk.draft(desk.artifact(text=text))
+    draft = workspace.draft(workspace.artifact(text=text))
     piece = {"start": 0, "end": 1001, "text": text.replace("b", "B")}
-    error = desk.save(draft, [tag("number", "1", evidence=[piece])]).json["error"]
+    error = workspace.save(draft, [tag("number", "1", evidence=[piece])]).json["error"]
     assert "aaBcc" in error["message"]
     assert "aabcc" in error["message"]
     assert len(error["message"]) < 300
 
 
-def test_the_right_text_is_taken_and_a_missing_one_filled_in(desk: Desk) -> None:
-    draft = desk.draft(desk.artifact(text=TEXT))
+def test_the_right_text_is_taken_and_a_missing_one_filled_in(workspace: Workspace) -> None:
+    draft = workspace.draft(workspace.artifact(text=TEXT))
     tags = [tag("number", "100", evidence=[_piece("100", "100", page=1)])]
-    first = desk.save(draft, tags)
+    first = workspace.save(draft, tags)
     assert _evidence(first)["text"] == "100"
     tags = [tag("number", "100", evidence=[_piece("100 EUR")])]
-    assert _evidence(desk.save(first.json["data"], tags))["text"] == "100 EUR"
+    assert _evidence(workspace.save(first.json["data"], tags))["text"] == "100 EUR"
 
 
-def test_a_span_takes_its_value_from_the_document(desk: Desk) -> None:
-    draft = desk.draft(desk.artifact(text=TEXT))
-    answer = desk.save(draft, [{"field": "clause", "evidence": [_piece("100 EUR")]}])
+def test_a_span_takes_its_value_from_the_document(workspace: Workspace) -> None:
+    draft = workspace.draft(workspace.artifact(text=TEXT))
+    answer = workspace.save(draft, [{"field": "clause", "evidence": [_piece("100 EUR")]}])
     assert answer.json["data"]["tags"][0]["value"] == "100 EUR"
 
 
-def test_accents_may_be_composed_and_are_stored_as_the_document_has_them(desk: Desk) -> None:
-    draft = desk.draft(desk.artifact(text=TEXT))
+def test_accents_may_be_composed_and_are_stored_as_the_document_has_them(
+    workspace: Workspace,
+) -> None:
+    draft = workspace.draft(workspace.artifact(text=TEXT))
     piece = _piece("Cafe\u0301 Zürich", "Caf\u00e9 Zürich")
-    assert _evidence(desk.save(draft, [tag("number", "1", evidence=[piece])]))["text"] == (
+    assert _evidence(workspace.save(draft, [tag("number", "1", evidence=[piece])]))["text"] == (
         "Cafe\u0301 Zürich"
     )
 
 
-def test_text_without_offsets_is_the_persons_own(desk: Desk) -> None:
-    draft = desk.draft(desk.artifact(text=TEXT))
+def test_text_without_offsets_is_the_persons_own(workspace: Workspace) -> None:
+    draft = workspace.draft(workspace.artifact(text=TEXT))
     piece = {"page": 1, "box": [0.1, 0.1, 0.2, 0.2], "text": "read from the picture"}
-    found = _evidence(desk.save(draft, [tag("number", "1", evidence=[piece])]))
+    found = _evidence(workspace.save(draft, [tag("number", "1", evidence=[piece])]))
     assert (found["text"], found["start"]) == ("read from the picture", None)
 
 
-def test_what_is_too_long_to_complete_stays_without_text(desk: Desk) -> None:
-    draft = desk.draft(desk.artifact(text_length=20_001))
+def test_what_is_too_long_to_complete_stays_without_text(workspace: Workspace) -> None:
+    draft = workspace.draft(workspace.artifact(text_length=20_001))
     pieces = [{"start": 0, "end": 20_001}, {"start": 0, "end": 20_000}]
-    answer = desk.save(draft, [tag("number", "1", evidence=pieces)])
+    answer = workspace.save(draft, [tag("number", "1", evidence=pieces)])
     texts = [piece["text"] for piece in answer.json["data"]["tags"][0]["evidence"]]
     assert texts == [None, "x" * 20_000]
     many = [tag("note", str(n), evidence=[{"start": 0, "end": 20_000}] * 100) for n in range(20)]
-    saved = desk.save(answer.json["data"], many)
+    saved = workspace.save(answer.json["data"], many)
     kept = [p["text"] for one in saved.json["data"]["tags"] for p in one["evidence"]]
     assert sum(len(text) for text in kept if text) == 1_000_000
 
 
-def test_a_document_that_changed_is_compared_as_it_is_now(desk: Desk) -> None:
-    artifact_id = desk.artifact(text="Total 100")
-    saved = desk.save(desk.draft(artifact_id), [_total()]).json["data"]
-    desk.sql("UPDATE artifact_texts SET text = 'Summe 200' WHERE artifact_id = :id", id=artifact_id)
-    desk.sql("UPDATE artifacts SET updated_at = now() WHERE id = :id", id=artifact_id)
-    submitted = desk.org.api("labeler").post(f"/tag-sets/{saved['id']}/submit")
+def test_a_document_that_changed_is_compared_as_it_is_now(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact(text="Total 100")
+    saved = workspace.save(workspace.draft(artifact_id), [_total()]).json["data"]
+    workspace.sql(
+        "UPDATE artifact_texts SET text = 'Summe 200' WHERE artifact_id = :id", id=artifact_id
+    )
+    workspace.sql("UPDATE artifacts SET updated_at = now() WHERE id = :id", id=artifact_id)
+    submitted = workspace.org.api("labeler").post(f"/tag-sets/{saved['id']}/submit")
     assert submitted.json["error"]["field"] == "tags.0.evidence.0.text"
-    assert desk.save(saved, [_total()]).status_code == 400
+    assert workspace.save(saved, [_total()]).status_code == 400
 
 
 @pytest.mark.parametrize("text", ["100", "200"])
-def test_corrections_are_compared_too(desk: Desk, text: str) -> None:
-    draft = desk.draft(desk.artifact(text="Total 100"))
-    desk.save(draft, [tag("number", "1")])
-    desk.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
+def test_corrections_are_compared_too(workspace: Workspace, text: str) -> None:
+    draft = workspace.draft(workspace.artifact(text="Total 100"))
+    workspace.save(draft, [tag("number", "1")])
+    workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
     body = {"tags": [_total(text)]}
-    answer = desk.org.api("reviewer").post(f"/tag-sets/{draft['id']}/accept", json=body)
+    answer = workspace.org.api("reviewer").post(f"/tag-sets/{draft['id']}/accept", json=body)
     assert answer.status_code == (200 if text == "100" else 400), answer.json
 
 
-def test_a_merge_is_compared_too(desk: Desk) -> None:
-    desk.org.add_user("second", "labeler")
-    document = desk.artifact(desk.schema(labels_per_artifact=2), text="Total 100")
-    made = [desk.submitted(document, by=by) for by in ("labeler", "second")]
+def test_a_merge_is_compared_too(workspace: Workspace) -> None:
+    workspace.org.add_user("second", "labeler")
+    document = workspace.artifact(workspace.schema(labels_per_artifact=2), text="Total 100")
+    made = [workspace.submitted(document, by=by) for by in ("labeler", "second")]
     body = {"tag_set_ids": [one["id"] for one in made], "strategy": "majority"}
-    refused = desk.org.api("reviewer").post("/tag-sets/merge", json={**body, "tags": [_total("2")]})
+    refused = workspace.org.api("reviewer").post(
+        "/tag-sets/merge", json={**body, "tags": [_total("2")]}
+    )
     assert refused.json["error"]["field"] == "tags.0.evidence.0.text", refused.json
-    merged = desk.org.api("reviewer").post("/tag-sets/merge", json={**body, "tags": [_total()]})
+    merged = workspace.org.api("reviewer").post(
+        "/tag-sets/merge", json={**body, "tags": [_total()]}
+    )
     assert merged.status_code == 201, merged.json
 
 
-def test_a_copy_leaves_behind_what_the_document_does_not_say(desk: Desk) -> None:
-    artifact_id = desk.artifact(text="Total 100")
-    first = desk.save(desk.draft(artifact_id), [_total(), tag("note", "kept")]).json["data"]
-    desk.release(artifact_id)
-    desk.sql("UPDATE artifact_texts SET text = 'Summe 200' WHERE artifact_id = :id", id=artifact_id)
-    desk.sql("UPDATE artifacts SET updated_at = now() WHERE id = :id", id=artifact_id)
+def test_a_copy_leaves_behind_what_the_document_does_not_say(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact(text="Total 100")
+    first = workspace.save(workspace.draft(artifact_id), [_total(), tag("note", "kept")]).json[
+        "data"
+    ]
+    workspace.release(artifact_id)
+    workspace.sql(
+        "UPDATE artifact_texts SET text = 'Summe 200' WHERE artifact_id = :id", id=artifact_id
+    )
+    workspace.sql("UPDATE artifacts SET updated_at = now() WHERE id = :id", id=artifact_id)
     path = f"/artifacts/{artifact_id}/tag-sets"
-    copy = desk.org.api("reviewer").post(path, json={"from": first["id"]})
+    copy = workspace.org.api("reviewer").post(path, json={"from": first["id"]})
     assert [one["field"] for one in copy.json["data"]["tags"]] == ["note"]
 
 
-def test_unchanged_tags_of_old_are_no_correction(desk: Desk) -> None:
-    draft = desk.draft(desk.artifact(text="Total 100"))
-    saved = desk.save(draft, [_total()]).json["data"]
-    desk.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
-    desk.sql(
+def test_unchanged_tags_of_old_are_no_correction(workspace: Workspace) -> None:
+    draft = workspace.draft(workspace.artifact(text="Total 100"))
+    saved = workspace.save(draft, [_total()]).json["data"]
+    workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
+    workspace.sql(
         "UPDATE tag_sets SET tags = jsonb_set(tags, '{0,evidence,0,text}', 'null') WHERE id = :id",
         id=draft["id"],
     )
-    api = desk.org.api("reviewer")
+    api = workspace.org.api("reviewer")
     tags = api.get(f"/tag-sets/{draft['id']}").json["data"]["tags"]
     assert tags != saved["tags"]
     assert api.post(f"/tag-sets/{draft['id']}/accept", json={"tags": tags}).status_code == 200
-    assert desk.revisions(draft["id"])[-1].kind == "accept"
+    assert workspace.revisions(draft["id"])[-1].kind == "accept"
 
 
 def _total(text: str = "100") -> dict[str, Any]:

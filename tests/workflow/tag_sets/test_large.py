@@ -4,34 +4,35 @@ from typing import Any
 
 import pytest
 
-from tests.factories.desk import Desk, tag
+from tests.factories.workspace import Workspace, tag
 from tests.workflow.tag_sets.test_merging import _merge, _sets
 
 MIB = 1024 * 1024
 
 
 @pytest.fixture
-def sets(desk: Desk) -> list[dict[str, Any]]:
+def sets(workspace: Workspace) -> list[dict[str, Any]]:
     """Two of 6 MB each that have no note in common."""
     said = (["x" * 99_000 + f"{who}{n}" for n in range(60)] for who in "ab")
     return _sets(
-        desk, *([tag("number", "A"), *(tag("note", value) for value in notes)] for notes in said)
+        workspace,
+        *([tag("number", "A"), *(tag("note", value) for value in notes)] for notes in said),
     )
 
 
 def test_what_is_undecided_is_told_as_far_as_there_is_room(
-    desk: Desk, sets: list[dict[str, Any]]
+    workspace: Workspace, sets: list[dict[str, Any]]
 ) -> None:
-    refused = _merge(desk, sets)
+    refused = _merge(workspace, sets)
     assert refused.status_code == 400
     details = refused.json["error"]["details"]
     assert [(one["field"], one["values"]) for one in details["undecided"]] == [("note", [])]
     assert details["truncated"] is True
 
 
-def test_the_consensus_has_what_fits(desk: Desk, sets: list[dict[str, Any]]) -> None:
+def test_the_consensus_has_what_fits(workspace: Workspace, sets: list[dict[str, Any]]) -> None:
     path = f"/artifacts/{sets[0]['artifact_id']}/consensus"
-    answer = desk.org.api("reviewer").get(path)
+    answer = workspace.org.api("reviewer").get(path)
     assert len(answer.data) < 9 * MIB
     found = answer.json["data"]
     assert [one["field"] for one in found["fields"]] == ["number"]

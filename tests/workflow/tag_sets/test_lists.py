@@ -3,78 +3,83 @@
 from typing import Any
 
 from tests.factories import Org
-from tests.factories.desk import Desk
+from tests.factories.workspace import Workspace
 
 
-def _ids(desk: Desk, query: str = "", *, by: str = "reviewer") -> list[str]:
-    answer = desk.org.api(by).get(f"/tag-sets{query}")
+def _ids(workspace: Workspace, query: str = "", *, by: str = "reviewer") -> list[str]:
+    answer = workspace.org.api(by).get(f"/tag-sets{query}")
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
     return [item["id"] for item in answer.json["data"]]
 
 
-def test_the_list_shows_what_get_shows(desk: Desk) -> None:
-    saved = desk.saved()
-    answer = desk.org.api("reviewer").get("/tag-sets")
+def test_the_list_shows_what_get_shows(workspace: Workspace) -> None:
+    saved = workspace.saved()
+    answer = workspace.org.api("reviewer").get("/tag-sets")
     assert answer.json["data"] == [saved]
 
 
-def test_filters(desk: Desk) -> None:
-    schema_id = desk.schema()
-    sent = desk.submitted(desk.artifact(schema_id))
-    draft = desk.draft(desk.artifact(), by="reviewer")
-    assert _ids(desk) == [draft["id"], sent["id"]]
-    assert _ids(desk, "?sort=created_at") == [sent["id"], draft["id"]]
-    assert _ids(desk, "?sort=-updated_at") == [draft["id"], sent["id"]]
+def test_filters(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
+    sent = workspace.submitted(workspace.artifact(schema_id))
+    draft = workspace.draft(workspace.artifact(), by="reviewer")
+    assert _ids(workspace) == [draft["id"], sent["id"]]
+    assert _ids(workspace, "?sort=created_at") == [sent["id"], draft["id"]]
+    assert _ids(workspace, "?sort=-updated_at") == [draft["id"], sent["id"]]
     for query in (
         f"artifact_id={sent['artifact_id']}",
         f"schema_id={schema_id}",
-        f"labeler_id={desk.org.users['labeler']}",
+        f"labeler_id={workspace.org.users['labeler']}",
         "status=submitted",
         f"created_before={draft['created_at']}",
     ):
-        assert _ids(desk, f"?{query}") == [sent["id"]], query
-    assert _ids(desk, f"?created_after={draft['created_at']}") == [draft["id"]]
-    assert _ids(desk, "?source=model") == []
+        assert _ids(workspace, f"?{query}") == [sent["id"]], query
+    assert _ids(workspace, f"?created_after={draft['created_at']}") == [draft["id"]]
+    assert _ids(workspace, "?source=model") == []
     for query in ("status=nope", "artifact_id=1", "source=x", "sort=name"):
-        assert desk.org.api("reviewer").get(f"/tag-sets?{query}").status_code == 422
+        assert workspace.org.api("reviewer").get(f"/tag-sets?{query}").status_code == 422
 
 
-def test_several_states(desk: Desk) -> None:
-    schema_id = desk.schema()
-    sent = desk.submitted(desk.artifact(schema_id))["id"]
-    draft = desk.draft(desk.artifact(schema_id))["id"]
-    accepted = desk.submitted(desk.artifact(schema_id))["id"]
-    assert desk.org.api("reviewer").post(f"/tag-sets/{accepted}/accept", json={}).status_code == 200
-    assert _ids(desk, "?status=draft&status=submitted") == [draft, sent]
-    assert _ids(desk, "?status=accepted&status=rejected") == [accepted]
-    assert desk.org.api("reviewer").get("/tag-sets?status=draft&status=x").status_code == 422
+def test_several_states(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
+    sent = workspace.submitted(workspace.artifact(schema_id))["id"]
+    draft = workspace.draft(workspace.artifact(schema_id))["id"]
+    accepted = workspace.submitted(workspace.artifact(schema_id))["id"]
+    assert (
+        workspace.org.api("reviewer").post(f"/tag-sets/{accepted}/accept", json={}).status_code
+        == 200
+    )
+    assert _ids(workspace, "?status=draft&status=submitted") == [draft, sent]
+    assert _ids(workspace, "?status=accepted&status=rejected") == [accepted]
+    assert workspace.org.api("reviewer").get("/tag-sets?status=draft&status=x").status_code == 422
 
 
-def test_by_who_decided(desk: Desk, other_org: Org) -> None:
-    schema_id = desk.schema()
-    waiting, accepted, rejected = (desk.submitted(desk.artifact(schema_id))["id"] for _ in range(3))
-    api = desk.org.api("reviewer")
+def test_by_who_decided(workspace: Workspace, other_org: Org) -> None:
+    schema_id = workspace.schema()
+    waiting, accepted, rejected = (
+        workspace.submitted(workspace.artifact(schema_id))["id"] for _ in range(3)
+    )
+    api = workspace.org.api("reviewer")
     assert api.post(f"/tag-sets/{accepted}/accept", json={}).status_code == 200
     reject = {"reason": "Not this one", "send_to": "pool"}
-    answer = desk.org.api("admin").post(f"/tag-sets/{rejected}/reject", json=reject)
+    answer = workspace.org.api("admin").post(f"/tag-sets/{rejected}/reject", json=reject)
     assert answer.status_code == 200
-    users = desk.org.users
-    assert _ids(desk, f"?reviewer_id={users['reviewer']}") == [accepted]
-    assert _ids(desk, f"?reviewer_id={users['admin']}&status=rejected") == [rejected]
-    assert _ids(desk, f"?reviewer_id={users['labeler']}") == []
-    assert waiting in _ids(desk)
+    users = workspace.org.users
+    assert _ids(workspace, f"?reviewer_id={users['reviewer']}") == [accepted]
+    assert _ids(workspace, f"?reviewer_id={users['admin']}&status=rejected") == [rejected]
+    assert _ids(workspace, f"?reviewer_id={users['labeler']}") == []
+    assert waiting in _ids(workspace)
     theirs = other_org.api("reviewer").get(f"/tag-sets?reviewer_id={users['reviewer']}")
     assert theirs.json["meta"]["total"] == 0
 
 
-def test_pages(desk: Desk) -> None:
-    schema_id = desk.schema()
-    made = [desk.draft(desk.artifact(schema_id))["id"] for _ in range(5)]
+def test_pages(workspace: Workspace) -> None:
+    schema_id = workspace.schema()
+    made = [workspace.draft(workspace.artifact(schema_id))["id"] for _ in range(5)]
     found: list[str] = []
     cursor = ""
     for _ in range(3):
-        answer = desk.org.api("reviewer").get(f"/tag-sets?page_size=2{cursor}").json
+        answer = workspace.org.api("reviewer").get(f"/tag-sets?page_size=2{cursor}").json
         assert answer["meta"]["total"] == 5
         found += [item["id"] for item in answer["data"]]
         cursor = f"&cursor={answer['meta']['next_cursor']}"
@@ -82,21 +87,21 @@ def test_pages(desk: Desk) -> None:
     assert answer["meta"]["next_cursor"] is None
 
 
-def _overlapping(desk: Desk) -> tuple[str, dict[str, Any], dict[str, Any]]:
-    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
-    desk.org.add_user("second", "labeler")
-    first = desk.saved(artifact_id)
-    second = desk.saved(artifact_id, by="second")
+def _overlapping(workspace: Workspace) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    workspace.org.add_user("second", "labeler")
+    first = workspace.saved(artifact_id)
+    second = workspace.saved(artifact_id, by="second")
     return str(artifact_id), first, second
 
 
-def test_labelers_do_not_see_each_other_before_they_submit(desk: Desk) -> None:
-    artifact_id, first, second = _overlapping(desk)
+def test_labelers_do_not_see_each_other_before_they_submit(workspace: Workspace) -> None:
+    artifact_id, first, second = _overlapping(workspace)
     query = f"?artifact_id={artifact_id}"
-    labeler = desk.org.api("labeler")
+    labeler = workspace.org.api("labeler")
     path = f"/tag-sets/{second['id']}"
-    assert _ids(desk, query, by="labeler") == [first["id"]]
-    assert _ids(desk, query, by="second") == [second["id"]]
+    assert _ids(workspace, query, by="labeler") == [first["id"]]
+    assert _ids(workspace, query, by="second") == [second["id"]]
     hidden = [
         labeler.get(path),
         labeler.put(f"{path}/tags", json={"tags": [], "revision": 2}),
@@ -104,71 +109,72 @@ def test_labelers_do_not_see_each_other_before_they_submit(desk: Desk) -> None:
         labeler.delete(path),
     ]
     assert {h.status_code for h in hidden} == {404}
-    assert _ids(desk, query, by="viewer") == []
+    assert _ids(workspace, query, by="viewer") == []
     for role in ("reviewer", "admin", "owner"):
-        assert _ids(desk, query, by=role) == [second["id"], first["id"]]
-        assert desk.org.api(role).get(path).status_code == 200
+        assert _ids(workspace, query, by=role) == [second["id"], first["id"]]
+        assert workspace.org.api(role).get(path).status_code == 200
     labeler.post(f"/tag-sets/{first['id']}/submit")
     # The other one has not submitted yet: it is a draft, and labels blind.
-    assert _ids(desk, query, by="labeler") == [first["id"]]
+    assert _ids(workspace, query, by="labeler") == [first["id"]]
     assert labeler.get(path).status_code == 404
-    assert _ids(desk, query, by="second") == [second["id"]]
-    assert desk.org.api("second").get(f"/tag-sets/{first['id']}").status_code == 404
-    desk.org.api("second").post(f"{path}/submit")
+    assert _ids(workspace, query, by="second") == [second["id"]]
+    assert workspace.org.api("second").get(f"/tag-sets/{first['id']}").status_code == 404
+    workspace.org.api("second").post(f"{path}/submit")
     for by in ("labeler", "second", "viewer"):
-        assert _ids(desk, query, by=by) == [second["id"], first["id"]]
+        assert _ids(workspace, query, by=by) == [second["id"], first["id"]]
     assert labeler.get(path).status_code == 200
     assert labeler.delete(path).status_code == 403
 
 
-def test_who_decided_on_a_hidden_label_set_is_not_found_out(desk: Desk) -> None:
-    artifact_id, first, second = _overlapping(desk)
-    assert desk.org.api("labeler").post(f"/tag-sets/{first['id']}/submit").status_code == 200
+def test_who_decided_on_a_hidden_label_set_is_not_found_out(workspace: Workspace) -> None:
+    artifact_id, first, second = _overlapping(workspace)
+    assert workspace.org.api("labeler").post(f"/tag-sets/{first['id']}/submit").status_code == 200
     assert (
-        desk.org.api("reviewer").post(f"/tag-sets/{first['id']}/accept", json={}).status_code == 200
+        workspace.org.api("reviewer").post(f"/tag-sets/{first['id']}/accept", json={}).status_code
+        == 200
     )
-    query = f"?artifact_id={artifact_id}&reviewer_id={desk.org.users['reviewer']}"
-    assert _ids(desk, query) == [first["id"]]
-    assert _ids(desk, query, by="second") == []
+    query = f"?artifact_id={artifact_id}&reviewer_id={workspace.org.users['reviewer']}"
+    assert _ids(workspace, query) == [first["id"]]
+    assert _ids(workspace, query, by="second") == []
     states = f"?artifact_id={artifact_id}&status=accepted&status=draft"
-    assert _ids(desk, states, by="second") == [second["id"]]
+    assert _ids(workspace, states, by="second") == [second["id"]]
 
 
-def test_a_hidden_label_set_cannot_be_copied(desk: Desk) -> None:
-    artifact_id, first, _ = _overlapping(desk)
-    desk.release(artifact_id, by="second")
-    desk.org.add_user("third", "labeler")
-    answer = desk.org.api("third").post(
+def test_a_hidden_label_set_cannot_be_copied(workspace: Workspace) -> None:
+    artifact_id, first, _ = _overlapping(workspace)
+    workspace.release(artifact_id, by="second")
+    workspace.org.add_user("third", "labeler")
+    answer = workspace.org.api("third").post(
         f"/artifacts/{artifact_id}/tag-sets", json={"from": first["id"]}
     )
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "from"
 
 
-def test_a_submission_elsewhere_opens_nothing(desk: Desk) -> None:
-    _, _, second = _overlapping(desk)
-    desk.submitted(desk.artifact(desk.schema(labels_per_artifact=2)))
-    assert desk.org.api("labeler").get(f"/tag-sets/{second['id']}").status_code == 404
+def test_a_submission_elsewhere_opens_nothing(workspace: Workspace) -> None:
+    _, _, second = _overlapping(workspace)
+    workspace.submitted(workspace.artifact(workspace.schema(labels_per_artifact=2)))
+    assert workspace.org.api("labeler").get(f"/tag-sets/{second['id']}").status_code == 404
 
 
-def test_where_one_label_set_is_enough_all_see_all(desk: Desk) -> None:
-    sent = desk.submitted()
-    draft = desk.draft()
-    desk.org.add_user("second", "labeler")
-    assert _ids(desk, by="second") == [sent["id"]], "drafts are their labeler's and reviewers'"
-    assert desk.org.api("second").get(f"/tag-sets/{sent['id']}").status_code == 200
-    assert desk.org.api("second").get(f"/tag-sets/{draft['id']}").status_code == 404
+def test_where_one_label_set_is_enough_all_see_all(workspace: Workspace) -> None:
+    sent = workspace.submitted()
+    draft = workspace.draft()
+    workspace.org.add_user("second", "labeler")
+    assert _ids(workspace, by="second") == [sent["id"]], "drafts are their labeler's and reviewers'"
+    assert workspace.org.api("second").get(f"/tag-sets/{sent['id']}").status_code == 200
+    assert workspace.org.api("second").get(f"/tag-sets/{draft['id']}").status_code == 404
 
 
 def test_a_schema_that_asks_for_more_makes_those_that_come_blind_to_those_before(
-    desk: Desk,
+    workspace: Workspace,
 ) -> None:
-    schema_id = desk.schema()
-    sent = desk.submitted(desk.artifact(schema_id))
-    desk.org.add_user("second", "labeler")
+    schema_id = workspace.schema()
+    sent = workspace.submitted(workspace.artifact(schema_id))
+    workspace.org.add_user("second", "labeler")
     path = f"/tag-sets/{sent['id']}"
-    assert desk.org.api("second").get(path).status_code == 200
-    desk.sql(
+    assert workspace.org.api("second").get(path).status_code == 200
+    workspace.sql(
         """
         WITH published AS (
             INSERT INTO schema_versions (organization_id, id, schema_id, number, fields,
@@ -182,8 +188,8 @@ def test_a_schema_that_asks_for_more_makes_those_that_come_blind_to_those_before
         """,
         id=schema_id,
     )
-    assert desk.org.api("second").get(path).status_code == 404
-    assert _ids(desk, by="second") == []
-    draft = desk.saved(sent["artifact_id"], by="second")
-    desk.org.api("second").post(f"/tag-sets/{draft['id']}/submit")
-    assert desk.org.api("second").get(path).status_code == 200
+    assert workspace.org.api("second").get(path).status_code == 404
+    assert _ids(workspace, by="second") == []
+    draft = workspace.saved(sent["artifact_id"], by="second")
+    workspace.org.api("second").post(f"/tag-sets/{draft['id']}/submit")
+    assert workspace.org.api("second").get(path).status_code == 200

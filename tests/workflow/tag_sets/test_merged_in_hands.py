@@ -8,97 +8,99 @@ import pytest
 from sqlalchemy import text
 
 from app.kit import db, tenancy
-from tests.factories.desk import Desk, tag
+from tests.factories.workspace import Workspace, tag
 from tests.workflow.tag_sets.test_merging import _merge, _sets, _status
 
 A = tag("number", "A")
 
 
 @pytest.fixture
-def sets(desk: Desk) -> list[dict[str, Any]]:
+def sets(workspace: Workspace) -> list[dict[str, Any]]:
     """Two that wait, and a second reviewer."""
-    desk.org.add_user("other", "reviewer")
-    return _sets(desk, [A], [A])
+    workspace.org.add_user("other", "reviewer")
+    return _sets(workspace, [A], [A])
 
 
-def _claim(desk: Desk, tag_set: dict[str, Any], by: str) -> None:
-    answer = desk.org.api(by).post(f"/review-queue/{tag_set['id']}/claim", json={})
+def _claim(workspace: Workspace, tag_set: dict[str, Any], by: str) -> None:
+    answer = workspace.org.api(by).post(f"/review-queue/{tag_set['id']}/claim", json={})
     assert answer.status_code == 200, answer.json
 
 
-def _assign(desk: Desk, tag_set: dict[str, Any], name: str) -> None:
-    body = {"tag_set_ids": [tag_set["id"]], "user_ids": [str(desk.org.users[name])]}
-    answer = desk.org.api("admin").post("/review-queue/bulk-assign", json=body)
+def _assign(workspace: Workspace, tag_set: dict[str, Any], name: str) -> None:
+    body = {"tag_set_ids": [tag_set["id"]], "user_ids": [str(workspace.org.users[name])]}
+    answer = workspace.org.api("admin").post("/review-queue/bulk-assign", json=body)
     assert answer.status_code == 200, answer.json
 
 
-def _in_hands(desk: Desk, tag_set: dict[str, Any], how: str) -> None:
-    (_claim if how == "claim" else _assign)(desk, tag_set, "other")
+def _in_hands(workspace: Workspace, tag_set: dict[str, Any], how: str) -> None:
+    (_claim if how == "claim" else _assign)(workspace, tag_set, "other")
 
 
 @pytest.mark.parametrize("how", ["claim", "assignee_id"])
 @pytest.mark.parametrize("at_once", [True, False])
 def test_what_another_reviewer_has_is_not_taken_from_them(
-    desk: Desk, sets: list[dict[str, Any]], how: str, at_once: bool
+    workspace: Workspace, sets: list[dict[str, Any]], how: str, at_once: bool
 ) -> None:
-    made = None if at_once else _merge(desk, sets).json["data"]
-    _in_hands(desk, sets[1], how)
+    made = None if at_once else _merge(workspace, sets).json["data"]
+    _in_hands(workspace, sets[1], how)
 
     def settle(by: str) -> Any:
         if made is None:
-            return _merge(desk, sets, by=by, accept=True)
-        return desk.org.api(by).post(f"/tag-sets/{made['id']}/accept", json={})
+            return _merge(workspace, sets, by=by, accept=True)
+        return workspace.org.api(by).post(f"/tag-sets/{made['id']}/accept", json={})
 
     refused = settle("reviewer")
     assert refused.status_code == 409
     details = refused.json["error"]["details"]
     assert details["tag_set_id"] == sets[1]["id"]
-    assert str(desk.org.users["other"]) in str(details[how])
-    assert [_status(desk, one)["status"] for one in sets] == ["submitted", "submitted"]
-    assert desk.events("tag_set.accepted") == []
+    assert str(workspace.org.users["other"]) in str(details[how])
+    assert [_status(workspace, one)["status"] for one in sets] == ["submitted", "submitted"]
+    assert workspace.events("tag_set.accepted") == []
     assert settle("other").status_code in (200, 201)
-    assert [_status(desk, one)["status"] for one in sets] == ["rejected", "rejected"]
+    assert [_status(workspace, one)["status"] for one in sets] == ["rejected", "rejected"]
 
 
 def test_a_merge_that_waits_takes_nothing_from_anybody(
-    desk: Desk, sets: list[dict[str, Any]]
+    workspace: Workspace, sets: list[dict[str, Any]]
 ) -> None:
-    _claim(desk, sets[0], "other")
-    assert _merge(desk, sets).status_code == 201
-    accepted = desk.org.api("other").post(f"/tag-sets/{sets[0]['id']}/accept", json={})
+    _claim(workspace, sets[0], "other")
+    assert _merge(workspace, sets).status_code == 201
+    accepted = workspace.org.api("other").post(f"/tag-sets/{sets[0]['id']}/accept", json={})
     assert accepted.status_code == 200
 
 
-def test_an_admin_takes_what_is_assigned(desk: Desk, sets: list[dict[str, Any]]) -> None:
-    _assign(desk, sets[0], "other")
-    assert _merge(desk, sets, by="admin", accept=True).status_code == 201
+def test_an_admin_takes_what_is_assigned(workspace: Workspace, sets: list[dict[str, Any]]) -> None:
+    _assign(workspace, sets[0], "other")
+    assert _merge(workspace, sets, by="admin", accept=True).status_code == 201
 
 
-def test_sources_are_locked_before_their_merge(desk: Desk, sets: list[dict[str, Any]]) -> None:
+def test_sources_are_locked_before_their_merge(
+    workspace: Workspace, sets: list[dict[str, Any]]
+) -> None:
     """In the order of their ids, as by whoever assigns many reviews: no deadlock."""
-    made = _merge(desk, sets).json["data"]
+    made = _merge(workspace, sets).json["data"]
     lock = "SELECT FROM tag_sets WHERE id = :id FOR NO KEY UPDATE"
     answers: list[Any] = []
 
     def accept() -> None:
         path = f"/tag-sets/{made['id']}/accept"
-        answers.append(desk.org.api("reviewer").post(path, json={}))
+        answers.append(workspace.org.api("reviewer").post(path, json={}))
 
-    with desk.org.app.app_context(), tenancy.organization(desk.org.id):
+    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id):
         with db.transaction() as held:
             held.execute(text(lock), {"id": sets[0]["id"]})
             accepting = Thread(target=accept)
             accepting.start()
-            _until_somebody_waits(desk)
+            _until_somebody_waits(workspace)
             held.execute(text(f"{lock} NOWAIT"), {"id": made["id"]})
         accepting.join(60)
     assert [answer.status_code for answer in answers] == [200]
 
 
-def _until_somebody_waits(desk: Desk) -> None:
+def _until_somebody_waits(workspace: Workspace) -> None:
     waiting = "SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
     deadline = monotonic() + 8.0
-    with desk.org.app.app_context(), db.engine().connect() as beside:
+    with workspace.org.app.app_context(), db.engine().connect() as beside:
         while beside.execute(text(waiting)).first() is None:
             assert monotonic() < deadline, "nobody waits"
             beside.rollback()

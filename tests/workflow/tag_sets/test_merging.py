@@ -7,40 +7,44 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.desk import Desk, counts, rows, tag
+from tests.factories.workspace import Workspace, counts, rows, tag
 
 PEOPLE = ("labeler", "second", "third")
 
 
-def _sets(desk: Desk, *tags: list[Any], artifact_id: UUID | None = None) -> list[dict[str, Any]]:
+def _sets(
+    workspace: Workspace, *tags: list[Any], artifact_id: UUID | None = None
+) -> list[dict[str, Any]]:
     """Submitted label sets of one document by different people, with these tags."""
-    artifact_id = artifact_id or desk.artifact(desk.schema(labels_per_artifact=len(tags)))
+    artifact_id = artifact_id or workspace.artifact(workspace.schema(labels_per_artifact=len(tags)))
     made = []
     for name, given in zip(PEOPLE, tags, strict=False):
-        if name not in desk.org.users:
-            desk.org.add_user(name, "labeler")
-        draft = desk.save(desk.draft(artifact_id, by=name), given, by=name).json["data"]
-        answer = desk.org.api(name).post(f"/tag-sets/{draft['id']}/submit")
+        if name not in workspace.org.users:
+            workspace.org.add_user(name, "labeler")
+        draft = workspace.save(workspace.draft(artifact_id, by=name), given, by=name).json["data"]
+        answer = workspace.org.api(name).post(f"/tag-sets/{draft['id']}/submit")
         assert answer.status_code == 200, answer.json
         made.append(dict(answer.json["data"]))
     return made
 
 
-def _merge(desk: Desk, sets: list[dict[str, Any]], *, by: str = "reviewer", **body: Any) -> Any:
+def _merge(
+    workspace: Workspace, sets: list[dict[str, Any]], *, by: str = "reviewer", **body: Any
+) -> Any:
     body = {"tag_set_ids": [one["id"] for one in sets], **body}
-    return desk.org.api(by).post("/tag-sets/merge", json=body)
+    return workspace.org.api(by).post("/tag-sets/merge", json=body)
 
 
-def _status(desk: Desk, tag_set: dict[str, Any]) -> dict[str, Any]:
-    return dict(desk.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"])
+def _status(workspace: Workspace, tag_set: dict[str, Any]) -> dict[str, Any]:
+    return dict(workspace.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"])
 
 
 A, B = tag("number", "A"), tag("number", "B")
 
 
-def test_what_most_say_stands_and_says_where_it_came_from(desk: Desk) -> None:
-    sets = _sets(desk, [A, tag("note", "x")], [B, tag("note", "x")], [A, tag("pages", 3)])
-    answer = _merge(desk, sets)
+def test_what_most_say_stands_and_says_where_it_came_from(workspace: Workspace) -> None:
+    sets = _sets(workspace, [A, tag("note", "x")], [B, tag("note", "x")], [A, tag("pages", 3)])
+    answer = _merge(workspace, sets)
     assert answer.status_code == 201, answer.json
     made = answer.json["data"]
     assert (made["source"], made["status"], made["labeler"]) == ("merge", "submitted", None)
@@ -53,20 +57,20 @@ def test_what_most_say_stands_and_says_where_it_came_from(desk: Desk) -> None:
         {"field": "note", "row": None, "value": "x", "tag_set_ids": ids[:2], "revisions": [3, 3],
          "by": "majority"},
     ]  # fmt: skip
-    assert [(r.kind, r.author_id) for r in desk.revisions(made["id"])] == [
-        ("merge", desk.org.users["reviewer"])
+    assert [(r.kind, r.author_id) for r in workspace.revisions(made["id"])] == [
+        ("merge", workspace.org.users["reviewer"])
     ]
-    row = desk.artifact_row(made["artifact_id"])
+    row = workspace.artifact_row(made["artifact_id"])
     assert (row.status, row.label_counts) == ("in_review", counts(submitted=4))
-    assert len(desk.events("tag_set.merged")) == 1
-    assert desk.events("tag_set.accepted") == []
-    assert _status(desk, made) == made
+    assert len(workspace.events("tag_set.merged")) == 1
+    assert workspace.events("tag_set.accepted") == []
+    assert _status(workspace, made) == made
 
 
-def test_ties_are_listed_and_chosen(desk: Desk) -> None:
+def test_ties_are_listed_and_chosen(workspace: Workspace) -> None:
     cell = tag("lines.item", "rope", row=0)
-    sets = _sets(desk, [A, cell], [B])
-    refused = _merge(desk, sets)
+    sets = _sets(workspace, [A, cell], [B])
+    refused = _merge(workspace, sets)
     assert refused.status_code == 400
     error = refused.json["error"]
     assert (error["code"], error["field"]) == ("validation_error", "choices")
@@ -79,98 +83,98 @@ def test_ties_are_listed_and_chosen(desk: Desk) -> None:
         {"field": "number", "tag_set_id": sets[1]["id"]},
         {"field": "lines.item", "row": 0, "tag_set_id": sets[1]["id"]},
     ]
-    made = _merge(desk, sets, choices=choices).json["data"]
+    made = _merge(workspace, sets, choices=choices).json["data"]
     assert [(t["field"], t["value"]) for t in made["tags"]] == [("number", "B")]
     assert made["provenance"][0]["by"] == "choice"
     assert made["provenance"][0]["tag_set_ids"] == [sets[1]["id"]]
 
 
-def test_by_choose_only_what_all_say_stands(desk: Desk) -> None:
-    sets = _sets(desk, [A], [A], [B])
-    refused = _merge(desk, sets, strategy="choose")
+def test_by_choose_only_what_all_say_stands(workspace: Workspace) -> None:
+    sets = _sets(workspace, [A], [A], [B])
+    refused = _merge(workspace, sets, strategy="choose")
     assert [u["field"] for u in refused.json["error"]["details"]["undecided"]] == ["number"]
     choices = [{"field": "number", "tag_set_id": sets[2]["id"]}]
-    made = _merge(desk, sets, strategy="choose", choices=choices).json["data"]
+    made = _merge(workspace, sets, strategy="choose", choices=choices).json["data"]
     assert made["tags"][0]["value"] == "B"
 
 
-def test_what_the_reviewer_writes_goes_before_all_else(desk: Desk) -> None:
-    sets = _sets(desk, [A], [B])
-    made = _merge(desk, sets, tags=[tag("number", " C "), tag("note", "mine")]).json["data"]
+def test_what_the_reviewer_writes_goes_before_all_else(workspace: Workspace) -> None:
+    sets = _sets(workspace, [A], [B])
+    made = _merge(workspace, sets, tags=[tag("number", " C "), tag("note", "mine")]).json["data"]
     assert [t["value"] for t in made["tags"]] == ["C", "mine"]
     assert {(p["by"], *p["tag_set_ids"]) for p in made["provenance"]} == {("reviewer",)}
 
 
-def test_an_accepted_merge_stands_for_its_document(desk: Desk) -> None:
-    sets = _sets(desk, [A], [A])
+def test_an_accepted_merge_stands_for_its_document(workspace: Workspace) -> None:
+    sets = _sets(workspace, [A], [A])
     path = f"/tag-sets/{sets[0]['id']}/accept"
-    assert desk.org.api("reviewer").post(path, json={}).status_code == 200
-    made = _merge(desk, sets, accept=True, note="Agreed").json["data"]
+    assert workspace.org.api("reviewer").post(path, json={}).status_code == 200
+    made = _merge(workspace, sets, accept=True, note="Agreed").json["data"]
     assert (made["status"], made["reason"]) == ("accepted", "Agreed")
-    assert made["reviewer"]["id"] == str(desk.org.users["reviewer"])
+    assert made["reviewer"]["id"] == str(workspace.org.users["reviewer"])
     assert made["provenance"][0]["by"] == "agreement"
-    told = [t["tag_set_id"] for t in desk.events("tag_set.accepted")]
+    told = [t["tag_set_id"] for t in workspace.events("tag_set.accepted")]
     assert told == [sets[0]["id"], made["id"]]
-    row = desk.artifact_row(made["artifact_id"])
+    row = workspace.artifact_row(made["artifact_id"])
     assert (row.status, row.label_counts) == ("done", counts(accepted=2, rejected=1))
-    first, second = (_status(desk, one) for one in sets)
+    first, second = (_status(workspace, one) for one in sets)
     assert (first["status"], first["superseded_by"]) == ("accepted", None)
     assert (second["status"], second["superseded_by"]) == ("rejected", made["id"])
     assert (second["rejections"], second["tags"]) == (0, sets[1]["tags"])
-    assert desk.revisions(second["id"])[-1].kind == "supersede"
-    assert desk.events("tag_set.rejected") == []
-    assert desk.org.api("reviewer").get("/review-queue").json["data"] == []
-    desk.org.add_user("fourth", "labeler")
-    draft = desk.org.api("fourth").post(f"/artifacts/{made['artifact_id']}/tag-sets", json={})
+    assert workspace.revisions(second["id"])[-1].kind == "supersede"
+    assert workspace.events("tag_set.rejected") == []
+    assert workspace.org.api("reviewer").get("/review-queue").json["data"] == []
+    workspace.org.add_user("fourth", "labeler")
+    draft = workspace.org.api("fourth").post(f"/artifacts/{made['artifact_id']}/tag-sets", json={})
     assert draft.status_code == 409
 
 
-def test_a_merge_waits_and_is_accepted_like_others(desk: Desk) -> None:
-    sets = _sets(desk, [A], [A])
-    made = _merge(desk, sets).json["data"]
-    queued = desk.org.api("reviewer").get("/review-queue").json["data"]
+def test_a_merge_waits_and_is_accepted_like_others(workspace: Workspace) -> None:
+    sets = _sets(workspace, [A], [A])
+    made = _merge(workspace, sets).json["data"]
+    queued = workspace.org.api("reviewer").get("/review-queue").json["data"]
     assert {one["id"] for one in queued} == {made["id"], *(one["id"] for one in sets)}
-    answer = desk.org.api("admin").post(f"/tag-sets/{made['id']}/accept", json={})
+    answer = workspace.org.api("admin").post(f"/tag-sets/{made['id']}/accept", json={})
     assert answer.json["data"]["status"] == "accepted"
-    assert {_status(desk, one)["superseded_by"] for one in sets} == {made["id"]}
-    late = desk.org.api("admin").post(f"/tag-sets/{sets[0]['id']}/accept", json={})
+    assert {_status(workspace, one)["superseded_by"] for one in sets} == {made["id"]}
+    late = workspace.org.api("admin").post(f"/tag-sets/{sets[0]['id']}/accept", json={})
     assert late.json["error"]["details"] == {"state": "rejected"}
 
 
-def test_nothing_is_accepted_beside_an_accepted_merge(desk: Desk) -> None:
-    sets = _sets(desk, [A], [A], [B])
-    made = _merge(desk, sets[:2], accept=True).json["data"]
+def test_nothing_is_accepted_beside_an_accepted_merge(workspace: Workspace) -> None:
+    sets = _sets(workspace, [A], [A], [B])
+    made = _merge(workspace, sets[:2], accept=True).json["data"]
     path = f"/tag-sets/{sets[2]['id']}/accept"
-    answer = desk.org.api("reviewer").post(path, json={})
+    answer = workspace.org.api("reviewer").post(path, json={})
     assert answer.status_code == 409
     assert answer.json["error"]["details"]["accepted"] == [made["id"]]
-    again = _merge(desk, sets[1:])
+    again = _merge(workspace, sets[1:])
     assert again.status_code == 409
     assert again.json["error"]["details"] == {"tag_set_id": made["id"]}
 
 
-def test_bulk_leaves_merges_to_be_accepted_one_by_one(desk: Desk) -> None:
-    sets = _sets(desk, [A], [A], [B])
-    made = _merge(desk, sets[:2]).json["data"]
+def test_bulk_leaves_merges_to_be_accepted_one_by_one(workspace: Workspace) -> None:
+    sets = _sets(workspace, [A], [A], [B])
+    made = _merge(workspace, sets[:2]).json["data"]
     body = {"tag_set_ids": [made["id"]]}
-    answer = desk.org.api("reviewer").post("/review-queue/bulk-accept", json=body)
+    answer = workspace.org.api("reviewer").post("/review-queue/bulk-accept", json=body)
     assert answer.json["data"]["outcomes"][0]["code"] == "conflict"
-    desk.org.api("reviewer").post(f"/tag-sets/{made['id']}/accept", json={})
-    answer = desk.org.api("reviewer").post(
+    workspace.org.api("reviewer").post(f"/tag-sets/{made['id']}/accept", json={})
+    answer = workspace.org.api("reviewer").post(
         "/review-queue/bulk-accept", json={"tag_set_ids": [sets[2]["id"]]}
     )
     assert answer.json["data"]["outcomes"][0]["code"] == "conflict"
 
 
-def test_reopened_sources_come_back_once_their_merge_is_gone(desk: Desk) -> None:
-    sets = _sets(desk, [A], [A])
-    made = _merge(desk, sets, accept=True).json["data"]
+def test_reopened_sources_come_back_once_their_merge_is_gone(workspace: Workspace) -> None:
+    sets = _sets(workspace, [A], [A])
+    made = _merge(workspace, sets, accept=True).json["data"]
     reopen = {"reason": "Look again."}
-    api = desk.org.api("reviewer")
+    api = workspace.org.api("reviewer")
     refused = api.post(f"/tag-sets/{sets[0]['id']}/reopen", json=reopen)
     assert refused.json["error"]["details"] == {"accepted": [made["id"]]}
     assert api.post(f"/tag-sets/{made['id']}/reopen", json=reopen).status_code == 200
-    row = desk.artifact_row(made["artifact_id"])
+    row = workspace.artifact_row(made["artifact_id"])
     assert (row.status, row.label_counts) == ("in_review", counts(submitted=1, rejected=2))
     to_labeler = api.post(f"/tag-sets/{made['id']}/reject", json={"reason": "No."})
     assert to_labeler.json["error"]["field"] == "send_to"
@@ -180,15 +184,15 @@ def test_reopened_sources_come_back_once_their_merge_is_gone(desk: Desk) -> None
     assert (back["status"], back["superseded_by"]) == ("submitted", None)
 
 
-def test_nobody_merges_or_accepts_a_merge_of_their_own(desk: Desk) -> None:
-    desk.org.add_user("other", "reviewer")
-    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
-    sets = [desk.submitted(artifact_id, by=name) for name in ("labeler", "reviewer")]
-    assert _merge(desk, sets).json["error"]["code"] == "permission_denied"
-    made = _merge(desk, sets, by="other").json["data"]
+def test_nobody_merges_or_accepts_a_merge_of_their_own(workspace: Workspace) -> None:
+    workspace.org.add_user("other", "reviewer")
+    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    sets = [workspace.submitted(artifact_id, by=name) for name in ("labeler", "reviewer")]
+    assert _merge(workspace, sets).json["error"]["code"] == "permission_denied"
+    made = _merge(workspace, sets, by="other").json["data"]
     path = f"/tag-sets/{made['id']}/accept"
-    assert desk.org.api("reviewer").post(path, json={}).status_code == 403
-    assert desk.org.api("other").post(path, json={}).status_code == 200
+    assert workspace.org.api("reviewer").post(path, json={}).status_code == 403
+    assert workspace.org.api("other").post(path, json={}).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -206,60 +210,66 @@ def test_nobody_merges_or_accepts_a_merge_of_their_own(desk: Desk) -> None:
         ({"tags": [tag("nope", 1)]}, "tags.0.field"),
     ],
 )
-def test_what_is_decided_must_mean_something(desk: Desk, body: dict[str, Any], field: str) -> None:
-    sets = _sets(desk, [A], [B])
+def test_what_is_decided_must_mean_something(
+    workspace: Workspace, body: dict[str, Any], field: str
+) -> None:
+    sets = _sets(workspace, [A], [B])
     names = {"first": sets[0]["id"], "unknown": str(uuid7())}
     choices = [{**c, "tag_set_id": names[c["tag_set_id"]]} for c in body.get("choices", ())]
-    answer = _merge(desk, sets, **{**body, "choices": choices})
+    answer = _merge(workspace, sets, **{**body, "choices": choices})
     assert answer.status_code == 400, answer.json
     assert answer.json["error"]["field"] == field
-    assert desk.events("tag_set.merged") == []
+    assert workspace.events("tag_set.merged") == []
 
 
-def test_required_fields_must_come_out_filled(desk: Desk) -> None:
-    sets = _sets(desk, [A], [B])
-    desk.sql("UPDATE tag_sets SET tags = '[]' WHERE id = :id", id=sets[1]["id"])
+def test_required_fields_must_come_out_filled(workspace: Workspace) -> None:
+    sets = _sets(workspace, [A], [B])
+    workspace.sql("UPDATE tag_sets SET tags = '[]' WHERE id = :id", id=sets[1]["id"])
     choices = [{"field": "number", "tag_set_id": sets[1]["id"]}]
-    answer = _merge(desk, sets, choices=choices)
+    answer = _merge(workspace, sets, choices=choices)
     assert answer.json["error"]["code"] == "required_fields_missing"
 
 
-def test_they_are_label_sets_of_one_document_handed_in(desk: Desk, other_org: Org) -> None:
-    first, second = _sets(desk, [A], [A])
-    elsewhere, foreign = desk.submitted(), Desk(other_org).submitted()
-    refused = [_merge(desk, [first, other]) for other in (elsewhere, foreign, {"id": str(uuid7())})]
+def test_they_are_label_sets_of_one_document_handed_in(
+    workspace: Workspace, other_org: Org
+) -> None:
+    first, second = _sets(workspace, [A], [A])
+    elsewhere, foreign = workspace.submitted(), Workspace(other_org).submitted()
+    refused = [
+        _merge(workspace, [first, other]) for other in (elsewhere, foreign, {"id": str(uuid7())})
+    ]
     assert {r.data for r in refused} == {refused[0].data}
     assert refused[0].status_code == 400
     assert refused[0].json["error"]["field"] == "tag_set_ids.1"
-    assert _merge(desk, [first, first]).json["error"]["field"] == "tag_set_ids.1"
+    assert _merge(workspace, [first, first]).json["error"]["field"] == "tag_set_ids.1"
     for ids in ([first], [first] * 21, []):
-        assert _merge(desk, ids).status_code == 422
-    made = _merge(desk, [first, second]).json["data"]
-    desk.org.api("admin").post(
+        assert _merge(workspace, ids).status_code == 422
+    made = _merge(workspace, [first, second]).json["data"]
+    workspace.org.api("admin").post(
         f"/tag-sets/{made['id']}/reject", json={"reason": "No.", "send_to": "pool"}
     )
-    assert _merge(desk, [first, made]).json["error"]["field"] == "tag_set_ids.1"
+    assert _merge(workspace, [first, made]).json["error"]["field"] == "tag_set_ids.1"
 
 
-def test_a_draft_is_not_merged(desk: Desk) -> None:
-    desk.org.add_user("second", "labeler")
-    artifact_id = desk.artifact(desk.schema(labels_per_artifact=2))
-    sent, draft = desk.submitted(artifact_id), desk.saved(artifact_id, by="second")
-    answer = _merge(desk, [sent, draft])
+def test_a_draft_is_not_merged(workspace: Workspace) -> None:
+    workspace.org.add_user("second", "labeler")
+    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    sent, draft = workspace.submitted(artifact_id), workspace.saved(artifact_id, by="second")
+    answer = _merge(workspace, [sent, draft])
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"state": "draft", "tag_set_id": draft["id"]}
 
 
-def test_lists_show_a_merge_as_reading_it_does(desk: Desk) -> None:
-    made = _merge(desk, _sets(desk, [A], [A])).json["data"]
-    (listed,) = desk.org.api("reviewer").get("/tag-sets?source=merge").json["data"]
+def test_lists_show_a_merge_as_reading_it_does(workspace: Workspace) -> None:
+    made = _merge(workspace, _sets(workspace, [A], [A])).json["data"]
+    (listed,) = workspace.org.api("reviewer").get("/tag-sets?source=merge").json["data"]
     assert listed == made
 
 
-def test_most_say_row_by_row_whatever_its_number(desk: Desk) -> None:
+def test_most_say_row_by_row_whatever_its_number(workspace: Workspace) -> None:
     plain = [A, *rows("rope", "sail")]
-    sets = _sets(desk, plain, [A, *rows("new", "rope", "mast")], plain)
-    made = _merge(desk, sets).json["data"]
+    sets = _sets(workspace, plain, [A, *rows("new", "rope", "mast")], plain)
+    made = _merge(workspace, sets).json["data"]
     told = [(one["row"], one["value"]) for one in made["tags"]]
     # What one of three put in at the top is gone, and leaves no gap.
     assert told == [(None, "A"), (0, "rope"), (1, "sail")]
@@ -270,9 +280,9 @@ def test_most_say_row_by_row_whatever_its_number(desk: Desk) -> None:
     ]
 
 
-def test_rows_are_chosen_by_the_number_that_undecided_gives(desk: Desk) -> None:
-    sets = _sets(desk, [A, *rows("rope", "sail")], [A, *rows("new", "rope", "mast")])
-    error = _merge(desk, sets).json["error"]
+def test_rows_are_chosen_by_the_number_that_undecided_gives(workspace: Workspace) -> None:
+    sets = _sets(workspace, [A, *rows("rope", "sail")], [A, *rows("new", "rope", "mast")])
+    error = _merge(workspace, sets).json["error"]
     listed = error["details"]["undecided"]
     assert [(one["row"], [v["value"] for v in one["values"]]) for one in listed] == [
         (0, ["new"]),
@@ -284,7 +294,7 @@ def test_rows_are_chosen_by_the_number_that_undecided_gives(desk: Desk) -> None:
     ]
     choice = {"field": "lines.item", "row": 0, "tag_set_id": sets[1]["id"]}
     own = [tag("lines.item", "boom", row=2), tag("lines.item", "oar", row=9)]
-    made = _merge(desk, sets, choices=[choice], tags=own).json["data"]
+    made = _merge(workspace, sets, choices=[choice], tags=own).json["data"]
     assert sorted((one["row"], one["value"]) for one in made["tags"][1:]) == [
         (0, "new"), (1, "rope"), (2, "boom"), (9, "oar"),
     ]  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org
-from tests.factories.desk import Desk, counts
+from tests.factories.workspace import Workspace, counts
 
 Work = Callable[[], None]
 
@@ -41,101 +41,103 @@ def schema(org: Org) -> dict[str, Any]:
 
 
 @pytest.fixture
-def first(desk: Desk, schema: dict[str, Any], work: Work) -> dict[str, Any]:
+def first(workspace: Workspace, schema: dict[str, Any], work: Work) -> dict[str, Any]:
     """Submitted when one was asked for; now two are."""
-    document = create_text(desk.org.api("labeler"), "text", schema_id=schema["id"])
+    document = create_text(workspace.org.api("labeler"), "text", schema_id=schema["id"])
     work()
-    made = desk.submitted(document["id"])
-    assert desk.artifact_row(document["id"]).status == "in_review"
-    _publish(desk.org, schema, 2)
+    made = workspace.submitted(document["id"])
+    assert workspace.artifact_row(document["id"]).status == "in_review"
+    _publish(workspace.org, schema, 2)
     work()
-    desk.org.add_user("second", "labeler")
+    workspace.org.add_user("second", "labeler")
     return made
 
 
-def _second(desk: Desk) -> dict[str, Any]:
+def _second(workspace: Workspace) -> dict[str, Any]:
     """The label set that is missing, by whom the draw gives the document."""
-    drawn = _sent(desk.org.api("second").post("/artifacts/next", {}))
-    return desk.submitted(drawn["id"], by="second")
+    drawn = _sent(workspace.org.api("second").post("/artifacts/next", {}))
+    return workspace.submitted(drawn["id"], by="second")
 
 
-def _act(desk: Desk, made: dict[str, Any], verb: str, **body: Any) -> Any:
-    return desk.org.api("reviewer").post(f"/tag-sets/{made['id']}/{verb}", json=body)
+def _act(workspace: Workspace, made: dict[str, Any], verb: str, **body: Any) -> Any:
+    return workspace.org.api("reviewer").post(f"/tag-sets/{made['id']}/{verb}", json=body)
 
 
 @pytest.mark.parametrize("older_first", [True, False])
 def test_the_older_one_is_one_of_those_asked_for(
-    desk: Desk, first: dict[str, Any], older_first: bool
+    workspace: Workspace, first: dict[str, Any], older_first: bool
 ) -> None:
-    row = desk.artifact_row(first["artifact_id"])
+    row = workspace.artifact_row(first["artifact_id"])
     assert row.status == "in_progress"
-    assert desk.org.api("labeler").post("/artifacts/next", {}).json["data"] is None
-    second = _second(desk)
+    assert workspace.org.api("labeler").post("/artifacts/next", {}).json["data"] is None
+    second = _second(workspace)
     assert second["artifact_id"] == first["artifact_id"]
     for made in (first, second) if older_first else (second, first):
-        assert _sent(_act(desk, made, "accept"))["status"] == "accepted"
-    row = desk.artifact_row(first["artifact_id"])
+        assert _sent(_act(workspace, made, "accept"))["status"] == "accepted"
+    row = workspace.artifact_row(first["artifact_id"])
     assert (row.status, row.label_counts) == ("done", counts(accepted=2))
 
 
-def test_both_are_accepted_by_one_call(desk: Desk, first: dict[str, Any]) -> None:
-    second = _second(desk)
+def test_both_are_accepted_by_one_call(workspace: Workspace, first: dict[str, Any]) -> None:
+    second = _second(workspace)
     body = {"tag_set_ids": [second["id"], first["id"]]}
-    done = _sent(desk.org.api("reviewer").post("/review-queue/bulk-accept", body))
+    done = _sent(workspace.org.api("reviewer").post("/review-queue/bulk-accept", body))
     assert done["succeeded"] == 2
 
 
-def test_no_third_one_is_accepted(desk: Desk, first: dict[str, Any]) -> None:
-    desk.org.add_user("third", "labeler")
+def test_no_third_one_is_accepted(workspace: Workspace, first: dict[str, Any]) -> None:
+    workspace.org.add_user("third", "labeler")
     path = f"/artifacts/{first['artifact_id']}"
-    second = desk.saved(first["artifact_id"], by="second")
-    desk.release(first["artifact_id"], by="second")
-    third = desk.saved(first["artifact_id"], by="third")
+    second = workspace.saved(first["artifact_id"], by="second")
+    workspace.release(first["artifact_id"], by="second")
+    third = workspace.saved(first["artifact_id"], by="third")
     for by, made in (("second", second), ("third", third)):
-        _sent(desk.org.api(by).post(f"/tag-sets/{made['id']}/submit"))
+        _sent(workspace.org.api(by).post(f"/tag-sets/{made['id']}/submit"))
     for made in (third, second):
-        assert _sent(_act(desk, made, "accept"))["status"] == "accepted"
-    refused = _act(desk, first, "accept")
+        assert _sent(_act(workspace, made, "accept"))["status"] == "accepted"
+    refused = _act(workspace, first, "accept")
     assert refused.status_code == 409
     assert refused.json["error"]["details"]["labels_per_artifact"] == 2
-    assert desk.org.api("viewer").get(path).json["data"]["status"] == "done"
+    assert workspace.org.api("viewer").get(path).json["data"]["status"] == "done"
 
 
 def test_what_was_rejected_may_be_reopened_beside_the_newer_one(
-    desk: Desk, first: dict[str, Any]
+    workspace: Workspace, first: dict[str, Any]
 ) -> None:
-    _sent(_act(desk, first, "reject", reason="No", send_to="pool"))
-    second = _second(desk)
-    reopened = _act(desk, first, "reopen", reason="It was right", to="review")
+    _sent(_act(workspace, first, "reject", reason="No", send_to="pool"))
+    second = _second(workspace)
+    reopened = _act(workspace, first, "reopen", reason="It was right", to="review")
     assert _sent(reopened)["status"] == "submitted"
     for made in (second, first):
-        assert _sent(_act(desk, made, "accept"))["status"] == "accepted"
+        assert _sent(_act(workspace, made, "accept"))["status"] == "accepted"
 
 
 def test_it_is_sent_to_nobody_who_has_labeled_the_document(
-    desk: Desk, first: dict[str, Any]
+    workspace: Workspace, first: dict[str, Any]
 ) -> None:
-    second = _second(desk)
-    refused = _act(desk, first, "reject", reason="No", send_to=str(desk.org.users["second"]))
+    second = _second(workspace)
+    refused = _act(
+        workspace, first, "reject", reason="No", send_to=str(workspace.org.users["second"])
+    )
     assert refused.status_code == 409
     assert refused.json["error"]["details"] == {"tag_set_id": second["id"]}
 
 
 @pytest.mark.parametrize("older_last", [True, False])
 def test_agreement_counts_both(
-    desk: Desk, schema: dict[str, Any], work: Work, older_last: bool
+    workspace: Workspace, schema: dict[str, Any], work: Work, older_last: bool
 ) -> None:
     agreeing = {"auto_accept_agreement": 0.9}
-    _publish(desk.org, schema, 1, **agreeing)
-    document = create_text(desk.org.api("labeler"), "text", schema_id=schema["id"])
+    _publish(workspace.org, schema, 1, **agreeing)
+    document = create_text(workspace.org.api("labeler"), "text", schema_id=schema["id"])
     work()
-    older = desk.saved(document["id"])
-    _publish(desk.org, schema, 2, **agreeing)
+    older = workspace.saved(document["id"])
+    _publish(workspace.org, schema, 2, **agreeing)
     work()
-    desk.org.add_user("second", "labeler")
-    desk.release(document["id"])
-    newer = desk.saved(document["id"], by="second")
+    workspace.org.add_user("second", "labeler")
+    workspace.release(document["id"])
+    newer = workspace.saved(document["id"], by="second")
     sets = [("labeler", older), ("second", newer)]
     for by, made in reversed(sets) if older_last else sets:
-        _sent(desk.org.api(by).post(f"/tag-sets/{made['id']}/submit"))
-    assert desk.artifact_row(document["id"]).label_counts == counts(accepted=2)
+        _sent(workspace.org.api(by).post(f"/tag-sets/{made['id']}/submit"))
+    assert workspace.artifact_row(document["id"]).label_counts == counts(accepted=2)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.factories.desk import Desk, tag
 from tests.factories.labels import make_field
+from tests.factories.workspace import Workspace, tag
 from tests.workflow.tag_sets.test_merging import _merge, _sets
 
 A = tag("number", "A")
@@ -14,49 +14,53 @@ OTHER = [make_field("number", "text", required=True), make_field("note", "span")
 
 
 @pytest.fixture
-def rejected(desk: Desk) -> list[dict[str, Any]]:
+def rejected(workspace: Workspace) -> list[dict[str, Any]]:
     """Two of the schema before, of its third version; the document has another schema now."""
-    sets = _sets(desk, [A, tag("note", "x")], [A])
+    sets = _sets(workspace, [A, tag("note", "x")], [A])
     for one in sets:
         body = {"reason": "Another kind.", "send_to": "pool"}
-        desk.org.api("reviewer").post(f"/tag-sets/{one['id']}/reject", json=body)
-    desk.sql(
+        workspace.org.api("reviewer").post(f"/tag-sets/{one['id']}/reject", json=body)
+    workspace.sql(
         "UPDATE schema_versions SET number = 3 WHERE id = :id", id=sets[0]["schema_version_id"]
     )
-    other = desk.schema(fields=OTHER, labels_per_artifact=3)
+    other = workspace.schema(fields=OTHER, labels_per_artifact=3)
     path = f"/artifacts/{sets[0]['artifact_id']}"
-    answer = desk.org.api("admin").patch(path, json={"schema_id": str(other)})
+    answer = workspace.org.api("admin").patch(path, json={"schema_id": str(other)})
     assert answer.status_code == 200, answer.json
-    desk.org.add_user("third", "labeler")
+    workspace.org.add_user("third", "labeler")
     return sets
 
 
 def test_whoever_labeled_by_the_one_before_is_blind_again(
-    desk: Desk, rejected: list[dict[str, Any]]
+    workspace: Workspace, rejected: list[dict[str, Any]]
 ) -> None:
     artifact_id = rejected[0]["artifact_id"]
-    theirs = desk.submitted(artifact_id, by="third")
-    api = desk.org.api("labeler")
+    theirs = workspace.submitted(artifact_id, by="third")
+    api = workspace.org.api("labeler")
     assert api.get(f"/tag-sets/{theirs['id']}").status_code == 404
     listed = api.get(f"/tag-sets?artifact_id={artifact_id}").json["data"]
     # What is over they may go on reading.
     assert {one["id"] for one in listed} == {one["id"] for one in rejected}
     told = api.get(f"/artifacts/{artifact_id}/history").get_data(as_text=True)
     assert theirs["id"] not in told
-    assert str(desk.org.users["third"]) not in told
-    desk.submitted(artifact_id)
+    assert str(workspace.org.users["third"]) not in told
+    workspace.submitted(artifact_id)
     assert api.get(f"/tag-sets/{theirs['id']}").status_code == 200
 
 
-def test_the_consensus_is_by_the_schema_of_now(desk: Desk, rejected: list[dict[str, Any]]) -> None:
+def test_the_consensus_is_by_the_schema_of_now(
+    workspace: Workspace, rejected: list[dict[str, Any]]
+) -> None:
     artifact_id = rejected[0]["artifact_id"]
     spans = [tag("note", "0-9", evidence=[{"start": 0, "end": 9}]),
              tag("note", "20-29", evidence=[{"start": 20, "end": 29}])]  # fmt: skip
     for name in ("third", "labeler"):
-        draft = desk.save(desk.draft(artifact_id, by=name), [A, *spans], by=name).json["data"]
-        desk.org.api(name).post(f"/tag-sets/{draft['id']}/submit")
-    desk.sql("UPDATE tag_sets SET superseded_by = id WHERE id = :id", id=rejected[0]["id"])
-    found = desk.org.api("reviewer").get(f"/artifacts/{artifact_id}/consensus").json["data"]
+        draft = workspace.save(workspace.draft(artifact_id, by=name), [A, *spans], by=name).json[
+            "data"
+        ]
+        workspace.org.api(name).post(f"/tag-sets/{draft['id']}/submit")
+    workspace.sql("UPDATE tag_sets SET superseded_by = id WHERE id = :id", id=rejected[0]["id"])
+    found = workspace.org.api("reviewer").get(f"/artifacts/{artifact_id}/consensus").json["data"]
     assert found["labels_per_artifact"] == 3
     assert [one["counted"] for one in found["sets"]] == [False, False, True, True]
     assert found["agreement"] == 1.0
@@ -64,12 +68,12 @@ def test_the_consensus_is_by_the_schema_of_now(desk: Desk, rejected: list[dict[s
 
 
 def test_what_is_of_the_one_before_does_not_come_back(
-    desk: Desk, rejected: list[dict[str, Any]]
+    workspace: Workspace, rejected: list[dict[str, Any]]
 ) -> None:
     body = {"reason": "Again."}
-    answer = desk.org.api("reviewer").post(f"/tag-sets/{rejected[0]['id']}/reopen", json=body)
+    answer = workspace.org.api("reviewer").post(f"/tag-sets/{rejected[0]['id']}/reopen", json=body)
     assert answer.status_code == 409
-    now = desk.org.api("viewer").get(f"/artifacts/{rejected[0]['artifact_id']}").json["data"]
+    now = workspace.org.api("viewer").get(f"/artifacts/{rejected[0]['artifact_id']}").json["data"]
     assert answer.json["error"]["details"] == {"schema_id": now["schema_id"]}
-    refused = _merge(desk, rejected)
+    refused = _merge(workspace, rejected)
     assert (refused.status_code, refused.json["error"]["field"]) == (400, "tag_set_ids")

@@ -7,30 +7,30 @@ from flask import Flask
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.desk import Desk, tag
 from tests.factories.statements import record_statements
+from tests.factories.workspace import Workspace, tag
 
 
 def _revisions(
-    desk: Desk, tag_set: dict[str, Any], query: str = "", *, by: str = "reviewer"
+    workspace: Workspace, tag_set: dict[str, Any], query: str = "", *, by: str = "reviewer"
 ) -> Any:
-    return desk.org.api(by).get(f"/tag-sets/{tag_set['id']}/revisions{query}")
+    return workspace.org.api(by).get(f"/tag-sets/{tag_set['id']}/revisions{query}")
 
 
-def test_each_change_has_its_revision_the_latest_first(desk: Desk) -> None:
-    draft = desk.draft()
-    saved = desk.save(draft, [tag("number", "A-1"), tag("note", "x")]).json["data"]
-    desk.save(saved, [tag("number", "A-2")], by="admin")
-    desk.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
+def test_each_change_has_its_revision_the_latest_first(workspace: Workspace) -> None:
+    draft = workspace.draft()
+    saved = workspace.save(draft, [tag("number", "A-1"), tag("note", "x")]).json["data"]
+    workspace.save(saved, [tag("number", "A-2")], by="admin")
+    workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
     body = {"reason": "The total is missing."}
-    desk.org.api("reviewer").post(f"/tag-sets/{draft['id']}/reject", json=body)
-    answer = _revisions(desk, draft)
+    workspace.org.api("reviewer").post(f"/tag-sets/{draft['id']}/reject", json=body)
+    answer = _revisions(workspace, draft)
     assert answer.status_code == 200
     assert answer.json["meta"]["total"] == 5
     rows = answer.json["data"]
     people = [row["author"]["id"] for row in rows]
     names = ["reviewer", "labeler", "admin", "labeler", "labeler"]
-    assert people == [str(desk.org.users[name]) for name in names]
+    assert people == [str(workspace.org.users[name]) for name in names]
     assert [(row["number"], row["kind"], row["tag_count"]) for row in rows] == [
         (5, "reject", 1), (4, "submit", 1), (3, "save", 1), (2, "save", 2), (1, "create", 0),
     ]  # fmt: skip
@@ -52,13 +52,13 @@ def test_each_change_has_its_revision_the_latest_first(desk: Desk) -> None:
     assert rows[3]["changes"]["added"] == 2
 
 
-def test_revisions_are_filtered_by_their_time(desk: Desk) -> None:
-    draft = desk.draft()
-    desk.save(draft, [tag("number", "A-1")])
-    made, saved = (row["created_at"] for row in reversed(_revisions(desk, draft).json["data"]))
+def test_revisions_are_filtered_by_their_time(workspace: Workspace) -> None:
+    draft = workspace.draft()
+    workspace.save(draft, [tag("number", "A-1")])
+    made, saved = (row["created_at"] for row in reversed(_revisions(workspace, draft).json["data"]))
 
     def numbers(query: str) -> list[int]:
-        answer = _revisions(desk, draft, f"?{query}").json
+        answer = _revisions(workspace, draft, f"?{query}").json
         assert answer["meta"]["total"] == len(answer["data"])
         return [row["number"] for row in answer["data"]]
 
@@ -67,65 +67,69 @@ def test_revisions_are_filtered_by_their_time(desk: Desk) -> None:
     assert numbers(f"created_after={made}&created_before={saved}") == [1]
 
 
-def test_pages_are_by_number(desk: Desk) -> None:
-    draft = desk.draft()
+def test_pages_are_by_number(workspace: Workspace) -> None:
+    draft = workspace.draft()
     for count in range(1, 5):
-        draft = desk.save(draft, [tag("note", f"n{n}") for n in range(count)]).json["data"]
-    first = _revisions(desk, draft, "?page_size=2").json
+        draft = workspace.save(draft, [tag("note", f"n{n}") for n in range(count)]).json["data"]
+    first = _revisions(workspace, draft, "?page_size=2").json
     assert [row["number"] for row in first["data"]] == [5, 4]
     assert first["data"][1]["changes"]["added"] == 1
     cursor = first["meta"]["next_cursor"]
-    second = _revisions(desk, draft, f"?page_size=2&cursor={cursor}").json
+    second = _revisions(workspace, draft, f"?page_size=2&cursor={cursor}").json
     assert [row["number"] for row in second["data"]] == [3, 2]
-    oldest = _revisions(desk, draft, "?sort=number&page_size=1").json["data"]
+    oldest = _revisions(workspace, draft, "?sort=number&page_size=1").json["data"]
     assert [row["number"] for row in oldest] == [1]
 
 
-def test_a_copy_says_what_it_began_with(desk: Desk) -> None:
-    first = desk.saved()
-    desk.release(first["artifact_id"])
+def test_a_copy_says_what_it_began_with(workspace: Workspace) -> None:
+    first = workspace.saved()
+    workspace.release(first["artifact_id"])
     path = f"/artifacts/{first['artifact_id']}/tag-sets"
-    copy = desk.org.api("reviewer").post(path, json={"from": first["id"]}).json["data"]
-    (only,) = _revisions(desk, copy).json["data"]
+    copy = workspace.org.api("reviewer").post(path, json={"from": first["id"]}).json["data"]
+    (only,) = _revisions(workspace, copy).json["data"]
     assert (only["kind"], only["changes"]["added"]) == ("create", 1)
 
 
-def test_large_revisions_tell_their_changes_on_smaller_pages(desk: Desk) -> None:
+def test_large_revisions_tell_their_changes_on_smaller_pages(workspace: Workspace) -> None:
     long = {"start": 0, "end": 20_000, "text": "x" * 20_000}
     tags = [tag("note", f"n{n}", evidence=[long]) for n in range(10)]
-    saved = desk.save(desk.draft(desk.artifact(text_length=20_000)), tags).json["data"]
-    desk.save(saved, tags[:9])
-    rows = _revisions(desk, saved, "?page_size=100").json["data"]
+    saved = workspace.save(workspace.draft(workspace.artifact(text_length=20_000)), tags).json[
+        "data"
+    ]
+    workspace.save(saved, tags[:9])
+    rows = _revisions(workspace, saved, "?page_size=100").json["data"]
     assert [row["changes"] for row in rows[:2]] == [None, None]
     assert rows[2]["changes"]["added"] == 0
     assert [row["tag_count"] for row in rows] == [9, 10, 0]
-    few = _revisions(desk, saved, "?page_size=10").json["data"]
+    few = _revisions(workspace, saved, "?page_size=10").json["data"]
     assert [row["changes"]["removed"] for row in few] == [1, 0, 0]
 
 
-def test_revisions_saved_before_their_size_was_noted_are_read_too(desk: Desk) -> None:
-    draft = desk.saved()
-    desk.sql("UPDATE tag_set_revisions SET tag_count = NULL, tags_bytes = NULL")
-    latest = _revisions(desk, draft).json["data"][0]
+def test_revisions_saved_before_their_size_was_noted_are_read_too(workspace: Workspace) -> None:
+    draft = workspace.saved()
+    workspace.sql("UPDATE tag_set_revisions SET tag_count = NULL, tags_bytes = NULL")
+    latest = _revisions(workspace, draft).json["data"][0]
     assert (latest["tag_count"], latest["changes"]["added"]) == (1, 1)
 
 
 @pytest.mark.parametrize("size", [2, 20])
-def test_a_page_is_so_many_statements_however_long(size: int, desk: Desk, app: Flask) -> None:
-    draft = desk.draft()
+def test_a_page_is_so_many_statements_however_long(
+    size: int, workspace: Workspace, app: Flask
+) -> None:
+    draft = workspace.draft()
     for count in range(size):
-        draft = desk.save(draft, [tag("number", f"A-{count}")]).json["data"]
+        draft = workspace.save(draft, [tag("number", f"A-{count}")]).json["data"]
     with record_statements(app) as sent:
-        assert len(_revisions(desk, draft).json["data"]) == size + 1
+        assert len(_revisions(workspace, draft).json["data"]) == size + 1
     assert len(sent) <= 5, sent
 
 
-def test_hidden_and_foreign_label_sets_have_none(desk: Desk, other_org: Org) -> None:
-    desk.org.add_user("second", "labeler")
-    blind = desk.draft(desk.artifact(desk.schema(labels_per_artifact=2)))
-    absent = desk.org.api("second").get(f"/tag-sets/{uuid7()}/revisions")
+def test_hidden_and_foreign_label_sets_have_none(workspace: Workspace, other_org: Org) -> None:
+    workspace.org.add_user("second", "labeler")
+    blind = workspace.draft(workspace.artifact(workspace.schema(labels_per_artifact=2)))
+    absent = workspace.org.api("second").get(f"/tag-sets/{uuid7()}/revisions")
     assert absent.status_code == 404
-    assert _revisions(desk, blind, by="second").data == absent.data
+    assert _revisions(workspace, blind, by="second").data == absent.data
     path = f"/tag-sets/{blind['id']}/revisions"
     assert other_org.api("owner").get(path).data == absent.data
-    assert _revisions(desk, blind, by="labeler").status_code == 200
+    assert _revisions(workspace, blind, by="labeler").status_code == 200

@@ -4,62 +4,68 @@ from typing import Any
 
 import pytest
 
-from tests.factories.desk import Desk, tag
 from tests.factories.orgs import Api
+from tests.factories.workspace import Workspace, tag
 
 SURE = {"confidence": 1}
 
 
-def _submit(desk: Desk, tag_set: dict[str, Any]) -> str:
-    answer = desk.org.api("labeler").post(f"/tag-sets/{tag_set['id']}/submit")
+def _submit(workspace: Workspace, tag_set: dict[str, Any]) -> str:
+    answer = workspace.org.api("labeler").post(f"/tag-sets/{tag_set['id']}/submit")
     assert answer.status_code == 200, answer.json
     return str(answer.json["data"]["status"])
 
 
-def _predicted(desk: Desk, **policy: Any) -> dict[str, Any]:
+def _predicted(workspace: Workspace, **policy: Any) -> dict[str, Any]:
     """A draft that began with a model's tags."""
-    draft = desk.draft(desk.artifact(desk.schema(auto_accept_confidence=0.8, **policy)))
+    draft = workspace.draft(
+        workspace.artifact(workspace.schema(auto_accept_confidence=0.8, **policy))
+    )
     tags = [tag("number", "A", **SURE), tag("note", "B", confidence=0.9)]
-    saved = desk.save(draft, tags).json["data"]
-    desk.mark_as_models(saved)
-    return dict(desk.org.api("labeler").get(f"/tag-sets/{saved['id']}").json["data"])
+    saved = workspace.save(draft, tags).json["data"]
+    workspace.mark_as_models(saved)
+    return dict(workspace.org.api("labeler").get(f"/tag-sets/{saved['id']}").json["data"])
 
 
 @pytest.mark.parametrize("source", [None, "human", "model", "import"])
-def test_a_persons_confidence_spares_no_review(desk: Desk, source: str | None) -> None:
-    draft = desk.draft(desk.artifact(desk.schema(auto_accept_confidence=0.8)))
+def test_a_persons_confidence_spares_no_review(workspace: Workspace, source: str | None) -> None:
+    draft = workspace.draft(workspace.artifact(workspace.schema(auto_accept_confidence=0.8)))
     said = {} if source is None else {"source": source}
-    saved = desk.save(draft, [tag("number", "A", **SURE, **said)]).json["data"]
+    saved = workspace.save(draft, [tag("number", "A", **SURE, **said)]).json["data"]
     assert (saved["tags"][0]["source"], saved["tags"][0]["confidence"]) == ("human", 1.0)
-    assert _submit(desk, saved) == "submitted"
+    assert _submit(workspace, saved) == "submitted"
 
 
-def test_a_models_tags_stay_its_own_while_they_are_unchanged(desk: Desk) -> None:
-    draft = _predicted(desk)
-    saved = desk.save(draft, draft["tags"][::-1]).json["data"]
+def test_a_models_tags_stay_its_own_while_they_are_unchanged(workspace: Workspace) -> None:
+    draft = _predicted(workspace)
+    saved = workspace.save(draft, draft["tags"][::-1]).json["data"]
     assert [one["source"] for one in saved["tags"]] == ["model", "model"]
-    assert _submit(desk, saved) == "accepted"
+    assert _submit(workspace, saved) == "accepted"
 
 
 @pytest.mark.parametrize(
     "change", [{"value": "C"}, {"confidence": 0.95}, {"evidence": [{"page": 1}]}]
 )
-def test_a_tag_that_a_person_changed_is_theirs(desk: Desk, change: dict[str, Any]) -> None:
-    draft = _predicted(desk)
-    saved = desk.save(draft, [draft["tags"][0], {**draft["tags"][1], **change}]).json["data"]
+def test_a_tag_that_a_person_changed_is_theirs(
+    workspace: Workspace, change: dict[str, Any]
+) -> None:
+    draft = _predicted(workspace)
+    saved = workspace.save(draft, [draft["tags"][0], {**draft["tags"][1], **change}]).json["data"]
     assert [one["source"] for one in saved["tags"]] == ["model", "human"]
-    assert _submit(desk, saved) == "submitted"
+    assert _submit(workspace, saved) == "submitted"
 
 
-def _begin_with_prediction(desk: Desk, artifact_id: Any, tags: list[Any]) -> dict[str, Any]:
+def _begin_with_prediction(
+    workspace: Workspace, artifact_id: Any, tags: list[Any]
+) -> dict[str, Any]:
     """A draft that began as a copy of what a model said."""
-    said = desk.save(desk.draft(artifact_id, by="admin"), tags, by="admin").json["data"]
-    desk.mark_as_models(said)
+    said = workspace.save(workspace.draft(artifact_id, by="admin"), tags, by="admin").json["data"]
+    workspace.mark_as_models(said)
     as_model = "UPDATE tag_sets SET source = 'model', labeler_id = NULL, status = 'rejected'"
-    desk.sql(f"{as_model} WHERE id = :id", id=said["id"])
-    desk.release(artifact_id, by="admin")
+    workspace.sql(f"{as_model} WHERE id = :id", id=said["id"])
+    workspace.release(artifact_id, by="admin")
     path = f"/artifacts/{artifact_id}/tag-sets"
-    answer = desk.org.api("labeler").post(path, json={"from": "prediction"})
+    answer = workspace.org.api("labeler").post(path, json={"from": "prediction"})
     assert answer.status_code == 201, answer.json
     return dict(answer.json["data"])
 
@@ -80,62 +86,66 @@ LINES = [tag("lines.item", "rope", row=n, **SURE) for n in (0, 1)]
     ],
 )
 def test_removing_tags_of_the_prediction_is_reviewed(
-    desk: Desk, doubtful: float | None, kept: list[int], status: str
+    workspace: Workspace, doubtful: float | None, kept: list[int], status: str
 ) -> None:
-    artifact_id = desk.artifact(desk.schema(auto_accept_confidence=0.8))
+    artifact_id = workspace.artifact(workspace.schema(auto_accept_confidence=0.8))
     tags = [tag("number", "A", **SURE), tag("note", "B", confidence=doubtful), *LINES]
-    draft = _begin_with_prediction(desk, artifact_id, tags)
-    saved = desk.save(draft, [draft["tags"][n] for n in kept]).json["data"]
+    draft = _begin_with_prediction(workspace, artifact_id, tags)
+    saved = workspace.save(draft, [draft["tags"][n] for n in kept]).json["data"]
     assert {one["source"] for one in saved["tags"]} == {"model"}
-    assert _submit(desk, saved) == status
+    assert _submit(workspace, saved) == status
 
 
-def test_tags_that_were_removed_in_an_earlier_save_count(desk: Desk) -> None:
-    artifact_id = desk.artifact(desk.schema(auto_accept_confidence=0.8))
+def test_tags_that_were_removed_in_an_earlier_save_count(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact(workspace.schema(auto_accept_confidence=0.8))
     tags = [tag("number", "A", **SURE), tag("note", "B", confidence=0.1)]
-    draft = _begin_with_prediction(desk, artifact_id, tags)
+    draft = _begin_with_prediction(workspace, artifact_id, tags)
     for _ in range(2):
-        draft = desk.save(draft, draft["tags"][:1]).json["data"]
-    assert _submit(desk, draft) == "submitted"
+        draft = workspace.save(draft, draft["tags"][:1]).json["data"]
+    assert _submit(workspace, draft) == "submitted"
 
 
-def test_a_copy_of_a_predicted_tag_is_its_persons(desk: Desk) -> None:
-    artifact_id = desk.artifact(desk.schema(auto_accept_confidence=0.8))
-    draft = _begin_with_prediction(desk, artifact_id, [tag("number", "A", **SURE), LINES[0]])
-    saved = desk.save(draft, [*draft["tags"], {**draft["tags"][1], "row": 1}]).json["data"]
+def test_a_copy_of_a_predicted_tag_is_its_persons(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact(workspace.schema(auto_accept_confidence=0.8))
+    draft = _begin_with_prediction(workspace, artifact_id, [tag("number", "A", **SURE), LINES[0]])
+    saved = workspace.save(draft, [*draft["tags"], {**draft["tags"][1], "row": 1}]).json["data"]
     assert sorted(one["source"] for one in saved["tags"]) == ["human", "model", "model"]
-    assert _submit(desk, saved) == "submitted"
+    assert _submit(workspace, saved) == "submitted"
 
 
-def test_confidence_spares_no_review_once_a_tag_set_was_rejected(desk: Desk) -> None:
-    desk.org.add_user("second", "labeler")
-    schema_id = desk.schema(auto_accept_confidence=0.8)
-    draft = _begin_with_prediction(desk, desk.artifact(schema_id), [tag("number", "A", **SURE)])
-    changed = desk.save(draft, [tag("number", "B")]).json["data"]
-    assert _submit(desk, changed) == "submitted"
+def test_confidence_spares_no_review_once_a_tag_set_was_rejected(workspace: Workspace) -> None:
+    workspace.org.add_user("second", "labeler")
+    schema_id = workspace.schema(auto_accept_confidence=0.8)
+    draft = _begin_with_prediction(
+        workspace, workspace.artifact(schema_id), [tag("number", "A", **SURE)]
+    )
+    changed = workspace.save(draft, [tag("number", "B")]).json["data"]
+    assert _submit(workspace, changed) == "submitted"
     body = {"reason": "No.", "send_to": "pool"}
-    answer = desk.org.api("reviewer").post(f"/tag-sets/{changed['id']}/reject", json=body)
+    answer = workspace.org.api("reviewer").post(f"/tag-sets/{changed['id']}/reject", json=body)
     assert answer.status_code == 200, answer.json
     path = f"/artifacts/{changed['artifact_id']}/tag-sets"
-    second = desk.org.api("second").post(path, json={"from": "prediction"}).json["data"]
+    second = workspace.org.api("second").post(path, json={"from": "prediction"}).json["data"]
     assert [one["source"] for one in second["tags"]] == ["model"]
-    sent = desk.org.api("second").post(f"/tag-sets/{second['id']}/submit").json["data"]
+    sent = workspace.org.api("second").post(f"/tag-sets/{second['id']}/submit").json["data"]
     assert sent["status"] == "submitted"
 
 
-def test_a_reviewer_does_not_pass_for_a_machine_either(desk: Desk) -> None:
-    sent = desk.submitted()
+def test_a_reviewer_does_not_pass_for_a_machine_either(workspace: Workspace) -> None:
+    sent = workspace.submitted()
     body = {"tags": [tag("number", "B", **SURE, source="model")]}
-    answer = desk.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
+    answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
     assert answer.json["data"]["tags"][0]["source"] == "human"
 
 
-def test_another_system_says_itself_what_its_models_made(desk: Desk) -> None:
+def test_another_system_says_itself_what_its_models_made(workspace: Workspace) -> None:
     body = {"name": "Model", "role": "labeler"}
-    made = desk.org.api("admin").post(f"/organizations/{desk.org.slug}/api-keys", json=body)
+    made = workspace.org.api("admin").post(
+        f"/organizations/{workspace.org.slug}/api-keys", json=body
+    )
     assert made.status_code == 201, made.json
-    api = Api(desk.org.app.test_client(), None, None, made.json["data"]["key"])
-    artifact_id = desk.artifact(desk.schema(auto_accept_confidence=0.8))
+    api = Api(workspace.org.app.test_client(), None, None, made.json["data"]["key"])
+    artifact_id = workspace.artifact(workspace.schema(auto_accept_confidence=0.8))
     draft = api.post(f"/artifacts/{artifact_id}/tag-sets", json={}).json["data"]
     tags = {"tags": [tag("number", "A", **SURE, source="model")], "revision": 1}
     path = f"/tag-sets/{draft['id']}"

@@ -6,104 +6,104 @@ from uuid import UUID
 
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.service.automatic import is_sampled
-from tests.factories.desk import Desk, counts, tag
+from tests.factories.workspace import Workspace, counts, tag
 
 
-def _act(desk: Desk, tag_set: dict[str, Any], verb: str, *, by: str, **sent: Any) -> Any:
-    return desk.org.api(by).post(f"/tag-sets/{tag_set['id']}/{verb}", **sent)
+def _act(workspace: Workspace, tag_set: dict[str, Any], verb: str, *, by: str, **sent: Any) -> Any:
+    return workspace.org.api(by).post(f"/tag-sets/{tag_set['id']}/{verb}", **sent)
 
 
-def test_submission_hands_a_draft_to_review(desk: Desk) -> None:
-    draft = desk.saved()
-    answer = _act(desk, draft, "submit", by="labeler")
+def test_submission_hands_a_draft_to_review(workspace: Workspace) -> None:
+    draft = workspace.saved()
+    answer = _act(workspace, draft, "submit", by="labeler")
     assert answer.status_code == 200
     sent = answer.json["data"]
     assert (sent["status"], sent["revision"], sent["decided_at"]) == ("submitted", 3, None)
     assert sent["submitted_at"] is not None
     assert sent["tags"] == draft["tags"]
-    row = desk.artifact_row(draft["artifact_id"])
+    row = workspace.artifact_row(draft["artifact_id"])
     assert (row.status, row.label_counts) == ("in_review", counts(submitted=1))
     assert (row.claim_user_id, row.claim_expires_at) == (None, None)
-    assert [(r.number, r.kind) for r in desk.revisions(draft["id"])] == [
+    assert [(r.number, r.kind) for r in workspace.revisions(draft["id"])] == [
         (1, "create"), (2, "save"), (3, "submit"),
     ]  # fmt: skip
-    (told,) = desk.events("tag_set.submitted")
+    (told,) = workspace.events("tag_set.submitted")
     assert told["tag_set_id"] == draft["id"]
-    assert desk.events("tag_set.accepted") == []
+    assert workspace.events("tag_set.accepted") == []
 
 
-def test_submission_needs_every_required_field(desk: Desk) -> None:
-    draft = desk.draft()
-    saved = desk.save(draft, [tag("note", "x")]).json["data"]
-    answer = _act(desk, saved, "submit", by="labeler")
+def test_submission_needs_every_required_field(workspace: Workspace) -> None:
+    draft = workspace.draft()
+    saved = workspace.save(draft, [tag("note", "x")]).json["data"]
+    answer = _act(workspace, saved, "submit", by="labeler")
     assert answer.status_code == 400
     assert answer.json["error"]["code"] == "required_fields_missing"
     assert answer.json["error"]["details"] == {"fields": ["number"]}
-    assert desk.org.api("reviewer").get(f"/tag-sets/{draft['id']}").json["data"] == saved
+    assert workspace.org.api("reviewer").get(f"/tag-sets/{draft['id']}").json["data"] == saved
 
 
-def test_submission_checks_against_the_document_as_it_is_now(desk: Desk) -> None:
-    draft = desk.draft()
+def test_submission_checks_against_the_document_as_it_is_now(workspace: Workspace) -> None:
+    draft = workspace.draft()
     tags = [tag("number", "A", evidence=[{"start": 900, "end": 903}])]
-    saved = desk.save(draft, tags).json["data"]
-    desk.sql("UPDATE artifacts SET text_length = 100 WHERE id = :id", id=draft["artifact_id"])
-    answer = _act(desk, saved, "submit", by="labeler")
+    saved = workspace.save(draft, tags).json["data"]
+    workspace.sql("UPDATE artifacts SET text_length = 100 WHERE id = :id", id=draft["artifact_id"])
+    answer = _act(workspace, saved, "submit", by="labeler")
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "tags.0.evidence.0.start"
 
 
-def test_submission_may_name_the_revision(desk: Desk) -> None:
-    draft = desk.saved()
-    stale = _act(desk, draft, "submit", by="labeler", headers={"If-Match": '"1"'})
+def test_submission_may_name_the_revision(workspace: Workspace) -> None:
+    draft = workspace.saved()
+    stale = _act(workspace, draft, "submit", by="labeler", headers={"If-Match": '"1"'})
     assert stale.status_code == 409
     assert stale.json["error"]["details"] == {"current_revision": 2}
-    good = _act(desk, draft, "submit", by="labeler", headers={"If-Match": '"2"'})
+    good = _act(workspace, draft, "submit", by="labeler", headers={"If-Match": '"2"'})
     assert good.status_code == 200
 
 
-def test_what_sampling_passes_by_is_accepted_by_itself(desk: Desk) -> None:
-    sent = desk.submitted(desk.artifact(desk.schema(sample_rate=0.0)))
+def test_what_sampling_passes_by_is_accepted_by_itself(workspace: Workspace) -> None:
+    sent = workspace.submitted(workspace.artifact(workspace.schema(sample_rate=0.0)))
     assert sent["status"] == "accepted"
     assert sent["reviewer"] is None
     assert sent["decided_at"] is not None
-    (told,) = desk.events("tag_set.accepted")
+    (told,) = workspace.events("tag_set.accepted")
     assert (told["reviewer_id"], told["corrected"]) == (None, False)
-    assert len(desk.events("tag_set.submitted")) == 1
-    kinds = [(r.number, r.kind) for r in desk.revisions(sent["id"])]
+    assert len(workspace.events("tag_set.submitted")) == 1
+    kinds = [(r.number, r.kind) for r in workspace.revisions(sent["id"])]
     assert kinds[-2:] == [(3, "submit"), (4, "accept")]
-    assert desk.artifact_row(sent["artifact_id"]).status == "done"
+    assert workspace.artifact_row(sent["artifact_id"]).status == "done"
 
 
-def test_the_sample_is_decided_by_document_and_labeler(desk: Desk) -> None:
-    schema_id = desk.schema(sample_rate=0.5)
-    sent = [desk.submitted(desk.artifact(schema_id)) for _ in range(8)]
-    labeler_id = desk.org.users["labeler"]
+def test_the_sample_is_decided_by_document_and_labeler(workspace: Workspace) -> None:
+    schema_id = workspace.schema(sample_rate=0.5)
+    sent = [workspace.submitted(workspace.artifact(schema_id)) for _ in range(8)]
+    labeler_id = workspace.org.users["labeler"]
     for tag_set in sent:
-        with desk.org.app.app_context():
+        with workspace.org.app.app_context():
             lot = is_sampled(UUID(tag_set["artifact_id"]), labeler_id, 0.5)
         assert tag_set["status"] == ("submitted" if lot else "accepted")
 
 
-def test_nobody_is_spared_by_beginning_again(desk: Desk) -> None:
-    schema_id = desk.schema(sample_rate=0.5)
-    api = desk.org.api("labeler")
+def test_nobody_is_spared_by_beginning_again(workspace: Workspace) -> None:
+    schema_id = workspace.schema(sample_rate=0.5)
+    api = workspace.org.api("labeler")
     sent = []
     for _ in range(16):
-        artifact_id = desk.artifact(schema_id)
-        draft = desk.draft(artifact_id)
+        artifact_id = workspace.artifact(schema_id)
+        draft = workspace.draft(artifact_id)
         # A hash that anybody could work out, of something that changes with each draft.
         while sha256(UUID(draft["id"]).bytes).digest()[0] < 128:
             answer = api.delete(f"/tag-sets/{draft['id']}?revision=1")
             assert answer.status_code == 204, answer.json
-            draft = desk.draft(artifact_id)
-        desk.save(draft, [tag("number", "A")])
+            draft = workspace.draft(artifact_id)
+        workspace.save(draft, [tag("number", "A")])
         sent.append(api.post(f"/tag-sets/{draft['id']}/submit").json["data"]["status"])
     assert "submitted" in sent
 
 
-def test_the_sample_is_of_the_rate_and_grows_with_it(desk: Desk) -> None:
+def test_the_sample_is_of_the_rate_and_grows_with_it(workspace: Workspace) -> None:
     pairs = [(uuid7(), uuid7()) for _ in range(4000)]
-    with desk.org.app.app_context():
+    with workspace.org.app.app_context():
         low = {i for i in pairs if is_sampled(*i, 0.2)}
         high = {i for i in pairs if is_sampled(*i, 0.6)}
         assert low < high
@@ -114,9 +114,9 @@ def test_the_sample_is_of_the_rate_and_grows_with_it(desk: Desk) -> None:
         assert low == {i for i in pairs if is_sampled(*i, 0.2)}
 
 
-def test_the_revision_counts_in_the_body_too(desk: Desk) -> None:
-    saved = desk.saved()
-    path, api = f"/tag-sets/{saved['id']}", desk.org.api("labeler")
+def test_the_revision_counts_in_the_body_too(workspace: Workspace) -> None:
+    saved = workspace.saved()
+    path, api = f"/tag-sets/{saved['id']}", workspace.org.api("labeler")
     old = {"revision": saved["revision"] - 1}
     for stale in (api.post(f"{path}/submit", old), api.delete(path, json=old)):
         assert stale.status_code == 409
@@ -126,11 +126,11 @@ def test_the_revision_counts_in_the_body_too(desk: Desk) -> None:
     assert sent.json["data"]["status"] == "submitted"
 
 
-def test_a_doubtful_prediction_is_flagged(desk: Desk) -> None:
-    draft = desk.draft()
-    saved = desk.save(draft, [tag("number", "A", confidence=0.4)]).json["data"]
-    desk.mark_as_models(saved)
-    _act(desk, saved, "submit", by="labeler")
-    (queued,) = desk.org.api("reviewer").get("/review-queue?flag=low_confidence").json["data"]
+def test_a_doubtful_prediction_is_flagged(workspace: Workspace) -> None:
+    draft = workspace.draft()
+    saved = workspace.save(draft, [tag("number", "A", confidence=0.4)]).json["data"]
+    workspace.mark_as_models(saved)
+    _act(workspace, saved, "submit", by="labeler")
+    (queued,) = workspace.org.api("reviewer").get("/review-queue?flag=low_confidence").json["data"]
     assert queued["id"] == draft["id"]
     assert queued["flags"] == ["low_confidence"]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.factories.desk import FIELDS, Desk, tag
 from tests.factories.labels import make_field
+from tests.factories.workspace import FIELDS, Workspace, tag
 
 
 @pytest.mark.parametrize(
@@ -34,19 +34,21 @@ from tests.factories.labels import make_field
         ([tag("note", "x")] * 5001, "tags"),
     ],
 )  # fmt: skip
-def test_tags_that_do_not_fit_are_named(tags: list[Any], field: str, desk: Desk) -> None:
-    draft = desk.draft()
-    answer = desk.save(draft, tags)
+def test_tags_that_do_not_fit_are_named(tags: list[Any], field: str, workspace: Workspace) -> None:
+    draft = workspace.draft()
+    answer = workspace.save(draft, tags)
     assert answer.status_code == 400, answer.json
     error = answer.json["error"]
     assert error["code"] == "validation_error"
     assert error["field"] == field
     assert error["details"]["errors"][0]["field"] == field
-    assert len(desk.revisions(draft["id"])) == 1
+    assert len(workspace.revisions(draft["id"])) == 1
 
 
-def test_all_misfits_are_listed(desk: Desk) -> None:
-    answer = desk.save(desk.draft(), [tag("pages", "x"), tag("number", "A"), tag("nope", 1)])
+def test_all_misfits_are_listed(workspace: Workspace) -> None:
+    answer = workspace.save(
+        workspace.draft(), [tag("pages", "x"), tag("number", "A"), tag("nope", 1)]
+    )
     found = [e["field"] for e in answer.json["error"]["details"]["errors"]]
     assert found == ["tags.0.value", "tags.2.field"]
 
@@ -70,71 +72,73 @@ def test_all_misfits_are_listed(desk: Desk) -> None:
         ({"field": "number", "colour": "red"}, "tags.0.colour"),
     ],
 )
-def test_tags_of_another_shape_are_unprocessable(member: Any, field: str, desk: Desk) -> None:
-    answer = desk.save(desk.draft(), [member])
+def test_tags_of_another_shape_are_unprocessable(
+    member: Any, field: str, workspace: Workspace
+) -> None:
+    answer = workspace.save(workspace.draft(), [member])
     assert answer.status_code == 422, answer.json
     assert answer.json["error"]["field"] == field
 
 
-def test_an_integer_may_be_written_as_a_float(desk: Desk) -> None:
+def test_an_integer_may_be_written_as_a_float(workspace: Workspace) -> None:
     cell = tag("lines.item", "a", row=1.0, evidence=[{"start": 0.0, "end": 3.0}])
-    (saved,) = desk.save(desk.draft(), [cell]).json["data"]["tags"]
+    (saved,) = workspace.save(workspace.draft(), [cell]).json["data"]["tags"]
     numbers = [saved["row"], saved["evidence"][0]["start"], saved["evidence"][0]["end"]]
     assert [(number, type(number)) for number in numbers] == [(1, int), (0, int), (3, int)]
 
 
-def test_offsets_count_code_points(desk: Desk) -> None:
+def test_offsets_count_code_points(workspace: Workspace) -> None:
     # "😀 total" has seven code points, and eight UTF-16 units.
-    draft = desk.draft(desk.artifact(text="😀 total"))
+    draft = workspace.draft(workspace.artifact(text="😀 total"))
     good = tag("clause", "😀 total", evidence=[{"start": 0, "end": 7, "text": "😀 total"}])
-    saved = desk.save(draft, [good])
+    saved = workspace.save(draft, [good])
     assert saved.status_code == 200
     assert saved.json["data"]["tags"][0]["value"] == "😀 total"
     units = tag("clause", "😀 total", evidence=[{"start": 0, "end": 8}])
-    refused = desk.save(saved.json["data"], [units])
+    refused = workspace.save(saved.json["data"], [units])
     assert refused.json["error"]["field"] == "tags.0.evidence.0.end"
 
 
-def test_half_a_surrogate_pair_is_no_text(desk: Desk) -> None:
-    draft = desk.draft()
+def test_half_a_surrogate_pair_is_no_text(workspace: Workspace) -> None:
+    draft = workspace.draft()
     raw = b'{"revision": 1, "tags": [{"field": "number", "value": "\\ud83d"}]}'
-    answer = desk.org.api("labeler").request(
+    answer = workspace.org.api("labeler").request(
         "PUT", f"/tag-sets/{draft['id']}/tags", data=raw,
         headers={"Content-Type": "application/json"},
     )  # fmt: skip
     assert answer.status_code == 422
 
 
-def test_five_thousand_tags(desk: Desk) -> None:
-    draft = desk.draft()
+def test_five_thousand_tags(workspace: Workspace) -> None:
+    draft = workspace.draft()
     tags = [tag("note", f"n{i}", evidence=[{"start": i % 900, "end": i % 900 + 1}])
             for i in range(5000)]  # fmt: skip
-    saved = desk.save(draft, tags).json["data"]
+    saved = workspace.save(draft, tags).json["data"]
     assert saved["tag_count"] == 5000
     assert saved["tags"][4999]["value"] == "n4999"
-    (listed,) = desk.org.api("reviewer").get("/tag-sets").json["data"]
+    (listed,) = workspace.org.api("reviewer").get("/tag-sets").json["data"]
     assert listed["tag_count"] == 5000
     assert listed["tags"] is None
-    (alone,) = desk.org.api("reviewer").get("/tag-sets?page_size=1").json["data"]
+    (alone,) = workspace.org.api("reviewer").get("/tag-sets?page_size=1").json["data"]
     assert len(alone["tags"]) == 5000
 
 
-def test_rows_and_columns_of_a_table(desk: Desk) -> None:
+def test_rows_and_columns_of_a_table(workspace: Workspace) -> None:
     tags = [tag("lines.item", "a", row=0), tag("lines.item", "b", row=1)]
-    saved = desk.save(desk.draft(), tags).json["data"]
+    saved = workspace.save(workspace.draft(), tags).json["data"]
     assert [(t["field"], t["row"]) for t in saved["tags"]] == [("lines.item", 0), ("lines.item", 1)]
 
 
-def test_a_field_of_another_schema_is_refused(desk: Desk) -> None:
-    other = desk.schema(fields=[*FIELDS, make_field("elsewhere", "text")])
-    desk.save(desk.draft(desk.artifact(other)), [tag("elsewhere", "x")])
-    desk.org.add_user("second", "labeler")
-    answer = desk.save(desk.draft(by="second"), [tag("elsewhere", "x")], by="second")
+def test_a_field_of_another_schema_is_refused(workspace: Workspace) -> None:
+    other = workspace.schema(fields=[*FIELDS, make_field("elsewhere", "text")])
+    workspace.save(workspace.draft(workspace.artifact(other)), [tag("elsewhere", "x")])
+    workspace.org.add_user("second", "labeler")
+    answer = workspace.save(workspace.draft(by="second"), [tag("elsewhere", "x")], by="second")
     assert answer.json["error"]["field"] == "tags.0.field"
 
 
-def test_ten_thousand_tags_are_refused_before_any_is_looked_at(desk: Desk) -> None:
-    answer = desk.save(desk.draft(), [tag("nope", "x")] * 10_000)
+def test_ten_thousand_tags_are_refused_before_any_is_looked_at(workspace: Workspace) -> None:
+    answer = workspace.save(workspace.draft(), [tag("nope", "x")] * 10_000)
     assert answer.status_code == 400
     assert answer.json["error"]["details"]["errors"] == [
         {"field": "tags", "message": "tags has more than 5,000 entries."}

@@ -7,27 +7,29 @@ from typing import Any
 import pytest
 
 from app.workflow.tag_sets.transitions import TRANSITIONS, Action, TagSetStatus
-from tests.factories.desk import Desk, tag
+from tests.factories.workspace import Workspace, tag
 
 GUIDE = Path(__file__).parents[3] / "docs/integrators/tag-sets.md"
 
 
-def _create(desk: Desk, status: TagSetStatus) -> dict[str, Any]:
+def _create(workspace: Workspace, status: TagSetStatus) -> dict[str, Any]:
     if status is TagSetStatus.DRAFT:
-        return desk.saved()
-    tag_set = desk.submitted()
+        return workspace.saved()
+    tag_set = workspace.submitted()
     if status is TagSetStatus.SUBMITTED:
         return tag_set
     action = Action.ACCEPT if status is TagSetStatus.ACCEPTED else Action.REJECT
-    return dict(_act(desk, action, tag_set, send_to="pool").json["data"])
+    return dict(_act(workspace, action, tag_set, send_to="pool").json["data"])
 
 
-def _act(desk: Desk, action: Action, tag_set: dict[str, Any], *, send_to: str = "labeler") -> Any:
-    labeler, reviewer = desk.org.api("labeler"), desk.org.api("reviewer")
+def _act(
+    workspace: Workspace, action: Action, tag_set: dict[str, Any], *, send_to: str = "labeler"
+) -> Any:
+    labeler, reviewer = workspace.org.api("labeler"), workspace.org.api("reviewer")
     path = f"/tag-sets/{tag_set['id']}"
     match action:
         case Action.SAVE:
-            return desk.save(tag_set, [tag("number", "B-2")])
+            return workspace.save(tag_set, [tag("number", "B-2")])
         case Action.DELETE:
             return labeler.delete(path)
         case Action.SUBMIT:
@@ -44,12 +46,12 @@ def _act(desk: Desk, action: Action, tag_set: dict[str, Any], *, send_to: str = 
 @pytest.mark.parametrize("status", TagSetStatus)
 @pytest.mark.parametrize("action", Action)
 def test_only_the_actions_of_the_table_change_a_tag_set(
-    desk: Desk, action: Action, status: TagSetStatus
+    workspace: Workspace, action: Action, status: TagSetStatus
 ) -> None:
-    tag_set = _create(desk, status)
+    tag_set = _create(workspace, status)
     assert tag_set["status"] == status
-    answer = _act(desk, action, tag_set)
-    left = desk.sql("SELECT status FROM tag_sets WHERE id = :id", id=tag_set["id"])
+    answer = _act(workspace, action, tag_set)
+    left = workspace.sql("SELECT status FROM tag_sets WHERE id = :id", id=tag_set["id"])
     sources, targets = TRANSITIONS[action]
     if status not in sources:
         assert answer.status_code == 409, answer.json
@@ -72,11 +74,11 @@ def test_only_the_actions_of_the_table_change_a_tag_set(
     ],
 )
 def test_the_reviewer_chooses_between_two_targets(
-    desk: Desk, action: Action, body: dict[str, str], target: TagSetStatus
+    workspace: Workspace, action: Action, body: dict[str, str], target: TagSetStatus
 ) -> None:
     status = TRANSITIONS[action].sources[0]
-    path = f"/tag-sets/{_create(desk, status)['id']}/{action}"
-    answer = desk.org.api("reviewer").post(path, json={"reason": "Because.", **body})
+    path = f"/tag-sets/{_create(workspace, status)['id']}/{action}"
+    answer = workspace.org.api("reviewer").post(path, json={"reason": "Because.", **body})
     assert answer.json["data"]["status"] == target
     assert target in TRANSITIONS[action].targets
 

@@ -2,19 +2,19 @@
 
 from collections.abc import Callable
 
-from tests.factories.desk import Desk, counts, tag
+from tests.factories.workspace import Workspace, counts, tag
 
 TEXT = "Facture n° 7 😀\nTotal à payer: 𐄫 €\n"
 
 
-def test_from_text_to_done(desk: Desk, work: Callable[[], None]) -> None:
-    labeler, reviewer = desk.org.api("labeler"), desk.org.api("reviewer")
-    body = {"name": "facture.txt", "text": TEXT, "schema_id": str(desk.schema())}
+def test_from_text_to_done(workspace: Workspace, work: Callable[[], None]) -> None:
+    labeler, reviewer = workspace.org.api("labeler"), workspace.org.api("reviewer")
+    body = {"name": "facture.txt", "text": TEXT, "schema_id": str(workspace.schema())}
     artifact = labeler.post("/artifacts", json=body).json["data"]
     work()
     path = f"/artifacts/{artifact['id']}"
     text = labeler.get(f"{path}/text").json["data"]["text"]
-    draft = desk.draft(artifact["id"])
+    draft = workspace.draft(artifact["id"])
     assert labeler.get(path).json["data"]["status"] == "in_progress"
     start = text.index("Total")
     clause = text[start:].rstrip()
@@ -22,13 +22,13 @@ def test_from_text_to_done(desk: Desk, work: Callable[[], None]) -> None:
         tag("number", "7", evidence=[{"page": 1, "text": "7"}]),
         tag("clause", clause, evidence=[{"start": start, "end": start + len(clause)}]),
     ]
-    saved = desk.save(draft, tags).json["data"]
+    saved = workspace.save(draft, tags).json["data"]
     found = saved["tags"][1]["evidence"][0]
     assert text[found["start"] : found["end"]] == saved["tags"][1]["value"] == "Total à payer: 𐄫 €"
     # A client that counts UTF-16 units ends up behind the text.
     units = len(text.encode("utf-16-le")) // 2
     behind = [tag("clause", "€", evidence=[{"start": units - 2, "end": units}])]
-    assert desk.save(saved, behind).json["error"]["field"].startswith("tags.0.evidence.0.")
+    assert workspace.save(saved, behind).json["error"]["field"].startswith("tags.0.evidence.0.")
     assert labeler.post(f"/tag-sets/{draft['id']}/submit").status_code == 200
     assert labeler.get(path).json["data"]["status"] == "in_review"
     corrected = [tag("number", "07"), tags[1]]

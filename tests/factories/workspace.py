@@ -54,7 +54,7 @@ def rows(*items: str) -> list[dict[str, Any]]:
     return [tag("lines.item", item, row=number) for number, item in enumerate(items)]
 
 
-class Desk:
+class Workspace:
     """The workspace of one organization: its schemas, documents and tag sets."""
 
     def __init__(self, org: Org) -> None:
