@@ -8,7 +8,7 @@ from uuid import UUID
 from app.delivery.exports.models import Export
 from app.delivery.exports.queries import records, rows
 from app.delivery.exports.service import running
-from app.engines.formats import FORMATS, union_fields
+from app.engines.formats import FORMATS, merge_fields
 from app.kit import container, jobs, watermarks
 from app.kit.jobs import Job, Retry
 from app.kit.storage import Staged
@@ -83,7 +83,7 @@ def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -
     Calls `report` with the progress at most once per `REPORT_SECONDS`.
     """
     with rows.open_snapshot(export.filter, export.include) as snapshot:
-        fields = union_fields([version.fields for version in snapshot.versions])
+        fields = merge_fields([version.fields for version in snapshot.versions])
         # Writers only call `write`; a staged file does not implement the rest of BinaryIO.
         writer = FORMATS[export.format].writer(cast("BinaryIO", staged), fields, export.options)
         report(0, snapshot.total)

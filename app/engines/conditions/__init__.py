@@ -10,18 +10,19 @@ compiled.explain(facts)                       # the same result with the reasons
 
 from app.engines.conditions.attributes import (
     ATTRIBUTES,
+    EXCERPT,
+    MAX_TEXT,
     METADATA,
     OPERATORS,
-    operators_of,
+    Facts,
 )
 from app.engines.conditions.compiled import (
     MAX_CONDITIONS,
     MAX_DEPTH,
     MAX_PATTERNS,
-    Compiled,
+    CompiledConditions,
     compile_conditions,
 )
-from app.engines.conditions.facts import EXCERPT, MAX_TEXT, Facts
 from app.engines.conditions.operators import MAX_VALUES, ConditionError
 
 __all__ = [
@@ -34,9 +35,8 @@ __all__ = [
     "MAX_VALUES",
     "METADATA",
     "OPERATORS",
-    "Compiled",
+    "CompiledConditions",
     "ConditionError",
     "Facts",
     "compile_conditions",
-    "operators_of",
 ]

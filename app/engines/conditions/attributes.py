@@ -1,10 +1,12 @@
-"""Define the attributes of a document that conditions may use, and their operators."""
+"""Define the attributes of a document that conditions may use, with their operators and values."""
 
-from typing import Literal
+import unicodedata
+from collections.abc import Mapping
+from typing import Any, Literal
 
-Kind = Literal["text", "number", "id", "any"]
+ValueType = Literal["text", "number", "id", "any"]
 
-ATTRIBUTES: dict[str, Kind] = {
+ATTRIBUTES: dict[str, ValueType] = {
     "name": "text",
     "media_type": "text",
     "language": "text",
@@ -22,28 +24,74 @@ METADATA = "metadata."
 
 MAX_METADATA_KEY = 100
 
-_PRESENCE = ("exists", "not_exists")
-_EQUALITY = ("equals", "not_equals", "in", "not_in")
-_WORDS = ("contains", "not_contains", "starts_with", "ends_with", "matches")
-_ORDER = ("greater_than", "at_least", "less_than", "at_most")
+_PRESENCE_OPERATORS = ("exists", "not_exists")
+_EQUALITY_OPERATORS = ("equals", "not_equals", "in", "not_in")
+_TEXT_OPERATORS = ("contains", "not_contains", "starts_with", "ends_with", "matches")
+_ORDER_OPERATORS = ("greater_than", "at_least", "less_than", "at_most")
 
-_OPERATORS: dict[Kind, tuple[str, ...]] = {
-    "text": (*_EQUALITY, *_WORDS, *_PRESENCE),
-    "number": (*_EQUALITY, *_ORDER, *_PRESENCE),
-    "id": (*_EQUALITY, *_PRESENCE),
-    "any": (*_EQUALITY, *_WORDS, *_ORDER, *_PRESENCE),
+_OPERATORS_BY_TYPE: dict[ValueType, tuple[str, ...]] = {
+    "text": (*_EQUALITY_OPERATORS, *_TEXT_OPERATORS, *_PRESENCE_OPERATORS),
+    "number": (*_EQUALITY_OPERATORS, *_ORDER_OPERATORS, *_PRESENCE_OPERATORS),
+    "id": (*_EQUALITY_OPERATORS, *_PRESENCE_OPERATORS),
+    "any": (*_EQUALITY_OPERATORS, *_TEXT_OPERATORS, *_ORDER_OPERATORS, *_PRESENCE_OPERATORS),
 }
-OPERATORS = _OPERATORS["any"]
+OPERATORS = _OPERATORS_BY_TYPE["any"]
 """All operators."""
 
+MAX_TEXT = 100_000
+"""The number of leading characters of a document's text that conditions examine."""
 
-def kind_of(attribute: str) -> Kind | None:
+EXCERPT = 200
+"""The maximum number of characters of a text in an explanation."""
+
+
+def get_value_type(attribute: str) -> ValueType | None:
     """Return the value type of an attribute, or None if the attribute is unknown."""
     if attribute.startswith(METADATA):
         return "any" if 0 < len(attribute) - len(METADATA) <= MAX_METADATA_KEY else None
     return ATTRIBUTES.get(attribute)
 
 
-def operators_of(kind: Kind) -> tuple[str, ...]:
+def get_operators(value_type: ValueType) -> tuple[str, ...]:
     """Return the operators that an attribute of this type accepts."""
-    return _OPERATORS[kind]
+    return _OPERATORS_BY_TYPE[value_type]
+
+
+def fold_text(text: str) -> str:
+    """Return `text` normalized for comparisons that ignore case and the composition of accents."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
+def build_excerpt(text: str, position: int = 0) -> str:
+    """Return at most `EXCERPT` characters of `text` around `position`; "…" marks a cut."""
+    if len(text) <= EXCERPT:
+        return text
+    length = EXCERPT - 2
+    start = max(0, min(position - length // 4, len(text) - length))
+    end = start + length
+    return ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
+
+
+class Facts:
+    """The attribute values of one document; a value of None counts as missing.
+
+    Texts are folded on first use and cached.
+    """
+
+    __slots__ = ("_folded", "values")
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+        self._folded: dict[str, str] = {}
+
+    def get_folded(self, attribute: str) -> str | None:
+        """Return the folded text of an attribute, or None if its value is missing or not text."""
+        text = self._folded.get(attribute)
+        if text is None:
+            value = self.values.get(attribute)
+            if not isinstance(value, str):
+                return None
+            text = self._folded[attribute] = fold_text(value)
+        return text

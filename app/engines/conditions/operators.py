@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from app.engines.conditions.attributes import Kind
-from app.engines.conditions.facts import Facts, fold
+from app.engines.conditions.attributes import Facts, ValueType, fold_text
 from app.engines.fields.patterns import compile_pattern
 
 MAX_VALUES = 500
 """The maximum number of values of `in` and `not_in`."""
 
-MAX_VALUE = 2000
+MAX_VALUE_CHARS = 2000
 """The maximum length of a comparison text, in characters."""
 
 Test = Callable[[Facts], bool]
@@ -29,14 +28,14 @@ _NEGATIVE = {
     "not_contains": "contains",
     "not_exists": "exists",
 }
-_ORDER: dict[str, Callable[[float, float], bool]] = {
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "greater_than": operator.gt,
     "at_least": operator.ge,
     "less_than": operator.lt,
     "at_most": operator.le,
 }
 # Measured relative costs. Folding is not included, because each text is folded only once.
-_EQUAL, _ORDERED, _EDGE, _SEARCH, _PATTERN = 1, 2, 3, 5, 20
+_EQUALITY_COST, _ORDER_COST, _EDGE_COST, _SEARCH_COST, _PATTERN_COST = 1, 2, 3, 5, 20
 
 
 class ConditionError(ValueError):
@@ -49,71 +48,73 @@ class ConditionError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CompiledTest:
     """A test and its approximate cost.
 
-    `place` returns the position of the match in a text, for the excerpt in an explanation. If
+    `find_match` returns the position of the match in a text, for the excerpt in an explanation. If
     `texts` is not None, the test is true exactly if the folded text is one of them.
     """
 
     test: Test
     cost: int
-    place: Callable[[Facts], int] | None = None
+    find_match: Callable[[Facts], int] | None = None
     texts: frozenset[str] | None = None
 
 
-def make(attribute: str, kind: Kind, name: str, value: object) -> Made:
-    """Build the test of one condition.
+def compile_test(attribute: str, value_type: ValueType, name: str, value: object) -> CompiledTest:
+    """Return the test of one condition with the operator `name`.
 
     Raises ConditionError with the path `value` or `value.<n>`.
     """
-    positive = _NEGATIVE.get(name)
-    if positive is None:
-        return _build_positive(attribute, kind, name, value)
-    made = _build_positive(attribute, kind, positive, value)
-    test = made.test
-    return Made(lambda facts: not test(facts), made.cost, made.place)
+    positive_name = _NEGATIVE.get(name)
+    if positive_name is None:
+        return _compile_positive(attribute, value_type, name, value)
+    positive_test = _compile_positive(attribute, value_type, positive_name, value)
+    test = positive_test.test
+    return CompiledTest(lambda facts: not test(facts), positive_test.cost, positive_test.find_match)
 
 
-def _build_positive(attribute: str, kind: Kind, name: str, value: object) -> Made:
+def _compile_positive(
+    attribute: str, value_type: ValueType, name: str, value: object
+) -> CompiledTest:
     if name == "exists":
         if value is not None:
             raise ConditionError("value", "This operator takes no value.")
-        return Made(lambda facts: facts.values.get(attribute) is not None, _EQUAL)
+        return CompiledTest(lambda facts: facts.values.get(attribute) is not None, _EQUALITY_COST)
     if value is None:
         raise ConditionError("value", "This operator needs a value.")
     if name == "in":
-        return _test_in(attribute, kind, value)
-    if name in _ORDER:
-        return _test_order(attribute, _ORDER[name], _number(value, "value"))
+        return _compile_in(attribute, value_type, value)
+    if name in _COMPARISONS:
+        return _compile_order(attribute, _COMPARISONS[name], _check_number(value, "value"))
     if name == "equals":
-        return _test_equal(attribute, _to_comparable(kind, value, "value"))
-    return _test_text(attribute, name, value)
+        return _compile_equal(attribute, _to_comparable(value_type, value, "value"))
+    return _compile_text(attribute, name, value)
 
 
-def _to_comparable(kind: Kind, value: object, path: str) -> Comparable:
+def _to_comparable(value_type: ValueType, value: object, path: str) -> Comparable:
     """Return a value in the form used for comparison: texts folded, ids in lower case."""
-    if kind == "id":
-        return _id(value, path)
-    if kind == "number":
-        return _number(value, path)
-    if kind == "any" and isinstance(value, bool):
+    if value_type == "id":
+        return _parse_id(value, path)
+    if value_type == "number":
+        return _check_number(value, path)
+    if value_type == "any" and isinstance(value, bool):
         return value
-    if kind == "any" and isinstance(value, int | float):
-        return _number(value, path)
+    if value_type == "any" and isinstance(value, int | float):
+        return _check_number(value, path)
     if not isinstance(value, str):
-        kinds = "a text" if kind == "text" else "a text, a number or a boolean"
-        raise ConditionError(path, f"Must be {kinds}.")
-    return fold(_check_length(value, path))
+        expected_types = "a text" if value_type == "text" else "a text, a number or a boolean"
+        raise ConditionError(path, f"Must be {expected_types}.")
+    return fold_text(_check_length(value, path))
 
 
 def _check_length(value: str, path: str) -> str:
-    if len(value) > MAX_VALUE:
-        raise ConditionError(path, f"Must have at most {MAX_VALUE:,} characters.")
+    if len(value) > MAX_VALUE_CHARS:
+        raise ConditionError(path, f"Must have at most {MAX_VALUE_CHARS:,} characters.")
     return value
 
 
-def _number(value: object, path: str) -> float:
+def _check_number(value: object, path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ConditionError(path, "Must be a number.")
     if isinstance(value, float) and not math.isfinite(value):
@@ -121,7 +122,7 @@ def _number(value: object, path: str) -> float:
     return value
 
 
-def _id(value: object, path: str) -> str:
+def _parse_id(value: object, path: str) -> str:
     try:
         if isinstance(value, str) and len(value) == len(str(UUID(int=0))):
             return str(UUID(value))
@@ -130,37 +131,46 @@ def _id(value: object, path: str) -> str:
     raise ConditionError(path, "Must be an id.")
 
 
-def _test_equal(attribute: str, expected: Comparable) -> Made:
+def _compile_equal(attribute: str, expected: Comparable) -> CompiledTest:
     if isinstance(expected, str):
-        same = frozenset({expected})
-        return Made(lambda facts: facts.folded(attribute) == expected, _EQUAL, texts=same)
+        return _compile_text_set(attribute, frozenset({expected}))
     if isinstance(expected, bool):
-        return Made(lambda facts: facts.values.get(attribute) is expected, _EQUAL)
+        return CompiledTest(lambda facts: facts.values.get(attribute) is expected, _EQUALITY_COST)
 
     def test(facts: Facts) -> bool:
         # In Python True equals 1, so booleans must be excluded.
         actual = facts.values.get(attribute)
         return actual == expected and not isinstance(actual, bool)
 
-    return Made(test, _EQUAL)
+    return CompiledTest(test, _EQUALITY_COST)
 
 
-def _test_in(attribute: str, kind: Kind, value: object) -> Made:
+def _compile_text_set(attribute: str, texts: frozenset[str]) -> CompiledTest:
+    return CompiledTest(
+        lambda facts: facts.get_folded(attribute) in texts, _EQUALITY_COST, texts=texts
+    )
+
+
+def _compile_in(attribute: str, value_type: ValueType, value: object) -> CompiledTest:
     if not isinstance(value, list) or not value:
         raise ConditionError("value", "Must be a list of at least one value.")
     if len(value) > MAX_VALUES:
         raise ConditionError("value", f"Must have at most {MAX_VALUES} values.")
-    expected = [_to_comparable(kind, item, f"value.{index}") for index, item in enumerate(value)]
+    expected = [
+        _to_comparable(value_type, item, f"value.{index}") for index, item in enumerate(value)
+    ]
     texts = frozenset(item for item in expected if isinstance(item, str))
     if len(texts) == len(expected):
-        return Made(lambda facts: facts.folded(attribute) in texts, _EQUAL, texts=texts)
-    tests = [_test_equal(attribute, item).test for item in expected if not isinstance(item, str)]
+        return _compile_text_set(attribute, texts)
+    tests = [_compile_equal(attribute, item).test for item in expected if not isinstance(item, str)]
     if texts:
-        tests.append(lambda facts: facts.folded(attribute) in texts)
-    return Made(lambda facts: any(test(facts) for test in tests), _SEARCH)
+        tests.append(_compile_text_set(attribute, texts).test)
+    return CompiledTest(lambda facts: any(test(facts) for test in tests), _SEARCH_COST)
 
 
-def _test_order(attribute: str, compare: Callable[[float, float], bool], bound: float) -> Made:
+def _compile_order(
+    attribute: str, compare: Callable[[float, float], bool], bound: float
+) -> CompiledTest:
     def test(facts: Facts) -> bool:
         actual = facts.values.get(attribute)
         return (
@@ -169,39 +179,46 @@ def _test_order(attribute: str, compare: Callable[[float, float], bool], bound: 
             and compare(actual, bound)
         )
 
-    return Made(test, _ORDERED)
+    return CompiledTest(test, _ORDER_COST)
 
 
-def _test_text(attribute: str, name: str, value: object) -> Made:
+def _compile_text(attribute: str, name: str, value: object) -> CompiledTest:
     if not isinstance(value, str) or not value:
         raise ConditionError("value", "Must be a text of at least one character.")
     if name == "matches":
-        return _test_pattern(attribute, value)
-    expected = fold(_check_length(value, "value"))
+        return _compile_pattern_test(attribute, value)
+    expected = fold_text(_check_length(value, "value"))
 
-    def place(facts: Facts) -> int:
-        return max(0, (facts.folded(attribute) or "").find(expected))
+    def get_text(facts: Facts) -> str:
+        return facts.get_folded(attribute) or ""
 
     if name == "starts_with":
-        return Made(lambda facts: (facts.folded(attribute) or "").startswith(expected), _EDGE)
+        return CompiledTest(lambda facts: get_text(facts).startswith(expected), _EDGE_COST)
     if name == "ends_with":
-        end = Made(lambda facts: (facts.folded(attribute) or "").endswith(expected), _EDGE)
-        return Made(end.test, end.cost, lambda facts: len(facts.folded(attribute) or ""))
-    return Made(lambda facts: expected in (facts.folded(attribute) or ""), _SEARCH, place)
+        return CompiledTest(
+            lambda facts: get_text(facts).endswith(expected),
+            _EDGE_COST,
+            lambda facts: len(get_text(facts)),
+        )
+    return CompiledTest(
+        lambda facts: expected in get_text(facts),
+        _SEARCH_COST,
+        lambda facts: max(0, get_text(facts).find(expected)),
+    )
 
 
-def _test_pattern(attribute: str, value: str) -> Made:
+def _compile_pattern_test(attribute: str, value: str) -> CompiledTest:
     try:
         search = compile_pattern(value, ignore_case=True).search
-    except ValueError as refused:
-        raise ConditionError("value", f"Is not a valid pattern: {refused}.") from None
+    except ValueError as error:
+        raise ConditionError("value", f"Is not a valid pattern: {error}.") from None
 
     def test(facts: Facts) -> bool:
         actual = facts.values.get(attribute)
         return isinstance(actual, str) and search(actual) is not None
 
-    def place(facts: Facts) -> int:
+    def find_match(facts: Facts) -> int:
         actual: Any = search(facts.values.get(attribute) or "")
         return int(actual.start()) if actual is not None else 0
 
-    return Made(test, _PATTERN, place)
+    return CompiledTest(test, _PATTERN_COST, find_match)

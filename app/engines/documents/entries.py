@@ -6,6 +6,7 @@ process has every library loaded. The application itself must not import it.
 
 import email.parser  # noqa: F401 - `email` imports it on first use
 import encodings
+import functools
 import importlib
 import pkgutil
 from collections.abc import Callable
@@ -16,19 +17,20 @@ import charset_normalizer  # noqa: F401 - `text` imports it on first use
 import orjson
 from PIL import Image
 
-from app.engines.documents import frames, language
+from app.engines.documents import frames, language, readers
 from app.engines.documents.model import OUT_OF_MEMORY, Limits, PageNotFound, ParseFailed
-from app.engines.documents.readers import read, render
-from app.engines.documents.text import clean
+from app.engines.documents.readers.pages import PageData
+from app.engines.documents.text import replace_unstorable
 from app.engines.sandbox import Send
 
-_QUALITY = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
+Entry = Callable[[BinaryIO | None, dict[str, Any], Send], None]
+_SAVE_OPTIONS = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
 
 
 def _preload() -> None:
     """Load what libraries would load on first use, when the process can no longer read files."""
     Image.init()
-    language.load()
+    language.load_model()
     for module in pkgutil.iter_modules(encodings.__path__):
         if module.name not in ("mbcs", "oem"):  # only exist on Windows
             importlib.import_module(f"encodings.{module.name}")
@@ -37,70 +39,61 @@ def _preload() -> None:
 _preload()
 
 
-def parse_document(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
-    """Send the pages or the text of a document, and its language."""
-    assert document is not None
-    limits = Limits(**arguments["limits"])
-    sample = _Sample()
+def _send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None]) -> Entry:
+    """Turn `run` into an entry function, which sends any failure as a frame."""
 
-    def send_page(page: dict[str, object]) -> None:
-        sample.add(str(page["text"]))
+    @functools.wraps(run)
+    def run_entry(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
+        assert document is not None
+        failure: tuple[str, str]
+        try:
+            run(document, arguments, Limits(**arguments["limits"]), send)
+        except PageNotFound as error:
+            send(frames.PAGE_NOT_FOUND, orjson.dumps({"count": error.page_count}))
+            return
+        except ParseFailed as error:
+            failure = error.code, error.message
+        except MemoryError:
+            failure = "out_of_memory", OUT_OF_MEMORY
+        except Exception as error:  # noqa: BLE001 - a damaged file can make a library raise anything
+            failure = "unreadable", f"The document cannot be read ({type(error).__name__})."
+        else:
+            return
+        send(frames.FAILED, orjson.dumps({"code": failure[0], "message": failure[1]}))
+
+    return run_entry
+
+
+@_send_failures
+def parse_document(
+    document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send
+) -> None:
+    """Send the pages or the text of a document of type `arguments["media_type"]`, and its language.
+
+    The frames are those of `frames`: `PAGE` per page or one `TEXT`, then `LANGUAGE`.
+    """
+    page_starts: list[str] = []
+
+    def send_page(page: PageData) -> None:
+        page_starts.append(page["text"][: language.SAMPLE_CHARS])
         send(frames.PAGE, orjson.dumps(page))
 
     def send_text(text: str) -> None:
-        sample.add(text)
+        page_starts.append(text[: language.SAMPLE_CHARS])
         send(frames.TEXT, text.encode())
 
-    def parse() -> None:
-        read(document, arguments["media_type"], limits, send_page, send_text)
-        send(frames.LANGUAGE, (language.detect_language(sample.text) or "").encode())
-
-    _send_failures(parse, send)
+    readers.read_document(document, arguments["media_type"], limits, send_page, send_text)
+    sample = replace_unstorable("\f".join(page_starts))
+    send(frames.LANGUAGE, (language.detect_language(sample) or "").encode())
 
 
-def render_page(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
-    """Send the image of one page."""
-    assert document is not None
-    limits = Limits(**arguments["limits"])
+@_send_failures
+def render_page(document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send) -> None:
+    """Send one page as an image file in the format `arguments["format"]`.
 
-    def draw() -> None:
-        image = render(document, arguments, limits)
-        out = BytesIO()
-        image.save(out, arguments["format"], **_QUALITY[arguments["format"]])
-        send(frames.IMAGE, out.getvalue())
-
-    _send_failures(draw, send)
-
-
-class _Sample:
-    """The beginning of a document's text, for language detection."""
-
-    def __init__(self) -> None:
-        self.text = ""
-        self._is_first = True
-
-    def add(self, text: str) -> None:
-        """Add the text of a page, separated by a form feed."""
-        if len(self.text) < language.SAMPLE_CHARS:
-            text = clean(text[: language.SAMPLE_CHARS])
-            self.text = text if self._is_first else f"{self.text}\f{text}"
-        self._is_first = False
-
-
-def _send_failures(action: Callable[[], None], send: Send) -> None:
-    """Run `action`, and send any failure as a frame."""
-    failure: tuple[str, str]
-    try:
-        action()
-    except PageNotFound as error:
-        send(frames.MISSING, orjson.dumps({"count": error.page_count}))
-        return
-    except ParseFailed as error:
-        failure = error.code, error.message
-    except MemoryError:
-        failure = "out_of_memory", OUT_OF_MEMORY
-    except Exception as error:  # noqa: BLE001 - a damaged file can make a library raise anything
-        failure = "unreadable", f"The document cannot be read ({type(error).__name__})."
-    else:
-        return
-    send(frames.FAILED, orjson.dumps({"code": failure[0], "message": failure[1]}))
+    The other arguments are those of `readers.draw_page`.
+    """
+    image = readers.draw_page(document, arguments, limits)
+    encoded = BytesIO()
+    image.save(encoded, arguments["format"], **_SAVE_OPTIONS[arguments["format"]])
+    send(frames.IMAGE, encoded.getvalue())

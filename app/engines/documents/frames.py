@@ -5,5 +5,5 @@ TEXT = b"T"  # UTF-8, the whole text of a flowing document
 LANGUAGE = b"L"  # UTF-8, ISO 639-1, empty if uncertain; sent after the pages or the text
 IMAGE = b"I"  # the bytes of a rendered page
 FAILED = b"F"  # JSON {code, message}
-MISSING = b"M"  # JSON {count}: the document has no page of the requested number
-KINDS = frozenset((PAGE, TEXT, LANGUAGE, IMAGE, FAILED, MISSING))
+PAGE_NOT_FOUND = b"M"  # JSON {count}: the document has no page of the requested number
+FRAME_TYPES = frozenset((PAGE, TEXT, LANGUAGE, IMAGE, FAILED, PAGE_NOT_FOUND))

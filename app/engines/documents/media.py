@@ -7,7 +7,7 @@ import zlib
 from pathlib import PurePosixPath
 
 from app.engines.documents.model import UnsupportedMediaType
-from app.engines.documents.text import bare_utf16, bom_encoding
+from app.engines.documents.text import detect_bom, detect_utf16_without_bom
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -36,14 +36,13 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
 }
 """The supported media types with their file name extensions, the usual one first."""
 
-TEXTS = frozenset({PLAIN, MARKDOWN, CSV})
-FLAVOURS = TEXTS | {HTML, MAIL}
-IMAGES = frozenset({PNG, JPEG, TIFF, WEBP})
+TEXT_TYPES = frozenset({PLAIN, MARKDOWN, CSV})
+TEXT_BASED_TYPES = TEXT_TYPES | {HTML, MAIL}
+IMAGE_TYPES = frozenset({PNG, JPEG, TIFF, WEBP})
 
 HEAD_BYTES = 1 << 16
-"""The number of leading bytes of the file that `detect` uses."""
+"""The number of leading bytes of the file that `detect_media_type` uses."""
 
-_BY_EXTENSION = {extension: kind for kind, names in MEDIA_TYPES.items() for extension in names}
 _ALIASES = {
     "application/x-pdf": PDF,
     "application/xhtml+xml": HTML,
@@ -55,7 +54,7 @@ _ALIASES = {
     "text/x-markdown": MARKDOWN,
     "application/csv": CSV,
 }
-_SAYS_NOTHING = {
+_UNSPECIFIC_TYPES = {
     "",
     "*/*",
     "application/octet-stream",
@@ -68,7 +67,7 @@ _SAYS_NOTHING = {
 _EXCEL = "application/vnd.ms-excel"
 _TEXT_LIKE = re.compile(r"text/|application/(?:json|xml|yaml|x-yaml|sql|toml)$|.*\+(?:json|xml)$")
 # Python's own table with additions, so that the result does not depend on the machine.
-_KNOWN_NAMES = mimetypes.MimeTypes().types_map[True] | {
+_TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
     ".docm": "application/vnd.ms-word.document.macroenabled.12",
     ".heic": "image/heic",
     ".odt": "application/vnd.oasis.opendocument.text",
@@ -76,6 +75,7 @@ _KNOWN_NAMES = mimetypes.MimeTypes().types_map[True] | {
     ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     ".rtf": "application/rtf",
     ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    **{extension: media_type for media_type, names in MEDIA_TYPES.items() for extension in names},
 }
 
 _SIGNATURES = {
@@ -88,30 +88,30 @@ _SIGNATURES = {
 }
 _COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ZIP_ENTRY = re.compile(rb"PK\x03\x04.{22}(..)(..)", re.DOTALL)
-_ZIP_KINDS = {
+_ZIP_FOLDERS = {
     b"word/": DOCX,
     b"xl/": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     b"ppt/": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
 _WORD_MAIN_PART = b"wordprocessingml.document.main+xml"
-_CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _HTML = re.compile(
     r"\s*(?:<!--(?:(?!-->).)*-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype\s+html|html|head|body)\b",
     re.DOTALL,
 )
-_FIELD = re.compile(r"([!-9;-~]+):[ \t]?")
+_HEADER_FIELD = re.compile(r"([!-9;-~]+):[ \t]?")
 _MAIL_FIELDS = {
     "bcc", "cc", "content-type", "date", "delivered-to", "from", "message-id", "mime-version",
     "received", "reply-to", "return-path", "sender", "subject", "to",
 }  # fmt: skip
-_LEAST_MAIL_FIELDS = 2
+_MIN_MAIL_FIELDS = 2
 
 
-def detect(head: bytes, name: str, declared: str | None) -> str:
+def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
     """Return the media type of a document, determined by its content.
 
-    `head` is the beginning of the file, up to `HEAD_BYTES`; `name` is the file name, of which only
-    the extension is used; `declared` is the sender's media type, if any.
+    `head` is the first `HEAD_BYTES` bytes of the file; `name` is the file name, of which only the
+    extension is used; `declared` is the media type that the sender declares, if any.
 
     Text types (plain, Markdown, CSV, HTML, email) never contradict each other: the extension
     decides, then `declared`, then the content. An empty file has the claimed type, or is plain
@@ -119,21 +119,17 @@ def detect(head: bytes, name: str, declared: str | None) -> str:
     than the extension or `declared` claims; `application/octet-stream` claims nothing.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
-    claims = [
-        kind
-        for kind in (_type_of_extension(extension), _type_of_declaration(declared, extension))
-        if kind
-    ]
+    claims = _list_claims(extension, declared)
     if not head:
-        known = next((kind for kind in claims if kind in MEDIA_TYPES), None)
-        if claims and known is None:
+        claimed = next((media_type for media_type in claims if media_type in MEDIA_TYPES), None)
+        if claims and claimed is None:
             raise UnsupportedMediaType(claims[0], None)
-        return known or PLAIN
-    binary = _detect_binary(head, claims)
-    detected = binary or _detect_text(head)
+        return claimed or PLAIN
+    binary_type = _detect_binary(head, claims)
+    detected = binary_type or _detect_text(head)
     if detected is None or detected not in MEDIA_TYPES:
         raise UnsupportedMediaType(claims[0] if claims else None, detected or _guess_type(head))
-    if binary is None:
+    if binary_type is None:
         return _choose_text_type(detected, claims)
     for claim in claims:
         if claim != detected:
@@ -141,53 +137,51 @@ def detect(head: bytes, name: str, declared: str | None) -> str:
     return detected
 
 
-def _type_of_extension(extension: str) -> str | None:
-    if not extension:
-        return None
-    if kind := _BY_EXTENSION.get(extension):
-        return kind
-    guess = _KNOWN_NAMES.get(extension)
-    return None if guess is None or guess in _SAYS_NOTHING else _ALIASES.get(guess, guess)
-
-
-def _type_of_declaration(declared: str | None, extension: str) -> str | None:
-    kind = (declared or "").partition(";")[0].strip().lower()
-    if kind in _SAYS_NOTHING or (kind == _EXCEL and extension == ".csv"):
-        return None
-    return _ALIASES.get(kind, kind)
+def _list_claims(extension: str, declared: str | None) -> list[str]:
+    """Return the media types that the file extension and the sender indicate, if any."""
+    by_sender = (declared or "").partition(";")[0].strip().lower()
+    if by_sender == _EXCEL and extension == ".csv":
+        by_sender = ""
+    claims = (_TYPES_BY_EXTENSION.get(extension, ""), by_sender)
+    return [_ALIASES.get(claim, claim) for claim in claims if claim not in _UNSPECIFIC_TYPES]
 
 
 def _choose_text_type(detected: str, claims: list[str]) -> str:
+    """Return the first text-based type in `claims`, or `detected` if there is none.
+
+    Raises `UnsupportedMediaType` if a claim is not a text type.
+    """
     for claim in claims:
-        if claim not in FLAVOURS and not _TEXT_LIKE.match(claim):
+        if claim not in TEXT_BASED_TYPES and not _TEXT_LIKE.match(claim):
             raise UnsupportedMediaType(claim, detected)
-    return next((claim for claim in claims if claim in FLAVOURS), detected)
+    return next((claim for claim in claims if claim in TEXT_BASED_TYPES), detected)
 
 
 def _detect_binary(head: bytes, claims: list[str]) -> str | None:
     """Return the media type that a known signature indicates, or None."""
     if b"%PDF-" in head[:1024]:  # may follow other bytes (PDF 1.7, appendix H.3)
         return PDF
-    for signature, kind in _SIGNATURES.items():
+    for signature, media_type in _SIGNATURES.items():
         if head.startswith(signature):
-            return kind
+            return media_type
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return WEBP
     if head.startswith(b"PK\x03\x04"):
-        return _zip_kind(head, claims)
+        return _detect_zip_type(head, claims)
     if head.startswith(_COMPOUND_FILE) and DOCX in claims:
         # Word stores a DOCX with a password in this format; parsing distinguishes it from a DOC.
         return DOCX
     return None
 
 
-def _zip_kind(head: bytes, claims: list[str]) -> str:
+def _detect_zip_type(head: bytes, claims: list[str]) -> str:
+    """Return the media type of a ZIP archive by the names of its first entries."""
     for match in _ZIP_ENTRY.finditer(head):
         name_length, extra_length = (int.from_bytes(group, "little") for group in match.groups())
         name = head[match.end() : match.end() + name_length]
-        for prefix, kind in _ZIP_KINDS.items():
+        for prefix, media_type in _ZIP_FOLDERS.items():
             if name.startswith(prefix):
-                return kind
+                return media_type
         if name == b"[Content_Types].xml":
             packed = head[match.end() + name_length + extra_length :]
             if _WORD_MAIN_PART in _inflate(packed):
@@ -204,7 +198,7 @@ def _inflate(packed: bytes) -> bytes:
 
 def _detect_text(head: bytes) -> str | None:
     """Return the media type of a text, or None if the content is not text."""
-    text = _as_text(head)
+    text = _decode_head(head)
     if text is None:
         return None
     if text.startswith("{\\rtf"):
@@ -216,34 +210,35 @@ def _detect_text(head: bytes) -> str | None:
     return MAIL if _is_mail(text[:8192]) else PLAIN
 
 
-def _as_text(head: bytes) -> str | None:
+def _decode_head(head: bytes) -> str | None:
     """Decode the head, or return None if it has too many control characters to be text."""
-    if mark := bom_encoding(head):
-        encoding, head = mark[0], head[mark[1] :]
+    if bom := detect_bom(head):
+        encoding, head = bom[0], head[bom[1] :]
     else:
-        encoding = bare_utf16(head) or "utf-8"
+        encoding = detect_utf16_without_bom(head) or "utf-8"
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     text = decoder.decode(head)
     if encoding == "utf-8" and "\ufffd" in text:
         # Probably a one-byte encoding; decoding as Latin-1 shows the control characters of any.
         text = head.decode("latin-1")
-    return None if len(_CONTROLS.findall(text)) * 100 > len(text) else text
+    return None if len(_CONTROL_CHARACTERS.findall(text)) * 100 > len(text) else text
 
 
 def _is_mail(text: str) -> bool:
     """Return whether the text begins with header fields (RFC 5322), at least two well-known."""
-    seen: set[str] = set()
+    field_names: set[str] = set()
     for number, line in enumerate(text.splitlines()):
         if line[:1] in (" ", "\t") or (number == 0 and line.startswith("From ")):
             continue
-        field = _FIELD.match(line)
+        field = _HEADER_FIELD.match(line)
         if field is None:
             break
-        seen.add(field[1].lower())
-    return len(seen & _MAIL_FIELDS) >= _LEAST_MAIL_FIELDS
+        field_names.add(field[1].lower())
+    return len(field_names & _MAIL_FIELDS) >= _MIN_MAIL_FIELDS
 
 
 def _guess_type(head: bytes) -> str | None:
+    """Return the likely media type of an unsupported file, or None."""
     import puremagic  # noqa: PLC0415 - only needed for the error message
 
     try:

@@ -1,7 +1,7 @@
 """Define the values that the document engine takes and returns."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 FailureCode = Literal[
@@ -103,47 +103,25 @@ class Word:
     end: int
 
 
+@dataclass(kw_only=True, eq=False, repr=False, slots=True)
 class Page:
-    """One page: its displayed size in points, its span of the document's text, and its words.
+    """One page of a document, whose words are computed on first use.
 
-    `rotation` is the clockwise rotation in degrees (0, 90, 180, 270) that the file specifies;
-    `width`, `height` and the boxes already include it. `has_text_layer` is False if the page is
-    only an image and therefore has no words. Words are computed on first use.
+    `width` and `height` are the displayed size in points, and `start` is the offset of the page's
+    `text` in the document's text. `rotation` is the clockwise rotation in degrees (0, 90, 180, 270)
+    that the file specifies; the size and the boxes of the words already include it.
+    `has_text_layer` is False if the page is only an image and therefore has no words.
     """
 
-    __slots__ = (
-        "_make_words",
-        "_words",
-        "has_text_layer",
-        "height",
-        "number",
-        "rotation",
-        "start",
-        "text",
-        "width",
-    )
-
-    def __init__(
-        self,
-        *,
-        number: int,
-        width: float,
-        height: float,
-        rotation: int,
-        start: int,
-        text: str,
-        has_text_layer: bool,
-        make_words: Callable[[], list[Word]],
-    ) -> None:
-        self.number = number
-        self.width = width
-        self.height = height
-        self.rotation = rotation
-        self.start = start
-        self.text = text
-        self.has_text_layer = has_text_layer
-        self._make_words = make_words
-        self._words: list[Word] | None = None
+    number: int
+    width: float
+    height: float
+    rotation: int
+    start: int
+    text: str
+    has_text_layer: bool
+    build_words: Callable[[], list[Word]]
+    _words: list[Word] | None = field(default=None, init=False)
 
     @property
     def end(self) -> int:
@@ -154,7 +132,7 @@ class Page:
     def words(self) -> list[Word]:
         """Return the words of the page, computed on first use."""
         if self._words is None:
-            self._words = self._make_words()
+            self._words = self.build_words()
         return self._words
 
     def __repr__(self) -> str:

@@ -16,19 +16,19 @@ from app.engines.documents.model import (
     Limits,
     ParseFailed,
 )
-from app.engines.documents.text import clean
+from app.engines.documents.text import replace_unstorable
 from app.engines.sandbox import ForkServer, ProcessFailed, ProcessLimits, SandboxedProcess
 
 _ENTRIES = "app.engines.documents.entries"
-_MESSAGE_CHARS = 300
+_MAX_MESSAGE_CHARS = 300
 _MAX_PROCESSES = 8
-_MAX_PROCESSES_IN_ALL = 1_000
+_MAX_TOTAL_PROCESSES = 1_000
 _IDLE_SECONDS = 300.0
 
 SERVER = ForkServer(
     (_ENTRIES,),
     max_processes=_MAX_PROCESSES,
-    max_processes_in_all=_MAX_PROCESSES_IN_ALL,
+    max_total_processes=_MAX_TOTAL_PROCESSES,
     idle_seconds=_IDLE_SECONDS,
 )
 
@@ -36,16 +36,16 @@ SERVER = ForkServer(
 def start_server(
     *, max_processes: int = _MAX_PROCESSES, idle_seconds: float | None = None, nice: int = 0
 ) -> None:
-    """Start the fork server for this process and those that it forks later.
+    """Start one fork server for this process and those that it forks later.
 
-    Otherwise each process starts its own server with its first document; such a server ends after
-    five idle minutes. Returns at once, because the server starts in the background. Calling this
-    again is cheap, and replaces a server that has ended.
+    Without this call, each process starts its own server with its first document; such a server
+    ends after five idle minutes. Returns at once, because the server starts in the background.
+    Calling this again is cheap, and replaces a server that has ended.
 
     Args:
         max_processes: The number of documents read or rendered at once; further calls wait.
-        idle_seconds: If given, the server starts with the first document, and ends after this
-            time without documents. Without a server, 4 MB are used instead of 45.
+        idle_seconds: If given, the server starts with the first document and ends after this
+            time without documents, which reduces memory use from 45 MB to 4 MB.
         nice: The increment to the niceness of the server and its processes.
     """
     SERVER.start(max_processes=max_processes, idle_seconds=idle_seconds, nice=nice)
@@ -60,23 +60,24 @@ def stop_server() -> None:
 def call_entry(
     entry: str, path: Path, arguments: Mapping[str, object], limits: Limits
 ) -> Iterator[Iterator[tuple[bytes, bytes]]]:
-    """Call a function of `entries` on a document; yield an iterator of the frames that it sends.
+    """Call a function of `entries` on a file; yield an iterator of the frames that it sends.
 
-    Raises `ParseFailed`, and `SandboxUnavailable` if no process could be started.
+    Each frame is its type and its payload. Raises `ParseFailed`, and `SandboxUnavailable` if no
+    process could be started.
     """
     with (
-        _open(path) as file,
+        _open_document(path) as file,
         SERVER.run(
             f"{_ENTRIES}:{entry}",
             document=file,
             arguments={**arguments, "limits": asdict(limits)},
-            limits=_process_limits(limits),
+            limits=_build_process_limits(limits),
         ) as process,
     ):
-        yield _frames(process, limits)
+        yield _read_frames(process, limits)
 
 
-def _open(path: Path) -> BinaryIO:
+def _open_document(path: Path) -> BinaryIO:
     try:
         return path.open("rb", buffering=0)
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
@@ -84,42 +85,46 @@ def _open(path: Path) -> BinaryIO:
         raise ParseFailed("unreadable", message) from error
 
 
-def _frames(process: SandboxedProcess, limits: Limits) -> Iterator[tuple[bytes, bytes]]:
+def _read_frames(process: SandboxedProcess, limits: Limits) -> Iterator[tuple[bytes, bytes]]:
     try:
-        for kind, payload in process.frames(frames.KINDS):
-            if kind == frames.FAILED:
-                raise _failure(payload)
-            yield kind, payload
+        for frame_type, payload in process.frames(frames.FRAME_TYPES):
+            if frame_type == frames.FAILED:
+                raise _decode_failure(payload)
+            yield frame_type, payload
     except ProcessFailed as error:
-        raise _parse_failed(error, limits) from None
+        raise _explain_process_failure(error, limits) from None
 
 
-def distrusted() -> ParseFailed:
+def build_invalid_result_error() -> ParseFailed:
     """Return the failure for an invalid result of a process, which a document may control."""
     return ParseFailed("crashed", "The parser returned an invalid result.")
 
 
-def _process_limits(limits: Limits) -> ProcessLimits:
-    text = 12 * limits.max_text_chars  # one character takes at most 12 bytes in JSON
+def _build_process_limits(limits: Limits) -> ProcessLimits:
+    text_bytes = 12 * limits.max_text_chars  # one character takes at most 12 bytes in JSON
     return ProcessLimits(
         memory_bytes=limits.memory_bytes,
         cpu_seconds=limits.cpu_seconds,
         wall_seconds=limits.wall_seconds,
-        frame_bytes=max(text + 96 * limits.max_words_per_page, 4 * limits.max_pixels) + (1 << 20),
+        frame_bytes=max(text_bytes + 96 * limits.max_words_per_page, 4 * limits.max_pixels)
+        + (1 << 20),
     )
 
 
-def _failure(payload: bytes) -> ParseFailed:
+def _decode_failure(payload: bytes) -> ParseFailed:
     try:
-        sent = orjson.loads(payload)
-        code, message = str(sent["code"]), clean(str(sent["message"]))[:_MESSAGE_CHARS]
+        failure = orjson.loads(payload)
+        code, message = (
+            str(failure["code"]),
+            replace_unstorable(str(failure["message"]))[:_MAX_MESSAGE_CHARS],
+        )
     except (ValueError, KeyError, TypeError):
-        return distrusted()
-    known: FailureCode | None = next((name for name in FAILURE_CODES if name == code), None)
-    return distrusted() if known is None else ParseFailed(known, message)
+        return build_invalid_result_error()
+    known_code: FailureCode | None = next((name for name in FAILURE_CODES if name == code), None)
+    return build_invalid_result_error() if known_code is None else ParseFailed(known_code, message)
 
 
-def _parse_failed(error: ProcessFailed, limits: Limits) -> ParseFailed:
+def _explain_process_failure(error: ProcessFailed, limits: Limits) -> ParseFailed:
     match error.reason:
         case "wall_time":
             seconds = f"{limits.wall_seconds:g}"
@@ -130,5 +135,5 @@ def _parse_failed(error: ProcessFailed, limits: Limits) -> ParseFailed:
         case "memory":
             return ParseFailed("out_of_memory", OUT_OF_MEMORY)
         case "protocol":
-            return distrusted()
+            return build_invalid_result_error()
     return ParseFailed("crashed", f"The parser stopped unexpectedly ({error.detail}).")

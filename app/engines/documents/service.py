@@ -8,7 +8,7 @@ from typing import Literal
 import orjson
 
 from app.engines.documents import frames
-from app.engines.documents.layout import check_text, flow_pages
+from app.engines.documents.layout import check_text, lay_out_pages
 from app.engines.documents.media import MEDIA_TYPES
 from app.engines.documents.model import (
     DEFAULT_LIMITS,
@@ -21,17 +21,20 @@ from app.engines.documents.model import (
     UnsupportedMediaType,
     Word,
 )
-from app.engines.documents.processes import call_entry, distrusted
-from app.engines.documents.text import clean
+from app.engines.documents.processes import build_invalid_result_error, call_entry
+from app.engines.documents.text import replace_unstorable
 
 ImageFormat = Literal["png", "jpeg", "webp"]
 DEFAULT_SCALE = 2.0
 """The pixels per point of an image if `render` gets neither a width nor a scale."""
-_LANGUAGE_LENGTH = 2
+_LANGUAGE_CODE_BYTES = 2
 
 
 def parse(path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
-    """Read a whole document. Raises the same errors as `parse_stream`."""
+    """Return the text, the pages and the language of a file.
+
+    Takes the same arguments and raises the same errors as `parse_stream`.
+    """
     pages: list[Page] = []
     summary = parse_stream(path, media_type, limits, pages.append)
     return ParsedDocument(summary.text, pages, summary.language)
@@ -40,36 +43,43 @@ def parse(path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS) -> Parse
 def parse_stream(
     path: Path, media_type: str, limits: Limits, on_page: Callable[[Page], None]
 ) -> Summary:
-    """Read a document and pass its pages to `on_page` one by one, in order.
+    """Read a file and pass its pages to `on_page` one by one, in order.
 
-    `media_type` is the result of `detect`. Exceptions of `on_page` propagate; the time it takes
-    does not count. Pages may have been passed before this raises. Raises `ParseFailed`;
-    `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`.
+    `media_type` is the result of `detect_media_type`. Returns the document's text, the number of
+    pages and the language. The time spent in `on_page` does not count; its exceptions propagate.
+    Raises `ParseFailed`, possibly after pages have been passed, and `UnsupportedMediaType` for a
+    media type that is not in `MEDIA_TYPES`.
     """
-    _check(media_type)
-    texts: list[str] = []
-    flowing: str | None = None
+    _check_media_type(media_type)
+    page_texts: list[str] = []
+    flowing_text: str | None = None
     start = 0
-    with call_entry("parse_document", path, {"media_type": media_type}, limits) as sent:
-        for kind, payload in sent:
-            if kind == frames.PAGE and flowing is None and len(texts) < limits.max_pages:
-                page = _page(payload, len(texts) + 1, start, limits)
-                texts.append(page.text)
+    with call_entry("parse_document", path, {"media_type": media_type}, limits) as received:
+        for frame_type, payload in received:
+            if (
+                frame_type == frames.PAGE
+                and flowing_text is None
+                and len(page_texts) < limits.max_pages
+            ):
+                page = _decode_page(payload, len(page_texts) + 1, start, limits)
+                page_texts.append(page.text)
                 start = page.end + 1
-                if start > limits.max_text_chars + len(texts):
+                if start > limits.max_text_chars + len(page_texts):
                     message = f"The text is longer than {limits.max_text_chars} characters."
                     raise ParseFailed("too_large_unpacked", message)
                 on_page(page)
-            elif kind == frames.TEXT and flowing is None and not texts:
-                flowing = check_text(clean(payload.decode("utf-8", "replace")), limits)
-            elif kind == frames.LANGUAGE and (texts or flowing is not None):
-                language = _language(payload)
-                if flowing is not None:
-                    return _pass_flow_pages(flowing, language, limits, on_page)
-                return Summary("\f".join(texts), len(texts), language)
+            elif frame_type == frames.TEXT and flowing_text is None and not page_texts:
+                flowing_text = check_text(
+                    replace_unstorable(payload.decode("utf-8", "replace")), limits
+                )
+            elif frame_type == frames.LANGUAGE and (page_texts or flowing_text is not None):
+                language = _decode_language(payload)
+                if flowing_text is not None:
+                    return _pass_flowing_pages(flowing_text, language, limits, on_page)
+                return Summary("\f".join(page_texts), len(page_texts), language)
             else:
                 break
-    raise distrusted()
+    raise build_invalid_result_error()
 
 
 def render(
@@ -82,13 +92,14 @@ def render(
     format: ImageFormat = "png",  # noqa: A002 - the usual name for an image's encoding
     limits: Limits = DEFAULT_LIMITS,
 ) -> bytes:
-    """Return the image of one displayed page, `width_px` wide or `scale` pixels per point.
+    """Return one displayed page as an image file of the given `format`.
 
-    Raises `PageNotFound`, `ParseFailed` (`too_many_pixels` if the image would be larger than
-    `limits.max_pixels`), `UnsupportedMediaType`, and ValueError if both sizes are given or a size
-    is not positive.
+    Pages count from 1. The image is `width_px` pixels wide, or has `scale` pixels per point (by
+    default `DEFAULT_SCALE`). Raises `PageNotFound`, `ParseFailed` (`too_many_pixels` if the image
+    would be larger than `limits.max_pixels`), `UnsupportedMediaType`, and ValueError if both sizes
+    are given or a size is not positive.
     """
-    _check(media_type)
+    _check_media_type(media_type)
     if width_px is not None and scale is not None:
         raise ValueError("give width_px or scale, not both")
     if not (width_px is None or width_px > 0) or not (scale is None or 0 < scale < float("inf")):
@@ -102,62 +113,63 @@ def render(
         "scale": scale,
         "format": format,
     }
-    with call_entry("render_page", path, arguments, limits) as sent:
-        kind, payload = next(sent, (b"", b""))
-        if kind == frames.IMAGE:
+    with call_entry("render_page", path, arguments, limits) as received:
+        frame_type, payload = next(received, (b"", b""))
+        if frame_type == frames.IMAGE:
             return payload
-        if kind == frames.MISSING:
-            raise PageNotFound(page_number, _count(payload))
-    raise distrusted()
+        if frame_type == frames.PAGE_NOT_FOUND:
+            raise PageNotFound(page_number, _decode_page_count(payload))
+    raise build_invalid_result_error()
 
 
-def _check(media_type: str) -> None:
+def _check_media_type(media_type: str) -> None:
     if media_type not in MEDIA_TYPES:
         raise UnsupportedMediaType(media_type, None)
 
 
-def _pass_flow_pages(
+def _pass_flowing_pages(
     text: str, language: str | None, limits: Limits, on_page: Callable[[Page], None]
 ) -> Summary:
+    """Lay out a flowing text on virtual pages and pass these to `on_page`."""
     count = 0
-    for page in flow_pages(text, limits):
+    for page in lay_out_pages(text, limits):
         on_page(page)
         count = page.number
     return Summary(text, count, language)
 
 
-def _language(payload: bytes) -> str | None:
+def _decode_language(payload: bytes) -> str | None:
     if not payload:
         return None
-    if len(payload) == _LANGUAGE_LENGTH and payload.isalpha() and payload.islower():
+    if len(payload) == _LANGUAGE_CODE_BYTES and payload.isalpha() and payload.islower():
         return payload.decode("ascii")
-    raise distrusted()
+    raise build_invalid_result_error()
 
 
-def _count(payload: bytes) -> int:
+def _decode_page_count(payload: bytes) -> int:
     try:
         return int(orjson.loads(payload)["count"])
     except (KeyError, TypeError, ValueError) as error:
-        raise distrusted() from error
+        raise build_invalid_result_error() from error
 
 
-def _page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
+def _decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
     """Validate a page from the process, which an untrusted file may control, and return it."""
     try:
-        sent = orjson.loads(payload)
-        text = clean(sent["text"])
-        starts, ends = array("q", sent["starts"]), array("q", sent["ends"])
-        boxes = array("d", sent["boxes"])
-        size = float(sent["width"]), float(sent["height"])
-        rotation, has_text_layer = int(sent["rotation"]), bool(sent["has_text_layer"])
+        received = orjson.loads(payload)
+        text = replace_unstorable(received["text"])
+        starts, ends = array("q", received["starts"]), array("q", received["ends"])
+        boxes = array("d", received["boxes"])
+        size = float(received["width"]), float(received["height"])
+        rotation, has_text_layer = int(received["rotation"]), bool(received["has_text_layer"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise distrusted() from error
+        raise build_invalid_result_error() from error
     if len(starts) > limits.max_words_per_page or not _are_words_valid(
         len(text), starts, ends, boxes
     ):
-        raise distrusted()
+        raise build_invalid_result_error()
 
-    def words() -> list[Word]:
+    def build_words() -> list[Word]:
         sides = iter(boxes)
         return [
             Word(text[a:b], (x0, y0, x1, y1), start + a, start + b)
@@ -172,14 +184,14 @@ def _page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
         start=start,
         text=text,
         has_text_layer=has_text_layer,
-        make_words=words,
+        build_words=build_words,
     )
 
 
 def _are_words_valid(
     length: int, starts: "array[int]", ends: "array[int]", boxes: "array[float]"
 ) -> bool:
-    """Return whether the words are inside a text of that length and their boxes on the page."""
+    """Return whether the words are inside a text of `length` and their boxes are on the page."""
     if not len(starts) == len(ends) == len(boxes) / 4:
         return False
     if not starts:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.engines.formats import delimited, json_lines
-from app.engines.formats.labels import labels_from_tags, union_fields
+from app.engines.formats.labels import build_labels, merge_fields
 from app.engines.formats.model import KEEPS, Format, FormatError, Writer
 
 __all__ = [
@@ -25,9 +25,9 @@ __all__ = [
     "Format",
     "FormatError",
     "Writer",
+    "build_labels",
     "check_options",
-    "labels_from_tags",
-    "union_fields",
+    "merge_fields",
 ]
 
 FORMATS: dict[str, Format] = {
@@ -43,30 +43,33 @@ def check_options(format_id: str, options: object) -> dict[str, Any]:
     """
     if format_id not in FORMATS:
         raise FormatError("format", f"must be one of {', '.join(FORMATS)}")
-    selected = {} if options is None else options
-    if not isinstance(selected, Mapping):
+    given_options = {} if options is None else options
+    if not isinstance(given_options, Mapping):
         raise FormatError("options", "must be an object")
-    known: Mapping[str, Any] = FORMATS[format_id].options_schema["properties"]
-    for name in selected:
-        if name not in known:
-            message = f"{format_id} takes {', '.join(known) or 'no options'}"
-            raise FormatError(f"options.{_shown(name)}", message)
+    option_schemas: Mapping[str, Any] = FORMATS[format_id].options_schema["properties"]
+    for name in given_options:
+        if name not in option_schemas:
+            message = f"{format_id} takes {', '.join(option_schemas) or 'no options'}"
+            raise FormatError(f"options.{_replace_unprintable(name)}", message)
     try:
-        error = next(_validator(format_id).iter_errors(selected), None)
+        error = next(_get_validator(format_id).iter_errors(given_options), None)
     except RecursionError:
         raise FormatError("options", "is nested too deeply") from None
     if error is not None:
         path = ".".join(["options", *map(str, error.absolute_path)])
         raise FormatError(path, f"must fit {error.validator}: {error.validator_value}")
-    return {name: selected.get(name, option.get("default")) for name, option in known.items()}
+    return {
+        name: given_options.get(name, schema.get("default"))
+        for name, schema in option_schemas.items()
+    }
 
 
 @functools.cache
-def _validator(format_id: str) -> Any:
+def _get_validator(format_id: str) -> Any:
     # imported on first use, because it takes 2 MB per process
     jsonschema: Any = importlib.import_module("jsonschema")
     return jsonschema.Draft202012Validator(FORMATS[format_id].options_schema)
 
 
-def _shown(name: object) -> str:
+def _replace_unprintable(name: object) -> str:
     return "".join(char if char.isprintable() else "?" for char in str(name)[:64])

@@ -8,14 +8,20 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from app.engines.formats.cells import Cells, bare, cell, cells_of, guarded, headers_of
+from app.engines.formats.cells import (
+    CellConverter,
+    build_cell_converter,
+    escape_formula,
+    format_cell,
+    get_headers,
+)
 from app.engines.formats.model import Field, Format, Row
-from app.engines.formats.sample import sample_of
+from app.engines.formats.sample import render_sample
 
-_CHUNK = 1 << 18  # characters
+_CHUNK_CHARS = 1 << 18  # characters
 
-_TOP = ("tag_set_id", "status", "source")
-_ARTIFACT = (
+_TAG_SET_MEMBERS = ("tag_set_id", "status", "source")
+_ARTIFACT_MEMBERS = (
     "id",
     "name",
     "external_id",
@@ -26,8 +32,8 @@ _ARTIFACT = (
     "gold",
     "archived",
 )
-_SCHEMA = ("id", "name", "version_id", "version")
-_PEOPLE = ("labeler_id", "reviewer_id", "submitted_at", "decided_at")
+_SCHEMA_MEMBERS = ("id", "name", "version_id", "version")
+_PEOPLE_MEMBERS = ("labeler_id", "reviewer_id", "submitted_at", "decided_at")
 
 _OPTIONS: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -88,29 +94,35 @@ class DelimitedWriter:
         delimiter = options.get("delimiter", ",")
         self._csv = csv.writer(self._buffer, delimiter=delimiter, lineterminator="\r\n")
         self._separator = options.get("separator", "|")
-        self._guard = bare if options.get("raw") else guarded
-        self._explode = options.get("rows") == "explode"
-        tables = [field for field in fields if field["type"] == "table" and self._explode]
-        self._columns = self._cells([field for field in fields if field not in tables])
-        self._tables = {table["key"]: self._cells(table["columns"]) for table in tables}
-        self._widths = {table["key"]: len(_headers(table["columns"], "")) for table in tables}
+        self._escape = str if options.get("raw") else escape_formula
+        self._explodes = options.get("rows") == "explode"
+        tables = [field for field in fields if field["type"] == "table" and self._explodes]
+        self._converters = self._build_converters(
+            [field for field in fields if field not in tables]
+        )
+        self._table_converters = {
+            table["key"]: self._build_converters(table["columns"]) for table in tables
+        }
+        self._column_counts = {
+            table["key"]: len(_list_headers(table["columns"], "")) for table in tables
+        }
         if options.get("bom"):
             self._buffer.write("\ufeff")
         if options.get("header", True):
-            self._csv.writerow(self._header(fields, tables))
+            self._csv.writerow(self._build_header(fields, tables))
 
     def write(self, row: Row) -> None:
         """Add one tag set."""
         labels = row.get("labels") or {}
-        line = self._common_cells(row)
-        for key, cells in self._columns:
-            line += cells(labels.get(key))
-        if self._explode:
+        line = self._build_common_cells(row)
+        for key, convert in self._converters:
+            line += convert(labels.get(key))
+        if self._explodes:
             self._csv.writerows(self._explode_tables(line, labels))
         else:
             self._csv.writerow(line)
         self.rows += 1
-        if self._buffer.tell() > _CHUNK:
+        if self._buffer.tell() > _CHUNK_CHARS:
             self._flush()
 
     def write_json(self, line: bytes) -> None:
@@ -134,41 +146,55 @@ class DelimitedWriter:
         """Write the remaining data."""
         self._flush()
 
-    def _cells(self, fields: Sequence[Field]) -> list[tuple[str, Cells]]:
-        return [(field["key"], cells_of(field, self._separator, self._guard)) for field in fields]
+    def _build_converters(self, fields: Sequence[Field]) -> list[tuple[str, CellConverter]]:
+        return [
+            (field["key"], build_cell_converter(field, self._separator, self._escape))
+            for field in fields
+        ]
 
-    def _header(self, fields: Sequence[Field], tables: Sequence[Field]) -> list[str]:
-        names = [*_TOP, *(f"artifact.{name}" for name in _ARTIFACT), "artifact.metadata"]
-        names += [*(f"schema.{name}" for name in _SCHEMA), *_PEOPLE]
-        names += _headers([field for field in fields if field not in tables], "labels.")
-        if self._explode:
+    def _build_header(self, fields: Sequence[Field], tables: Sequence[Field]) -> list[str]:
+        names = [
+            *_TAG_SET_MEMBERS,
+            *(f"artifact.{name}" for name in _ARTIFACT_MEMBERS),
+            "artifact.metadata",
+        ]
+        names += [*(f"schema.{name}" for name in _SCHEMA_MEMBERS), *_PEOPLE_MEMBERS]
+        names += _list_headers([field for field in fields if field not in tables], "labels.")
+        if self._explodes:
             names += ["table", "row"]
         for table in tables:
-            names += _headers(table["columns"], f"labels.{table['key']}.")
+            names += _list_headers(table["columns"], f"labels.{table['key']}.")
         return names
 
-    def _common_cells(self, row: Row) -> list[str]:
+    def _build_common_cells(self, row: Row) -> list[str]:
         artifact, schema = row.get("artifact") or {}, row.get("schema") or {}
-        values = [row.get(name) for name in _TOP]
-        values += [artifact.get(name) for name in _ARTIFACT]
+        values = [row.get(name) for name in _TAG_SET_MEMBERS]
+        values += [artifact.get(name) for name in _ARTIFACT_MEMBERS]
         values.append(artifact.get("metadata") or None)
-        values += [schema.get(name) for name in _SCHEMA]
-        values += [row.get(name) for name in _PEOPLE]
-        separator, guard = self._separator, self._guard
-        return [cell(value, separator, guard) for value in values]
+        values += [schema.get(name) for name in _SCHEMA_MEMBERS]
+        values += [row.get(name) for name in _PEOPLE_MEMBERS]
+        separator, escape = self._separator, self._escape
+        return [format_cell(value, separator, escape) for value in values]
 
     def _explode_tables(self, line: list[str], labels: Mapping[str, Any]) -> Iterator[list[str]]:
         """Yield the line once per row of each table, or once if there are no rows."""
-        empty = {key: [""] * width for key, width in self._widths.items()}
+        empty = {key: [""] * width for key, width in self._column_counts.items()}
         count = 0
-        for key, columns in self._tables.items():
-            for number, row in enumerate(_rows(labels.get(key))):
-                own = [part for name, cells in columns for part in cells(row.get(name))]
-                parts = {**empty, key: own}
-                yield [*line, key, str(number), *(part for all_ in parts.values() for part in all_)]
+        for key, converters in self._table_converters.items():
+            for number, row in enumerate(_get_table_rows(labels.get(key))):
+                row_cells = [
+                    cell for name, convert in converters for cell in convert(row.get(name))
+                ]
+                cells_by_table = {**empty, key: row_cells}
+                yield [
+                    *line,
+                    key,
+                    str(number),
+                    *(cell for table_cells in cells_by_table.values() for cell in table_cells),
+                ]
                 count += 1
         if not count:
-            yield [*line, "", "", *(part for all_ in empty.values() for part in all_)]
+            yield [*line, "", "", *(cell for table_cells in empty.values() for cell in table_cells)]
 
     def _flush(self) -> None:
         self._out.write(self._buffer.getvalue().encode("utf-8", "replace"))
@@ -176,11 +202,11 @@ class DelimitedWriter:
         self._buffer.truncate()
 
 
-def _headers(fields: Sequence[Field], prefix: str) -> list[str]:
-    return [name for field in fields for name in headers_of(field, prefix + field["key"])]
+def _list_headers(fields: Sequence[Field], prefix: str) -> list[str]:
+    return [name for field in fields for name in get_headers(field, prefix + field["key"])]
 
 
-def _rows(value: object) -> list[Mapping[str, Any]]:
+def _get_table_rows(value: object) -> list[Mapping[str, Any]]:
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
 
 
@@ -195,6 +221,6 @@ FORMAT = Format(
     ),
     options_schema=_OPTIONS,
     keeps=("values", "tables"),
-    sample=sample_of(DelimitedWriter, {}),
+    sample=render_sample(DelimitedWriter, {}),
     writer=DelimitedWriter,
 )

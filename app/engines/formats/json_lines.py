@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 import orjson
 
 from app.engines.formats.model import KEEPS, Field, Format, Row
-from app.engines.formats.sample import sample_of
+from app.engines.formats.sample import render_sample
 
-_CHUNK = 1 << 18  # bytes
+_CHUNK_BYTES = 1 << 18  # bytes
 
 
 class JsonLinesWriter:
@@ -25,9 +25,9 @@ class JsonLinesWriter:
         try:
             self.write_json(orjson.dumps(row))
         except TypeError:  # an integer beyond 64 bits, or a lone surrogate
-            loose = json.dumps(row)
-            strict = json.loads(loose, parse_constant=lambda _: None)
-            self.write_json(json.dumps(strict, separators=(",", ":")).encode())
+            text = json.dumps(row)
+            value = json.loads(text, parse_constant=lambda _: None)
+            self.write_json(json.dumps(value, separators=(",", ":")).encode())
 
     def write_json(self, line: bytes) -> None:
         """Add one tag set that is already JSON; it is not parsed."""
@@ -43,7 +43,7 @@ class JsonLinesWriter:
         if is_last:
             buffer += b"\n"
             self.rows += 1
-        if len(buffer) > _CHUNK:
+        if len(buffer) > _CHUNK_BYTES:
             self._flush()
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class JsonLinesWriter:
             self._buffer.clear()
 
 
-def _writer(
+def _create_writer(
     out: BinaryIO,
     fields: Sequence[Field],  # noqa: ARG001 - each line names its own members
     options: Mapping[str, Any],  # noqa: ARG001 - the format has no options
@@ -80,6 +80,6 @@ FORMAT = Format(
         "additionalProperties": False,
     },
     keeps=KEEPS,
-    sample=sample_of(_writer, {}),
-    writer=_writer,
+    sample=render_sample(_create_writer, {}),
+    writer=_create_writer,
 )

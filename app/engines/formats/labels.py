@@ -6,14 +6,16 @@ from typing import Any
 from app.engines.formats.model import Field
 
 
-def labels_from_tags(fields: Sequence[Field], tags: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def build_labels(fields: Sequence[Field], tags: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return labels by field key, in schema order.
 
     A label is a value, a list if the field is multiple, or a list of rows for a table (each
     `{column key: value}`). Rows are sorted by number, and unused numbers leave no gap. A field
     without a tag is omitted. `tags` must fit the fields (`check_tags`).
     """
-    multiple = {name for name, field in _named(fields) if field.get("multiple")}
+    multiple_names = {
+        name for name, field in _list_names_and_fields(fields) if field.get("multiple")
+    }
     labels: dict[str, Any] = {}
     tables: dict[str, dict[int, dict[str, Any]]] = {}
     for tag in tags:
@@ -23,33 +25,33 @@ def labels_from_tags(fields: Sequence[Field], tags: Iterable[Mapping[str, Any]])
         else:
             table, _, key = name.partition(".")
             target = tables.setdefault(table, {}).setdefault(row, {})
-        if name in multiple:
+        if name in multiple_names:
             target.setdefault(key, []).append(tag["value"])
         else:
             target[key] = tag["value"]
     for table, rows in tables.items():
         labels[table] = [rows[number] for number in sorted(rows)]
-    order = [field["key"] for field in fields if field["key"] in labels]
-    return {key: labels[key] for key in dict.fromkeys((*order, *labels))}
+    ordered_keys = [field["key"] for field in fields if field["key"] in labels]
+    return {key: labels[key] for key in dict.fromkeys((*ordered_keys, *labels))}
 
 
-def union_fields(versions: Iterable[Sequence[Field]]) -> list[dict[str, Any]]:
+def merge_fields(versions: Iterable[Sequence[Field]]) -> list[dict[str, Any]]:
     """Return the fields that occur in any version, each once.
 
     The definition in the earliest list wins, so pass the newest version first. A field that is
     multiple in any version is multiple.
     """
-    union: dict[str, dict[str, Any]] = {}
+    merged_fields: dict[str, dict[str, Any]] = {}
     for fields in versions:
         for field in fields:
-            known = union.setdefault(field["key"], {**field, "columns": []})
-            known["multiple"] = bool(known.get("multiple") or field.get("multiple"))
-            if known["type"] == field["type"] == "table":
-                known["columns"] = union_fields([known["columns"], field.get("columns") or []])
-    return list(union.values())
+            merged = merged_fields.setdefault(field["key"], {**field, "columns": []})
+            merged["multiple"] = bool(merged.get("multiple") or field.get("multiple"))
+            if merged["type"] == field["type"] == "table":
+                merged["columns"] = merge_fields([merged["columns"], field.get("columns") or []])
+    return list(merged_fields.values())
 
 
-def _named(fields: Sequence[Field]) -> Iterable[tuple[str, Field]]:
+def _list_names_and_fields(fields: Sequence[Field]) -> Iterable[tuple[str, Field]]:
     for field in fields:
         yield field["key"], field
         for column in field.get("columns") or ():

@@ -21,7 +21,7 @@ class FormatError(ValueError):
 
 
 class Writer(Protocol):
-    """A writer that takes tag sets one by one and writes them as a stream, in bounded memory.
+    """A writer that writes tag sets one by one to a file, in bounded memory.
 
     The output is complete only after `close`, which does not close the underlying file.
     """
@@ -57,7 +57,7 @@ class Format:
 
     `options_schema` is a JSON Schema 2020-12 with a default for every option. `keeps` lists the
     members of KEEPS that the format preserves. `writer(out, fields, options)` starts a file, where
-    `fields` is the union of the fields of all versions that occur (`union_fields`) and `options`
+    `fields` is the union of the fields of all versions that occur (`merge_fields`) and `options`
     come from `check_options`.
     """
 

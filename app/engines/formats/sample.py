@@ -57,10 +57,10 @@ SAMPLE_ROW: dict[str, Any] = {
 }
 
 
-def sample_of(writer: WriterFactory, options: Mapping[str, Any]) -> str:
+def render_sample(create_writer: WriterFactory, options: Mapping[str, Any]) -> str:
     """Return the file that a text format writes for the example tag set."""
     out = io.BytesIO()
-    lines = writer(out, SAMPLE_FIELDS, options)
-    lines.write(SAMPLE_ROW)
-    lines.close()
+    sample_writer = create_writer(out, SAMPLE_FIELDS, options)
+    sample_writer.write(SAMPLE_ROW)
+    sample_writer.close()
     return out.getvalue().decode()

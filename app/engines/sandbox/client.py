@@ -16,10 +16,10 @@ from typing import BinaryIO
 
 import orjson
 
-from app.engines.sandbox.frames import STARTED
 from app.engines.sandbox.launcher import NOW, ON_DEMAND
 from app.engines.sandbox.model import (
     MAX_REQUEST_BYTES,
+    STARTED,
     ProcessLimits,
     SandboxUnavailable,
     ServerOptions,
@@ -30,12 +30,12 @@ _ROOT = Path(__file__).resolve().parents[3]
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 # A server imports its libraries within a second, but a very busy machine needs much longer.
 _START_SECONDS = 30.0
-_PAUSE_SECONDS = 0.02
+_RETRY_SECONDS = 0.02
 _STOP_SECONDS = 3.0
 
 
 class ForkServer:
-    """A fork server that starts on first use or by `start`.
+    """A client of a fork server, which starts on first use or by `start`.
 
     Processes forked after the start share the server, because they inherit the socket to it. The
     server ends when its last user ends, or after `stop`. Thread-safe.
@@ -46,16 +46,17 @@ class ForkServer:
         preload: tuple[str, ...],
         *,
         max_processes: int,
-        max_processes_in_all: int,
+        max_total_processes: int,
         idle_seconds: float | None,
     ) -> None:
-        self._options = ServerOptions(preload, max_processes, max_processes_in_all, idle_seconds)
+        self._options = ServerOptions(preload, max_processes, max_total_processes, idle_seconds)
         self._control: socket.socket | None = None
         self._launcher: subprocess.Popen[bytes] | None = None
         self._lock = Lock()
-        os.register_at_fork(after_in_child=self._renew_lock)
+        os.register_at_fork(after_in_child=self._reset_after_fork)
 
-    def _renew_lock(self) -> None:
+    def _reset_after_fork(self) -> None:
+        """Replace the lock, which another thread of the parent may have acquired."""
         self._lock = Lock()
         self._launcher = None  # belongs to the parent process
 
@@ -73,8 +74,8 @@ class ForkServer:
         and the server starts with the first request; see `ServerOptions` for the other arguments.
         """
         with self._lock:
-            if self._control is not None and _is_closed(self._control):
-                self._forget()
+            if self._control is not None and _is_disconnected(self._control):
+                self._disconnect()
             if self._control is None:
                 options = replace(self._options, idle_seconds=idle_seconds, nice=nice)
                 if max_processes is not None:
@@ -84,7 +85,7 @@ class ForkServer:
     def stop(self) -> None:
         """Disconnect from the server. It ends with its processes unless another process uses it."""
         with self._lock:
-            self._forget()
+            self._disconnect()
 
     def run(
         self,
@@ -94,7 +95,7 @@ class ForkServer:
         arguments: Mapping[str, object],
         limits: ProcessLimits,
     ) -> SandboxedProcess:
-        """Call an entry function in a new process; use the result as a context manager.
+        """Call an entry function in a new process and return it, to be used as a context manager.
 
         `entry` is `module:function` of a preloaded module. The function receives the open document,
         positioned at its beginning, and `arguments`, which must be serializable as JSON. Raises
@@ -116,31 +117,32 @@ class ForkServer:
                 channel = self._request_process(request, document, deadline)
                 if channel is not None:
                     return channel
-            time.sleep(_PAUSE_SECONDS)
+            time.sleep(_RETRY_SECONDS)
         raise SandboxUnavailable("The fork server does not start processes.")
 
     def _request_process(
         self, request: bytes, document: BinaryIO | None, deadline: float
     ) -> Channel | None:
         """Return the channel to a new process, or None if it did not start before the deadline."""
-        with ExitStack() as ours, ExitStack() as theirs:
-            results, their_results = os.pipe()
-            ours.callback(os.close, results)
-            theirs.callback(os.close, their_results)
-            reports, their_reports = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            ours.callback(reports.close)
-            theirs.callback(their_reports.close)
-            passed = [their_results, their_reports.fileno()]
+        with ExitStack() as caller_ends, ExitStack() as server_ends:
+            results, server_results = os.pipe()
+            caller_ends.callback(os.close, results)
+            server_ends.callback(os.close, server_results)
+            reports, server_reports = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            caller_ends.callback(reports.close)
+            server_ends.callback(server_reports.close)
+            descriptors = [server_results, server_reports.fileno()]
             if document is not None:
-                passed.append(document.fileno())
-            self._send(request, passed)
-            theirs.close()  # otherwise the caller would not notice that the process closes them
-            if _has_started(reports, deadline):
-                ours.pop_all()
+                descriptors.append(document.fileno())
+            self._send_request(request, descriptors)
+            # Otherwise the caller would not notice that the process closes these ends.
+            server_ends.close()
+            if _wait_for_start(reports, deadline):
+                caller_ends.pop_all()
                 return Channel(results, reports)
         return None
 
-    def _send(self, request: bytes, descriptors: list[int]) -> None:
+    def _send_request(self, request: bytes, descriptors: list[int]) -> None:
         with self._lock:
             if self._control is None:
                 self._launch(self._options, NOW)
@@ -148,10 +150,10 @@ class ForkServer:
             try:
                 socket.send_fds(self._control, [request], descriptors)
             except ConnectionError:
-                self._forget()
+                self._disconnect()
                 raise
 
-    def _forget(self) -> None:
+    def _disconnect(self) -> None:
         """Close the socket to the server, which ends when its last user has closed it."""
         if self._control is not None:
             self._control.close()
@@ -161,30 +163,31 @@ class ForkServer:
                 self._launcher.wait(_STOP_SECONDS)
             self._launcher = None
 
-    def _launch(self, options: ServerOptions, when: str) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, ExitStack() as stack:
-            stack.callback(ours.close)
+    def _launch(self, options: ServerOptions, start_mode: str) -> None:
+        caller_ends, server_ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with server_ends, ExitStack() as stack:
+            stack.callback(caller_ends.close)
             server = [sys.executable, "-s", "-P", "-m", "app.engines.sandbox.server"]
-            number = str(theirs.fileno())
+            descriptor = str(server_ends.fileno())
             self._launcher = subprocess.Popen(  # noqa: S603 - our own interpreter and modules
                 [
-                    *(sys.executable, "-I", "-S", str(_LAUNCHER), number, when),
-                    *(*server, number, orjson.dumps(options).decode()),
+                    *(sys.executable, "-I", "-S", str(_LAUNCHER), descriptor, start_mode),
+                    *(*server, descriptor, orjson.dumps(options).decode()),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env=_environment(),
+                pass_fds=[server_ends.fileno()],
+                env=_build_environment(),
                 cwd="/",
                 start_new_session=True,  # Ctrl-C in a terminal must only reach the service
             )
             stack.pop_all()
-        ours.settimeout(0)
-        self._control = ours
+        caller_ends.settimeout(0)
+        self._control = caller_ends
 
 
-def _has_started(reports: socket.socket, deadline: float) -> bool:
+def _wait_for_start(reports: socket.socket, deadline: float) -> bool:
+    """Return whether the process starts before `deadline`, a time of the monotonic clock."""
     poll = select.poll()
     poll.register(reports, select.POLLIN)
     if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
@@ -194,17 +197,17 @@ def _has_started(reports: socket.socket, deadline: float) -> bool:
     return False
 
 
-def _is_closed(control: socket.socket) -> bool:
+def _is_disconnected(control: socket.socket) -> bool:
     poll = select.poll()
     poll.register(control, 0)
     return bool(poll.poll(0))
 
 
-def _environment() -> dict[str, str]:
+def _build_environment() -> dict[str, str]:
     """Return the server's environment, which contains only the paths of Python and the engines."""
-    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    inherited = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     return {
-        **kept,
+        **inherited,
         "LC_ALL": "C.UTF-8",
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

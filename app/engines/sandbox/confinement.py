@@ -36,24 +36,27 @@ _CLONE_NEWIPC, _CLONE_NEWUSER, _CLONE_NEWNET = 0x08000000, 0x10000000, 0x4000000
 _CAPABILITY_VERSION_3, _CAPABILITY_WORDS = 0x20080522, 6
 
 
-def die_with_parent(parent: int) -> None:
-    """Make the kernel kill this process when `parent` ends; a later change of user cancels this."""
+def end_with_parent(parent: int) -> None:
+    """Make the kernel kill this process when the process `parent` ends.
+
+    A later change of the user cancels this.
+    """
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # the parent ended before the request reached the kernel
         os._exit(1)
 
 
 def confine_server() -> None:
-    """Drop everything that no parser needs, for this process and all that it forks."""
+    """Give up the rights that no parser needs, for this process and all that it forks."""
     _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (SERVER_OPEN_FILES, SERVER_OPEN_FILES))
-    _leave_network()
+    _isolate_network()
     # Prevents other processes of this user from reading its memory or tracing it.
     _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def _leave_network() -> None:
+def _isolate_network() -> None:
     """Move to a network namespace without interfaces if the kernel permits it."""
     if os.geteuid() == 0:
         _LIBC.unshare(_CLONE_NEWNET | _CLONE_NEWIPC)
@@ -64,7 +67,10 @@ def _leave_network() -> None:
 
 
 def create_file_rules() -> int | None:
-    """Create the rules that let a process read the libraries and open no other file."""
+    """Return the descriptor of rules that permit reading the libraries and no other file.
+
+    Returns None if the kernel does not support such rules.
+    """
     paths = sysconfig.get_paths()
     packages = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     return landlock.create_rules(sorted(packages | _LIBRARIES))
@@ -73,13 +79,16 @@ def create_file_rules() -> int | None:
 def confine_process(
     limits: ProcessLimits, *, parent: int, keep: Iterable[int], file_rules: int | None
 ) -> None:
-    """Confine a process that was just forked. The descriptors in `keep` stay open."""
-    _leave_root()
-    die_with_parent(parent)
+    """Confine this process, which was just forked from `parent`.
+
+    The descriptors in `keep` stay open. `file_rules` is the result of `create_file_rules`.
+    """
+    _drop_root()
+    end_with_parent(parent)
     if file_rules is not None:
         landlock.restrict_self(file_rules)
-    _close_others(keep)
-    for kind, soft, hard in (
+    _close_other_descriptors(keep)
+    for limit, soft, hard in (
         (resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1),
         (resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes),
         (resource.RLIMIT_FSIZE, 0, 0),
@@ -87,10 +96,10 @@ def confine_process(
         (resource.RLIMIT_NPROC, 0, 0),
         (resource.RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES),
     ):
-        resource.setrlimit(kind, (soft, hard))
+        resource.setrlimit(limit, (soft, hard))
 
 
-def _leave_root() -> None:
+def _drop_root() -> None:
     """Change to an unprivileged user, because the limit on processes does not apply to root."""
     if os.geteuid() != 0:
         return
@@ -102,7 +111,7 @@ def _leave_root() -> None:
         return
 
 
-def _close_others(keep: Iterable[int]) -> None:
+def _close_other_descriptors(keep: Iterable[int]) -> None:
     """Close every descriptor above standard error except those in `keep`."""
     start = 3
     for descriptor in sorted(keep):

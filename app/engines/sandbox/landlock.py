@@ -53,8 +53,10 @@ def create_rules(readable_folders: Iterable[str]) -> int | None:
     version = get_version()
     if not version:
         return None
-    ruleset = _Ruleset(*(_by_version(t, version) for t in (_FILE_RIGHTS, _TCP_RIGHTS, _SCOPES)))
-    size = _by_version(_SIZES, version)
+    ruleset = _Ruleset(
+        *(_select_by_version(table, version) for table in (_FILE_RIGHTS, _TCP_RIGHTS, _SCOPES))
+    )
+    size = _select_by_version(_SIZES, version)
     rules: int = _LIBC.syscall(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
     if rules < 0:
         raise OSError(ctypes.get_errno(), "landlock_create_ruleset failed")
@@ -64,8 +66,8 @@ def create_rules(readable_folders: Iterable[str]) -> int | None:
     return rules
 
 
-def _by_version(table: tuple[tuple[int, int], ...], version: int) -> int:
-    return next(value for since, value in table if version >= since)
+def _select_by_version(table: tuple[tuple[int, int], ...], version: int) -> int:
+    return next(value for min_version, value in table if version >= min_version)
 
 
 def _permit_reading(rules: int, folder: str) -> None:

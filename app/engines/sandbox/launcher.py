@@ -16,10 +16,10 @@ import sys
 import time
 
 READY = b"R"
-SUCCESSOR_WANTED = b"N"
+SUCCESSOR_REQUESTED = b"N"
 NOW, ON_DEMAND = "now", "on-demand"
 _FIRST_DELAY_SECONDS = 0.1
-_LONGEST_DELAY_SECONDS = 5.0
+_MAX_DELAY_SECONDS = 5.0
 
 
 class Launcher:
@@ -67,30 +67,30 @@ class Launcher:
     def _start_server(self) -> None:
         self._start_at = None
         self._poll.register(self._control, 0)
-        reading, writing = os.pipe()
-        os.set_inheritable(writing, True)  # noqa: FBT003 - takes no keyword
-        command = [*self._command, str(os.getpid()), str(writing)]
+        read_end, write_end = os.pipe()
+        os.set_inheritable(write_end, True)  # noqa: FBT003 - takes no keyword
+        command = [*self._command, str(os.getpid()), str(write_end)]
         pid = os.posix_spawn(command[0], command, os.environ)
-        os.close(writing)
-        self._pids[reading] = pid
-        self._newest = reading
-        self._poll.register(reading, select.POLLIN)
+        os.close(write_end)
+        self._pids[read_end] = pid
+        self._newest = read_end
+        self._poll.register(read_end, select.POLLIN)
 
     def _read_reports(self, descriptor: int) -> None:
         """Handle the reports of a server."""
         reports = os.read(descriptor, 64)
         if not reports:
-            self._collect(descriptor)
+            self._reap_server(descriptor)
         if READY in reports:
             self._delay = 0.0
             for other, pid in self._pids.items():
                 if other != descriptor:
                     # makes it finish the running processes and then exit
                     os.kill(pid, signal.SIGUSR1)
-        if SUCCESSOR_WANTED in reports and descriptor == self._newest:
+        if SUCCESSOR_REQUESTED in reports and descriptor == self._newest:
             self._start_at = time.monotonic()
 
-    def _collect(self, descriptor: int) -> None:
+    def _reap_server(self, descriptor: int) -> None:
         """Reap a server that has ended, and schedule the next one."""
         self._poll.unregister(descriptor)
         os.close(descriptor)
@@ -101,15 +101,16 @@ class Launcher:
             self._poll.register(self._control, select.POLLIN)
             return
         self._start_at = time.monotonic() + self._delay
-        self._delay = min(self._delay * 2 or _FIRST_DELAY_SECONDS, _LONGEST_DELAY_SECONDS)
+        self._delay = min(self._delay * 2 or _FIRST_DELAY_SECONDS, _MAX_DELAY_SECONDS)
 
 
 def main() -> None:
     """Run the launcher; see the module docstring for the command line."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # the launcher must end only when its users end
-    control, start, *command = sys.argv[1:]
-    launcher = Launcher(int(control), command, on_demand=start == ON_DEMAND)
+    for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # The launcher must end only when its users end.
+        signal.signal(signal_number, signal.SIG_IGN)
+    control, start_mode, *command = sys.argv[1:]
+    launcher = Launcher(int(control), command, on_demand=start_mode == ON_DEMAND)
     try:
         launcher.run()
     finally:

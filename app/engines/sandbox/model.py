@@ -1,18 +1,31 @@
-"""Define the values that the sandbox takes and the errors that it raises."""
+"""Define the values, errors and messages of the sandbox.
+
+A process sends frames to its caller: one byte for the type, four bytes for the length of the
+payload, and the payload. The server sends reports about the process: `STARTED` and `ExitReport`.
+"""
 
 import errno
+import os
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
+
+FRAME_HEADER = struct.Struct(">cI")
 
 DONE = b"D"
 """The frame type that ends every complete result; its payload is empty."""
+
+STARTED = b"S"
+"""The first report about a process: it is running."""
 
 MAX_REQUEST_BYTES = 60_000
 """The maximum size of a request: entry function, arguments and limits as JSON."""
 
 Send = Callable[[bytes, bytes], None]
 """The function by which an entry function sends a frame: its type (one byte) and its payload."""
+
+_EXIT_REPORT = struct.Struct(">idqq")
 
 FailureReason = Literal["wall_time", "cpu_time", "memory", "crashed", "protocol"]
 
@@ -62,13 +75,41 @@ class ServerOptions:
     """The options of a fork server.
 
     `preload` lists the modules that it imports before it forks; only these have entry functions. At
-    most `max_processes` run at once; further requests wait. After `max_processes_in_all` the server
+    most `max_processes` run at once; further requests wait. After `max_total_processes` the server
     is replaced. After `idle_seconds` without work it exits, and starts again with the next request;
     with None it keeps running. `nice` lowers the priority of the server and its processes.
     """
 
     preload: tuple[str, ...]
     max_processes: int
-    max_processes_in_all: int
+    max_total_processes: int
     idle_seconds: float | None
     nice: int = 0
+
+
+class ExitReport(NamedTuple):
+    """The last report about a process: how it ended and which resources it used."""
+
+    code: int
+    """The exit status, or the negative number of the signal that ended the process."""
+    cpu_seconds: float
+    peak_bytes: int
+    inherited_bytes: int
+    """The part of the peak that may be memory inherited from the server."""
+
+    def encode(self) -> bytes:
+        """Return the report as bytes."""
+        return _EXIT_REPORT.pack(*self)
+
+
+def decode_exit_report(data: bytes) -> ExitReport:
+    """Return the report of which `data` is the encoded form."""
+    return ExitReport(*_EXIT_REPORT.unpack(data))
+
+
+def write_frame(descriptor: int, frame_type: bytes, payload: bytes = b"") -> None:
+    """Write one frame to a pipe. Blocks while the pipe is full."""
+    for data in (FRAME_HEADER.pack(frame_type, len(payload)), payload):
+        unwritten = memoryview(data)
+        while unwritten:
+            unwritten = unwritten[os.write(descriptor, unwritten) :]

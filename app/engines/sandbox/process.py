@@ -11,18 +11,25 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from app.engines.sandbox.frames import FRAME_HEADER, ExitReport, decode_exit
-from app.engines.sandbox.model import DONE, ProcessFailed, ProcessLimits, SandboxUnavailable
+from app.engines.sandbox.model import (
+    DONE,
+    FRAME_HEADER,
+    ExitReport,
+    ProcessFailed,
+    ProcessLimits,
+    SandboxUnavailable,
+    decode_exit_report,
+)
 
-_CHUNK = 1 << 20
+_CHUNK_BYTES = 1 << 20
 _REPORT_BYTES = 64
 # A process whose pipe is closed is exiting, which does not take longer than this.
-_EXIT_PATIENCE_SECONDS = 2.0
+_EXIT_WAIT_SECONDS = 2.0
 # A server reaps a process at once unless the machine is very busy.
-_COLLECT_PATIENCE_SECONDS = 15.0
+_REAP_WAIT_SECONDS = 15.0
 # A process killed by a signal above this share of its memory limit probably ran out of memory.
-_MEMORY_SUSPECT = 0.5
-_LONGEST_TRIES = 3
+_MEMORY_FAILURE_SHARE = 0.5
+_MAX_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,7 @@ class Channel:
 
 
 class ServerLost(Exception):  # noqa: N818 - named after the outcome
-    """The server ended, and its process with it."""
+    """The server ended, and the process of this call with it."""
 
 
 class SandboxedProcess:
@@ -53,7 +60,7 @@ class SandboxedProcess:
 
     def _start(self) -> None:
         self._buffer = bytearray()
-        self._left = self._limits.wall_seconds
+        self._seconds_left = self._limits.wall_seconds
         self._channel = self._open_channel()
         self._poll = select.poll()
         self._poll.register(self._channel.results, select.POLLIN)
@@ -64,7 +71,7 @@ class SandboxedProcess:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
@@ -78,72 +85,74 @@ class SandboxedProcess:
             self._channel.close()
             self._channel = None
 
-    def frames(self, kinds: Collection[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    def frames(self, frame_types: Collection[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Yield the frames that the entry function sends, until it is done.
 
-        Each frame has one of these `kinds`. If the server dies before the first frame, the call is
-        restarted. Raises `ProcessFailed`, or `SandboxUnavailable` if the server dies later or
-        repeatedly.
+        Each frame is its type, one of `frame_types`, and its payload. If the server ends before the
+        first frame, the call is restarted. Raises `ProcessFailed`, or `SandboxUnavailable` if the
+        server ends later or repeatedly.
         """
-        tries, yielded = 1, False
+        attempts, has_yielded = 1, False
         while True:
             try:
-                kind, payload = self._read_frame()
+                frame_type, payload = self._read_frame()
             except ServerLost:
                 self._close()
-                if yielded or tries == _LONGEST_TRIES:
+                if has_yielded or attempts == _MAX_ATTEMPTS:
                     raise SandboxUnavailable("The fork server ended during the call.") from None
-                tries += 1
+                attempts += 1
                 self._start()
                 continue
-            if kind == DONE:
+            if frame_type == DONE:
                 return
-            if kind not in kinds:
+            if frame_type not in frame_types:
                 raise ProcessFailed("protocol")
-            yielded = True
-            yield kind, payload
+            has_yielded = True
+            yield frame_type, payload
 
     def _read_frame(self) -> tuple[bytes, bytes]:
-        kind, length = FRAME_HEADER.unpack(self._take(FRAME_HEADER.size))
+        frame_type, length = FRAME_HEADER.unpack(self._read_bytes(FRAME_HEADER.size))
         if length > self._limits.frame_bytes:
             raise ProcessFailed("protocol")
-        return kind, self._take(length)
+        return frame_type, self._read_bytes(length)
 
-    def _take(self, count: int) -> bytes:
+    def _read_bytes(self, count: int) -> bytes:
         while len(self._buffer) < count:
-            self._fill()
-        taken = bytes(self._buffer[:count])
+            self._read_chunk()
+        data = bytes(self._buffer[:count])
         del self._buffer[:count]
-        return taken
+        return data
 
-    def _fill(self) -> None:
+    def _read_chunk(self) -> None:
         """Read more data from the process, or raise the failure that explains why there is none."""
         channel = self._channel
         assert channel is not None
-        begun = time.monotonic()
-        ready = [descriptor for descriptor, _ in self._poll.poll(max(0.0, self._left) * 1000)]
-        if not ready or self._left <= 0:
+        started_at = time.monotonic()
+        ready = [
+            descriptor for descriptor, _ in self._poll.poll(max(0.0, self._seconds_left) * 1000)
+        ]
+        if not ready or self._seconds_left <= 0:
             raise ProcessFailed("wall_time")
-        self._left -= time.monotonic() - begun
+        self._seconds_left -= time.monotonic() - started_at
         # The exit report may arrive first, while data sent before it is still in the pipe.
         if channel.results in ready or channel.results in [d for d, _ in self._poll.poll(0)]:
-            data = os.read(channel.results, _CHUNK)
+            data = os.read(channel.results, _CHUNK_BYTES)
             if data:
                 self._buffer += data
                 return
-        raise self._explain(self._wait_for_exit(_EXIT_PATIENCE_SECONDS))
+        raise self._explain_exit(self._wait_for_exit(_EXIT_WAIT_SECONDS))
 
-    def _wait_for_exit(self, patience: float) -> ExitReport:
-        """Return how the process ended; kill it after `patience` seconds.
+    def _wait_for_exit(self, seconds: float) -> ExitReport:
+        """Return how the process ended; kill it if it takes more than `seconds`.
 
         Raises `ServerLost` if the report never arrives.
         """
         assert self._channel is not None
         reports = self._channel.reports
-        if not _is_readable(reports, patience):
+        if not _is_readable(reports, seconds):
             with suppress(OSError):
                 reports.shutdown(socket.SHUT_WR)
-            if not _is_readable(reports, _COLLECT_PATIENCE_SECONDS):
+            if not _is_readable(reports, _REAP_WAIT_SECONDS):
                 raise ServerLost
         try:
             data = reports.recv(_REPORT_BYTES)
@@ -151,17 +160,19 @@ class SandboxedProcess:
             raise ServerLost from None
         if not data:
             raise ServerLost
-        return decode_exit(data)
+        return decode_exit_report(data)
 
-    def _explain(self, report: ExitReport) -> ProcessFailed:
+    def _explain_exit(self, report: ExitReport) -> ProcessFailed:
         """Return the failure that explains why a process ended early."""
         limits, code = self._limits, report.code
         if code == -signal.SIGXCPU or (code < 0 and report.cpu_seconds >= limits.cpu_seconds):
             return ProcessFailed("cpu_time")
-        suspect = max(_MEMORY_SUSPECT * limits.memory_bytes, report.inherited_bytes)
-        if code < 0 and report.peak_bytes > suspect:
+        memory_threshold = max(_MEMORY_FAILURE_SHARE * limits.memory_bytes, report.inherited_bytes)
+        if code < 0 and report.peak_bytes > memory_threshold:
             return ProcessFailed("memory")
-        return ProcessFailed("crashed", _name(-code) if code < 0 else f"exit status {code}")
+        return ProcessFailed(
+            "crashed", _get_signal_name(-code) if code < 0 else f"exit status {code}"
+        )
 
 
 def _is_readable(reports: socket.socket, seconds: float) -> bool:
@@ -170,8 +181,8 @@ def _is_readable(reports: socket.socket, seconds: float) -> bool:
     return bool(poll.poll(seconds * 1000))
 
 
-def _name(number: int) -> str:
+def _get_signal_name(signal_number: int) -> str:
     try:
-        return signal.Signals(number).name
+        return signal.Signals(signal_number).name
     except ValueError:
-        return f"signal {number}"
+        return f"signal {signal_number}"

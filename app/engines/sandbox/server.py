@@ -16,24 +16,34 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, BinaryIO, NoReturn
 
 import orjson
 
 from app.engines.sandbox import confinement
-from app.engines.sandbox.child import run_entry
-from app.engines.sandbox.frames import STARTED, ExitReport
-from app.engines.sandbox.launcher import READY, SUCCESSOR_WANTED
-from app.engines.sandbox.model import MAX_REQUEST_BYTES, ServerOptions
+from app.engines.sandbox.launcher import READY, SUCCESSOR_REQUESTED
+from app.engines.sandbox.model import (
+    DONE,
+    MAX_REQUEST_BYTES,
+    STARTED,
+    ExitReport,
+    ProcessLimits,
+    Send,
+    ServerOptions,
+    write_frame,
+)
 
 # The peak of a process includes memory shared with the server; the two readings differ slightly.
 _INHERITED_SLACK_BYTES = 8 << 20
-_DESCRIPTORS = 3
+_MAX_DESCRIPTORS = 3
+_FAILED_STATUS = 70
 # The signals that indicate a crash. A crash may reveal the memory layout, which all processes of a
 # server share, so the server is replaced to give an attacker no second attempt.
-_CRASHES = frozenset(
+_CRASH_SIGNALS = frozenset(
     (
         signal.SIGSEGV,
         signal.SIGBUS,
@@ -45,59 +55,68 @@ _CRASHES = frozenset(
     )
 )
 
+Entry = Callable[[BinaryIO | None, dict[str, Any], Send], None]
+
 
 @dataclass(frozen=True, slots=True)
 class _Child:
+    """A running process, and the socket on which to report about it."""
+
     pid: int
     reports: socket.socket
 
 
 class _Server:
-    def __init__(self, control: socket.socket, report_to: int, options: ServerOptions) -> None:
+    """The fork server, with its running processes."""
+
+    def __init__(
+        self, control: socket.socket, launcher_reports: int, options: ServerOptions
+    ) -> None:
         self._control = control
-        self._launcher = report_to
+        self._launcher_reports = launcher_reports
         self._options = options
         self._file_rules = confinement.create_file_rules()
         self._children: dict[int, _Child] = {}  # by the descriptor of the socket to report on
-        self._left = options.max_processes_in_all
-        self._asked_for_successor = False
-        self._draining = False
+        self._forks_left = options.max_total_processes
+        self._is_successor_requested = False
+        self._is_draining = False
         self._idle_since = time.monotonic()
         self._poll = select.poll()
-        self._wake = self._listen_to_signals()
+        self._wake_descriptor = self._listen_to_signals()
 
     def serve(self) -> None:
         """Serve requests until a successor has taken over or the idle time has passed."""
-        os.write(self._launcher, READY)
-        while self._children or not self._draining:
-            self._listen_to_control()
+        os.write(self._launcher_reports, READY)
+        while self._children or not self._is_draining:
+            self._update_control_polling()
             ready = self._poll.poll(self._milliseconds_to_idle())
             if not ready and self._is_idle():
                 return
             for descriptor, _ in ready:
                 if descriptor == self._control.fileno():
-                    self._accept()
-                elif descriptor == self._wake:
-                    os.read(self._wake, 1024)
+                    self._accept_request()
+                elif descriptor == self._wake_descriptor:
+                    os.read(self._wake_descriptor, 1024)
                 else:
-                    self._kill(descriptor)
-            self._collect()
+                    self._kill_process(descriptor)
+            self._reap_processes()
 
     def _listen_to_signals(self) -> int:
-        reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        """Return the descriptor that becomes readable when a signal arrives."""
+        read_end, write_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.signal(signal.SIGUSR1, self._drain)
-        self._poll.register(reading, select.POLLIN)
-        return reading
+        signal.signal(signal.SIGUSR1, self._start_draining)
+        self._poll.register(read_end, select.POLLIN)
+        return read_end
 
-    def _drain(self, *_: object) -> None:
-        self._draining = True
+    def _start_draining(self, *_: object) -> None:
+        self._is_draining = True
 
-    def _listen_to_control(self) -> None:
+    def _update_control_polling(self) -> None:
         """Accept requests only while there is a free slot; the others wait in the socket."""
-        takes = not self._draining and len(self._children) < self._options.max_processes
-        self._poll.register(self._control, select.POLLIN if takes else 0)
+        accepts = not self._is_draining and len(self._children) < self._options.max_processes
+        self._poll.register(self._control, select.POLLIN if accepts else 0)
 
     def _is_idle(self) -> bool:
         idle = self._options.idle_seconds
@@ -111,10 +130,10 @@ class _Server:
             return None
         return max(0.0, self._idle_since + idle - time.monotonic()) * 1000 + 1
 
-    def _accept(self) -> None:
+    def _accept_request(self) -> None:
         try:
             data, descriptors, flags, _ = socket.recv_fds(
-                self._control, MAX_REQUEST_BYTES, _DESCRIPTORS
+                self._control, MAX_REQUEST_BYTES, _MAX_DESCRIPTORS
             )
         except BlockingIOError:  # another server took the request first
             return
@@ -122,7 +141,7 @@ class _Server:
             os._exit(0)
         try:
             if not flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
-                self._fork(orjson.loads(data), *descriptors)
+                self._fork_process(orjson.loads(data), *descriptors)
         except (OSError, ValueError, TypeError):  # the caller sees the end of the socket
             return
         finally:
@@ -130,36 +149,36 @@ class _Server:
                 with suppress(OSError):
                     os.close(descriptor)
 
-    def _fork(
+    def _fork_process(
         self, request: dict[str, Any], results: int, reports: int, document: int | None = None
     ) -> None:
-        if _is_given_up(reports):
+        if _is_abandoned(reports):
             return
-        reporting = socket.socket(fileno=os.dup(reports))
-        server = os.getpid()
+        report_socket = socket.socket(fileno=os.dup(reports))
+        server_pid = os.getpid()
         pid = os.fork()
         if pid == 0:
-            run_entry(
+            _run_entry(
                 request,
                 self._options.preload,
-                server=server,
+                server_pid=server_pid,
                 results=results,
                 document=document,
                 file_rules=self._file_rules,
             )
-        self._children[reporting.fileno()] = _Child(pid, reporting)
-        self._poll.register(reporting, select.POLLIN | select.POLLRDHUP)
-        _send(reporting, STARTED)
-        self._left -= 1
-        if self._left <= 0:
-            self._ask_for_successor()
+        self._children[report_socket.fileno()] = _Child(pid, report_socket)
+        self._poll.register(report_socket, select.POLLIN | select.POLLRDHUP)
+        _send_report(report_socket, STARTED)
+        self._forks_left -= 1
+        if self._forks_left <= 0:
+            self._request_successor()
 
-    def _kill(self, descriptor: int) -> None:
+    def _kill_process(self, descriptor: int) -> None:
         """Kill a process whose caller has closed its end; it is reaped after it has ended."""
         self._poll.unregister(descriptor)
         os.kill(self._children[descriptor].pid, signal.SIGKILL)
 
-    def _collect(self) -> None:
+    def _reap_processes(self) -> None:
         for descriptor, child in list(self._children.items()):
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)
             if pid == 0:
@@ -167,38 +186,76 @@ class _Server:
             code = os.waitstatus_to_exitcode(status)
             with suppress(KeyError):
                 self._poll.unregister(descriptor)
-            spent = usage.ru_utime + usage.ru_stime
-            _send(
-                child.reports,
-                ExitReport(code, spent, usage.ru_maxrss * 1024, _inherited_bytes()).encode(),
-            )
+            cpu_seconds = usage.ru_utime + usage.ru_stime
+            peak_bytes = usage.ru_maxrss * 1024
+            report = ExitReport(code, cpu_seconds, peak_bytes, _estimate_inherited_bytes())
+            _send_report(child.reports, report.encode())
             child.reports.close()
             del self._children[descriptor]
             self._idle_since = time.monotonic()
-            if -code in _CRASHES:
-                self._ask_for_successor()
+            if -code in _CRASH_SIGNALS:
+                self._request_successor()
 
-    def _ask_for_successor(self) -> None:
-        if not self._asked_for_successor:
-            self._asked_for_successor = True
-            os.write(self._launcher, SUCCESSOR_WANTED)
+    def _request_successor(self) -> None:
+        if not self._is_successor_requested:
+            self._is_successor_requested = True
+            os.write(self._launcher_reports, SUCCESSOR_REQUESTED)
 
 
-def _is_given_up(reports: int) -> bool:
+def _is_abandoned(reports: int) -> bool:
     """Return whether the caller closed its end of the socket while the request waited."""
     poll = select.poll()
     poll.register(reports, select.POLLRDHUP)
     return bool(poll.poll(0))
 
 
-def _send(reports: socket.socket, data: bytes) -> None:
+def _send_report(reports: socket.socket, data: bytes) -> None:
     with suppress(OSError):  # the caller has closed its end, or does not read
         reports.send(data, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
 
 
-def _inherited_bytes() -> int:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return peak + _INHERITED_SLACK_BYTES
+def _estimate_inherited_bytes() -> int:
+    peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return peak_bytes + _INHERITED_SLACK_BYTES
+
+
+def _run_entry(
+    request: dict[str, Any],
+    preload: Sequence[str],
+    *,
+    server_pid: int,
+    results: int,
+    document: int | None,
+    file_rules: int | None,
+) -> NoReturn:
+    """Confine this process, call the entry function of the request, and exit.
+
+    Control never returns to the server's code, whatever happens.
+    """
+    status = _FAILED_STATUS
+    try:
+        signal.set_wakeup_fd(-1)
+        for signal_number in (signal.SIGCHLD, signal.SIGUSR1):
+            signal.signal(signal_number, signal.SIG_DFL)
+        keep = [results] if document is None else [results, document]
+        limits = ProcessLimits(**request["limits"])
+        confinement.confine_process(limits, parent=server_pid, keep=keep, file_rules=file_rules)
+        entry = _get_entry(request["entry"], preload)
+        document_file = None if document is None else os.fdopen(document, "rb")
+        entry(document_file, request["arguments"], partial(write_frame, results))
+        write_frame(results, DONE)
+        status = 0
+    finally:
+        os._exit(status)  # skips cleanup, which the kernel does faster
+
+
+def _get_entry(name: str, preload: Sequence[str]) -> Entry:
+    """Return the function `module:function`, where the server has preloaded the module."""
+    module, _, function = name.partition(":")
+    if module not in preload:
+        raise LookupError(name)
+    entry: Entry = getattr(sys.modules[module], function)
+    return entry
 
 
 def main() -> None:
@@ -206,16 +263,16 @@ def main() -> None:
     # clears any signals that the application had blocked
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
     control, options = int(sys.argv[1]), ServerOptions(**orjson.loads(sys.argv[2]))
-    launcher, report_to = int(sys.argv[3]), int(sys.argv[4])
+    launcher, launcher_reports = int(sys.argv[3]), int(sys.argv[4])
     os.nice(options.nice)
     for name in options.preload:
         importlib.import_module(name)
     confinement.confine_server()
-    confinement.die_with_parent(launcher)
+    confinement.end_with_parent(launcher)
     os.dup2(0, 2)  # up to here, errors go to the stderr of the service
     requests = socket.socket(fileno=control)
     requests.settimeout(0)  # non-blocking, because a second server may also read from it
-    server = _Server(requests, report_to, options)
+    server = _Server(requests, launcher_reports, options)
     gc.collect()
     gc.freeze()  # garbage collection in a child would copy the memory pages of these objects
     server.serve()

@@ -195,7 +195,7 @@ def test_a_fault_of_ours_is_not_told_to_clients(
     def break_down(*_: Any, **__: Any) -> None:
         raise ValueError("password=hunter2")
 
-    monkeypatch.setattr(jobs, "union_fields", break_down)
+    monkeypatch.setattr(jobs, "merge_fields", break_down)
     exports.update_run("attempts = 4")
     exports.work()
     error = exports.get(export_id)["error"]

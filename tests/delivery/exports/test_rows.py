@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from app.delivery.exports.queries import rows
 from app.documents.artifacts.models import Artifact, ArtifactText
-from app.engines.formats import FORMATS, labels_from_tags
+from app.engines.formats import FORMATS, build_labels
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
@@ -109,7 +109,7 @@ def _row(
         "reviewer_id": tag_set.reviewer_id,
         "submitted_at": time(tag_set.submitted_at),
         "decided_at": time(tag_set.decided_at),
-        "labels": labels_from_tags(version.fields, tag_set.tags),
+        "labels": build_labels(version.fields, tag_set.tags),
     }
     if include["evidence"]:
         row["tags"] = tag_set.tags

@@ -290,7 +290,7 @@ def test_the_verdict_is_the_explanations(tree: dict[str, Any], facts: dict[str, 
     assert _fits(root, facts) is found
     if compiled.key is not None and found:
         attribute, texts = compiled.key
-        assert Facts(facts).folded(attribute) in texts
+        assert Facts(facts).get_folded(attribute) in texts
 
 
 @settings(max_examples=300, deadline=None)

@@ -100,5 +100,5 @@ def _frames(path: Path, entry: str, arguments: dict[str, object]) -> list[list[s
         path.open("rb") as file,
         SERVER.run(name, document=file, arguments=arguments, limits=limits) as process,
     ):
-        sent = list(process.frames(frames.KINDS))
+        sent = list(process.frames(frames.FRAME_TYPES))
     return [[kind.decode(), base64.b64encode(payload).decode()] for kind, payload in sent]

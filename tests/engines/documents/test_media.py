@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.documents import MEDIA_TYPES, UnsupportedMediaType, detect
+from app.engines.documents import MEDIA_TYPES, UnsupportedMediaType, detect_media_type
 from tests.engines.documents import samples
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -27,7 +27,7 @@ def test_every_kind_is_known_by_its_content_alone() -> None:
         "image/tiff": samples.image("TIFF"),
         "image/webp": samples.image("WEBP"),
     }
-    found = {kind: detect(data, "upload", None) for kind, data in contents.items()}
+    found = {kind: detect_media_type(data, "upload", None) for kind, data in contents.items()}
     assert found == {kind: kind for kind in contents}
     assert set(MEDIA_TYPES) - set(contents) == {"text/markdown", "text/csv"}
 
@@ -35,15 +35,16 @@ def test_every_kind_is_known_by_its_content_alone() -> None:
 def test_every_extension_agrees_with_its_own_content() -> None:
     for extension in MEDIA_TYPES["image/jpeg"]:
         assert (
-            detect(samples.image("JPEG"), "Photo" + extension.upper(), "image/jpg") == "image/jpeg"
+            detect_media_type(samples.image("JPEG"), "Photo" + extension.upper(), "image/jpg")
+            == "image/jpeg"
         )
     for kind in ("text/plain", "text/markdown", "text/csv", "text/html", "message/rfc822"):
         for extension in MEDIA_TYPES[kind]:
-            assert detect(b"a,b\n1,2\n", "table" + extension, None) == kind
+            assert detect_media_type(b"a,b\n1,2\n", "table" + extension, None) == kind
 
 
 def test_a_declared_type_may_carry_parameters() -> None:
-    found = detect(samples.pdf(), "contract", "Application/PDF; charset=binary")
+    found = detect_media_type(samples.pdf(), "contract", "Application/PDF; charset=binary")
     assert found == "application/pdf"
 
 
@@ -60,20 +61,20 @@ def test_a_declared_type_may_carry_parameters() -> None:
 )
 def test_a_pdf_under_another_name(name: str, declared: str | None) -> None:
     with pytest.raises(UnsupportedMediaType) as caught:
-        detect(samples.pdf(), name, declared)
+        detect_media_type(samples.pdf(), name, declared)
     assert caught.value.detected == "application/pdf"
     assert caught.value.declared not in (None, "application/pdf")
 
 
 @pytest.mark.parametrize("declared", [None, "", "*/*", "application/octet-stream", "text/plain"])
 def test_kinds_of_text_do_not_contradict_one_another(declared: str | None) -> None:
-    assert detect(HTML, "page.txt", declared) == "text/plain"
-    assert detect(b"# Title\n", "notes.md", declared) == "text/markdown"
-    assert detect(b'{"a": 1}', "data.json", declared) == "text/plain"
+    assert detect_media_type(HTML, "page.txt", declared) == "text/plain"
+    assert detect_media_type(b"# Title\n", "notes.md", declared) == "text/markdown"
+    assert detect_media_type(b'{"a": 1}', "data.json", declared) == "text/plain"
 
 
 def test_a_sheet_that_windows_calls_excel() -> None:
-    assert detect(b"a;b\n", "rows.csv", "application/vnd.ms-excel") == "text/csv"
+    assert detect_media_type(b"a;b\n", "rows.csv", "application/vnd.ms-excel") == "text/csv"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_a_sheet_that_windows_calls_excel() -> None:
 def test_what_is_not_supported_is_named_where_possible(data: bytes, detected: str | None) -> None:
     for name in ("upload", "upload.txt", "upload.pdf"):
         with pytest.raises(UnsupportedMediaType) as caught:
-            detect(data, name, None)
+            detect_media_type(data, name, None)
         assert caught.value.detected == detected
 
 
@@ -102,22 +103,22 @@ def test_other_office_files_are_not_taken_for_word(name: str) -> None:
         archive.writestr("[Content_Types].xml", "<Types/>")
         archive.writestr("xl/workbook.xml", "<workbook/>")
     with pytest.raises(UnsupportedMediaType) as caught:
-        detect(out.getvalue(), name, None)
+        detect_media_type(out.getvalue(), name, None)
     assert str(caught.value.detected).endswith("spreadsheetml.sheet")
 
 
 def test_a_word_document_with_a_password_passes_so_that_parsing_can_say_so() -> None:
     wrapped = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(4096)
-    assert detect(wrapped, "secret.docx", None) == DOCX
+    assert detect_media_type(wrapped, "secret.docx", None) == DOCX
     with pytest.raises(UnsupportedMediaType):
-        detect(wrapped, "secret.doc", None)
+        detect_media_type(wrapped, "secret.doc", None)
 
 
 def test_an_empty_file_is_what_it_claims_to_be() -> None:
-    assert detect(b"", "a.pdf", None) == "application/pdf"
-    assert detect(b"", "a", None) == "text/plain"
+    assert detect_media_type(b"", "a.pdf", None) == "application/pdf"
+    assert detect_media_type(b"", "a", None) == "text/plain"
     with pytest.raises(UnsupportedMediaType):
-        detect(b"", "a.zip", None)
+        detect_media_type(b"", "a.zip", None)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_an_empty_file_is_what_it_claims_to_be() -> None:
 )
 def test_text_in_any_encoding_is_text(encoding: str) -> None:
     data = ("Straße und Fluß, Größe über alles. " * 50).encode(encoding)
-    assert detect(data[:1001], "brief.txt", "text/plain") == "text/plain"
+    assert detect_media_type(data[:1001], "brief.txt", "text/plain") == "text/plain"
 
 
 def test_hostile_names() -> None:
@@ -139,11 +140,11 @@ def test_hostile_names() -> None:
         "a/b\\c.txt",
         "\ud800.md",
     ):
-        assert detect(b"words", name, None) in ("text/plain", "text/markdown")
+        assert detect_media_type(b"words", name, None) in ("text/plain", "text/markdown")
 
 
 def test_the_search_for_html_takes_no_exponential_time() -> None:
-    assert detect(b"<!---->" * 5000, "x", None) == "text/plain"
+    assert detect_media_type(b"<!---->" * 5000, "x", None) == "text/plain"
 
 
 @given(
@@ -156,13 +157,13 @@ def test_any_bytes_give_a_type_or_the_one_error(
 ) -> None:
     found = None
     with suppress(UnsupportedMediaType):
-        found = detect(head, name, declared)
+        found = detect_media_type(head, name, declared)
     assert found is None or found in MEDIA_TYPES
 
 
 @pytest.mark.parametrize("declared", [None, "application/mbox", "message/rfc822", "text/plain"])
 def test_a_mailbox_is_mail(declared: str | None) -> None:
     box = b"From a@b.example Mon Mar  4 10:00:00 2024\nFrom: a@b.example\nSubject: x\n\nbody\n"
-    assert detect(box, "archive.mbox", declared) == "message/rfc822"
+    assert detect_media_type(box, "archive.mbox", declared) == "message/rfc822"
     if declared != "text/plain":
-        assert detect(box, "archive", declared) == "message/rfc822"
+        assert detect_media_type(box, "archive", declared) == "message/rfc822"

@@ -23,7 +23,7 @@ from app.engines.documents import (
     render,
 )
 from app.engines.sandbox import DONE, SandboxedProcess
-from app.engines.sandbox.frames import FRAME_HEADER
+from app.engines.sandbox.model import FRAME_HEADER
 from tests.engines.documents import samples
 from tests.factories.processes import has_ended, send_signal
 from tests.factories.sandboxes import sandboxed
@@ -227,7 +227,7 @@ def test_a_child_that_was_taken_over_is_not_believed(
     def speak(child: SandboxedProcess) -> None:
         child._buffer += sent
 
-    monkeypatch.setattr(SandboxedProcess, "_fill", speak)
+    monkeypatch.setattr(SandboxedProcess, "_read_chunk", speak)
     path = samples.stored(tmp_path, b"")
     pages: list[Page] = []
     error = failure(lambda: parse_stream(path, PDF, Limits(), pages.append))
@@ -241,7 +241,7 @@ def test_a_frame_that_promises_more_than_any_page_holds(
     def speak(child: SandboxedProcess) -> None:
         child._buffer += FRAME_HEADER.pack(frames.PAGE, 0xFFFFFFFF)
 
-    monkeypatch.setattr(SandboxedProcess, "_fill", speak)
+    monkeypatch.setattr(SandboxedProcess, "_read_chunk", speak)
     path = samples.stored(tmp_path, b"")
     assert failure(lambda: parse(path, PDF)).code == "crashed"
 
@@ -255,7 +255,7 @@ def test_more_pages_than_any_document_may_have(
     def speak(child: SandboxedProcess) -> None:
         child._buffer += FRAME_HEADER.pack(frames.PAGE, len(blank)) + blank
 
-    monkeypatch.setattr(SandboxedProcess, "_fill", speak)
+    monkeypatch.setattr(SandboxedProcess, "_read_chunk", speak)
     path = samples.stored(tmp_path, b"")
     pages: list[Page] = []
     error = failure(lambda: parse_stream(path, PDF, Limits(max_pages=7), pages.append))

@@ -12,9 +12,9 @@ from app.engines.formats import (
     FORMATS,
     KEEPS,
     FormatError,
+    build_labels,
     check_options,
-    labels_from_tags,
-    union_fields,
+    merge_fields,
 )
 
 FIELDS = check_fields(
@@ -120,14 +120,14 @@ def test_labels_from_tags() -> None:
         {"field": "items.codes", "value": "y", "row": 2},
     ]
     checked = check_tags(FIELDS, tags, text_length=0, page_count=0)
-    labels = labels_from_tags(FIELDS, checked)
+    labels = build_labels(FIELDS, checked)
     assert labels == {
         "total": {"amount": "5.00", "currency": "EUR"},
         "codes": ["a", "b"],
         "items": [{"codes": ["x", "y"]}, {"name": "second"}],
     }
     assert list(labels) == ["total", "codes", "items"]
-    assert labels_from_tags(FIELDS, []) == {}
+    assert build_labels(FIELDS, []) == {}
 
 
 def test_the_union_of_versions_is_led_by_the_newest() -> None:
@@ -142,10 +142,10 @@ def test_the_union_of_versions_is_led_by_the_newest() -> None:
             },
         ]
     )
-    union = union_fields([FIELDS, old])
+    union = merge_fields([FIELDS, old])
     assert [field["key"] for field in union] == ["number", "total", "codes", "items", "gone"]
     assert (union[0]["type"], union[0]["multiple"]) == ("text", True)
     assert [column["key"] for column in union[3]["columns"]] == ["name", "codes", "old"]
-    assert union_fields([]) == []
-    assert union_fields([FIELDS]) == FIELDS
+    assert merge_fields([]) == []
+    assert merge_fields([FIELDS]) == FIELDS
     assert FIELDS[0]["multiple"] is False

@@ -26,7 +26,7 @@ def make_server() -> Iterator[MakeServer]:
     servers: list[ForkServer] = []
 
     def make(**options: Any) -> ForkServer:
-        defaults = {"max_processes": 8, "max_processes_in_all": 100_000, "idle_seconds": None}
+        defaults = {"max_processes": 8, "max_total_processes": 100_000, "idle_seconds": None}
         server = ForkServer(options.pop("preload", (ENTRIES,)), **{**defaults, **options})
         servers.append(server)
         return server

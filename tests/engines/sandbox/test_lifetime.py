@@ -25,7 +25,7 @@ OWNER = """
 import signal, sys
 from tests.engines.sandbox.calls import KINDS, LIMITS, Calls, ENTRIES
 from app.engines.sandbox import ForkServer
-server = ForkServer((ENTRIES,), max_processes=2, max_processes_in_all=9, idle_seconds=None)
+server = ForkServer((ENTRIES,), max_processes=2, max_total_processes=9, idle_seconds=None)
 given = {"document": None, "arguments": {"how": "hang"}, "limits": LIMITS}
 process = server.run(f"{ENTRIES}:misbehave", **given)
 print(*next(process.frames(KINDS)), flush=True)

@@ -101,7 +101,7 @@ def test_signals_that_the_owner_blocks_are_not_blocked_in_the_server(calls: Call
 
 
 def test_servers_are_replaced_without_a_failed_call(make_server: MakeServer) -> None:
-    calls = Calls(make_server(max_processes_in_all=20))
+    calls = Calls(make_server(max_total_processes=20))
     seen = set()
 
     def call(_: int) -> object:
@@ -119,7 +119,7 @@ def test_servers_are_replaced_without_a_failed_call(make_server: MakeServer) -> 
 def test_a_long_call_ends_well_on_a_server_that_was_replaced(
     make_server: MakeServer, locked: Locked
 ) -> None:
-    calls = Calls(make_server(max_processes_in_all=2))
+    calls = Calls(make_server(max_total_processes=2))
     with ThreadPoolExecutor(1) as pool:
         long = pool.submit(calls.run, "wait_for_lock", document=locked.path, early=False)
         wait_until(sandboxed, "the start of the process")
@@ -132,7 +132,7 @@ def test_a_long_call_ends_well_on_a_server_that_was_replaced(
 
 
 def test_no_call_is_lost_while_servers_end_and_come_back(make_server: MakeServer) -> None:
-    calls = Calls(make_server(idle_seconds=0.001, max_processes_in_all=5))
+    calls = Calls(make_server(idle_seconds=0.001, max_total_processes=5))
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(lambda _: calls.run("echo"), range(40)))
     assert results == [ANSWER] * 40

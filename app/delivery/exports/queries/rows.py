@@ -20,7 +20,7 @@ import orjson
 from psycopg2 import extensions
 from sqlalchemy import Connection
 
-from app.engines.formats import labels_from_tags
+from app.engines.formats import build_labels
 from app.kit import db, tenancy
 
 _DELIMITER = b"\x02"
@@ -204,7 +204,7 @@ class _LineWriter:
             return
         self.close()
         schema, fields = self._versions[version]
-        labels = orjson.dumps(labels_from_tags(fields, orjson.loads(tags)))
+        labels = orjson.dumps(build_labels(fields, orjson.loads(tags)))
         row = head[:-1] + schema + labels
         if self._statements.with_tags:
             row += b',"tags":%b' % tags

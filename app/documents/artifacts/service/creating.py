@@ -231,7 +231,7 @@ def _detect_media_type(key: str, file_name: str, declared: str | None) -> str:
     with files.translate_storage_errors():
         head = b"".join(files.get_storage().stream(key, 0, documents.HEAD_BYTES))
     try:
-        return documents.detect(head, file_name, declared)
+        return documents.detect_media_type(head, file_name, declared)
     except documents.UnsupportedMediaType as error:
         raise ApiError(
             "unsupported_media_type",

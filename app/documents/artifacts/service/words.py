@@ -7,7 +7,7 @@ from uuid import UUID
 import orjson
 
 from app.documents.artifacts.queries import texts as queries
-from app.engines.documents.layout import paginate, sheet_words
+from app.engines.documents.layout import build_sheet_words, paginate
 
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 """The size limit of the words in a response, as JSON. The words of the first page are always
@@ -66,6 +66,6 @@ def _lay_out_words(artifact_id: UUID, pages: Sequence[PageSpan]) -> Iterator[tup
             {"text": word.text, "box": word.box, "start": word.start + page.start,
              "end": word.end + page.start}
             for sheet in paginate(page_text)
-            for word in sheet_words(page_text, sheet)
+            for word in build_sheet_words(page_text, sheet)
         ]  # fmt: skip
         yield page.number, orjson.dumps(words)

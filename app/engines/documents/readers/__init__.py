@@ -10,80 +10,86 @@ from app.engines.documents import media
 from app.engines.documents.layout import check_text, paginate
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import docx, docx_pictures, drawing, html, images, mail, pdf
-from app.engines.documents.text import decode, normalize
+from app.engines.documents.readers.pages import SendPage
+from app.engines.documents.text import decode_text, normalize_text
 
-SendPage = Callable[[dict[str, object]], None]
 
-
-def read(
+def read_document(
     file: BinaryIO,
     media_type: str,
     limits: Limits,
     send_page: SendPage,
     send_text: Callable[[str], None],
 ) -> None:
-    """Read a document; send its pages one by one, or its whole text if it has no pages."""
-    _check_size(file)
+    """Read a document; send its pages one by one, or its whole text if it has no pages.
+
+    Raises `ParseFailed`.
+    """
+    _check_not_empty(file)
     if media_type == media.PDF:
-        pdf.read(file, limits, send_page)
-    elif media_type in media.IMAGES:
-        images.read(file, media_type, limits, send_page)
+        pdf.read_pages(file, limits, send_page)
+    elif media_type in media.IMAGE_TYPES:
+        images.read_pages(file, media_type, limits, send_page)
     elif media_type == media.DOCX:
-        text = docx.text(file, limits)
-        if _has_text(text) or not docx_pictures.read(file, limits, send_page):
+        text = docx.extract_text(file, limits)
+        if _has_text(text) or not docx_pictures.read_pages(file, limits, send_page):
             send_text(check_text(text, limits))
     else:
-        send_text(_flowing_text(file, media_type, limits))
+        send_text(_read_flowing_text(file, media_type, limits))
 
 
-def render(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Image.Image:
-    """Draw the page given in `arguments`. Raises `PageNotFound`, `ParseFailed`."""
-    _check_size(file)
+def draw_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Image.Image:
+    """Draw one page. Raises `PageNotFound`, `ParseFailed`.
+
+    The members of `arguments` are `media_type`, `page` (a number from 1), and `width_px` or
+    `scale` (pixels per point); the other one of these is None.
+    """
+    _check_not_empty(file)
     media_type, number = arguments["media_type"], arguments["page"]
     width, scale = arguments["width_px"], arguments["scale"]
     if media_type == media.PDF:
-        return pdf.render(file, number, width, scale, limits)
-    if media_type in media.IMAGES:
-        return images.render(file, media_type, number, width, scale, limits)
+        return pdf.draw_page(file, number, width, scale, limits)
+    if media_type in media.IMAGE_TYPES:
+        return images.draw_page(file, media_type, number, width, scale, limits)
     if media_type == media.DOCX:
-        text = docx.text(file, limits)
+        text = docx.extract_text(file, limits)
         if not _has_text(text):
-            return docx_pictures.render(file, number, width, scale, limits)
+            return docx_pictures.draw_page(file, number, width, scale, limits)
     else:
-        text = _flowing_text(file, media_type, limits)
+        text = _read_flowing_text(file, media_type, limits)
     count = 0
     for count, sheet in enumerate(paginate(text), start=1):
         if count == number:
-            return drawing.draw(text, sheet, width, scale, limits)
+            return drawing.draw_sheet(text, sheet, width, scale, limits)
     raise PageNotFound(number, count)
 
 
-def _check_size(file: BinaryIO) -> None:
-    if _size(file) == 0:
+def _check_not_empty(file: BinaryIO) -> None:
+    if _get_size(file) == 0:
         raise ParseFailed("empty_document", "The file is empty.")
 
 
-def _size(file: BinaryIO) -> int:
+def _get_size(file: BinaryIO) -> int:
     return os.fstat(file.fileno()).st_size
-
-
-def _flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
-    """Return the whole text of a document without pages of its own."""
-    return check_text(_decoded_text(file, media_type, limits), limits)
 
 
 def _has_text(text: str) -> bool:
     return bool(text) and not text.isspace()
 
 
-def _decoded_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
-    # Four bytes are the maximum per character in all supported encodings.
-    most = 4 * limits.max_text_chars if media_type in media.TEXTS else limits.max_unpacked_bytes
-    if _size(file) > most + 4:
-        raise ParseFailed("too_large_unpacked", f"The file is longer than {most} bytes.")
+def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
+    """Return the whole text of a file without pages of its own: plain text, HTML or email."""
+    max_bytes = limits.max_unpacked_bytes
+    if media_type in media.TEXT_TYPES:
+        # Four bytes are the maximum per character in all supported encodings.
+        max_bytes = 4 * limits.max_text_chars
+    if _get_size(file) > max_bytes + 4:
+        raise ParseFailed("too_large_unpacked", f"The file is longer than {max_bytes} bytes.")
     data = file.read()
     if media_type == media.HTML:
-        return normalize(html.text(data))
-    if media_type == media.MAIL:
-        return normalize(mail.text(data))
-    return decode(data)
+        text = normalize_text(html.extract_text(data))
+    elif media_type == media.MAIL:
+        text = normalize_text(mail.extract_text(data))
+    else:
+        text = decode_text(data)
+    return check_text(text, limits)

@@ -5,112 +5,122 @@ from itertools import pairwise
 from statistics import median
 
 from app.engines.documents.readers.segments import (
-    LEAST_GUTTER,
-    WIDER,
+    MIN_GUTTER,
+    WIDE_GAP_FACTOR,
     Segment,
     find_gaps,
     find_wide_gaps,
     get_gap_widths,
 )
 
-LEAST_LINES = 3
-_LEAST_ALIGNED_LINES = 4
-_NEXT_LINE = 2.5  # the maximum distance to the next line, in line heights
+MIN_LINES = 3
+_MIN_ALIGNED_LINES = 4
+_MAX_LINE_DISTANCE = 2.5  # the maximum distance to the next line, in line heights
 _MAX_CANDIDATES = 12
-_EDGE = 0.5  # of a line's height; the maximum difference between left edges of a column
-_EXACT = 0.2  # of a line's height; the maximum difference between exactly aligned lines
+_EDGE_TOLERANCE = 0.5  # of a line's height; the maximum difference between left edges of a column
+_EXACT_TOLERANCE = 0.2  # of a line's height; the maximum difference between exactly aligned lines
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
     """The left edge of a possible column.
 
-    Justified text may have spaces as wide as a gutter. If `gutter` is given, the lines of the
-    column must therefore be exactly aligned, and each must be at least `gutter` away from the word
-    to its left.
+    `x` is its position in points. Justified text may have spaces as wide as a gutter. If
+    `min_gutter` is given, the lines of the column must therefore be exactly aligned, and each at
+    least `min_gutter` points away from the word to its left.
     """
 
     x: float
-    gutter: float | None = None
+    min_gutter: float | None = None
 
     @property
-    def least_lines(self) -> int:
+    def min_lines(self) -> int:
         """Return the minimum number of lines of a column."""
-        return LEAST_LINES if self.gutter is None else _LEAST_ALIGNED_LINES
+        return MIN_LINES if self.min_gutter is None else _MIN_ALIGNED_LINES
 
-    def find_cut(self, segment: Segment) -> int | None:
+    def find_split(self, segment: Segment) -> int | None:
         """Return the index of the first word right of the gutter, or None if there is no gap."""
-        if self.gutter is None:
-            reach = _EDGE * segment.height
+        if self.min_gutter is None:
+            tolerance = _EDGE_TOLERANCE * segment.height
             gaps = find_wide_gaps(segment)
-            low, high = self.x - reach / 2, self.x + reach
+            low, high = self.x - tolerance / 2, self.x + tolerance
         else:
-            gaps = find_gaps(segment, self.gutter)
-            low, high = self.x, self.x + _EXACT * segment.height
+            gaps = find_gaps(segment, self.min_gutter)
+            low, high = self.x, self.x + _EXACT_TOLERANCE * segment.height
         return next((index for index in gaps if low <= segment.tokens[index].x0 <= high), None)
 
 
 def find_left_edges(segments: list[Segment]) -> list[Edge]:
     """Return the most common left edges of segments, from left to right."""
-    reach = _EDGE * median(one.height for one in segments)
-    starts = [x0 for one in segments for x0 in _starts(one)]
-    return [Edge(x) for x in _common(starts, reach, LEAST_LINES)]
+    tolerance = _EDGE_TOLERANCE * median(segment.height for segment in segments)
+    starts = [x0 for segment in segments for x0 in _get_starts(segment)]
+    return [Edge(x) for x in _find_common_starts(starts, tolerance, MIN_LINES)]
 
 
 def find_aligned_edges(segments: list[Segment]) -> list[Edge]:
     """Return the edges of columns whose gutter may be as narrow as the spaces in their lines."""
-    height = median(one.height for one in segments)
-    gaps = sorted(gap for one in segments for gap in get_gap_widths(one))
+    height = median(segment.height for segment in segments)
+    gaps = sorted(gap for segment in segments for gap in get_gap_widths(segment))
     if not gaps:
         return []
-    usual = gaps[len(gaps) // 50]  # the width of a space that is not stretched
-    gutter = max(LEAST_GUTTER * height, WIDER * usual)
+    usual_gap = gaps[len(gaps) // 50]  # the width of a space that is not stretched
+    min_gutter = max(MIN_GUTTER * height, WIDE_GAP_FACTOR * usual_gap)
     starts = [
-        (one.tokens[index].x0, one.middle) for one in segments for index in find_gaps(one, gutter)
+        (segment.tokens[index].x0, segment.middle)
+        for segment in segments
+        for index in find_gaps(segment, min_gutter)
     ]
-    starts += [(one.x0, one.middle) for one in segments]
-    reach = _EXACT * height
+    starts += [(segment.x0, segment.middle) for segment in segments]
+    tolerance = _EXACT_TOLERANCE * height
     return [
-        Edge(x, gutter)
-        for x in _common([x0 for x0, _ in starts], reach, _LEAST_ALIGNED_LINES)
-        if _longest_run([y for x0, y in starts if x <= x0 <= x + reach], _NEXT_LINE * height)
-        >= _LEAST_ALIGNED_LINES
+        Edge(x, min_gutter)
+        for x in _find_common_starts([x0 for x0, _ in starts], tolerance, _MIN_ALIGNED_LINES)
+        if _count_longest_run(
+            [y for x0, y in starts if x <= x0 <= x + tolerance], _MAX_LINE_DISTANCE * height
+        )
+        >= _MIN_ALIGNED_LINES
     ]
 
 
-def _longest_run(middles: list[float], reach: float) -> int:
-    """Return the length of the longest run of lines with at most `reach` between neighbors."""
+def _count_longest_run(middles: list[float], tolerance: float) -> int:
+    """Return the length of the longest run of lines whose distances are at most `tolerance`."""
     longest = run = 1
     for above, below in pairwise(sorted(middles)):
-        run = run + 1 if below - above <= reach else 1
+        run = run + 1 if below - above <= tolerance else 1
         longest = max(longest, run)
     return longest
 
 
-def _common(starts: list[float], reach: float, least: int) -> list[float]:
-    """Return the most common starts of lines from left to right, without the leftmost one."""
+def _find_common_starts(starts: list[float], tolerance: float, min_count: int) -> list[float]:
+    """Return the starts that at least `min_count` lines share, without the leftmost one.
+
+    Starts that differ by at most `tolerance` points count as the same.
+    """
     clusters: list[list[float]] = []
     for x0 in sorted(starts):
-        if clusters and x0 - clusters[-1][0] <= reach:
+        if clusters and x0 - clusters[-1][0] <= tolerance:
             clusters[-1].append(x0)
         else:
             clusters.append([x0])
-    common = [one for one in clusters[1:] if len(one) >= least]
+    common = [segment for segment in clusters[1:] if len(segment) >= min_count]
     common.sort(key=len, reverse=True)
-    return sorted(one[0] for one in common[:_MAX_CANDIDATES])
+    return sorted(segment[0] for segment in common[:_MAX_CANDIDATES])
 
 
-def _starts(segment: Segment) -> list[float]:
+def _get_starts(segment: Segment) -> list[float]:
     """Return the start of a segment, and of each word after a gap that may be a gutter."""
     tokens = segment.tokens
     return [segment.x0, *(tokens[index].x0 for index in find_wide_gaps(segment))]
 
 
-def cut(segment: Segment, edge: Edge) -> list[Segment]:
-    """Split a segment at the gutter left of `edge`; return it whole if it has no gap there."""
-    if not segment.x0 < edge.x - _EDGE * segment.height < segment.x1:
+def split_segment(segment: Segment, edge: Edge) -> list[Segment]:
+    """Return the parts of a segment left and right of `edge`, or all if there is no gap."""
+    if not segment.x0 < edge.x - _EDGE_TOLERANCE * segment.height < segment.x1:
         return [segment]
-    index = edge.find_cut(segment)
+    index = edge.find_split(segment)
     if index is None:
         return [segment]
-    return [Segment.of(segment.tokens[:index]), Segment.of(segment.tokens[index:])]
+    return [
+        Segment.from_tokens(segment.tokens[:index]),
+        Segment.from_tokens(segment.tokens[index:]),
+    ]

@@ -8,7 +8,7 @@ controls and inserted text are included. All three types of checkboxes become sy
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, BinaryIO
 
 import docx
@@ -19,41 +19,56 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import docx_symbols
-from app.engines.documents.readers.docx_hidden import HiddenStyles, hides_row, is_on, is_true
-from app.engines.documents.text import clean, normalize
+from app.engines.documents.readers.docx_hidden import (
+    HiddenStyles,
+    get_on_off,
+    is_row_hidden,
+    parse_on_off,
+)
+from app.engines.documents.text import normalize_text, replace_unstorable
 
-_MOST_ENTRIES = 10_000
-_MOST_CODE = 0xFFFF
-_CHUNK = 1 << 16
+_MAX_ENTRIES = 10_000
+_MAX_CODE = 0xFFFF
+_CHUNK_BYTES = 1 << 16
 _ENCRYPTED_FLAG = 0x1
 _COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_CHECKBOX = "{http://schemas.microsoft.com/office/word/2010/wordml}checkbox"
-_CHECKED = "{http://schemas.microsoft.com/office/word/2010/wordml}checked"
-_CHECKED_VALUE = "{http://schemas.microsoft.com/office/word/2010/wordml}val"
+_WORD_2010 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _SKIPPED = {
     _FALLBACK,
     *(_WORD + name for name in ("pPr", "rPr", "tblPr", "tcPr", "trPr", "del", "moveFrom")),
 }
-_BREAKS = {_WORD + "tab": "\t", _WORD + "br": "\n", _WORD + "cr": "\n"}
-_BREAKS[_WORD + "noBreakHyphen"] = "-"
-_BEFORE = (RELATIONSHIP_TYPE.HEADER,)
-_AFTER = (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES, RELATIONSHIP_TYPE.FOOTER)
+_CHARACTER_ELEMENTS = {
+    _WORD + "tab": "\t",
+    _WORD + "br": "\n",
+    _WORD + "cr": "\n",
+    _WORD + "noBreakHyphen": "-",
+}
+_PARTS_BEFORE_BODY = (RELATIONSHIP_TYPE.HEADER,)
+_PARTS_AFTER_BODY = (
+    RELATIONSHIP_TYPE.FOOTNOTES,
+    RELATIONSHIP_TYPE.ENDNOTES,
+    RELATIONSHIP_TYPE.FOOTER,
+)
 
 
-def text(file: BinaryIO, limits: Limits) -> str:
-    """Return the document's text. Raises `ParseFailed`."""
+def extract_text(file: BinaryIO, limits: Limits) -> str:
+    """Return the visible text of a DOCX file. Raises `ParseFailed`."""
     document = open_document(file, limits)
     part = document.part
-    styles = HiddenStyles(_styles(part))
-    body = _Walk(part.element, styles).text()
-    pieces = [*_related(part, _BEFORE, styles), body, *_related(part, _AFTER, styles)]
-    return normalize(clean("\n".join(piece for piece in pieces if piece)))
+    styles = HiddenStyles(_find_styles(part))
+    body = _PartText(part.element, styles).build_text()
+    pieces = [
+        *_extract_related_texts(part, _PARTS_BEFORE_BODY, styles),
+        body,
+        *_extract_related_texts(part, _PARTS_AFTER_BODY, styles),
+    ]
+    return normalize_text(replace_unstorable("\n".join(piece for piece in pieces if piece)))
 
 
-def _styles(part: Any) -> Any:
+def _find_styles(part: Any) -> Any:
     """Return the element with the styles, or None if the document has none."""
     try:
         return part.part_related_by(RELATIONSHIP_TYPE.STYLES).element
@@ -62,7 +77,7 @@ def _styles(part: Any) -> Any:
 
 
 def open_document(file: BinaryIO, limits: Limits) -> Any:
-    """Open a document after checking its unpacked size. Raises `ParseFailed`."""
+    """Return the python-docx document after checking the unpacked size. Raises `ParseFailed`."""
     _check_archive(file, limits)
     file.seek(0)
     try:
@@ -90,41 +105,46 @@ def _check_archive(file: BinaryIO, limits: Limits) -> None:
 
 def _check_entries(archive: zipfile.ZipFile, limits: Limits) -> None:
     entries = archive.infolist()
-    if len(entries) > _MOST_ENTRIES:
-        raise ParseFailed("too_large_unpacked", f"The file has more than {_MOST_ENTRIES} entries.")
-    left = limits.max_unpacked_bytes
+    if len(entries) > _MAX_ENTRIES:
+        raise ParseFailed("too_large_unpacked", f"The file has more than {_MAX_ENTRIES} entries.")
+    bytes_left = limits.max_unpacked_bytes
     for entry in entries:
         if entry.flag_bits & _ENCRYPTED_FLAG:
             raise ParseFailed("password_protected", "The document is protected by a password.")
         with archive.open(entry) as stream:
-            while chunk := stream.read(_CHUNK):
-                left -= len(chunk)
-                if left < 0:
+            while chunk := stream.read(_CHUNK_BYTES):
+                bytes_left -= len(chunk)
+                if bytes_left < 0:
                     message = f"The unpacked file is larger than {limits.max_unpacked_bytes} bytes."
                     raise ParseFailed("too_large_unpacked", message)
 
 
-def _related(part: Any, kinds: Iterable[str], styles: HiddenStyles) -> list[str]:
+def _extract_related_texts(
+    part: Any, relation_types: Iterable[str], styles: HiddenStyles
+) -> list[str]:
     """Return the texts of the parts of these types, each text once, in the order of their names."""
     texts: dict[str, None] = {}
-    for kind in kinds:
-        parts = [
-            relation.target_part
-            for relation in part.rels.values()
-            if relation.reltype == kind and not relation.is_external
-        ]
-        for target in sorted(
-            parts, key=lambda target_part: _natural_key(str(target_part.partname))
-        ):
-            texts.setdefault(_Walk(parse_xml(target.blob), styles).text())
+    for relation_type in relation_types:
+        parts = find_related_parts(part, (relation_type,))
+        for target in sorted(parts, key=lambda part: _get_natural_sort_key(str(part.partname))):
+            texts.setdefault(_PartText(parse_xml(target.blob), styles).build_text())
     return list(texts)
 
 
-def _natural_key(name: str) -> list[str]:
+def find_related_parts(part: Any, relation_types: Collection[str]) -> list[Any]:
+    """Return the parts inside the file to which `part` has a relation of one of these types."""
+    return [
+        relation.target_part
+        for relation in part.rels.values()
+        if relation.reltype in relation_types and not relation.is_external
+    ]
+
+
+def _get_natural_sort_key(name: str) -> list[str]:
     return [digits.zfill(9) for digits in re.split(r"(\d+)", name)]
 
 
-class _Walk:
+class _PartText:
     """The text of one part, collected in document order."""
 
     def __init__(self, root: Any, styles: HiddenStyles) -> None:
@@ -133,18 +153,18 @@ class _Walk:
         self._cells = 0  # nesting depth of table cells at this position
         self._hidden: list[bool] = []  # for each enclosing paragraph
         # for each enclosing content control: its start in `_parts`, and its sign
-        self._boxes: list[tuple[int, str]] = []
+        self._controls: list[tuple[int, str]] = []
         walker = etree.iterwalk(root, events=("start", "end"))
         for event, element in walker:
             if self._is_skipped(element):
                 if event == "start":
                     walker.skip_subtree()
             elif event == "start":
-                self._enter(element)
+                self._enter_element(element)
             else:
-                self._leave(element.tag)
+                self._leave_element(element.tag)
 
-    def text(self) -> str:
+    def build_text(self) -> str:
         """Return the collected text."""
         return "".join(self._parts).strip("\n")
 
@@ -152,56 +172,55 @@ class _Walk:
         tag = element.tag
         if tag == _WORD + "r":
             hidden = bool(self._hidden) and self._hidden[-1]
-            return self._styles.hides_run(element, in_hidden_paragraph=hidden)
-        return tag in _SKIPPED or (tag == _WORD + "tr" and hides_row(element))
+            return self._styles.is_run_hidden(element, in_hidden_paragraph=hidden)
+        return tag in _SKIPPED or (tag == _WORD + "tr" and is_row_hidden(element))
 
-    def _enter(self, element: Any) -> None:
+    def _enter_element(self, element: Any) -> None:
         tag = element.tag
         if tag == _WORD + "t":
-            font = _font(element.getparent())
+            font = _get_font(element.getparent())
             text = element.text or ""
-            is_sign = docx_symbols.is_symbol_font(font)
-            self._parts.append(docx_symbols.translate(text, font) if is_sign else text)
-        elif tag in _BREAKS:
-            mark = _BREAKS[tag]
-            self._parts.append(" " if self._cells and mark == "\n" else mark)
+            is_symbol = docx_symbols.is_symbol_font(font)
+            self._parts.append(docx_symbols.translate_text(text, font) if is_symbol else text)
+        elif tag in _CHARACTER_ELEMENTS:
+            character = _CHARACTER_ELEMENTS[tag]
+            self._parts.append(" " if self._cells and character == "\n" else character)
         elif tag == _WORD + "p":
-            self._hidden.append(self._styles.hides_paragraph(element))
+            self._hidden.append(self._styles.is_paragraph_hidden(element))
         elif tag == _WORD + "tc":
             self._cells += 1
         elif tag == _WORD + "sym":
-            self._parts.append(_symbol(element))
+            self._parts.append(_get_symbol(element))
         elif tag == _WORD + "checkBox":  # a checkbox form field, which has no other visible content
-            ticked = is_on(element, "checked")
-            self._add_box(ticked=bool(is_on(element, "default") if ticked is None else ticked))
+            is_ticked = get_on_off(element, "checked")
+            if is_ticked is None:
+                is_ticked = get_on_off(element, "default")
+            self._parts.append(docx_symbols.TICKED_BOX if is_ticked else docx_symbols.EMPTY_BOX)
         elif tag == _WORD + "sdt":
-            self._boxes.append((len(self._parts), _control_sign(element)))
+            self._controls.append((len(self._parts), _get_checkbox_symbol(element)))
 
-    def _add_box(self, *, ticked: bool) -> None:
-        self._parts.append(docx_symbols.TICKED_BOX if ticked else docx_symbols.EMPTY_BOX)
-
-    def _leave(self, tag: str) -> None:
+    def _leave_element(self, tag: str) -> None:
         if tag == _WORD + "p":
             self._hidden.pop()
             self._parts.append(" " if self._cells else "\n")
         elif tag == _WORD + "tc":
             self._cells -= 1
-            self._trim(" ")
+            self._remove_trailing(" ")
             self._parts.append(" " if self._cells else "\t")
         elif tag == _WORD + "tr" and not self._cells:
-            self._trim("\t")
+            self._remove_trailing("\t")
             self._parts.append("\n")
         elif tag == _WORD + "sdt":
-            start, sign = self._boxes.pop()
-            if sign and not "".join(self._parts[start:]).strip():
-                self._parts.insert(start, sign)
+            start, checkbox = self._controls.pop()
+            if checkbox and not "".join(self._parts[start:]).strip():
+                self._parts.insert(start, checkbox)
 
-    def _trim(self, mark: str) -> None:
-        if self._parts and self._parts[-1] == mark:
+    def _remove_trailing(self, separator: str) -> None:
+        if self._parts and self._parts[-1] == separator:
             self._parts.pop()
 
 
-def _font(run: Any) -> str | None:
+def _get_font(run: Any) -> str | None:
     """Return the font that a run specifies directly, or None."""
     properties = run.find(_WORD + "rPr")
     fonts = None if properties is None else properties.find(_WORD + "rFonts")
@@ -209,19 +228,21 @@ def _font(run: Any) -> str | None:
     return name
 
 
-def _symbol(element: Any) -> str:
+def _get_symbol(element: Any) -> str:
+    """Return the character of a `sym` element, or "" if its code is invalid."""
     try:
         code = int(element.get(_WORD + "char") or "", 16)
     except ValueError:
         return ""
-    return docx_symbols.symbol(code, element.get(_WORD + "font")) if 0 < code <= _MOST_CODE else ""
+    font = element.get(_WORD + "font")
+    return docx_symbols.get_symbol(code, font) if 0 < code <= _MAX_CODE else ""
 
 
-def _control_sign(control: Any) -> str:
+def _get_checkbox_symbol(control: Any) -> str:
     """Return the sign of a checkbox content control, or "" for other content controls."""
-    box = control.find(f"{_WORD}sdtPr/{_CHECKBOX}")
+    box = control.find(f"{_WORD}sdtPr/{_WORD_2010}checkbox")
     if box is None:
         return ""
-    checked = box.find(_CHECKED)
-    value = "0" if checked is None else checked.get(_CHECKED_VALUE, "1")
-    return docx_symbols.TICKED_BOX if is_true(value) else docx_symbols.EMPTY_BOX
+    checked = box.find(_WORD_2010 + "checked")
+    value = "0" if checked is None else checked.get(_WORD_2010 + "val", "1")
+    return docx_symbols.TICKED_BOX if parse_on_off(value) else docx_symbols.EMPTY_BOX

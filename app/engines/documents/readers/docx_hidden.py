@@ -7,19 +7,19 @@ _VALUE = _WORD + "val"
 _OFF = {"0", "false", "off"}
 
 
-def is_on(parent: Any, name: str) -> bool | None:
-    """Return the value of an on-off property of Word, or None if the parent does not set it."""
+def get_on_off(parent: Any, name: str) -> bool | None:
+    """Return the value of an on-off property, or None if the element `parent` does not set it."""
     element = None if parent is None else parent.find(_WORD + name)
-    return None if element is None else is_true(element.get(_VALUE) or "1")
+    return None if element is None else parse_on_off(element.get(_VALUE) or "1")
 
 
-def is_true(value: str) -> bool:
+def parse_on_off(value: str) -> bool:
     """Return the boolean value of an on-off property."""
     return value.lower() not in _OFF
 
 
 class HiddenStyles:
-    """The styles that hide text, directly or by inheritance."""
+    """The styles of a document that hide text, directly or by inheritance."""
 
     def __init__(self, styles: Any) -> None:
         self._hides: dict[str, bool | None] = {}
@@ -27,10 +27,10 @@ class HiddenStyles:
         for style in () if styles is None else styles.iterchildren(_WORD + "style"):
             name = style.get(_WORD + "styleId")
             base = style.find(_WORD + "basedOn")
-            self._hides[name] = is_on(style.find(_WORD + "rPr"), "vanish")
+            self._hides[name] = get_on_off(style.find(_WORD + "rPr"), "vanish")
             self._based_on[name] = None if base is None else base.get(_VALUE)
 
-    def hides(self, name: str | None) -> bool | None:
+    def hides_text(self, name: str | None) -> bool | None:
         """Return whether a style hides text, or None if it does not specify this."""
         seen: set[str] = set()
         while name is not None and name not in seen:
@@ -41,25 +41,25 @@ class HiddenStyles:
             name = self._based_on.get(name)
         return None
 
-    def hides_paragraph(self, paragraph: Any) -> bool:
+    def is_paragraph_hidden(self, paragraph: Any) -> bool:
         """Return whether the style of a paragraph hides its runs."""
         properties = paragraph.find(_WORD + "pPr")
         style = None if properties is None else properties.find(_WORD + "pStyle")
-        return style is not None and self.hides(style.get(_VALUE)) is True
+        return style is not None and self.hides_text(style.get(_VALUE)) is True
 
-    def hides_run(self, run: Any, *, in_hidden_paragraph: bool) -> bool:
+    def is_run_hidden(self, run: Any, *, in_hidden_paragraph: bool) -> bool:
         """Return whether a run is hidden by itself, by its style or by its paragraph's style."""
         properties = run.find(_WORD + "rPr")
         if properties is None:
             return in_hidden_paragraph
-        own = is_on(properties, "vanish")
-        if own is not None:
-            return own
+        run_value = get_on_off(properties, "vanish")
+        if run_value is not None:
+            return run_value
         style = properties.find(_WORD + "rStyle")
-        by_style = None if style is None else self.hides(style.get(_VALUE))
-        return in_hidden_paragraph if by_style is None else by_style
+        style_value = None if style is None else self.hides_text(style.get(_VALUE))
+        return in_hidden_paragraph if style_value is None else style_value
 
 
-def hides_row(row: Any) -> bool:
+def is_row_hidden(row: Any) -> bool:
     """Return whether a table row is hidden."""
-    return is_on(row.find(_WORD + "trPr"), "hidden") is True
+    return get_on_off(row.find(_WORD + "trPr"), "hidden") is True

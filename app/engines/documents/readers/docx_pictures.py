@@ -4,7 +4,7 @@ The pages have no text layer, like those of a scanned PDF.
 """
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from docx.opc.constants import RELATIONSHIP_TYPE
@@ -12,9 +12,14 @@ from PIL import Image, ImageOps
 
 from app.engines.documents.layout import PAGE_HEIGHT, PAGE_WIDTH
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
-from app.engines.documents.readers.docx import open_document
-from app.engines.documents.readers.images import opaque
-from app.engines.documents.readers.sizes import pixels, too_many
+from app.engines.documents.readers.docx import find_related_parts, open_document
+from app.engines.documents.readers.images import convert_to_opaque_rgb
+from app.engines.documents.readers.pages import (
+    SendPage,
+    build_page,
+    build_pixel_limit_error,
+    compute_pixel_size,
+)
 
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
 _MARGIN = 36.0  # points around a picture
@@ -23,25 +28,29 @@ _BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 _IMAGE_DATA = "{urn:schemas-microsoft-com:vml}imagedata"
 
 
-def read(file: BinaryIO, limits: Limits, send: Callable[[dict[str, object]], None]) -> bool:
+def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> bool:
     """Send a page for each picture; return whether there are any. Raises `ParseFailed`."""
     count = 0
-    for count, picture in enumerate(_pictures(file, limits), start=1):
+    for count, picture in enumerate(_open_pictures(file, limits), start=1):
         if count > limits.max_pages:
             message = f"The document has more than {limits.max_pages} pictures."
             raise ParseFailed("too_many_pages", message)
         picture.close()
-        send(_page())
+        send_page(build_page(PAGE_WIDTH, PAGE_HEIGHT))
     return count > 0
 
 
-def render(
+def draw_page(
     file: BinaryIO, number: int, width_px: int | None, scale: float | None, limits: Limits
 ) -> Image.Image:
-    """Draw the picture of a page on white. Raises `PageNotFound`, `ParseFailed`."""
-    size = pixels(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
+    """Return page `number` (from 1) with its picture on white.
+
+    It is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
+    `ParseFailed`.
+    """
+    size = compute_pixel_size(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
     count = 0
-    for count, picture in enumerate(_pictures(file, limits), start=1):
+    for count, picture in enumerate(_open_pictures(file, limits), start=1):
         if count == number:
             return _draw_picture(picture, size)
     if count == 0:
@@ -49,51 +58,33 @@ def render(
     raise PageNotFound(number, count)
 
 
-def _page() -> dict[str, object]:
-    return {
-        "width": PAGE_WIDTH,
-        "height": PAGE_HEIGHT,
-        "rotation": 0,
-        "text": "",
-        "has_text_layer": False,
-        "starts": [],
-        "ends": [],
-        "boxes": [],
-    }
-
-
 def _draw_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
     page = Image.new("RGB", size, "white")
     margin = round(_MARGIN * size[0] / PAGE_WIDTH)
-    room = max(1, size[0] - 2 * margin), max(1, size[1] - 2 * margin)
+    max_size = max(1, size[0] - 2 * margin), max(1, size[1] - 2 * margin)
     try:
-        upright = opaque(ImageOps.exif_transpose(picture))
+        upright = convert_to_opaque_rgb(ImageOps.exif_transpose(picture))
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise ParseFailed("unreadable", "A picture of the document is damaged.") from error
-    fitted = ImageOps.contain(upright, room)
+    fitted = ImageOps.contain(upright, max_size)
     page.paste(fitted, (margin, margin))
     return page
 
 
-def _pictures(file: BinaryIO, limits: Limits) -> Iterator[Image.Image]:
+def _open_pictures(file: BinaryIO, limits: Limits) -> Iterator[Image.Image]:
     """Yield the pictures in document order; those in headers and footers come last."""
     part = open_document(file, limits).part
-    kinds = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
-    others = [
-        relation.target_part
-        for relation in part.rels.values()
-        if relation.reltype in kinds and not relation.is_external
-    ]
-    for place in [part, *others]:
-        for data in _iterate_image_data(place):
+    outer_parts = find_related_parts(part, (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER))
+    for source in [part, *outer_parts]:
+        for data in _iterate_image_data(source):
             try:
                 picture = Image.open(io.BytesIO(data), formats=_FORMATS)
             except Image.DecompressionBombError as error:
-                raise too_many(limits) from error
+                raise build_pixel_limit_error(limits) from error
             except (OSError, SyntaxError, ValueError, EOFError):
                 continue  # the format is not supported
             if picture.width * picture.height > limits.max_pixels:
-                raise too_many(limits)
+                raise build_pixel_limit_error(limits)
             yield picture
 
 

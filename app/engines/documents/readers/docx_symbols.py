@@ -15,22 +15,27 @@ _SYMBOL = {
     0xB4: "\u00d7", 0xB7: "•", 0xB8: "÷", 0xB9: "≠", 0xBB: "≈", 0xD6: "√", 0xE5: "∑",
 }  # fmt: skip
 _FONTS = {"wingdings": _WINGDINGS, "wingdings 2": _WINGDINGS_2, "symbol": _SYMBOL}
-_PRIVATE = 0xF000
+_FIRST_PRIVATE_CODE = 0xF000
 """The start of the code points of symbol fonts: code 0xFE is U+F0FE."""
 EMPTY_BOX, TICKED_BOX = "☐", "☒"
 
 
 def is_symbol_font(font: str | None) -> bool:
-    """Return whether `font` shows its characters as signs instead of letters."""
+    """Return whether `font` shows symbols instead of letters."""
     return font is not None and font.lower() in _FONTS
 
 
-def symbol(code: int, font: str | None) -> str:
+def get_symbol(code: int, font: str | None) -> str:
     """Return the character for a code of a symbol font; an unknown code is returned unchanged."""
-    signs = _FONTS.get((font or "").lower(), {})
-    return signs.get(code - _PRIVATE if _PRIVATE <= code <= _PRIVATE + 0xFF else code, chr(code))
+    symbols = _FONTS.get((font or "").lower(), {})
+    return symbols.get(
+        code - _FIRST_PRIVATE_CODE
+        if _FIRST_PRIVATE_CODE <= code <= _FIRST_PRIVATE_CODE + 0xFF
+        else code,
+        chr(code),
+    )
 
 
-def translate(text: str, font: str | None) -> str:
-    """Return the signs that a text in a symbol font shows."""
-    return "".join(symbol(ord(char), font) for char in text)
+def translate_text(text: str, font: str | None) -> str:
+    """Return the symbols that a text in a symbol font shows."""
+    return "".join(get_symbol(ord(char), font) for char in text)

@@ -16,70 +16,82 @@ from app.engines.documents.layout import (
     PAGE_HEIGHT,
     PAGE_WIDTH,
     Sheet,
-    columns_of,
-    sheet_words,
+    build_sheet_words,
+    count_columns,
 )
 from app.engines.documents.model import Limits, Word
-from app.engines.documents.readers.sizes import pixels
+from app.engines.documents.readers.pages import compute_pixel_size
 
 _FONT_SIZE = 10.0  # a character of Fira Mono is 0.6 times as wide: one cell
 _BASELINE = 10.2  # points below the top of the row
-_MONO = re.compile("[\x00-\u052f\u1e00-\u1fff\u2000-\u25ff]*")
-_WIDE = 2
-_INK = 0
+_MONOSPACED = re.compile("[\x00-\u052f\u1e00-\u1fff\u2000-\u25ff]*")
+_WIDE_COLUMNS = 2
+_BLACK = 0
 
 
-def draw(
+def draw_sheet(
     text: str, sheet: Sheet, width_px: int | None, scale: float | None, limits: Limits
 ) -> Image.Image:
-    """Draw one sheet in grey on white. Raises `ParseFailed` (`too_many_pixels`)."""
-    size = pixels(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
-    return _Sheet(size).draw(sheet_words(text, sheet))
+    """Return the image of one sheet of `text`, in shades of grey.
+
+    It is `width_px` pixels wide, or has `scale` pixels per point. Raises `ParseFailed`
+    (`too_many_pixels`).
+    """
+    size = compute_pixel_size(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
+    return _Canvas(size).draw_words(build_sheet_words(text, sheet))
 
 
-class _Sheet:
+class _Canvas:
+    """The image of a page of `size` pixels, and the fonts to draw on it."""
+
     def __init__(self, size: tuple[int, int]) -> None:
         self._image = Image.new("L", size, 255)
         self._pen = ImageDraw.Draw(self._image)
-        self._unit = size[0] / PAGE_WIDTH  # pixels per point
-        self._mono = _face(FiraMono_Regular.fontbuffer, _FONT_SIZE * self._unit)
-        self._other: ImageFont.FreeTypeFont | None = None
+        self._pixels_per_point = size[0] / PAGE_WIDTH  # pixels per point
+        self._monospaced = _load_font(
+            FiraMono_Regular.fontbuffer, _FONT_SIZE * self._pixels_per_point
+        )
+        self._proportional: ImageFont.FreeTypeFont | None = None
 
-    def draw(self, words: list[Word]) -> Image.Image:
+    def draw_words(self, words: list[Word]) -> Image.Image:
         """Draw the words and return the image."""
         for word in words:
             left = word.box[0] * self._image.width
-            base = word.box[1] * self._image.height + _BASELINE * self._unit
-            if _MONO.fullmatch(word.text):
-                self._pen.text((left, base), word.text, _INK, self._mono, "ls")
-            elif any(columns_of(char) == _WIDE for char in word.text):
-                self._draw_boxes(word.text, left, base)
+            baseline = word.box[1] * self._image.height + _BASELINE * self._pixels_per_point
+            if _MONOSPACED.fullmatch(word.text):
+                self._pen.text((left, baseline), word.text, _BLACK, self._monospaced, "ls")
+            elif any(count_columns(char) == _WIDE_COLUMNS for char in word.text):
+                self._draw_wide_word(word.text, left, baseline)
             else:
-                self._draw_fitted(word, left, base)
+                self._draw_fitted_word(word, left, baseline)
         return self._image
 
-    def _draw_boxes(self, text: str, left: float, base: float) -> None:
+    def _draw_wide_word(self, text: str, left: float, baseline: float) -> None:
         """Draw wide characters as boxes and the others as text, each in its cells."""
         for char in text:
-            width = columns_of(char) * CELL_WIDTH * self._unit
-            if columns_of(char) == _WIDE:
+            width = count_columns(char) * CELL_WIDTH * self._pixels_per_point
+            if count_columns(char) == _WIDE_COLUMNS:
                 edge = 0.1 * width
-                top = base - 0.75 * width
-                self._pen.rectangle((left + edge, top, left + width - edge, base), outline=_INK)
+                top = baseline - 0.75 * width
+                self._pen.rectangle(
+                    (left + edge, top, left + width - edge, baseline), outline=_BLACK
+                )
             elif width:
-                self._pen.text((left, base), char, _INK, self._mono, "ls")
+                self._pen.text((left, baseline), char, _BLACK, self._monospaced, "ls")
             left += width
 
-    def _draw_fitted(self, word: Word, left: float, base: float) -> None:
+    def _draw_fitted_word(self, word: Word, left: float, baseline: float) -> None:
         """Draw a word in the proportional font, reduced in size if it would exceed its box."""
-        if self._other is None:
-            self._other = _face(FiraGO_Regular.fontbuffer, _FONT_SIZE * self._unit)
-        face, room = self._other, (word.box[2] - word.box[0]) * self._image.width
-        length = face.getlength(word.text)
-        if length > room:
-            face = face.font_variant(size=max(1.0, face.size * room / length))
-        self._pen.text((left, base), word.text, _INK, face, "ls")
+        if self._proportional is None:
+            self._proportional = _load_font(
+                FiraGO_Regular.fontbuffer, _FONT_SIZE * self._pixels_per_point
+            )
+        font, max_length = self._proportional, (word.box[2] - word.box[0]) * self._image.width
+        length = font.getlength(word.text)
+        if length > max_length:
+            font = font.font_variant(size=max(1.0, font.size * max_length / length))
+        self._pen.text((left, baseline), word.text, _BLACK, font, "ls")
 
 
-def _face(data: bytes, size: float) -> ImageFont.FreeTypeFont:
+def _load_font(data: bytes, size: float) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(io.BytesIO(data), max(1.0, size))

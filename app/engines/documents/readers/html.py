@@ -6,48 +6,49 @@ ignored in tables that only lay out a page, which are common in emails.
 """
 
 import re
+from dataclasses import dataclass
 
 from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.model import ParseFailed
-from app.engines.documents.text import bom_encoding, decode
+from app.engines.documents.text import decode_text, detect_bom
 
-_DROPPED = {
+_OMITTED = {
     "script", "style", "head", "template", "noscript", "iframe", "object", "svg", "math",
     "audio", "video", "canvas", "select", "datalist",
 }  # fmt: skip
-_APART = {
+_PARAGRAPHS = {
     "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "pre", "blockquote",
     "hr", "figure", "fieldset",
 }  # fmt: skip
-_BLOCKS = _APART | {
+_BLOCKS = _PARAGRAPHS | {
     "address", "article", "aside", "body", "caption", "center", "dd", "details", "dialog", "dir",
     "div", "dt", "figcaption", "footer", "form", "header", "html", "legend", "li", "main", "nav",
     "option", "search", "section", "summary", "tbody", "tfoot", "thead", "tr",
 }  # fmt: skip
-_CELLS = {"td", "th"}
-_IN_CELLS = tuple(_BLOCKS - {"tbody", "tfoot", "thead", "tr", "caption"})
+_CELL_TAGS = {"td", "th"}
+_BLOCKS_IN_CELLS = tuple(_BLOCKS - {"tbody", "tfoot", "thead", "tr", "caption"})
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _META = re.compile(rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([\w:.-]{1,40})", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 
 
-def text(data: bytes, charset: str | None = None) -> str:
-    """Return the visible text of an HTML document.
+def extract_text(data: bytes, charset: str | None = None) -> str:
+    """Return the visible text of an HTML document. Raises `ParseFailed` (`unreadable`).
 
     `charset` is the character set that the enclosing message declares, if any.
     """
     declared = charset
-    if declared is None and bom_encoding(data) is None and (found := _META.search(data, 0, 4096)):
-        declared = found[1].decode("ascii", "replace")
+    if declared is None and detect_bom(data) is None and (match := _META.search(data, 0, 4096)):
+        declared = match[1].decode("ascii", "replace")
         if declared.lower().startswith(("utf-16", "utf-32")):
             # otherwise the declaration could not have been read (WHATWG HTML, 13.2.3.2)
             declared = "utf-8"
-    return visible(decode(data, declared))
+    return extract_visible_text(decode_text(data, declared))
 
 
-def visible(markup: str) -> str:
-    """Return the visible text of decoded HTML."""
+def extract_visible_text(markup: str) -> str:
+    """Return the visible text of decoded HTML. Raises `ParseFailed` (`unreadable`)."""
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True
     )
@@ -59,21 +60,21 @@ def visible(markup: str) -> str:
         raise ParseFailed("unreadable", "The elements of the file are nested too deeply.")
     if root is None:
         return ""
-    flow = _Flow()
+    visible_text = _VisibleText()
     walker = etree.iterwalk(root, events=("start", "end"))
     for event, element in walker:
         if event == "end":
-            flow.leave(element)
+            visible_text.leave_element(element)
         elif _is_hidden(element):
             walker.skip_subtree()
-            flow.skip(element)
+            visible_text.skip_element(element)
         else:
-            flow.enter(element)
-    return flow.text()
+            visible_text.enter_element(element)
+    return visible_text.build_text()
 
 
 def _is_hidden(element: etree._Element) -> bool:
-    if element.tag in _DROPPED or element.get("hidden") is not None:
+    if element.tag in _OMITTED or element.get("hidden") is not None:
         return True
     style = element.get("style")
     return style is not None and _HIDDEN.search(style) is not None
@@ -87,19 +88,24 @@ def _is_data_table(table: etree._Element) -> bool:
         return False
     if next(table.iterdescendants("th"), None) is not None:
         return True
-    wide = sum(len(row.findall("td")) > 1 for row in table.iterdescendants("tr"))
-    return wide > 1 or next(table.iterdescendants("br", *_IN_CELLS), None) is None
+    wide_rows = sum(len(row.findall("td")) > 1 for row in table.iterdescendants("tr"))
+    return wide_rows > 1 or next(table.iterdescendants("br", *_BLOCKS_IN_CELLS), None) is None
 
 
-class _Row:
-    """The table row that is being read."""
+@dataclass
+class _Table:
+    """A table that is being read, with its current row."""
 
-    def __init__(self, parts: int) -> None:
-        self.cells = 0
-        self.parts = parts  # the number of text parts before the row
+    is_data: bool
+    row_start: int  # the number of text parts before the row
+    cell_count: int = 0  # in the row
+
+    def start_row(self, start: int) -> None:
+        """Begin a new row after `start` text parts."""
+        self.row_start, self.cell_count = start, 0
 
 
-class _Flow:
+class _VisibleText:
     """The visible text, with the white space that must precede the next character.
 
     In the cells of a data table, which are separated by tabs, line breaks become spaces.
@@ -107,112 +113,109 @@ class _Flow:
 
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self._due = ""  # white space to insert before the next visible text
-        self._tabs = 0  # tabs to insert after it, for empty cells
-        self._preserved = 0
+        self._pending_space = ""  # white space to insert before the next visible text
+        self._pending_tabs = 0  # tabs to insert after it, for empty cells
+        self._pre_depth = 0
         self._skipped: set[etree._Element] = set()
-        self._tables: list[bool] = []  # for each enclosing table: whether it is a data table
-        self._rows: list[_Row] = []
+        self._tables: list[_Table] = []  # the enclosing tables
         self._cells = 0  # the number of enclosing cells of data tables
 
-    def enter(self, element: etree._Element) -> None:
+    def enter_element(self, element: etree._Element) -> None:
         """Add the start of an element and its leading text."""
         tag = element.tag
         if tag == "br":
-            self._break("\n", more=True)
+            self._add_line_break("\n", repeat=True)
         elif tag in _BLOCKS:
-            self._break("\n\n" if tag in _APART else "\n")
+            self._add_line_break("\n\n" if tag in _PARAGRAPHS else "\n")
         if tag == "pre":
-            self._preserved += 1
+            self._pre_depth += 1
         elif tag == "table":
-            self._tables.append(_is_data_table(element))
-            self._rows.append(_Row(len(self._parts)))
+            self._tables.append(_Table(_is_data_table(element), len(self._parts)))
         elif tag == "tr" and self._tables:
-            self._rows[-1] = _Row(len(self._parts))
-        elif tag in _CELLS:
+            self._tables[-1].start_row(len(self._parts))
+        elif tag in _CELL_TAGS:
             self._enter_cell()
-        self._add(element.text)
+        self._add_text(element.text)
 
-    def leave(self, element: etree._Element) -> None:
+    def leave_element(self, element: etree._Element) -> None:
         """Add the end of an element and the text after it."""
         tag = element.tag
         if element in self._skipped:
             self._skipped.discard(element)
         else:
-            if tag in _CELLS and self._in_data_table():
+            if tag in _CELL_TAGS and self._in_data_table():
                 self._cells -= 1
             elif tag in ("tr", "table") and self._tables:
                 self._end_row()
             if tag == "table":
                 self._tables.pop()
-                self._rows.pop()
             if tag in _BLOCKS:
-                self._break("\n\n" if tag in _APART else "\n")
-                self._preserved -= tag == "pre"
-        self._add(element.tail)
+                self._add_line_break("\n\n" if tag in _PARAGRAPHS else "\n")
+                self._pre_depth -= tag == "pre"
+        self._add_text(element.tail)
 
-    def skip(self, element: etree._Element) -> None:
+    def skip_element(self, element: etree._Element) -> None:
         """Omit an element; only the text after it is added."""
         self._skipped.add(element)
 
-    def text(self) -> str:
+    def build_text(self) -> str:
         """Return the collected text."""
         return "".join(self._parts)
 
     def _in_data_table(self) -> bool:
-        return bool(self._tables) and self._tables[-1]
+        return bool(self._tables) and self._tables[-1].is_data
 
     def _enter_cell(self) -> None:
-        is_first = bool(self._rows) and self._rows[-1].cells == 0
-        if self._rows:
-            self._rows[-1].cells += 1
+        is_first = bool(self._tables) and self._tables[-1].cell_count == 0
+        if self._tables:
+            self._tables[-1].cell_count += 1
         if self._in_data_table():
             self._cells += 1
             if not is_first:
-                self._tabs += 1
-                if not self._due.startswith("\n"):
-                    self._due = ""
-        elif not is_first and not self._due.startswith("\n"):
-            self._due = "\t"
+                self._pending_tabs += 1
+                if not self._pending_space.startswith("\n"):
+                    self._pending_space = ""
+        elif not is_first and not self._pending_space.startswith("\n"):
+            self._pending_space = "\t"
 
     def _end_row(self) -> None:
         """Insert the tabs of empty cells at the end, unless the whole row is empty."""
-        if self._tabs and len(self._parts) > self._rows[-1].parts:
-            self._parts.append("\t" * self._tabs)
-            self._due = ""
-        self._tabs = 0
-        self._rows[-1] = _Row(len(self._parts))
+        if self._pending_tabs and len(self._parts) > self._tables[-1].row_start:
+            self._parts.append("\t" * self._pending_tabs)
+            self._pending_space = ""
+        self._pending_tabs = 0
+        self._tables[-1].start_row(len(self._parts))
 
-    def _break(self, lines: str, *, more: bool = False) -> None:
+    def _add_line_break(self, lines: str, *, repeat: bool = False) -> None:
         if self._cells:
-            self._space()
-        elif more and self._due.startswith("\n"):
-            self._due = (self._due + lines)[:2]
-        elif not self._due.startswith(lines):
-            self._due = lines
+            self._add_space()
+        elif repeat and self._pending_space.startswith("\n"):
+            self._pending_space = (self._pending_space + lines)[:2]
+        elif not self._pending_space.startswith(lines):
+            self._pending_space = lines
 
-    def _space(self) -> None:
-        if not self._tabs:
-            self._due = self._due or " "
+    def _add_space(self) -> None:
+        if not self._pending_tabs:
+            self._pending_space = self._pending_space or " "
 
-    def _add(self, text: str | None) -> None:
+    def _add_text(self, text: str | None) -> None:
         if not text:
             return
-        if self._preserved and not self._cells:
-            self._put(text.replace("\r\n", "\n"))
+        if self._pre_depth and not self._cells:
+            self._append(text.replace("\r\n", "\n"))
             return
         collapsed = _SPACE.sub(" ", text)
         if collapsed[0] == " ":
-            self._space()
+            self._add_space()
         inner = collapsed.strip(" ")
         if inner:
-            self._put(inner)
-            self._due = " " if collapsed[-1] == " " else ""
+            self._append(inner)
+            self._pending_space = " " if collapsed[-1] == " " else ""
 
-    def _put(self, text: str) -> None:
-        if self._parts and self._due:
-            self._parts.append(self._due)
-        if self._tabs:
-            self._parts.append("\t" * self._tabs)
-        self._due, self._tabs = "", 0
+    def _append(self, text: str) -> None:
+        if self._parts and self._pending_space:
+            self._parts.append(self._pending_space)
+        if self._pending_tabs:
+            self._parts.append("\t" * self._pending_tabs)
+        self._pending_space, self._pending_tabs = "", 0
         self._parts.append(text)

@@ -7,7 +7,6 @@ email. The emails of a mailbox file (mbox) are read one by one; each begins on a
 import base64
 import binascii
 import email
-import email.policy
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,15 +14,15 @@ from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import collapse_rfc2231_value
-from itertools import islice, pairwise
+from itertools import islice
 
 from app.engines.documents.readers import html
-from app.engines.documents.text import clean, decode
+from app.engines.documents.text import decode_text, replace_unstorable
 
 _HEADERS = ("From", "To", "Cc", "Subject", "Date")
-_MOST_PARTS = 1_000
-_MOST_DEPTH = 20
-_MESSAGES = ("message/rfc822", "message/global")
+_MAX_PARTS = 1_000
+_MAX_DEPTH = 20
+_MESSAGE_TYPES = ("message/rfc822", "message/global")
 # Separates the emails of a mailbox: an empty line, sender and time, then a header field.
 _SEPARATOR = re.compile(
     rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d:\d\d[^\r\n]*\r?\n(?=[!-9;-~]+:)"
@@ -31,80 +30,82 @@ _SEPARATOR = re.compile(
 _QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
-def text(data: bytes) -> str:
+def extract_text(data: bytes) -> str:
     """Return the text of an email, or of all emails in a mailbox, separated by form feeds."""
     starts = list(_SEPARATOR.finditer(data))
     if not starts or starts[0].start() > 0:
-        return _Mail(email.message_from_bytes(data, policy=email.policy.compat32)).text()
-    bounds = [*(match.start() for match in starts), len(data)]
-    mails = []
-    for match, (_, end) in zip(starts, pairwise(bounds), strict=True):
-        mail = _QUOTED_SEPARATOR.sub(rb"\1", data[match.end() : end])
-        mails.append(_Mail(email.message_from_bytes(mail, policy=email.policy.compat32)).text())
-    return "\f".join(mails)
+        return _MailText(email.message_from_bytes(data)).build_text()
+    ends = [*(match.start() for match in starts[1:]), len(data)]
+    mails = [
+        _QUOTED_SEPARATOR.sub(rb"\1", data[match.end() : end])
+        for match, end in zip(starts, ends, strict=True)
+    ]
+    return "\f".join(_MailText(email.message_from_bytes(mail)).build_text() for mail in mails)
 
 
-class _Mail:
+class _MailText:
     """One message with the messages inside it."""
 
     def __init__(self, message: Message, depth: int = 0) -> None:
         self._message = message
         self._depth = depth
         self._plain: list[str] = []
-        self._rich: list[str] = []
-        self._names: list[str] = []
+        self._html: list[str] = []
+        self._attachment_names: list[str] = []
         self._forwarded: list[str] = []
-        parts = list(islice(_leaves(message), _MOST_PARTS))
+        parts = list(islice(_iterate_parts(message), _MAX_PARTS))
         charsets = (part.get_content_charset() for part in parts if _is_text(part))
         self._charset = next((charset for charset in charsets if charset), None)
         for part in parts:
             self._read_part(part)
 
-    def text(self) -> str:
+    def build_text(self) -> str:
         """Return headers, body (plain text or else HTML), attachment names, forwarded messages."""
-        lines = [f"{name}: {value}" for name in _HEADERS if (value := self._header(name))]
+        lines = [f"{name}: {value}" for name in _HEADERS if (value := self._get_header(name))]
         body = "\n\n".join(piece for piece in self._plain if piece.strip())
-        body = body or "\n\n".join(piece for piece in self._rich if piece.strip())
+        body = body or "\n\n".join(piece for piece in self._html if piece.strip())
         pieces = ["\n".join(lines), body.strip("\r\n")]
-        if self._names:
-            pieces.append("Attachments: " + ", ".join(self._names))
-        return clean("\n\n".join(piece for piece in (*pieces, *self._forwarded) if piece))
+        if self._attachment_names:
+            pieces.append("Attachments: " + ", ".join(self._attachment_names))
+        return replace_unstorable(
+            "\n\n".join(piece for piece in (*pieces, *self._forwarded) if piece)
+        )
 
     def _read_part(self, part: Message) -> None:
-        name = self._file_name(part)
-        inner = _inner_message(part) if self._depth < _MOST_DEPTH else None
+        name = self._get_file_name(part)
+        inner = _get_forwarded_message(part) if self._depth < _MAX_DEPTH else None
         if inner is not None:
             label = f"Attached message: {name}".rstrip(": ") + ("" if name else ":")
-            self._forwarded.append(f"{label}\n{_Mail(inner, self._depth + 1).text()}")
+            self._forwarded.append(f"{label}\n{_MailText(inner, self._depth + 1).build_text()}")
         elif name or part.is_multipart() or part.get_content_disposition() == "attachment":
-            self._names.append(name or part.get_content_type())
+            self._attachment_names.append(name or part.get_content_type())
         elif part.get_content_type() == "text/plain":
-            self._plain.append(decode(_payload(part), part.get_content_charset()))
+            self._plain.append(decode_text(_get_payload(part), part.get_content_charset()))
         elif part.get_content_type() == "text/html":
-            self._rich.append(html.text(_payload(part), part.get_content_charset()))
+            self._html.append(html.extract_text(_get_payload(part), part.get_content_charset()))
 
-    def _header(self, name: str) -> str:
-        value = _raw_header(self._message, name)
-        return self._shown(value) if value else ""
+    def _get_header(self, name: str) -> str:
+        value = _get_raw_header(self._message, name)
+        return self._decode_encoded_words(value) if value else ""
 
-    def _file_name(self, part: Message) -> str:
+    def _get_file_name(self, part: Message) -> str:
         # Decode the headers first, because the library replaces bytes that are not ASCII by U+FFFD.
         readable = Message()
         for header in ("Content-Disposition", "Content-Type"):
-            value = _raw_header(part, header)
+            value = _get_raw_header(part, header)
             if value:
-                readable[header] = self._decoded(value)
+                readable[header] = self._decode_bytes(value)
         name = readable.get_filename()
-        return self._shown(collapse_rfc2231_value(name)) if name else ""
+        return self._decode_encoded_words(collapse_rfc2231_value(name)) if name else ""
 
-    def _shown(self, value: str) -> str:
+    def _decode_encoded_words(self, value: str) -> str:
         """Return a header's value on one line, with its encoded words (RFC 2047) decoded."""
-        value = self._decoded(value)
+        value = self._decode_bytes(value)
         with suppress(LookupError, ValueError, MessageError):  # unknown or invalid encoding
             value = str(make_header(decode_header(value)))
         return " ".join(value.split())
 
-    def _decoded(self, value: str) -> str:
+    def _decode_bytes(self, value: str) -> str:
         """Return a header's value with its non-ASCII bytes decoded by their most likely encoding.
 
         The bytes are represented as surrogates (PEP 383). UTF-8 is tried first, then the charset of
@@ -119,21 +120,21 @@ class _Mail:
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError:
-            return decode(data, self._charset)
+            return decode_text(data, self._charset)
 
 
-def _raw_header(message: Message, name: str) -> str:
-    wanted = name.lower()
-    return next((value for key, value in message.raw_items() if key.lower() == wanted), "")
+def _get_raw_header(message: Message, name: str) -> str:
+    lower_name = name.lower()
+    return next((value for key, value in message.raw_items() if key.lower() == lower_name), "")
 
 
 def _is_text(part: Message) -> bool:
     return part.get_content_maintype() == "text"
 
 
-def _inner_message(part: Message) -> Message | None:
+def _get_forwarded_message(part: Message) -> Message | None:
     """Return the message that a part forwards, or None."""
-    if part.get_content_type() not in _MESSAGES or not part.is_multipart():
+    if part.get_content_type() not in _MESSAGE_TYPES or not part.is_multipart():
         return None
     payload = part.get_payload()
     if not isinstance(payload, list) or not payload or not isinstance(payload[0], Message):
@@ -147,10 +148,10 @@ def _inner_message(part: Message) -> Message | None:
         data = base64.b64decode(body.encode("ascii", "ignore"), validate=False)
     except (binascii.Error, ValueError):
         return inner
-    return email.message_from_bytes(data, policy=email.policy.compat32) if data else inner
+    return email.message_from_bytes(data) if data else inner
 
 
-def _leaves(message: Message) -> Iterator[Message]:
+def _iterate_parts(message: Message) -> Iterator[Message]:
     """Yield the parts with content; a message inside the message counts as one part."""
     pending = [message]
     while pending:
@@ -163,6 +164,6 @@ def _leaves(message: Message) -> Iterator[Message]:
             yield part
 
 
-def _payload(part: Message) -> bytes:
+def _get_payload(part: Message) -> bytes:
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""

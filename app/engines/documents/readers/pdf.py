@@ -4,7 +4,6 @@ Form fields and text annotations belong to the displayed page, so they are merge
 is read or drawn.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
@@ -12,18 +11,18 @@ from pypdfium2 import raw
 
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import pdf_text, pdf_words
-from app.engines.documents.readers.sizes import pixels
+from app.engines.documents.readers.pages import PageData, SendPage, build_page, compute_pixel_size
 
 if TYPE_CHECKING:
     from PIL import Image
 
-_MERGED = (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP)
-_MOST_ANNOTATIONS = 10_000
+_MERGED_TYPES = (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP)
+_MAX_ANNOTATIONS = 10_000
 
 
-def read(file: BinaryIO, limits: Limits, send: Callable[[dict[str, object]], None]) -> None:
+def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> None:
     """Send each page. Raises `ParseFailed`."""
-    document = _open(file)
+    document = _open_document(file)
     count = len(document)
     if count == 0:
         raise ParseFailed("empty_document", "The document has no pages.")
@@ -31,20 +30,24 @@ def read(file: BinaryIO, limits: Limits, send: Callable[[dict[str, object]], Non
         message = f"The document has {count} pages; at most {limits.max_pages} are read."
         raise ParseFailed("too_many_pages", message)
     for index in range(count):
-        page = _load(document, index)
-        send(_page(page, limits))
+        page = _load_page(document, index)
+        send_page(_read_page(page, limits))
         page.close()
 
 
-def render(
+def draw_page(
     file: BinaryIO, number: int, width_px: int | None, scale: float | None, limits: Limits
 ) -> "Image.Image":
-    """Draw one page, rotated as it is displayed. Raises `PageNotFound`, `ParseFailed`."""
-    document = _open(file)
+    """Return the image of page `number` (from 1), rotated as it is displayed.
+
+    It is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
+    `ParseFailed`.
+    """
+    document = _open_document(file)
     if not 1 <= number <= len(document):
         raise PageNotFound(number, len(document))
-    page = _load(document, number - 1)
-    size = pixels(page.get_width(), page.get_height(), width_px, scale, limits)
+    page = _load_page(document, number - 1)
+    size = compute_pixel_size(page.get_width(), page.get_height(), width_px, scale, limits)
     bitmap = pdfium.PdfBitmap.new_native(*size, raw.FPDFBitmap_BGRx)
     bitmap.fill_rect((255, 255, 255, 255), 0, 0, *size)
     raw.FPDF_RenderPageBitmap(bitmap, page, 0, 0, *size, 0, raw.FPDF_ANNOT)
@@ -52,7 +55,7 @@ def render(
     return picture
 
 
-def _open(file: BinaryIO) -> Any:
+def _open_document(file: BinaryIO) -> Any:
     try:
         document = pdfium.PdfDocument(file)
         document.init_forms()
@@ -64,10 +67,11 @@ def _open(file: BinaryIO) -> Any:
     return document
 
 
-def _load(document: Any, index: int) -> Any:
+def _load_page(document: Any, index: int) -> Any:
+    """Return a page with its form fields and text annotations merged into it."""
     try:
         page = document[index]
-        if _has_merged(page) and raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == (
+        if _has_merged_annotations(page) and raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == (
             raw.FLATTEN_SUCCESS
         ):
             page.close()
@@ -77,28 +81,21 @@ def _load(document: Any, index: int) -> Any:
     return page
 
 
-def _has_merged(page: Any) -> bool:
-    for index in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST_ANNOTATIONS)):
+def _has_merged_annotations(page: Any) -> bool:
+    for index in range(min(raw.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
         annotation = raw.FPDFPage_GetAnnot(page, index)
-        kind = raw.FPDFAnnot_GetSubtype(annotation) if annotation else None
+        annotation_type = raw.FPDFAnnot_GetSubtype(annotation) if annotation else None
         raw.FPDFPage_CloseAnnot(annotation)
-        if kind in _MERGED:
+        if annotation_type in _MERGED_TYPES:
             return True
     return False
 
 
-def _page(page: Any, limits: Limits) -> dict[str, object]:
+def _read_page(page: Any, limits: Limits) -> PageData:
     width, height = page.get_size()
-    layer = page.get_textpage()
-    text, words = pdf_text.compose(pdf_words.read_words(page, layer, limits), width, height)
-    layer.close()
-    return {
-        "width": round(width, 3),
-        "height": round(height, 3),
-        "rotation": page.get_rotation(),
-        "text": text,
-        "has_text_layer": bool(words),
-        "starts": [word.start for word in words],
-        "ends": [word.start + len(word.text) for word in words],
-        "boxes": [side for word in words for side in word.box],
-    }
+    text_page = page.get_textpage()
+    text, words = pdf_text.compose_text(
+        pdf_words.read_words(page, text_page, limits), width, height
+    )
+    text_page.close()
+    return build_page(width, height, page.get_rotation(), text, words)

@@ -6,45 +6,38 @@ from itertools import groupby
 from typing import NamedTuple
 
 from app.engines.documents.readers import right_to_left
-from app.engines.documents.readers.pdf_words import OBLIQUE, turn_box
+from app.engines.documents.readers.pages import PageWord
+from app.engines.documents.readers.pdf_words import OBLIQUE, rotate_box
 from app.engines.documents.readers.reading_order import Row, sort_into_rows
-from app.engines.documents.readers.tokens import Box, Glyph, Token
-from app.engines.documents.text import UNSPACED, normalize
+from app.engines.documents.readers.segments import Box, Glyph, Token
+from app.engines.documents.text import UNSPACED, normalize_text
 
 _IDEOGRAPH = re.compile(f"[{UNSPACED}]")
 # In line heights: the maximum space between two parts of a word, and their maximum overlap.
-_TOUCHING, _OVERLAPPING = 0.08, 0.3
-_IDEOGRAPH_GAP = 0.5
+_MAX_TOUCHING_GAP, _MAX_OVERLAP = 0.08, 0.3
+_MAX_IDEOGRAPH_GAP = 0.5
 # The margin in points for the smoothing around a glyph.
 _MARGIN = 0.5
 _SPACE = Glyph(" ", (0.0, 0.0, 0.0, 0.0))
-
-
-class Word(NamedTuple):
-    """A word; `start` is its offset in the page's text, `box` its displayed position (0 to 1)."""
-
-    text: str
-    start: int
-    box: list[float]
 
 
 class PageText(NamedTuple):
     """The text of a page with its rows separated by line feeds, and its words in that order."""
 
     text: str
-    words: list[Word]
+    words: list[PageWord]
 
 
-class _Part(NamedTuple):
-    """A word of a row; `spaced` is True if white space precedes it."""
+class _RowWord(NamedTuple):
+    """A word of a row; `is_spaced` is True if white space precedes it."""
 
     text: str
     box: Box
-    spaced: bool
+    is_spaced: bool
 
 
-def compose(groups: dict[int, list[Token]], width: float, height: float) -> PageText:
-    """Put words into reading order, upright text first.
+def compose_text(groups: dict[int, list[Token]], width: float, height: float) -> PageText:
+    """Return the text and the words of a page in reading order, upright text first.
 
     Args:
         groups: The words by writing direction, as `pdf_words.read_words` returns them.
@@ -52,33 +45,35 @@ def compose(groups: dict[int, list[Token]], width: float, height: float) -> Page
         height: The displayed height of the page, in points.
     """
     lines: list[str] = []
-    words: list[Word] = []
+    words: list[PageWord] = []
     start = 0
-    leftward = right_to_left.is_right_to_left(
+    page_is_rtl = right_to_left.is_right_to_left(
         token.text for tokens in groups.values() for token in tokens
     )
     for direction in sorted(groups, key=lambda direction: (direction == OBLIQUE, direction)):
         tokens = groups[direction]
-        rows = [tokens] if direction == OBLIQUE else sort_into_rows(tokens, right_to_left=leftward)
+        rows = (
+            [tokens] if direction == OBLIQUE else sort_into_rows(tokens, right_to_left=page_is_rtl)
+        )
         for row in rows:
-            pieces: list[str] = []
-            for part in _parts(row, page_is_leftward=leftward):
-                if part.spaced and pieces:
-                    pieces.append(" ")
+            line: list[str] = []
+            for word in _split_row(row, page_is_rtl=page_is_rtl):
+                if word.is_spaced and line:
+                    line.append(" ")
                     start += 1
-                box = _displayed(part.box, max(direction, 0), width, height)
-                words.append(Word(part.text, start, box))
-                pieces.append(part.text)
-                start += len(part.text)
-            lines.append("".join(pieces))
+                box = _compute_displayed_box(word.box, max(direction, 0), width, height)
+                words.append(PageWord(word.text, start, box))
+                line.append(word.text)
+                start += len(word.text)
+            lines.append("".join(line))
             start += 1
     return PageText("\n".join(lines), words)
 
 
-def _displayed(box: Box, quarters: int, width: float, height: float) -> list[float]:
-    """Return the displayed sides (0 to 1) of a box that was rotated by its writing direction."""
-    across, down = (height, width) if quarters % 2 else (width, height)
-    x0, y0, x1, y1 = turn_box(box, quarters, across, down)
+def _compute_displayed_box(box: Box, quarters: int, width: float, height: float) -> list[float]:
+    """Return the displayed sides (0 to 1) of a box of text that `quarters` turns made upright."""
+    source_width, source_height = (height, width) if quarters % 2 else (width, height)
+    x0, y0, x1, y1 = rotate_box(box, quarters, source_width, source_height)
     sides = (
         (x0 - _MARGIN) / width, (y0 - _MARGIN) / height,
         (x1 + _MARGIN) / width, (y1 + _MARGIN) / height,
@@ -86,66 +81,71 @@ def _displayed(box: Box, quarters: int, width: float, height: float) -> list[flo
     return [round(min(1.0, max(0.0, side)), 5) for side in sides]
 
 
-def _parts(row: Row, *, page_is_leftward: bool) -> list[_Part]:
+def _split_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:
     """Return the words of a row in reading order."""
     if any(token.glyphs and right_to_left.LETTERS.search(token.text) for token in row):
-        return _leftward_parts(row, page_is_leftward=page_is_leftward)
-    parts: list[_Part] = []
+        return _split_right_to_left_row(row, page_is_rtl=page_is_rtl)
+    row_words: list[_RowWord] = []
     last: Token | None = None
     for token in row:
-        spaced = last is None or _is_spaced(last, token)
-        if not spaced and last is not None and not _parts_ideographs(last, token):
-            before = parts.pop()
-            box = _around([before.box, token.box])
-            parts.append(_Part(normalize(before.text + token.text), box, before.spaced))
+        is_spaced = last is None or _are_separated(last, token)
+        if not is_spaced and last is not None and not _is_ideograph_boundary(last, token):
+            previous = row_words.pop()
+            box = _enclose_boxes([previous.box, token.box])
+            row_words.append(
+                _RowWord(normalize_text(previous.text + token.text), box, previous.is_spaced)
+            )
         else:
-            parts.append(_Part(token.text, token.box, spaced))
+            row_words.append(_RowWord(token.text, token.box, is_spaced))
         last = token
-    return parts
+    return row_words
 
 
-def _leftward_parts(row: Row, *, page_is_leftward: bool) -> list[_Part]:
+def _split_right_to_left_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:
     """Return the words of a row that has letters running from right to left."""
     visual: list[Glyph] = []
     word: list[Glyph] = []
     last: Token | None = None
     for token in row:
-        if last is not None and _is_spaced(last, token):
+        if last is not None and _are_separated(last, token):
             visual += [*right_to_left.combine_marks(word), _SPACE]
             word = []
         word += token.glyphs or [Glyph(token.text, token.box)]
         last = token
     visual += right_to_left.combine_marks(word)
-    leftward = page_is_leftward or right_to_left.is_right_to_left(token.text for token in row)
-    parts: list[_Part] = []
+    row_is_rtl = page_is_rtl or right_to_left.is_right_to_left(token.text for token in row)
+    row_words: list[_RowWord] = []
     for is_space, glyphs in groupby(
-        right_to_left.to_logical(visual, right_to_left=leftward),
+        right_to_left.convert_to_logical_order(visual, right_to_left=row_is_rtl),
         lambda glyph: glyph.text == _SPACE.text,
     ):
         if not is_space:
-            part = list(glyphs)
-            text = normalize("".join(glyph.text for glyph in part))
-            parts.append(_Part(text, _around([glyph.box for glyph in part]), spaced=True))
-    return parts
+            word = list(glyphs)
+            text = normalize_text("".join(glyph.text for glyph in word))
+            row_words.append(
+                _RowWord(text, _enclose_boxes([glyph.box for glyph in word]), is_spaced=True)
+            )
+    return row_words
 
 
-def _is_spaced(last: Token, token: Token) -> bool:
+def _are_separated(last: Token, token: Token) -> bool:
     """Return whether white space separates two neighboring tokens of a row."""
     gap = token.x0 - last.x1
     height = max(last.height, token.height)
     if token.index == last.index + 1 and token.gap != "\n":
         return token.gap == " "
-    if gap < -_OVERLAPPING * height:
+    if gap < -_MAX_OVERLAP * height:
         return True
-    reach = _IDEOGRAPH_GAP if _parts_ideographs(last, token) else _TOUCHING
-    return gap > reach * height
+    max_gap = _MAX_IDEOGRAPH_GAP if _is_ideograph_boundary(last, token) else _MAX_TOUCHING_GAP
+    return gap > max_gap * height
 
 
-def _parts_ideographs(last: Token, token: Token) -> bool:
+def _is_ideograph_boundary(last: Token, token: Token) -> bool:
     """Return whether a word ends between two neighboring tokens without white space."""
     return bool(_IDEOGRAPH.match(last.text[-1]) or _IDEOGRAPH.match(token.text[0]))
 
 
-def _around(boxes: Sequence[Box]) -> Box:
+def _enclose_boxes(boxes: Sequence[Box]) -> Box:
+    """Return the smallest box around all boxes."""
     x0, y0, x1, y1 = zip(*boxes, strict=True)
     return min(x0), min(y0), max(x1), max(y1)

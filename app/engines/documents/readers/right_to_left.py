@@ -9,8 +9,10 @@ logical to visual order.
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 
-from app.engines.documents.readers.tokens import Glyph
+from app.engines.documents.readers.segments import Glyph
 
 LETTERS = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
@@ -19,8 +21,8 @@ _CLOSING = {")": "(", "]": "[", "}": "{", "\u00bb": "\u00ab", "\u203a": "\u2039"
 _OPENING = frozenset(_CLOSING.values())
 _MIRRORED = str.maketrans({**_CLOSING, **{left: right for right, left in _CLOSING.items()}})
 _LEFT, _RIGHT, _NUMBER, _NEUTRAL = "left", "right", "number", "neutral"
-_CLASSES = {"L": _LEFT, "R": _RIGHT, "AL": _RIGHT, "EN": _NUMBER, "AN": _NUMBER}
-_BESIDE_NUMBERS = {"ES", "CS", "ET"}
+_DIRECTION_CLASSES = {"L": _LEFT, "R": _RIGHT, "AL": _RIGHT, "EN": _NUMBER, "AN": _NUMBER}
+_NUMBER_SEPARATORS = {"ES", "CS", "ET"}
 
 
 def is_right_to_left(texts: Iterable[str]) -> bool:
@@ -42,95 +44,91 @@ def combine_marks(glyphs: Sequence[Glyph]) -> list[Glyph]:
     letters = [glyph for glyph in glyphs if not unicodedata.combining(glyph.text[0])]
     marks = [glyph for glyph in glyphs if unicodedata.combining(glyph.text[0])]
     if not letters:
-        return sorted(glyphs, key=_middle)
-    letters.sort(key=_middle)
+        return sorted(glyphs, key=_get_center)
+    letters.sort(key=_get_center)
     for mark in marks:
-        place = min(range(len(letters)), key=lambda index: _distance(letters[index], mark))
-        base = letters[place]
-        letters[place] = Glyph(base.text + mark.text, base.box)
+        nearest = min(range(len(letters)), key=lambda index: _get_distance(letters[index], mark))
+        base = letters[nearest]
+        letters[nearest] = Glyph(base.text + mark.text, base.box)
     return letters
 
 
-def _middle(glyph: Glyph) -> float:
+def _get_center(glyph: Glyph) -> float:
     return (glyph.box[0] + glyph.box[2]) / 2
 
 
-def _distance(base: Glyph, mark: Glyph) -> float:
-    return abs(_middle(base) - _middle(mark))
+def _get_distance(base: Glyph, mark: Glyph) -> float:
+    return abs(_get_center(base) - _get_center(mark))
 
 
-def to_logical(visual: Sequence[Glyph], *, right_to_left: bool) -> list[Glyph]:
+def convert_to_logical_order(visual: Sequence[Glyph], *, right_to_left: bool) -> list[Glyph]:
     """Return the glyphs of a row, given from left to right, in the order in which they are read.
 
     Args:
         visual: The glyphs, including the spaces between words.
         right_to_left: Whether the row as a whole runs from right to left.
     """
-    classes = _join_numbers(visual, [_class(glyph.text[0]) for glyph in visual])
+    classes = _classify_number_separators(
+        visual, [_classify_character(glyph.text[0]) for glyph in visual]
+    )
     if right_to_left:
-        return _turn(visual, classes)
-    read: list[Glyph] = []
+        return _reverse_row(visual, classes)
+    logical: list[Glyph] = []
     start = 0
-    for first, end in _right_to_left_spans(classes):
-        read += visual[start:first]
-        read += _turn(visual[first:end], classes[first:end])
+    for first, end in _find_right_to_left_spans(classes):
+        logical += visual[start:first]
+        logical += _reverse_row(visual[first:end], classes[first:end])
         start = end
-    return [*read, *visual[start:]]
+    return [*logical, *visual[start:]]
 
 
-def _class(char: str) -> str:
-    return _CLASSES.get(unicodedata.bidirectional(char), _NEUTRAL)
+def _classify_character(char: str) -> str:
+    """Return whether a character is left-to-right, right-to-left, part of a number, or neutral."""
+    return _DIRECTION_CLASSES.get(unicodedata.bidirectional(char), _NEUTRAL)
 
 
-def _join_numbers(visual: Sequence[Glyph], classes: list[str]) -> list[str]:
+def _classify_number_separators(visual: Sequence[Glyph], classes: list[str]) -> list[str]:
     """Classify separators inside numbers, and signs and currencies next to them, as numbers."""
-    joined = list(classes)
+    result = list(classes)
     for index, glyph in enumerate(visual):
-        kind = unicodedata.bidirectional(glyph.text[0])
-        if kind not in _BESIDE_NUMBERS:
+        bidirectional_type = unicodedata.bidirectional(glyph.text[0])
+        if bidirectional_type not in _NUMBER_SEPARATORS:
             continue
-        before = index > 0 and joined[index - 1] == _NUMBER
+        before = index > 0 and result[index - 1] == _NUMBER
         after = index + 1 < len(classes) and classes[index + 1] == _NUMBER
-        if (before and after) or (kind == "ET" and (before or after)):
-            joined[index] = _NUMBER
-    return joined
+        if (before and after) or (bidirectional_type == "ET" and (before or after)):
+            result[index] = _NUMBER
+    return result
 
 
-def _right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
+def _find_right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
     """Return the spans of right-to-left letters, including what is between them."""
     spans: list[tuple[int, int]] = []
     is_open = False
-    for index, kind in enumerate(classes):
-        if kind == _RIGHT and is_open:
+    for index, character_class in enumerate(classes):
+        if character_class == _RIGHT and is_open:
             spans[-1] = (spans[-1][0], index + 1)
-        elif kind == _RIGHT:
+        elif character_class == _RIGHT:
             spans.append((index, index + 1))
             is_open = True
-        elif kind == _LEFT:
+        elif character_class == _LEFT:
             is_open = False
     return spans
 
 
-def _turn(visual: Sequence[Glyph], classes: Sequence[str]) -> list[Glyph]:
+def _reverse_row(visual: Sequence[Glyph], classes: Sequence[str]) -> list[Glyph]:
     """Reverse a row, except for runs of numbers and of left-to-right scripts."""
-    read: list[Glyph] = []
-    turned: list[bool] = []
-    run: list[Glyph] = []
-    for glyph, is_turned in zip(reversed(visual), reversed(_turned(classes)), strict=True):
-        if is_turned:
-            read += [*run[::-1], glyph]
-            turned += [False] * len(run) + [True]
-            run = []
-        else:
-            run.append(glyph)
-    read += run[::-1]
-    turned += [False] * len(run)
-    return _pair_brackets(read, turned)
+    flagged = list(zip(visual, _find_reversed_glyphs(classes), strict=True))
+    logical: list[tuple[Glyph, bool]] = []
+    for is_reversed, group in groupby(reversed(flagged), key=itemgetter(1)):
+        run = list(group)
+        logical += run if is_reversed else reversed(run)
+    return _mirror_brackets(logical)
 
 
-def _turned(classes: Sequence[str]) -> list[bool]:
+def _find_reversed_glyphs(classes: Sequence[str]) -> list[bool]:
     """Return for each glyph of a right-to-left row whether it is outside left-to-right runs."""
-    turned = [kind in (_RIGHT, _NEUTRAL) for kind in classes]
+    is_reversed = [character_class in (_RIGHT, _NEUTRAL) for character_class in classes]
     index = 0
     while index < len(classes):
         end = index
@@ -140,27 +138,28 @@ def _turned(classes: Sequence[str]) -> list[bool]:
             sides = classes[index - 1], classes[end]
             # Two numbers separated by a space are read from right to left.
             if _RIGHT not in sides and sides != (_NUMBER, _NUMBER):
-                turned[index:end] = [False] * (end - index)
+                is_reversed[index:end] = [False] * (end - index)
         index = max(end, index + 1)
-    return turned
+    return is_reversed
 
 
-def _pair_brackets(glyphs: list[Glyph], turned: Sequence[bool]) -> list[Glyph]:
-    """Mirror the brackets among the turned glyphs if they do not match.
+def _mirror_brackets(flagged: Sequence[tuple[Glyph, bool]]) -> list[Glyph]:
+    """Return the glyphs, with mirrored brackets where they do not match.
 
-    A closing bracket before its opening bracket means that the file stores the displayed shapes.
+    Only glyphs with the flag True run from right to left. A closing bracket before its opening
+    bracket means that the file stores the displayed shapes.
     """
     depth = 0
-    for glyph, is_turned in zip(glyphs, turned, strict=True):
-        if is_turned and glyph.text in _OPENING:
+    for glyph, is_reversed in flagged:
+        if is_reversed and glyph.text in _OPENING:
             depth += 1
-        elif is_turned and glyph.text in _CLOSING:
+        elif is_reversed and glyph.text in _CLOSING:
             depth -= 1
         if depth < 0:
             break
     else:
-        return glyphs
+        return [glyph for glyph, _ in flagged]
     return [
-        glyph._replace(text=glyph.text.translate(_MIRRORED)) if is_turned else glyph
-        for glyph, is_turned in zip(glyphs, turned, strict=True)
+        glyph._replace(text=glyph.text.translate(_MIRRORED)) if is_reversed else glyph
+        for glyph, is_reversed in flagged
     ]

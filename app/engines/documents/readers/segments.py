@@ -1,13 +1,60 @@
-"""Represent runs of words on one line, and find the gaps in them."""
+"""Represent the words of a page before they are sorted, and runs of words on one line."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
-from app.engines.documents.readers.tokens import Token
+MIN_GUTTER = 0.45  # of a line's height; the minimum width of a gutter
+WIDE_GAP_FACTOR = 1.6  # times the usual gap of a line; such gaps are wide
 
-LEAST_GUTTER = 0.45  # of a line's height; the minimum width of a gutter
-WIDER = 1.6  # times the usual gap of a line; such gaps are wide
+Box = tuple[float, float, float, float]
+"""The sides x0, y0, x1, y1 in points, measured from the top left of the page."""
+
+
+class Glyph(NamedTuple):
+    """The characters at one position of the page."""
+
+    text: str
+    box: Box
+
+
+@dataclass(eq=False, slots=True)
+class Token:
+    """A word or a part of a word, with its position in points from the top left of the page.
+
+    `x0`, `y0`, `x1`, `y1` enclose the ink; `top` and `bottom` are those of the font, which all
+    words of a line share. `index` is the token's position in file order, and `gap` the text in the
+    file between it and the previous token: nothing, a space or a line feed. `glyphs` is only set
+    on pages with letters that run from right to left.
+    """
+
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    top: float
+    bottom: float
+    index: int
+    gap: str
+    glyphs: list[Glyph] | None
+
+    @property
+    def box(self) -> Box:
+        """Return the box of the ink."""
+        return self.x0, self.y0, self.x1, self.y1
+
+    @property
+    def height(self) -> float:
+        """Return the height of the font in points."""
+        return self.bottom - self.top
+
+    @property
+    def middle(self) -> float:
+        """Return the vertical center of the font in points."""
+        return (self.top + self.bottom) / 2
 
 
 class Segment:
@@ -31,7 +78,7 @@ class Segment:
         return (self.top + self.bottom) / 2
 
     @classmethod
-    def of(cls, tokens: Sequence[Token]) -> "Segment":
+    def from_tokens(cls, tokens: Sequence[Token]) -> "Segment":
         """Build a segment from tokens that are sorted from left to right."""
         segment = cls(tokens[0])
         for token in tokens[1:]:
@@ -49,14 +96,14 @@ class Segment:
 def find_wide_gaps(segment: Segment) -> list[int]:
     """Return the indexes of the words after gaps that are wider than usual for the line."""
     gaps = get_gap_widths(segment)
-    if not gaps or max(gaps) < LEAST_GUTTER * segment.height:
+    if not gaps or max(gaps) < MIN_GUTTER * segment.height:
         return []
-    return find_gaps(segment, max(LEAST_GUTTER * segment.height, WIDER * median(gaps)))
+    return find_gaps(segment, max(MIN_GUTTER * segment.height, WIDE_GAP_FACTOR * median(gaps)))
 
 
-def find_gaps(segment: Segment, least: float) -> list[int]:
-    """Return the indexes of the words after gaps of at least `least` points."""
-    return [index for index, gap in enumerate(get_gap_widths(segment), start=1) if gap >= least]
+def find_gaps(segment: Segment, min_width: float) -> list[int]:
+    """Return the indexes of the words after gaps of at least `min_width` points."""
+    return [index for index, gap in enumerate(get_gap_widths(segment), start=1) if gap >= min_width]
 
 
 def get_gap_widths(segment: Segment) -> list[float]:

@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import Row
 
-from app.engines.conditions import METADATA, Compiled, Facts, compile_conditions
+from app.engines.conditions import METADATA, CompiledConditions, Facts, compile_conditions
 from app.workflow.routing_rules.models import RoutingRule
 
 _CACHE_SIZE = 1000
@@ -23,7 +23,7 @@ class Rule:
     name: str
     position: int
     enabled: bool
-    compiled: Compiled
+    compiled: CompiledConditions
     stop: bool
     team_id: UUID | None
     user_id: UUID | None
@@ -53,7 +53,7 @@ def compile_rule(record: RoutingRule) -> Rule:
     )
 
 
-def compile_cached(conditions: dict[str, Any]) -> Compiled:
+def compile_cached(conditions: dict[str, Any]) -> CompiledConditions:
     """Compile conditions. Raises `app.engines.conditions.ConditionError`.
 
     The cache key is the content of the conditions, so an edited rule needs no invalidation.
@@ -62,7 +62,7 @@ def compile_cached(conditions: dict[str, Any]) -> Compiled:
 
 
 @lru_cache(_CACHE_SIZE)
-def _compile_json(conditions: bytes) -> Compiled:
+def _compile_json(conditions: bytes) -> CompiledConditions:
     return compile_conditions(orjson.loads(conditions))
 
 
@@ -106,7 +106,7 @@ class RuleSet:
         """Return the matching enabled rules in order, up to the first that stops."""
         indexes = self._without_key.copy()
         for attribute, table in self._by_text.items():
-            text = document.folded(attribute)
+            text = document.get_folded(attribute)
             if text is not None:
                 indexes += table.get(text, ())
         indexes.sort()

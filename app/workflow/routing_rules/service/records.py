@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 from uuid import UUID
 
-from app.engines.conditions import Compiled, ConditionError
+from app.engines.conditions import CompiledConditions, ConditionError
 from app.identity.members.eligibility import find_eligible
 from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
@@ -171,7 +171,7 @@ def _request_routing(requested_by: UUID, *, apply: bool) -> None:
         events.emit(REQUESTED, payload)
 
 
-def validate_conditions(value: dict[str, Any], prefix: str = "") -> Compiled:
+def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledConditions:
     """Compile conditions. Raises 400 on the path of the first invalid one."""
     try:
         return compiled_rules.compile_cached(value)
