@@ -3,7 +3,7 @@
 from marshmallow import ValidationError
 
 from app.billing.periods.service import MONTH, get_bounds
-from app.kit.api.fields import Data, Int, Schema, Str, UtcDateTime
+from app.kit.api.fields import Data, Int, Response, Schema, Str, UtcDateTime
 
 
 class Month(Str):
@@ -28,11 +28,11 @@ class ClosePeriod(Schema):
     period = Month(required=True)
 
 
-class BillingPeriod(Schema):
+class BillingPeriod(Response):
     """A closed month; `from` is inclusive and `to` exclusive."""
 
-    period = Str(required=True)
-    from_ = UtcDateTime(required=True, data_key="from", attribute="from")
-    to = UtcDateTime(required=True)
-    organizations = Int(required=True, metadata={"description": "Number of organizations billed."})
-    closed_at = UtcDateTime(required=True)
+    period = Str()
+    from_ = UtcDateTime(data_key="from", attribute="from")
+    to = UtcDateTime()
+    organizations = Int(description="Number of organizations billed.")
+    closed_at = UtcDateTime()

@@ -11,6 +11,7 @@ from app.kit.api.fields import (
     List,
     Nested,
     OneOf,
+    Response,
     Schema,
     Str,
     UtcDateTime,
@@ -44,17 +45,14 @@ class ExportFilter(Schema):
     statuses = List(
         Str(validate=OneOf(TAG_SET_STATUSES)),
         validate=Length(min=1, max=16),
-        metadata={
-            "description": "By default `accepted`, or every status if `include.tags` is `latest` or"
-            " `all`."
-        },
+        description=(
+            "By default `accepted`, or every status if `include.tags` is `latest` or `all`."
+        ),
     )
-    created_after = UtcDateTime(
-        metadata={"description": f"When the tag set was created. {_PERIOD_TEXT}"}
-    )
+    created_after = UtcDateTime(description=f"When the tag set was created. {_PERIOD_TEXT}")
     created_before = UtcDateTime()
     decided_after = UtcDateTime(
-        metadata={"description": f"When the tag set was accepted or rejected. {_PERIOD_TEXT}"}
+        description=f"When the tag set was accepted or rejected. {_PERIOD_TEXT}"
     )
     decided_before = UtcDateTime()
     artifact_ids = List(Uuid(), validate=Length(min=1, max=MAX_ARTIFACT_IDS))
@@ -64,12 +62,10 @@ class ExportFilter(Schema):
 class ExportInclude(Schema):
     """The selection of tag sets per document, and of the parts of each tag set."""
 
-    tags = Str(validate=OneOf(TAG_SET_SELECTIONS), metadata={"description": _TAGS_TEXT})
-    evidence = Bool(
-        metadata={"description": "Evidence of each tag. On by default if the format keeps it."}
-    )
-    text = Bool(metadata={"description": "The document's text. Off by default."})
-    history = Bool(metadata={"description": "Every saved revision of the tags. Off by default."})
+    tags = Str(validate=OneOf(TAG_SET_SELECTIONS), description=_TAGS_TEXT)
+    evidence = Bool(description="Evidence of each tag. On by default if the format keeps it.")
+    text = Bool(description="The document's text. Off by default.")
+    history = Bool(description="Every saved revision of the tags. Off by default.")
 
 
 class CreateExport(Schema):
@@ -79,79 +75,73 @@ class CreateExport(Schema):
         data_key="format",
         required=True,
         max_length=64,
-        metadata={"description": "The id of an export format, see `/export-formats`."},
+        description="The id of an export format, see `/export-formats`.",
     )
     where = Nested(ExportFilter, data_key="filter", load_default=dict)
-    options = JsonObject(load_default=dict, metadata={"description": "Options of the format."})
+    options = JsonObject(load_default=dict, description="Options of the format.")
     include = Nested(ExportInclude, load_default=dict)
 
 
-class AppliedFilter(Schema):
+class AppliedFilter(Response):
     """The filter as it was applied; members that were omitted are null."""
 
-    schema_id = Uuid(required=True, allow_none=True)
-    statuses = List(Str(), required=True)
-    created_after = UtcDateTime(required=True, allow_none=True)
-    created_before = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": _END_TEXT}
-    )
-    decided_after = UtcDateTime(required=True, allow_none=True)
-    decided_before = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": _END_TEXT}
-    )
-    artifact_ids = List(Uuid(), required=True, allow_none=True)
-    labeler_id = Uuid(required=True, allow_none=True)
+    schema_id = Uuid(allow_none=True)
+    statuses = List(Str())
+    created_after = UtcDateTime(allow_none=True)
+    created_before = UtcDateTime(allow_none=True, description=_END_TEXT)
+    decided_after = UtcDateTime(allow_none=True)
+    decided_before = UtcDateTime(allow_none=True, description=_END_TEXT)
+    artifact_ids = List(Uuid(), allow_none=True)
+    labeler_id = Uuid(allow_none=True)
 
 
-class AppliedInclude(Schema):
+class AppliedInclude(Response):
     """The selection as it was applied, with defaults filled in."""
 
-    tags = Str(required=True)
-    evidence = Bool(required=True)
-    text = Bool(required=True)
-    history = Bool(required=True)
+    tags = Str()
+    evidence = Bool()
+    text = Bool()
+    history = Bool()
 
 
-class ExportProgress(Schema):
+class ExportProgress(Response):
     """The progress of an export, updated about once a second while it runs."""
 
-    done = Int(required=True, metadata={"description": "Exported tag sets."})
-    total = Int(required=True, allow_none=True)
-    rate_per_second = Float(required=True, allow_none=True)
-    eta_seconds = Int(required=True, allow_none=True)
+    done = Int(description="Exported tag sets.")
+    total = Int(allow_none=True)
+    rate_per_second = Float(allow_none=True)
+    eta_seconds = Int(allow_none=True)
 
 
-class ExportError(Schema):
+class ExportError(Response):
     """The reason why an export failed."""
 
-    code = Str(required=True)
-    message = Str(required=True)
+    code = Str()
+    message = Str()
 
 
-class Export(Schema):
+class Export(Response):
     """An export job."""
 
-    id = Uuid(required=True)
-    format = Str(required=True)
-    filter = Nested(AppliedFilter, required=True)
-    options = JsonObject(required=True)
-    include = Nested(AppliedInclude, required=True)
-    status = Str(required=True, validate=OneOf(STATUSES))
-    progress = Nested(ExportProgress, required=True)
-    row_count = Int(required=True, allow_none=True, metadata={"description": "Tag sets."})
-    size_bytes = Int(required=True, allow_none=True, maximum=_MAX_BIGINT)
-    sha256 = Str(required=True, allow_none=True, metadata={"description": "SHA-256 of the file."})
-    expires_at = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": "When the file expires."}
-    )
-    download_path = Str(required=True, allow_none=True)
-    error = Nested(ExportError, required=True, allow_none=True)
-    scheduled_export_id = Uuid(required=True, allow_none=True)
-    created_by = Uuid(required=True, allow_none=True)
-    started_at = UtcDateTime(required=True, allow_none=True)
-    finished_at = UtcDateTime(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
+    id = Uuid()
+    format = Str()
+    filter = Nested(AppliedFilter)
+    options = JsonObject()
+    include = Nested(AppliedInclude)
+    status = Str(validate=OneOf(STATUSES))
+    progress = Nested(ExportProgress)
+    row_count = Int(allow_none=True, description="Tag sets.")
+    size_bytes = Int(allow_none=True, maximum=_MAX_BIGINT)
+    sha256 = Str(allow_none=True, description="SHA-256 of the file.")
+    expires_at = UtcDateTime(allow_none=True, description="When the file expires.")
+    download_path = Str(allow_none=True)
+    error = Nested(ExportError, allow_none=True)
+    scheduled_export_id = Uuid(allow_none=True)
+    created_by = Uuid(allow_none=True)
+    started_at = UtcDateTime(allow_none=True)
+    finished_at = UtcDateTime(allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
 
 
 class ExportFilters(Schema):

@@ -12,6 +12,7 @@ from app.kit.api.fields import (
     Nested,
     OneOf,
     QueryBool,
+    Response,
     Schema,
     ShownOnce,
     Str,
@@ -59,22 +60,22 @@ class WebhookFilters(Schema):
     created_before = UtcDateTime()
 
 
-class Webhook(Schema):
+class Webhook(Response):
     """A registered endpoint."""
 
-    id = Uuid(required=True)
-    url = Str(required=True)
-    events = List(_event(SUBSCRIBABLE), required=True)
-    description = Str(required=True)
-    active = Bool(required=True)
-    consecutive_failures = Int(required=True)
-    last_triggered_at = UtcDateTime(required=True, allow_none=True)
-    last_status_code = Int(required=True, allow_none=True)
-    disabled_reason = Str(required=True, allow_none=True)
-    previous_secret_expires_at = UtcDateTime(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
+    id = Uuid()
+    url = Str()
+    events = List(_event(SUBSCRIBABLE))
+    description = Str()
+    active = Bool()
+    consecutive_failures = Int()
+    last_triggered_at = UtcDateTime(allow_none=True)
+    last_status_code = Int(allow_none=True)
+    disabled_reason = Str(allow_none=True)
+    previous_secret_expires_at = UtcDateTime(allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+    revision = Int()
 
 
 class WebhookWithSecret(Webhook):
@@ -92,42 +93,40 @@ class DeliveryFilters(Schema):
     created_before = UtcDateTime()
 
 
-class DeliveryAttempt(Schema):
+class DeliveryAttempt(Response):
     """One attempt at a delivery."""
 
-    number = Int(required=True)
-    at = UtcDateTime(required=True)
-    status_code = Int(required=True, allow_none=True)
-    error = Str(required=True, allow_none=True)
-    error_kind = Str(required=True, allow_none=True)
-    duration_ms = Int(required=True)
-    response_excerpt = Str(required=True, allow_none=True)
+    number = Int()
+    at = UtcDateTime()
+    status_code = Int(allow_none=True)
+    error = Str(allow_none=True)
+    error_kind = Str(allow_none=True)
+    duration_ms = Int()
+    response_excerpt = Str(allow_none=True)
 
 
-class Delivery(Schema):
+class Delivery(Response):
     """The delivery of one event to one webhook, with all attempts."""
 
-    id = Uuid(required=True)
-    webhook_id = Uuid(required=True)
-    event = Str(required=True, validate=OneOf(CATALOGUE))
-    status = Str(required=True, validate=OneOf(_STATUSES))
-    test = Bool(required=True)
-    round = Int(
-        required=True, metadata={"description": "1 at first; increases by 1 with each redelivery."}
-    )
-    body = JsonObject(required=True, metadata={"description": "The exact bytes that are sent."})
-    attempts = List(Nested(DeliveryAttempt), required=True)
-    next_attempt_at = UtcDateTime(required=True, allow_none=True)
-    delivered_at = UtcDateTime(required=True, allow_none=True)
-    request_id = Str(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
+    id = Uuid()
+    webhook_id = Uuid()
+    event = Str(validate=OneOf(CATALOGUE))
+    status = Str(validate=OneOf(_STATUSES))
+    test = Bool()
+    round = Int(description="1 at first; increases by 1 with each redelivery.")
+    body = JsonObject(description="The exact bytes that are sent.")
+    attempts = List(Nested(DeliveryAttempt))
+    next_attempt_at = UtcDateTime(allow_none=True)
+    delivered_at = UtcDateTime(allow_none=True)
+    request_id = Str(allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
 
 
-class WebhookEvent(Schema):
+class WebhookEvent(Response):
     """An event type."""
 
-    event = Str(required=True, validate=OneOf(CATALOGUE))
-    description = Str(required=True)
-    schema = JsonObject(required=True, metadata={"description": "JSON Schema of the body."})
-    sample = JsonObject(required=True, metadata={"description": "A sample body."})
+    event = Str(validate=OneOf(CATALOGUE))
+    description = Str()
+    schema = JsonObject(description="JSON Schema of the body.")
+    sample = JsonObject(description="A sample body.")

@@ -1,7 +1,7 @@
 """Schemas of the audit log's filters and entries."""
 
 from app.kit import audit
-from app.kit.api.fields import JsonObject, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
+from app.kit.api.fields import JsonObject, Nested, OneOf, Response, Schema, Str, UtcDateTime, Uuid
 
 
 class AuditFilters(Schema):
@@ -16,41 +16,38 @@ class AuditFilters(Schema):
     created_before = UtcDateTime()
 
 
-class Actor(Schema):
+class Actor(Response):
     """Who made the change. A job or an unknown caller is `system`."""
 
-    kind = Str(required=True, validate=OneOf(audit.KINDS))
-    id = Uuid(required=True, allow_none=True)
-    label = Str(required=True)
+    kind = Str(validate=OneOf(audit.KINDS))
+    id = Uuid(allow_none=True)
+    label = Str()
 
 
-class Target(Schema):
+class Target(Response):
     """The record that changed."""
 
-    type = Str(required=True)
-    id = Uuid(required=True, allow_none=True)
-    label = Str(required=True, allow_none=True)
+    type = Str()
+    id = Uuid(allow_none=True)
+    label = Str(allow_none=True)
 
 
-class AuditEntry(Schema):
+class AuditEntry(Response):
     """Who changed which record, when and from where."""
 
-    id = Uuid(required=True)
-    at = UtcDateTime(required=True)
-    actor = Nested(Actor, required=True)
+    id = Uuid()
+    at = UtcDateTime()
+    actor = Nested(Actor)
     operation = Str(
-        required=True,
-        allow_none=True,
-        metadata={"description": "The API operation or the job that made the change."},
+        allow_none=True, description="The API operation or the job that made the change."
     )
-    action = Str(required=True, metadata={"description": "The change, such as `webhooks.create`."})
-    target = Nested(Target, required=True)
+    action = Str(description="The change, such as `webhooks.create`.")
+    target = Nested(Target)
     changes = JsonObject(
-        required=True,
-        metadata={
-            "description": "The old and the new value of each changed member: `[from, to]`. A "
+        description=(
+            "The old and the new value of each changed member: `[from, to]`. A "
             'secret is shown as `{"secret": true}`, a large value by its `sha256` and `bytes`.'
-        },
+        )
     )
-    request_id = Str(required=True, allow_none=True)
-    ip_address = Str(required=True, allow_none=True)
+    request_id = Str(allow_none=True)
+    ip_address = Str(allow_none=True)

@@ -9,6 +9,7 @@ from app.kit.api.fields import (
     Name,
     Nested,
     OneOf,
+    Response,
     Schema,
     Str,
     UtcDateTime,
@@ -16,11 +17,11 @@ from app.kit.api.fields import (
 )
 
 
-class Login(Schema):
+class Login(Response):
     """Request body to log in with a password."""
 
-    email = Str(required=True, max_length=320)
-    password = Str(required=True, max_length=1024)
+    email = Str(max_length=320)
+    password = Str(max_length=1024)
 
 
 class Register(Login):
@@ -30,50 +31,50 @@ class Register(Login):
     organization_name = Name()
 
 
-class ResetRequest(Schema):
+class ResetRequest(Response):
     """Request body to request a password reset."""
 
-    email = Str(required=True, max_length=320)
+    email = Str(max_length=320)
 
 
-class ResetConfirmation(Schema):
+class ResetConfirmation(Response):
     """Request body to set a new password with an emailed token."""
 
-    token = Str(required=True, max_length=200)
-    password = Str(required=True, max_length=1024)
+    token = Str(max_length=200)
+    password = Str(max_length=1024)
 
 
-class PasswordChange(Schema):
+class PasswordChange(Response):
     """Request body to change a password."""
 
-    current_password = Str(required=True, max_length=1024)
-    new_password = Str(required=True, max_length=1024)
+    current_password = Str(max_length=1024)
+    new_password = Str(max_length=1024)
 
 
-class EmailChangeRequest(Schema):
+class EmailChangeRequest(Response):
     """Request body to change or confirm an email address."""
 
-    email = Str(required=True, max_length=320)
-    password = Str(required=True, max_length=1024)
+    email = Str(max_length=320)
+    password = Str(max_length=1024)
 
 
-class EmailConfirmation(Schema):
+class EmailConfirmation(Response):
     """Request body to confirm an email address with an emailed token."""
 
-    token = Str(required=True, max_length=200)
+    token = Str(max_length=200)
 
 
-class EmailedLink(Schema):
+class EmailedLink(Response):
     """A link will be emailed, if the address qualifies for one."""
 
-    expires_in = Int(required=True, metadata={"description": "Lifetime of the link in seconds."})
+    expires_in = Int(description="Lifetime of the link in seconds.")
 
 
-class ConfirmedEmail(Schema):
+class ConfirmedEmail(Response):
     """The account's current email address."""
 
-    email = Str(required=True)
-    email_verified = Bool(required=True)
+    email = Str()
+    email_verified = Bool()
 
 
 class SessionFilters(Schema):
@@ -83,54 +84,50 @@ class SessionFilters(Schema):
     created_before = UtcDateTime()
 
 
-class ActiveSession(Schema):
+class ActiveSession(Response):
     """An active session."""
 
-    id = Uuid(required=True)
-    method = Str(required=True, validate=OneOf(("password", "oidc", "saml")))
-    issued_at = UtcDateTime(required=True)
-    expires_at = UtcDateTime(required=True)
-    last_seen_at = UtcDateTime(required=True)
-    ip_address = Str(required=True, allow_none=True)
-    user_agent = Str(required=True, allow_none=True)
-    current = Bool(required=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
+    id = Uuid()
+    method = Str(validate=OneOf(("password", "oidc", "saml")))
+    issued_at = UtcDateTime()
+    expires_at = UtcDateTime()
+    last_seen_at = UtcDateTime()
+    ip_address = Str(allow_none=True)
+    user_agent = Str(allow_none=True)
+    current = Bool()
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
 
 
-class SessionsRevoked(Schema):
+class SessionsRevoked(Response):
     """The number of revoked sessions."""
 
-    revoked = Int(required=True)
+    revoked = Int()
 
 
-class LoginResult(Schema):
+class LoginResult(Response):
     """An access token with its user and the user's organizations."""
 
-    access_token = Str(required=True)
-    token_type = Str(required=True)
-    expires_in = Int(required=True, metadata={"description": "Lifetime in seconds."})
-    user = Nested(UserSummary, required=True)
-    organizations = List(Nested(OrganizationSummary), required=True)
+    access_token = Str()
+    token_type = Str()
+    expires_in = Int(description="Lifetime in seconds.")
+    user = Nested(UserSummary)
+    organizations = List(Nested(OrganizationSummary))
 
 
-class ApiKeySummary(Schema):
+class ApiKeySummary(Response):
     """The API key of the request."""
 
-    id = Uuid(required=True)
-    name = Str(required=True)
-    read_only = Bool(required=True)
+    id = Uuid()
+    name = Str()
+    read_only = Bool()
 
 
-class SessionInfo(Schema):
+class SessionInfo(Response):
     """The owner of a token or API key; a key acts on behalf of the user who created it."""
 
-    user = Nested(UserSummary, required=True)
-    organizations = List(Nested(OrganizationSummary), required=True)
-    session_id = Uuid(required=True, allow_none=True)
-    api_key = Nested(ApiKeySummary, required=True, allow_none=True)
-    expires_at = UtcDateTime(
-        required=True,
-        allow_none=True,
-        metadata={"description": "Null for an API key that never expires."},
-    )
+    user = Nested(UserSummary)
+    organizations = List(Nested(OrganizationSummary))
+    session_id = Uuid(allow_none=True)
+    api_key = Nested(ApiKeySummary, allow_none=True)
+    expires_at = UtcDateTime(allow_none=True, description="Null for an API key that never expires.")

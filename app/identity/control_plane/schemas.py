@@ -11,6 +11,7 @@ from app.kit.api.fields import (
     Name,
     Nested,
     OneOf,
+    Response,
     Schema,
     Str,
     UtcDateTime,
@@ -67,28 +68,26 @@ class SuspendOrganization(Schema):
 class Owner(UserSummary):
     """The owner of a provisioned organization."""
 
-    created = Bool(required=True, metadata={"description": "Whether the account is new."})
+    created = Bool(description="Whether the account is new.")
 
 
-class ManagedOrganization(Schema):
+class ManagedOrganization(Response):
     """An organization, as the operator sees it."""
 
-    id = Uuid(required=True)
-    slug = Str(required=True)
-    name = Str(required=True)
-    status = Str(required=True, validate=OneOf(("active", "suspended", "closed", "erased")))
-    plan = Str(required=True, validate=OneOf(PLANS))
-    limits = JsonObject(
-        required=True, metadata={"description": "Limits that differ from the plan."}
-    )
-    suspended_at = UtcDateTime(required=True, allow_none=True)
-    suspension_reason = Str(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
+    id = Uuid()
+    slug = Str()
+    name = Str()
+    status = Str(validate=OneOf(("active", "suspended", "closed", "erased")))
+    plan = Str(validate=OneOf(PLANS))
+    limits = JsonObject(description="Limits that differ from the plan.")
+    suspended_at = UtcDateTime(allow_none=True)
+    suspension_reason = Str(allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+    revision = Int()
 
 
 class ProvisionedOrganization(ManagedOrganization):
     """A provisioned organization with its owner."""
 
-    owner = Nested(Owner, required=True)
+    owner = Nested(Owner)

@@ -1,7 +1,18 @@
 """Request and response schemas of invitations."""
 
 from app.identity.users.schemas import UserSummary
-from app.kit.api.fields import Bool, List, Name, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
+from app.kit.api.fields import (
+    Bool,
+    List,
+    Name,
+    Nested,
+    OneOf,
+    Response,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+)
 from app.kit.permissions import Role
 
 ROLES = [role.name for role in Role]
@@ -13,18 +24,18 @@ class Inviter(UserSummary):
     """The user who sent an invitation."""
 
 
-class Invitation(Schema):
+class Invitation(Response):
     """An invitation. Its token is in the email only."""
 
-    id = Uuid(required=True)
-    email = Str(required=True)
-    role = Str(required=True, validate=OneOf(ROLES))
-    team_ids = List(Uuid(), required=True)
-    status = Str(required=True, validate=OneOf(STATES))
-    expires_at = UtcDateTime(required=True)
-    invited_by = Nested(Inviter, required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
+    id = Uuid()
+    email = Str()
+    role = Str(validate=OneOf(ROLES))
+    team_ids = List(Uuid())
+    status = Str(validate=OneOf(STATES))
+    expires_at = UtcDateTime()
+    invited_by = Nested(Inviter, allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
 
 
 class InvitationFilters(Schema):
@@ -43,26 +54,23 @@ class CreateInvitation(Schema):
     team_ids = List(Uuid(), max_items=MAX_TEAMS)
 
 
-class InvitingOrganization(Schema):
+class InvitingOrganization(Response):
     """The organization that an invitation is for."""
 
-    slug = Str(required=True)
-    name = Str(required=True)
+    slug = Str()
+    name = Str()
 
 
-class InvitationPreview(Schema):
+class InvitationPreview(Response):
     """An invitation, as the holder of its token sees it."""
 
-    organization = Nested(InvitingOrganization, required=True)
-    email = Str(required=True)
-    role = Str(required=True)
-    inviter_name = Str(required=True, allow_none=True)
-    expires_at = UtcDateTime(required=True)
+    organization = Nested(InvitingOrganization)
+    email = Str()
+    role = Str()
+    inviter_name = Str(allow_none=True)
+    expires_at = UtcDateTime()
     has_account = Bool(
-        required=True,
-        metadata={
-            "description": "Whether the address has an account, whose password is then required."
-        },
+        description="Whether the address has an account, whose password is then required."
     )
 
 

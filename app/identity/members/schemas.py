@@ -1,7 +1,7 @@
 """Schemas of requests and responses about members."""
 
 from app.identity.users.schemas import UserSummary
-from app.kit.api.fields import Int, List, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
+from app.kit.api.fields import Int, List, Nested, OneOf, Response, Schema, Str, UtcDateTime, Uuid
 from app.kit.permissions import Role
 
 ROLES = [role.name for role in Role]
@@ -11,40 +11,34 @@ class MemberUser(UserSummary):
     """The user account of a member."""
 
 
-class MemberTeam(Schema):
+class MemberTeam(Response):
     """A team of a member."""
 
-    id = Uuid(required=True)
-    name = Str(required=True)
+    id = Uuid()
+    name = Str()
 
 
-class Member(Schema):
+class Member(Response):
     """A member of the organization, identified by the id of the user."""
 
-    id = Uuid(required=True)
-    user = Nested(MemberUser, required=True)
-    role = Str(required=True, validate=OneOf(ROLES))
-    teams = List(Nested(MemberTeam), required=True)
-    joined_at = UtcDateTime(required=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
+    id = Uuid()
+    user = Nested(MemberUser)
+    role = Str(validate=OneOf(ROLES))
+    teams = List(Nested(MemberTeam))
+    joined_at = UtcDateTime()
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+    revision = Int()
 
 
 class MemberFilters(Schema):
     """Query parameters that filter a list of members."""
 
     role = Str(validate=OneOf(ROLES))
-    q = Str(
-        min_length=1, max_length=200, metadata={"description": "Part of a name or email address."}
-    )
+    q = Str(min_length=1, max_length=200, description="Part of a name or email address.")
     team_id = Uuid()
-    created_after = UtcDateTime(
-        metadata={"description": "Only members who joined at or after this time."}
-    )
-    created_before = UtcDateTime(
-        metadata={"description": "Only members who joined before this time."}
-    )
+    created_after = UtcDateTime(description="Only members who joined at or after this time.")
+    created_before = UtcDateTime(description="Only members who joined before this time.")
 
 
 class UpdateMember(Schema):

@@ -7,6 +7,7 @@ from app.kit.api.fields import (
     Name,
     Nested,
     OneOf,
+    Response,
     Schema,
     Str,
     UtcDateTime,
@@ -25,80 +26,59 @@ class OrganizationFilters(Schema):
     created_before = UtcDateTime()
 
 
-class OrganizationSummary(Schema):
+class OrganizationSummary(Response):
     """An organization in the login response."""
 
-    slug = Str(required=True)
-    name = Str(required=True)
-    role = Str(required=True, validate=OneOf(Role.__members__))
+    slug = Str()
+    name = Str()
+    role = Str(validate=OneOf(Role.__members__))
 
 
-class AiProvider(Schema):
+class AiProvider(Response):
     """The AI provider that reads documents to suggest values."""
 
-    kind = Str(required=True, validate=OneOf(PROVIDERS))
-    base_url = Str(required=True, allow_none=True)
-    model = Str(required=True, allow_none=True)
-    api_key_set = Bool(
-        required=True,
-        metadata={"description": "Whether a key is set; the key itself is never returned."},
-    )
+    kind = Str(validate=OneOf(PROVIDERS))
+    base_url = Str(allow_none=True)
+    model = Str(allow_none=True)
+    api_key_set = Bool(description="Whether a key is set; the key itself is never returned.")
 
 
-class OrganizationSettings(Schema):
+class OrganizationSettings(Response):
     """An organization's settings."""
 
-    locale = Str(required=True, metadata={"description": "Language tag (BCP 47)."})
-    time_zone = Str(required=True, metadata={"description": "IANA time zone."})
+    locale = Str(description="Language tag (BCP 47).")
+    time_zone = Str(description="IANA time zone.")
     retention_days = Int(
-        required=True,
         allow_none=True,
         minimum=1,
-        metadata={
-            "description": "Days to keep documents, whatever their status; null means forever."
-        },
+        description="Days to keep documents, whatever their status; null means forever.",
     )
     claim_minutes = Int(
-        required=True,
-        minimum=1,
-        metadata={"description": "Minutes after which a claim expires unless it is renewed."},
+        minimum=1, description="Minutes after which a claim expires unless it is renewed."
     )
     draft_hours = Int(
-        required=True,
         minimum=1,
-        metadata={
-            "description": "Hours after a claim ends for which a begun draft keeps its document."
-        },
+        description="Hours after a claim ends for which a begun draft keeps its document.",
     )
-    allow_self_review = Bool(
-        required=True, metadata={"description": "Whether reviewers may review their own tag sets."}
-    )
-    ai_provider = Nested(AiProvider, required=True)
+    allow_self_review = Bool(description="Whether reviewers may review their own tag sets.")
+    ai_provider = Nested(AiProvider)
 
 
-class Organization(Schema):
+class Organization(Response):
     """An organization, as its members see it."""
 
-    id = Uuid(required=True)
-    slug = Str(required=True)
-    name = Str(required=True)
-    settings = Nested(OrganizationSettings, required=True)
-    role = Str(
-        required=True,
-        validate=OneOf(Role.__members__),
-        metadata={"description": "The role of the caller."},
-    )
-    plan = Str(required=True, validate=OneOf(PLANS))
-    status = Str(required=True, validate=OneOf(("active", "suspended", "closed")))
-    closed_at = UtcDateTime(required=True, allow_none=True)
-    erase_after = UtcDateTime(
-        required=True,
-        allow_none=True,
-        metadata={"description": "When a closed organization is erased."},
-    )
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
+    id = Uuid()
+    slug = Str()
+    name = Str()
+    settings = Nested(OrganizationSettings)
+    role = Str(validate=OneOf(Role.__members__), description="The role of the caller.")
+    plan = Str(validate=OneOf(PLANS))
+    status = Str(validate=OneOf(("active", "suspended", "closed")))
+    closed_at = UtcDateTime(allow_none=True)
+    erase_after = UtcDateTime(allow_none=True, description="When a closed organization is erased.")
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+    revision = Int()
 
 
 class AiProviderInput(Schema):

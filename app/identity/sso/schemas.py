@@ -9,6 +9,7 @@ from app.kit.api.fields import (
     Name,
     Nested,
     OneOf,
+    Response,
     Schema,
     Str,
     UtcDateTime,
@@ -36,10 +37,10 @@ class OidcBody(Schema):
     client_secret = Name(
         allow_none=True,
         max_length=1000,
-        metadata={
-            "description": "If omitted, the stored secret is kept, provided that issuer and client "
+        description=(
+            "If omitted, the stored secret is kept, provided that issuer and client "
             "id do not change."
-        },
+        ),
     )
     scopes = List(Name(max_length=100), max_items=20, load_default=["openid", "email", "profile"])
     groups_claim = Name(max_length=100, load_default="groups")
@@ -63,14 +64,12 @@ class ConfigureSso(Schema):
     enabled = Bool(load_default=True)
     enforced = Bool(
         load_default=False,
-        metadata={"description": "Turns passwords off for the proven domains, except for owners."},
+        description="Turns passwords off for the proven domains, except for owners.",
     )
     default_role = Str(validate=_ROLES, load_default="viewer")
     require_group = Bool(
         load_default=False,
-        metadata={
-            "description": "Except for owners, only people with a group of the mapping can sign in."
-        },
+        description="Except for owners, only people with a group of the mapping can sign in.",
     )
     email_domains = List(Name(max_length=253), max_items=50, load_default=[])
     group_mapping = List(Nested(GroupMappingBody), max_items=500, load_default=[])
@@ -79,69 +78,69 @@ class ConfigureSso(Schema):
     revision = Int()
 
 
-class GroupMapping(Schema):
+class GroupMapping(Response):
     """An entry of the group mapping in a response."""
 
-    group = Str(required=True)
-    role = Str(required=True, allow_none=True, validate=_ROLES)
-    team_id = Uuid(required=True, allow_none=True)
+    group = Str()
+    role = Str(allow_none=True, validate=_ROLES)
+    team_id = Uuid(allow_none=True)
 
 
-class Oidc(Schema):
+class Oidc(Response):
     """An OpenID Connect provider, and the redirect URI to register with it."""
 
-    issuer = Str(required=True)
-    client_id = Str(required=True)
-    has_client_secret = Bool(required=True)
-    scopes = List(Str(), required=True)
-    groups_claim = Str(required=True)
-    redirect_uri = Str(required=True)
+    issuer = Str()
+    client_id = Str()
+    has_client_secret = Bool()
+    scopes = List(Str())
+    groups_claim = Str()
+    redirect_uri = Str()
 
 
-class Saml(Schema):
+class Saml(Response):
     """A SAML 2.0 provider, and the values to register with it."""
 
-    metadata_url = Str(required=True, allow_none=True)
-    metadata_xml = Str(required=True, allow_none=True)
-    name_id_format = Str(required=True, allow_none=True)
-    entity_id = Str(required=True)
-    acs_url = Str(required=True)
+    metadata_url = Str(allow_none=True)
+    metadata_xml = Str(allow_none=True)
+    name_id_format = Str(allow_none=True)
+    entity_id = Str()
+    acs_url = Str()
 
 
-class DnsRecord(Schema):
+class DnsRecord(Response):
     """The DNS record that proves a domain."""
 
-    type = Str(required=True)
-    name = Str(required=True)
-    value = Str(required=True)
+    type = Str()
+    name = Str()
+    value = Str()
 
 
-class SsoDomain(Schema):
+class SsoDomain(Response):
     """An email domain, and when the organization proved it."""
 
-    domain = Str(required=True)
-    verified_at = UtcDateTime(required=True, allow_none=True)
-    problem = Str(required=True, allow_none=True)
-    record = Nested(DnsRecord, required=True)
+    domain = Str()
+    verified_at = UtcDateTime(allow_none=True)
+    problem = Str(allow_none=True)
+    record = Nested(DnsRecord)
 
 
-class Sso(Schema):
+class Sso(Response):
     """The single sign-on configuration of an organization, without secrets."""
 
-    id = Uuid(required=True)
-    kind = Str(required=True, validate=_KINDS)
-    enabled = Bool(required=True)
-    enforced = Bool(required=True)
-    default_role = Str(required=True, validate=_ROLES)
-    require_group = Bool(required=True)
-    email_domains = List(Str(), required=True)
-    domains = List(Nested(SsoDomain), required=True)
-    group_mapping = List(Nested(GroupMapping), required=True)
-    oidc = Nested(Oidc, required=True, allow_none=True)
-    saml = Nested(Saml, required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
+    id = Uuid()
+    kind = Str(validate=_KINDS)
+    enabled = Bool()
+    enforced = Bool()
+    default_role = Str(validate=_ROLES)
+    require_group = Bool()
+    email_domains = List(Str())
+    domains = List(Nested(SsoDomain))
+    group_mapping = List(Nested(GroupMapping))
+    oidc = Nested(Oidc, allow_none=True)
+    saml = Nested(Saml, allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+    revision = Int()
 
 
 class StartSso(Schema):
@@ -153,27 +152,23 @@ class StartSso(Schema):
         allow_none=True,
         max_length=_URL_LENGTH,
         load_default=None,
-        metadata={
-            "description": "A URL whose origin is that of PUBLIC_URL or one of CORS_ORIGINS."
-        },
+        description="A URL whose origin is that of PUBLIC_URL or one of CORS_ORIGINS.",
     )
     next = Name(allow_none=True, max_length=_URL_LENGTH, load_default=None)
     code_challenge = Str(
         allow_none=True,
         max_length=43,
         load_default=None,
-        metadata={
-            "description": "S256 challenge (RFC 7636), for applications that do not use the cookie."
-        },
+        description="S256 challenge (RFC 7636), for applications that do not use the cookie.",
     )
 
 
-class SsoRedirect(Schema):
+class SsoRedirect(Response):
     """The URL to which the browser must be sent."""
 
-    redirect_url = Str(required=True)
-    kind = Str(required=True, validate=_KINDS)
-    expires_in = Int(required=True, metadata={"description": "Seconds."})
+    redirect_url = Str()
+    kind = Str(validate=_KINDS)
+    expires_in = Int(description="Seconds.")
 
 
 class OidcAnswer(Schema):
@@ -202,24 +197,22 @@ class SamlResponseForm(Schema):
         required=True,
         min_length=1,
         max_length=256 * 1024,
-        metadata={
-            "description": "The response, base64-encoded.",
-            "pattern": r"^[A-Za-z0-9+/\s]+={0,2}\s*$",
-        },
+        metadata={"pattern": r"^[A-Za-z0-9+/\s]+={0,2}\s*$"},
+        description="The response, base64-encoded.",
     )
     RelayState = Str(load_default="", max_length=200)
 
 
-class SsoCode(Schema):
+class SsoCode(Response):
     """The one-time code, if the sign-in has no redirect URI.
 
     The code is null if the person must first confirm the sign-in by email.
     """
 
-    code = Str(required=True, allow_none=True)
-    expires_in = Int(required=True, allow_none=True, metadata={"description": "Seconds."})
-    confirmation = Str(required=True, allow_none=True)
-    next = Str(required=True, allow_none=True)
+    code = Str(allow_none=True)
+    expires_in = Int(allow_none=True, description="Seconds.")
+    confirmation = Str(allow_none=True)
+    next = Str(allow_none=True)
 
 
 class ExchangeSsoCode(Schema):

@@ -16,6 +16,7 @@ from app.kit.api.fields import (
     OneOf,
     QueryBool,
     QueryInt,
+    Response,
     Schema,
     Str,
     UtcDateTime,
@@ -76,11 +77,11 @@ class AddTeamMembers(Schema):
 class TeamFilters(Schema):
     """Query parameters that filter a list of teams."""
 
-    q = Str(min_length=1, max_length=200, metadata={"description": "Part of the name."})
+    q = Str(min_length=1, max_length=200, description="Part of the name.")
     parent_id = Uuid()
-    root = QueryBool(metadata={"description": "Whether the team has no parent."})
+    root = QueryBool(description="Whether the team has no parent.")
     lead_id = Uuid()
-    member = Uuid(metadata={"description": "The id of a member of the team."})
+    member = Uuid(description="The id of a member of the team.")
     skill = Str(min_length=1, max_length=MAX_SKILL)
     created_after = UtcDateTime()
     created_before = UtcDateTime()
@@ -89,9 +90,7 @@ class TeamFilters(Schema):
 class ChartQuery(Schema):
     """Query parameters that select a part of the organization chart."""
 
-    team_id = Uuid(
-        metadata={"description": "The team to start at; by default, all teams without a parent."}
-    )
+    team_id = Uuid(description="The team to start at; by default, all teams without a parent.")
     depth = QueryInt(minimum=1, maximum=MAX_DEPTH)
     members = QueryBool(load_default=True)
 
@@ -100,60 +99,58 @@ class TeamUser(UserSummary):
     """The user account of a team member."""
 
 
-class TeamMember(Schema):
+class TeamMember(Response):
     """A member of a team."""
 
-    user = Nested(TeamUser, required=True)
-    role = Str(required=True, validate=OneOf(ROLES))
-    joined_at = UtcDateTime(required=True)
+    user = Nested(TeamUser)
+    role = Str(validate=OneOf(ROLES))
+    joined_at = UtcDateTime()
 
 
-class Team(Schema):
+class Team(Response):
     """A team with its members; the lead is first."""
 
-    id = Uuid(required=True)
-    name = Str(required=True)
-    parent_id = Uuid(required=True, allow_none=True)
-    lead_id = Uuid(required=True, allow_none=True)
-    skills = List(Str(), required=True)
-    description = Str(required=True)
-    members = List(Nested(TeamMember), required=True)
-    member_count = Int(required=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
+    id = Uuid()
+    name = Str()
+    parent_id = Uuid(allow_none=True)
+    lead_id = Uuid(allow_none=True)
+    skills = List(Str())
+    description = Str()
+    members = List(Nested(TeamMember))
+    member_count = Int()
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+    revision = Int()
 
 
 class TeamSummary(Team):
     """A team in a list."""
 
-    members = List(Nested(TeamMember), required=True, allow_none=True, metadata=_LISTED)
+    members = List(Nested(TeamMember), allow_none=True, metadata=_LISTED)
 
 
-class OrgChartTeam(Schema):
+class OrgChartTeam(Response):
     """A team in the organization chart.
 
     Below the requested depth, `children` is empty but `child_count` still counts the child teams.
     """
 
-    id = Uuid(required=True)
-    parent_id = Uuid(required=True, allow_none=True)
-    name = Str(required=True)
-    description = Str(required=True)
-    skills = List(Str(), required=True)
-    lead_id = Uuid(required=True, allow_none=True)
-    lead = Nested(TeamUser, required=True, allow_none=True)
-    member_count = Int(required=True)
-    child_count = Int(required=True)
-    members = List(Nested(TeamMember), required=True)
-    children = List(Nested("app.identity.teams.schemas.OrgChartTeam"), required=True)
+    id = Uuid()
+    parent_id = Uuid(allow_none=True)
+    name = Str()
+    description = Str()
+    skills = List(Str())
+    lead_id = Uuid(allow_none=True)
+    lead = Nested(TeamUser, allow_none=True)
+    member_count = Int()
+    child_count = Int()
+    members = List(Nested(TeamMember))
+    children = List(Nested("app.identity.teams.schemas.OrgChartTeam"))
 
 
-class OrgChart(Schema):
+class OrgChart(Response):
     """The organization chart: all teams as a tree."""
 
-    teams = List(Nested(OrgChartTeam), required=True)
-    team_count = Int(required=True)
-    member_count = Int(
-        required=True, metadata={"description": "A user who is in two teams counts twice."}
-    )
+    teams = List(Nested(OrgChartTeam))
+    team_count = Int()
+    member_count = Int(description="A user who is in two teams counts twice.")

@@ -1,22 +1,22 @@
 """Request and response schemas of users."""
 
 from app.identity.users.preferences import DEFAULT_CHANNELS
-from app.kit.api.fields import Bool, Int, Name, Nested, Schema, Str, UtcDateTime, Uuid
+from app.kit.api.fields import Bool, Int, Name, Nested, Response, Schema, Str, UtcDateTime, Uuid
 
 
-class UserSummary(Schema):
+class UserSummary(Response):
     """The id, email address and name of a user."""
 
-    id = Uuid(required=True)
-    email = Str(required=True)
-    name = Str(required=True)
+    id = Uuid()
+    email = Str()
+    name = Str()
 
 
-class NotificationChannels(Schema):
+class NotificationChannels(Response):
     """The channels of one kind of notification."""
 
-    in_app = Bool(required=True)
-    email = Bool(required=True)
+    in_app = Bool()
+    email = Bool()
 
 
 NotificationPreferences = type(
@@ -29,29 +29,25 @@ NotificationPreferences = type(
 )
 
 
-class Profile(Schema):
+class Profile(Response):
     """The caller's profile."""
 
-    id = Uuid(required=True)
-    email = Str(required=True)
-    email_verified = Bool(required=True)
-    name = Str(required=True)
-    locale = Str(required=True)
-    time_zone = Str(required=True)
-    notification_preferences = Nested(NotificationPreferences, required=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
+    id = Uuid()
+    email = Str()
+    email_verified = Bool()
+    name = Str()
+    locale = Str()
+    time_zone = Str()
+    notification_preferences = Nested(NotificationPreferences)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+    revision = Int()
 
 
 class ProfileUpdate(Schema):
     """Request body to update the caller's profile."""
 
     name = Name()
-    locale = Str(
-        max_length=35, metadata={"description": "A language tag (BCP 47), such as `de-AT`."}
-    )
-    time_zone = Str(
-        max_length=64, metadata={"description": "An IANA time zone, such as `Europe/Vienna`."}
-    )
+    locale = Str(max_length=35, description="A language tag (BCP 47), such as `de-AT`.")
+    time_zone = Str(max_length=64, description="An IANA time zone, such as `Europe/Vienna`.")
     revision = Int()

@@ -1,7 +1,7 @@
 """Query and response schemas of a document's history."""
 
 from app.kit import audit
-from app.kit.api.fields import JsonObject, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
+from app.kit.api.fields import JsonObject, Nested, OneOf, Response, Schema, Str, UtcDateTime, Uuid
 
 KINDS = ("artifact", "tag_set", "comment")
 
@@ -13,66 +13,53 @@ class HistoryFilters(Schema):
     created_before = UtcDateTime()
 
 
-class HistoryActor(Schema):
+class HistoryActor(Response):
     """Actor of an entry; background jobs are `system`."""
 
-    kind = Str(required=True, validate=OneOf(audit.KINDS))
-    id = Uuid(required=True, allow_none=True)
-    label = Str(required=True)
+    kind = Str(validate=OneOf(audit.KINDS))
+    id = Uuid(allow_none=True)
+    label = Str()
 
 
-class RoutingRuleReference(Schema):
+class RoutingRuleReference(Response):
     """A routing rule with the name that it had at the time."""
 
-    id = Uuid(required=True)
-    name = Str(required=True)
+    id = Uuid()
+    name = Str()
 
 
-class HistoryEntry(Schema):
+class HistoryEntry(Response):
     """One entry of the history."""
 
-    id = Uuid(required=True)
-    at = UtcDateTime(required=True)
+    id = Uuid()
+    at = UtcDateTime()
     kind = Str(
-        required=True,
         validate=OneOf(KINDS),
-        metadata={
-            "description": "What the entry is about: the document, a tag set of it, or a comment."
-        },
+        description="What the entry is about: the document, a tag set of it, or a comment.",
     )
     action = Str(
-        required=True,
-        metadata={
-            "description": "For example `artifacts.update`, `tag_sets.submit` or `tag_sets.reject`."
-        },
+        description="For example `artifacts.update`, `tag_sets.submit` or `tag_sets.reject`."
     )
-    actor = Nested(HistoryActor, required=True)
-    tag_set_id = Uuid(required=True, allow_none=True)
-    comment_id = Uuid(required=True, allow_none=True)
-    field = Str(
-        required=True,
-        allow_none=True,
-        metadata={"description": "The field that a comment is about."},
-    )
+    actor = Nested(HistoryActor)
+    tag_set_id = Uuid(allow_none=True)
+    comment_id = Uuid(allow_none=True)
+    field = Str(allow_none=True, description="The field that a comment is about.")
     rule = Nested(
         RoutingRuleReference,
-        required=True,
         allow_none=True,
-        metadata={"description": "The routing rule that matched the document."},
+        description="The routing rule that matched the document.",
     )
     note = Str(
-        required=True,
         allow_none=True,
-        metadata={
-            "description": "The reason for a skip, a rejection or an escalation, or the beginning"
+        description=(
+            "The reason for a skip, a rejection or an escalation, or the beginning"
             " of a comment. If a tag set was accepted without a reviewer, why it needed none:"
             " `sampling`, `confidence` or `agreement`."
-        },
+        ),
     )
     changes = JsonObject(
-        required=True,
-        metadata={
-            "description": "Changed members with their old and new values, as `[from, to]`. The"
+        description=(
+            "Changed members with their old and new values, as `[from, to]`. The"
             " tags of a tag set are in its revisions."
-        },
+        )
     )

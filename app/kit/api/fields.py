@@ -60,6 +60,7 @@ class FieldOptions(TypedDict, total=False):
     data_key: str
     dump_default: object
     metadata: Mapping[str, Any]
+    description: str
 
 
 Data = Mapping[str, object] | None
@@ -75,13 +76,30 @@ class Schema(BaseSchema):
     keywords: ClassVar[Mapping[str, Any]] = {}
 
 
+class Response(Schema):
+    """Base of responses. Every member is present; it may be null only with `allow_none`."""
+
+    def on_bind_field(self, _name: str, field: fields.Field[Any]) -> None:
+        """Document the member as required."""
+        field.required = True
+
+
+class _Described:
+    """Adds the argument `description`, the text about a member in the OpenAPI description."""
+
+    def __init__(self, *args: Any, description: str | None = None, **options: Any) -> None:
+        if description is not None:
+            options["metadata"] = {**options.get("metadata", {}), "description": description}
+        super().__init__(*args, **options)
+
+
 class UploadSchema(Schema):
     """The form of a multipart body with either a `file` or the members `instead_of_file`."""
 
     instead_of_file: ClassVar[tuple[str, ...]]
 
 
-class Str(fields.String):
+class Str(_Described, fields.String):
     """Text of at most `max_length` code points. Whitespace is kept."""
 
     def __init__(
@@ -134,7 +152,7 @@ class Name(Str):
         return text
 
 
-class Int(fields.Integer):
+class Int(_Described, fields.Integer):
     """A JSON integer, including 1.0. Text, fractions and booleans are rejected."""
 
     def __init__(
@@ -150,7 +168,7 @@ class Int(fields.Integer):
         return value
 
 
-class QueryInt(fields.Integer):
+class QueryInt(_Described, fields.Integer):
     """An integer in a query string or form: ASCII digits with an optional minus sign."""
 
     def __init__(
@@ -167,7 +185,7 @@ class QueryInt(fields.Integer):
         return int(super()._deserialize(value, attr, data, **options))
 
 
-class Float(fields.Float):
+class Float(_Described, fields.Float):
     """A finite JSON number. Text and booleans are rejected."""
 
     def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> float:
@@ -176,7 +194,7 @@ class Float(fields.Float):
         return float(super()._deserialize(value, attr, data, **options))
 
 
-class Bool(fields.Boolean):
+class Bool(_Described, fields.Boolean):
     """A JSON boolean. Text and numbers are rejected."""
 
     def _deserialize(self, value: object, *_: object, **__: object) -> bool:
@@ -185,7 +203,7 @@ class Bool(fields.Boolean):
         return value
 
 
-class QueryBool(fields.Boolean):
+class QueryBool(_Described, fields.Boolean):
     """`true` or `false` in a query string or form, or a JSON boolean in a body of filters."""
 
     # Generated Python clients capitalize booleans in forms.
@@ -199,7 +217,7 @@ class QueryBool(fields.Boolean):
         return super()._deserialize(value, attr, data, **options)
 
 
-class UtcDateTime(fields.DateTime):
+class UtcDateTime(_Described, fields.DateTime):
     """A time in ISO 8601 with an offset. It is converted to UTC, and written with `Z`."""
 
     def _serialize(self, value: datetime | None, *_: object, **__: object) -> str | None:
@@ -222,7 +240,7 @@ class UtcDateTime(fields.DateTime):
             raise self.make_error("invalid", input=value, obj_type="datetime") from None
 
 
-class Date(fields.Date):
+class Date(_Described, fields.Date):
     """A calendar date, such as 2026-01-31."""
 
     def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> date:
@@ -231,7 +249,7 @@ class Date(fields.Date):
         return super()._deserialize(value, attr, data, **options)
 
 
-class JsonObject(fields.Dict):
+class JsonObject(_Described, fields.Dict):
     """A JSON object with any members."""
 
     def _deserialize(self, value: object, *args: Any, **options: object) -> Any:
@@ -239,7 +257,7 @@ class JsonObject(fields.Dict):
         return super()._deserialize(value, *args, **options)  # type: ignore[no-untyped-call]
 
 
-class Any_(fields.Raw):  # noqa: N801 - `Any` is taken
+class Any_(_Described, fields.Raw):  # noqa: N801 - `Any` is taken
     """Any JSON value."""
 
     def _deserialize(
@@ -249,10 +267,11 @@ class Any_(fields.Raw):  # noqa: N801 - `Any` is taken
         return super()._deserialize(value, attr, data, **options)
 
 
-Uuid = fields.UUID
+class Uuid(_Described, fields.UUID):
+    """A UUID."""
 
 
-class List(fields.List):  # type: ignore[type-arg]
+class List(_Described, fields.List):  # type: ignore[type-arg]
     """A list of at most `max_items`. The length is checked before the items are validated."""
 
     def __init__(
@@ -274,6 +293,8 @@ class List(fields.List):  # type: ignore[type-arg]
         return super()._deserialize(value, attr, data, **options)
 
 
-Nested = fields.Nested
+class Nested(_Described, fields.Nested):
+    """An object with a schema of its own."""
+
 
 __all__ = ["OneOf"]

@@ -22,6 +22,7 @@ from app.kit.api.fields import (
     Name,
     Nested,
     OneOf,
+    Response,
     Schema,
     Str,
     UtcDateTime,
@@ -51,7 +52,7 @@ def _build_type_field(types: Collection[str]) -> Str:
 
 
 class _FieldMembers(Schema):
-    key = Str(required=True, metadata={"description": "snake_case, at most 64 characters"})
+    key = Str(required=True, description="snake_case, at most 64 characters")
     label = Str(allow_none=True)
     type = _build_type_field(TYPES)
     required = Bool(allow_none=True)
@@ -59,8 +60,7 @@ class _FieldMembers(Schema):
     description = Str(allow_none=True)
     options = List(Nested(FieldOptionBody), max_items=MAX_OPTIONS, allow_none=True)
     constraints = JsonObject(
-        allow_none=True,
-        metadata={"description": f"Those of {', '.join(sorted(CONSTRAINTS))} that fit the type."},
+        allow_none=True, description=f"Those of {', '.join(sorted(CONSTRAINTS))} that fit the type."
     )
     ai_assist = Bool(allow_none=True)
 
@@ -94,7 +94,7 @@ class CreateSchema(Schema):
     name = Name(required=True)
     document_type = Name(max_length=100, load_default="document")
     description = Str(load_default="")
-    guidelines = Str(max_length=100_000, load_default="", metadata={"description": "Markdown."})
+    guidelines = Str(max_length=100_000, load_default="", description="Markdown.")
     review_policy = Nested(ReviewPolicyBody, load_default=dict)
     required_skills = List(Name(max_length=skills.MAX_SKILL), load_default=list, **_SKILLS)
     fields = List(Nested(SchemaFieldBody), max_items=MAX_FIELDS, load_default=list)
@@ -132,9 +132,7 @@ class DuplicateSchema(Schema):
 class DiffQuery(Schema):
     """The version to compare with."""
 
-    against = Uuid(
-        metadata={"description": "Another version of the schema; by default the previous one."}
-    )
+    against = Uuid(description="Another version of the schema; by default the previous one.")
 
 
 class VersionFilters(Schema):
@@ -151,147 +149,145 @@ class SchemaFilters(VersionFilters):
     document_type = Str(max_length=100)
 
 
-class FieldOption(Schema):
+class FieldOption(Response):
     """A choice of a select field."""
 
-    value = Str(required=True)
-    label = Str(required=True)
+    value = Str()
+    label = Str()
 
 
-class TableColumn(Schema):
+class TableColumn(Response):
     """A column of a table."""
 
-    key = Str(required=True)
-    label = Str(required=True)
-    type = Str(required=True, validate=OneOf(TYPES))
-    required = Bool(required=True)
-    multiple = Bool(required=True)
-    description = Str(required=True)
-    options = List(Nested(FieldOption), required=True)
-    constraints = JsonObject(required=True)
-    ai_assist = Bool(required=True)
+    key = Str()
+    label = Str()
+    type = Str(validate=OneOf(TYPES))
+    required = Bool()
+    multiple = Bool()
+    description = Str()
+    options = List(Nested(FieldOption))
+    constraints = JsonObject()
+    ai_assist = Bool()
 
 
 class SchemaField(TableColumn):
     """A field to extract."""
 
-    columns = List(Nested(TableColumn), required=True)
+    columns = List(Nested(TableColumn))
 
 
-class ReviewPolicy(Schema):
+class ReviewPolicy(Response):
     """How tag sets are reviewed."""
 
-    labels_per_artifact = Int(required=True)
-    sample_rate = Float(required=True)
-    auto_accept_agreement = Float(required=True, allow_none=True)
-    auto_accept_confidence = Float(required=True, allow_none=True)
-    max_rejections = Int(required=True, allow_none=True)
+    labels_per_artifact = Int()
+    sample_rate = Float()
+    auto_accept_agreement = Float(allow_none=True)
+    auto_accept_confidence = Float(allow_none=True)
+    max_rejections = Int(allow_none=True)
 
 
-class VersionReference(Schema):
+class VersionReference(Response):
     """A version, by its id and its number."""
 
-    id = Uuid(required=True)
-    number = Int(required=True)
+    id = Uuid()
+    number = Int()
 
 
 class CurrentVersion(VersionReference):
     """The version that new tag sets use."""
 
-    published_at = UtcDateTime(required=True)
+    published_at = UtcDateTime()
 
 
-class SchemaDetail(Schema):
+class SchemaDetail(Response):
     """A labeling schema; `fields` and `review_policy` are the draft's."""
 
-    id = Uuid(required=True)
-    name = Str(required=True)
-    document_type = Str(required=True)
-    description = Str(required=True)
-    guidelines = Str(required=True)
-    review_policy = Nested(ReviewPolicy, required=True)
-    required_skills = List(Str(), required=True)
-    fields = List(Nested(SchemaField), required=True)
-    status = Str(required=True, validate=OneOf(_STATUSES))
-    ai_assist_enabled = Bool(required=True)
-    current_version = Nested(CurrentVersion, required=True, allow_none=True)
-    created_by = Uuid(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
+    id = Uuid()
+    name = Str()
+    document_type = Str()
+    description = Str()
+    guidelines = Str()
+    review_policy = Nested(ReviewPolicy)
+    required_skills = List(Str())
+    fields = List(Nested(SchemaField))
+    status = Str(validate=OneOf(_STATUSES))
+    ai_assist_enabled = Bool()
+    current_version = Nested(CurrentVersion, allow_none=True)
+    created_by = Uuid(allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+    revision = Int()
 
 
 class SchemaSummary(SchemaDetail):
     """A schema in a list; `fields` is null if it is too large for the page."""
 
-    fields = List(Nested(SchemaField), required=True, allow_none=True)
+    fields = List(Nested(SchemaField), allow_none=True)
 
 
-class FieldChange(Schema):
+class FieldChange(Response):
     """A change from the previous version; `key` is the key of the field, or `table.column`."""
 
-    kind = Str(required=True, validate=OneOf(["added", "removed", "changed"]))
-    key = Str(required=True)
-    breaking = Bool(required=True)
-    what = Str(required=True)
-    before = Any_(required=True, allow_none=True, data_key="from", attribute="from")
-    after = Any_(required=True, allow_none=True, data_key="to", attribute="to")
+    kind = Str(validate=OneOf(["added", "removed", "changed"]))
+    key = Str()
+    breaking = Bool()
+    what = Str()
+    before = Any_(allow_none=True, data_key="from", attribute="from")
+    after = Any_(allow_none=True, data_key="to", attribute="to")
 
 
-class SchemaVersion(Schema):
+class SchemaVersion(Response):
     """A published version; it never changes."""
 
-    id = Uuid(required=True)
-    schema_id = Uuid(required=True)
-    number = Int(required=True)
-    fields = List(Nested(SchemaField), required=True)
-    review_policy = Nested(ReviewPolicy, required=True)
-    published_by = Uuid(required=True, allow_none=True)
-    published_at = UtcDateTime(required=True)
-    changes = List(Nested(FieldChange), required=True)
-    breaking = Bool(required=True)
-    note = Str(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
+    id = Uuid()
+    schema_id = Uuid()
+    number = Int()
+    fields = List(Nested(SchemaField))
+    review_policy = Nested(ReviewPolicy)
+    published_by = Uuid(allow_none=True)
+    published_at = UtcDateTime()
+    changes = List(Nested(FieldChange))
+    breaking = Bool()
+    note = Str(allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
 
 
 class SchemaVersionSummary(SchemaVersion):
     """A version in a list; `fields` or `changes` is null if it is too large for the page."""
 
-    fields = List(Nested(SchemaField), required=True, allow_none=True)
-    changes = List(Nested(FieldChange), required=True, allow_none=True)
+    fields = List(Nested(SchemaField), allow_none=True)
+    changes = List(Nested(FieldChange), allow_none=True)
 
 
 class PublishedVersion(SchemaVersion):
     """The new version. After a dry run, the version that would be created, without id and times."""
 
-    id = Uuid(required=True, allow_none=True)
-    published_at = UtcDateTime(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True, allow_none=True)
-    updated_at = UtcDateTime(required=True, allow_none=True)
-    dry_run = Bool(required=True)
+    id = Uuid(allow_none=True)
+    published_at = UtcDateTime(allow_none=True)
+    created_at = UtcDateTime(allow_none=True)
+    updated_at = UtcDateTime(allow_none=True)
+    dry_run = Bool()
 
 
-class VersionDiff(Schema):
+class VersionDiff(Response):
     """The changes between the versions `from` and `to`; `from` is null if `to` is the first."""
 
-    base = Nested(
-        VersionReference, required=True, allow_none=True, data_key="from", attribute="from"
-    )
-    version = Nested(VersionReference, required=True, data_key="to", attribute="to")
-    changes = List(Nested(FieldChange), required=True)
-    breaking = Bool(required=True)
+    base = Nested(VersionReference, allow_none=True, data_key="from", attribute="from")
+    version = Nested(VersionReference, data_key="to", attribute="to")
+    changes = List(Nested(FieldChange))
+    breaking = Bool()
 
 
-class TagsJsonSchema(Schema):
+class TagsJsonSchema(Response):
     """The JSON Schema 2020-12 of the member `tags` of a tag set, ready for use by a validator."""
 
-    dialect = Str(required=True, data_key="$schema", attribute="$schema")
-    identifier = Str(required=True, data_key="$id", attribute="$id")
-    title = Str(required=True)
-    description = Str(required=True)
-    type = Str(required=True)
-    maxItems = Int(required=True)  # noqa: N815 - as JSON Schema has it
-    items = JsonObject(required=True)
-    allOf = List(Any_(), required=True)  # noqa: N815 - as JSON Schema has it
-    definitions = JsonObject(required=True, data_key="$defs", attribute="$defs")
+    dialect = Str(data_key="$schema", attribute="$schema")
+    identifier = Str(data_key="$id", attribute="$id")
+    title = Str()
+    description = Str()
+    type = Str()
+    maxItems = Int()  # noqa: N815 - as JSON Schema has it
+    items = JsonObject()
+    allOf = List(Any_())  # noqa: N815 - as JSON Schema has it
+    definitions = JsonObject(data_key="$defs", attribute="$defs")

@@ -13,6 +13,7 @@ from app.kit.api.fields import (
     Name,
     Nested,
     OneOf,
+    Response,
     Schema,
     Str,
     UtcDateTime,
@@ -42,26 +43,27 @@ class ImportSchema(Schema):
     format = Str(required=True, validate=OneOf(list(FORMATS)))
     content = _Content(
         required=True,
-        metadata={"description": _CONTENT, "oneOf": [{"type": "string"}, {"type": "object"}]},
+        metadata={"oneOf": [{"type": "string"}, {"type": "object"}]},
+        description=_CONTENT,
     )
     name = Name(allow_none=True, load_default=None)
     document_type = Name(max_length=100, allow_none=True, load_default=None)
     dry_run = Bool(load_default=False)
 
 
-class SchemaImportWarning(Schema):
+class SchemaImportWarning(Response):
     """A part of the source that was changed or omitted; the path "" means the whole source."""
 
-    path = Str(required=True)
-    message = Str(required=True)
+    path = Str()
+    message = Str()
 
 
 class ImportedSchema(SchemaDetail):
     """The new draft. After a dry run, the draft it would create, without id, times and revision."""
 
-    id = Uuid(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True, allow_none=True)
-    updated_at = UtcDateTime(required=True, allow_none=True)
-    revision = Int(required=True, allow_none=True)
-    dry_run = Bool(required=True)
-    warnings = List(Nested(SchemaImportWarning), required=True)
+    id = Uuid(allow_none=True)
+    created_at = UtcDateTime(allow_none=True)
+    updated_at = UtcDateTime(allow_none=True)
+    revision = Int(allow_none=True)
+    dry_run = Bool()
+    warnings = List(Nested(SchemaImportWarning))

@@ -1,7 +1,7 @@
 """Request and response schemas of schema templates."""
 
 from app.engines.fields.definition import MAX_FIELDS
-from app.kit.api.fields import Int, List, Name, Nested, OneOf, Schema, Str
+from app.kit.api.fields import Int, List, Name, Nested, OneOf, Response, Schema, Str
 from app.schemas.artifact_schemas.schemas import SchemaField
 from app.schemas.templates.catalog import INDUSTRIES
 
@@ -22,19 +22,19 @@ class InstantiateTemplate(Schema):
     fields = List(Str(max_length=64), max_items=MAX_FIELDS, allow_none=True, load_default=None)
 
 
-class SchemaTemplate(Schema):
+class SchemaTemplate(Response):
     """A starting point for a schema."""
 
-    id = Str(required=True)
-    name = Str(required=True)
-    industry = Str(required=True, validate=OneOf(INDUSTRIES))
-    document_type = Str(required=True)
-    description = Str(required=True)
-    field_count = Int(required=True)
+    id = Str()
+    name = Str()
+    industry = Str(validate=OneOf(INDUSTRIES))
+    document_type = Str()
+    description = Str()
+    field_count = Int()
 
 
 class SchemaTemplateDetail(SchemaTemplate):
     """A template with its fields, and its guidelines in Markdown."""
 
-    guidelines = Str(required=True)
-    fields = List(Nested(SchemaField), required=True)
+    guidelines = Str()
+    fields = List(Nested(SchemaField))

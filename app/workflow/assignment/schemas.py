@@ -52,24 +52,17 @@ class BulkAssignArtifacts(ArtifactSelection, _Assignees):
 class NextArtifact(Schema):
     """Claim criteria for the next artifact; every field is optional."""
 
-    schema_ids = List(
-        Uuid(), max_items=100, metadata={"description": "Only artifacts of one of these schemas."}
-    )
-    team_id = Uuid(
-        metadata={"description": "Only artifacts that are assigned to this team of the caller."}
-    )
+    schema_ids = List(Uuid(), max_items=100, description="Only artifacts of one of these schemas.")
+    team_id = Uuid(description="Only artifacts that are assigned to this team of the caller.")
     language = Str(max_length=35)
     exclude = List(
         Uuid(),
         max_items=MAX_HELD,
         load_default=list,
-        metadata={
-            "description": "Artifacts to leave out, such as those that the client has prefetched."
-        },
+        description="Artifacts to leave out, such as those that the client has prefetched.",
     )
     skip_held = Bool(
-        load_default=False,
-        metadata={"description": "Leave out the artifacts that the caller has claimed."},
+        load_default=False, description="Leave out the artifacts that the caller has claimed."
     )
 
 

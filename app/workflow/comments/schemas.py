@@ -2,7 +2,17 @@
 
 from marshmallow import ValidationError
 
-from app.kit.api.fields import Int, List, Nested, QueryBool, Schema, Str, UtcDateTime, Uuid
+from app.kit.api.fields import (
+    Int,
+    List,
+    Nested,
+    QueryBool,
+    Response,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+)
 from app.workflow.tag_sets.schemas.records import Person
 
 MAX_BODY = 10_000
@@ -21,54 +31,44 @@ class CreateComment(Schema):
     """A comment, the first of a thread or a reply."""
 
     body = Str(
-        required=True,
-        max_length=MAX_BODY,
-        validate=_check_not_blank,
-        metadata={"description": "Markdown."},
+        required=True, max_length=MAX_BODY, validate=_check_not_blank, description="Markdown."
     )
     field = Str(allow_none=True, max_length=_MAX_FIELD, metadata=_FIELD)
-    parent_id = Uuid(
-        allow_none=True, metadata={"description": "The comment that this one replies to."}
-    )
+    parent_id = Uuid(allow_none=True, description="The comment that this one replies to.")
     mentions = List(
         Uuid(),
         max_items=MAX_MENTIONS,
-        metadata={"description": "Members to notify; they must be allowed to see the tag set."},
+        description="Members to notify; they must be allowed to see the tag set.",
     )
 
 
-class Comment(Schema):
+class Comment(Response):
     """A comment on a tag set."""
 
-    id = Uuid(required=True)
-    tag_set_id = Uuid(required=True)
+    id = Uuid()
+    tag_set_id = Uuid()
     thread_id = Uuid(
-        required=True,
-        metadata={
-            "description": "The first comment of the thread; for the first comment, its own id."
-        },
+        description="The first comment of the thread; for the first comment, its own id."
     )
-    parent_id = Uuid(required=True, allow_none=True)
-    author = Nested(Person, required=True)
-    field = Str(required=True, allow_none=True, metadata=_FIELD)
-    body = Str(required=True, metadata={"description": "Markdown."})
-    mentions = List(Uuid(), required=True)
+    parent_id = Uuid(allow_none=True)
+    author = Nested(Person)
+    field = Str(allow_none=True, metadata=_FIELD)
+    body = Str(description="Markdown.")
+    mentions = List(Uuid())
     resolved_at = UtcDateTime(
-        required=True,
-        allow_none=True,
-        metadata={"description": "When the thread was resolved; set only on its first comment."},
+        allow_none=True, description="When the thread was resolved; set only on its first comment."
     )
-    resolved_by = Nested(Person, required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
+    resolved_by = Nested(Person, allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+    revision = Int()
 
 
 class CommentFilters(Schema):
     """Filters of the list of comments."""
 
     field = Str(max_length=_MAX_FIELD)
-    resolved = QueryBool(metadata={"description": "Whether the thread is resolved."})
+    resolved = QueryBool(description="Whether the thread is resolved.")
     thread_id = Uuid()
     parent_id = Uuid()
     author_id = Uuid()

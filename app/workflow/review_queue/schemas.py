@@ -14,6 +14,7 @@ from app.kit.api.fields import (
     Nested,
     OneOf,
     QueryBool,
+    Response,
     Schema,
     Str,
     UtcDateTime,
@@ -31,73 +32,67 @@ MAX_HELD = 50
 """Maximum number of items that a client may exclude."""
 
 
-class ArtifactReference(Schema):
+class ArtifactReference(Response):
     """Artifact of a review item."""
 
-    id = Uuid(required=True)
-    name = Str(required=True)
+    id = Uuid()
+    name = Str()
 
 
-class SchemaReference(Schema):
+class SchemaReference(Response):
     """Schema of a review item."""
 
-    id = Uuid(required=True)
-    name = Str(required=True)
+    id = Uuid()
+    name = Str()
 
 
-class ReviewClaim(Schema):
+class ReviewClaim(Response):
     """Claim of a reviewer on an item, with its expiry."""
 
-    user_id = Uuid(required=True)
-    expires_at = UtcDateTime(required=True)
+    user_id = Uuid()
+    expires_at = UtcDateTime()
 
 
-class Escalation(Schema):
+class Escalation(Response):
     """Escalation of an item: its author, reason and time."""
 
-    by = Uuid(required=True)
-    reason = Str(required=True)
-    at = UtcDateTime(required=True)
+    by = Uuid()
+    reason = Str()
+    at = UtcDateTime()
 
 
-class ReviewItem(Schema):
+class ReviewItem(Response):
     """Tag set that is pending review; the item id is the id of the tag set."""
 
-    id = Uuid(required=True)
-    tag_set = Nested(LISTED_TAG_SET, required=True)
-    artifact = Nested(ArtifactReference, required=True)
-    schema = Nested(SchemaReference, required=True)
-    age_seconds = Int(
-        required=True, metadata={"description": "Seconds since the tag set was submitted."}
-    )
-    priority = Int(required=True, metadata={"description": "Priority of the document, 0 to 100."})
+    id = Uuid()
+    tag_set = Nested(LISTED_TAG_SET)
+    artifact = Nested(ArtifactReference)
+    schema = Nested(SchemaReference)
+    age_seconds = Int(description="Seconds since the tag set was submitted.")
+    priority = Int(description="Priority of the document, 0 to 100.")
     due_at = UtcDateTime(
-        required=True,
         allow_none=True,
-        metadata={
-            "description": "Due time of the review if it has one, else that of the document."
-        },
+        description="Due time of the review if it has one, else that of the document.",
     )
-    claim = Nested(ReviewClaim, required=True, allow_none=True)
-    assignee_id = Uuid(required=True, allow_none=True)
-    assignee_team_id = Uuid(required=True, allow_none=True)
-    escalated = Bool(required=True)
-    escalation = Nested(Escalation, required=True, allow_none=True)
-    flags = List(Str(validate=OneOf(FLAGS)), required=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
+    claim = Nested(ReviewClaim, allow_none=True)
+    assignee_id = Uuid(allow_none=True)
+    assignee_team_id = Uuid(allow_none=True)
+    escalated = Bool()
+    escalation = Nested(Escalation, allow_none=True)
+    flags = List(Str(validate=OneOf(FLAGS)))
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
 
 
 class ReviewItemDetail(ReviewItem):
     """Review item with its tags, artifact and prediction."""
 
-    tag_set = Nested(TAG_SET, required=True)
-    document = Nested(ARTIFACT, required=True)
+    tag_set = Nested(TAG_SET)
+    document = Nested(ARTIFACT)
     prediction = Nested(
         TAG_SET,
-        required=True,
         allow_none=True,
-        metadata={"description": "The latest tag set of the document that a model created."},
+        description="The latest tag set of the document that a model created.",
     )
 
 
@@ -106,12 +101,10 @@ class ReviewFilters(Schema):
 
     schema_id = Uuid()
     assignee_id = Uuid()
-    team_id = Uuid(metadata={"description": "Only items that are assigned to this team."})
+    team_id = Uuid(description="Only items that are assigned to this team.")
     labeler_id = Uuid()
-    claimed = QueryBool(metadata={"description": "Whether a reviewer has claimed the item."})
-    mine = QueryBool(
-        metadata={"description": "Claimed by the caller, or assigned to them or their team."}
-    )
+    claimed = QueryBool(description="Whether a reviewer has claimed the item.")
+    mine = QueryBool(description="Claimed by the caller, or assigned to them or their team.")
     escalated = QueryBool()
     flag = Str(validate=OneOf(FLAGS))
     created_after = UtcDateTime()
@@ -125,19 +118,16 @@ class NextReview(Schema):
     flags = List(
         Str(validate=OneOf(FLAGS)),
         max_items=len(FLAGS),
-        metadata={"description": "Only items with one of these flags."},
+        description="Only items with one of these flags.",
     )
     exclude = List(
         Uuid(),
         max_items=MAX_HELD,
         load_default=list,
-        metadata={
-            "description": "Items to leave out, such as those that the client has prefetched."
-        },
+        description="Items to leave out, such as those that the client has prefetched.",
     )
     skip_held = Bool(
-        load_default=False,
-        metadata={"description": "Leave out the items that the caller has claimed."},
+        load_default=False, description="Leave out the items that the caller has claimed."
     )
 
 
@@ -204,72 +194,68 @@ class StatsQuery(Schema):
     """
 
     schema_id = Uuid()
-    first = Date(data_key="from", metadata={"description": "The first day."})
-    last = Date(
-        data_key="to", metadata={"description": "The last day; a period has at most 366 days."}
-    )
+    first = Date(data_key="from", description="The first day.")
+    last = Date(data_key="to", description="The last day; a period has at most 366 days.")
 
 
-class QueueAge(Schema):
+class QueueAge(Response):
     """Age of the pending items in seconds; null if there are none."""
 
-    oldest_seconds = Int(required=True, allow_none=True)
-    median_seconds = Int(required=True, allow_none=True)
-    p90_seconds = Int(required=True, allow_none=True)
+    oldest_seconds = Int(allow_none=True)
+    median_seconds = Int(allow_none=True)
+    p90_seconds = Int(allow_none=True)
 
 
-class WaitingNow(Schema):
+class WaitingNow(Response):
     """Numbers of currently pending items, independent of the period."""
 
-    depth = Int(required=True)
-    unassigned = Int(required=True)
-    claimed = Int(required=True)
-    escalated = Int(required=True)
-    overdue = Int(required=True)
-    age = Nested(QueueAge, required=True)
+    depth = Int()
+    unassigned = Int()
+    claimed = Int()
+    escalated = Int()
+    overdue = Int()
+    age = Nested(QueueAge)
 
 
-class Decided(Schema):
+class Decided(Response):
     """Review decisions in the period.
 
     `accepted` includes `corrected`. Rates are between 0 and 1, and null without decisions.
     """
 
-    decided = Int(required=True)
-    accepted = Int(required=True)
-    corrected = Int(required=True)
-    rejected = Int(required=True)
-    acceptance_rate = Float(required=True, allow_none=True)
-    mean_seconds_to_decision = Float(
-        required=True, allow_none=True, metadata={"description": "From submission to decision."}
-    )
+    decided = Int()
+    accepted = Int()
+    corrected = Int()
+    rejected = Int()
+    acceptance_rate = Float(allow_none=True)
+    mean_seconds_to_decision = Float(allow_none=True, description="From submission to decision.")
 
 
 class DailyDecisions(Decided):
     """Review decisions of one day."""
 
-    date = Date(required=True)
+    date = Date()
 
 
 class SchemaReviewStats(WaitingNow, Decided):
     """Pending items and review decisions of one schema."""
 
-    schema = Nested(SchemaReference, required=True)
+    schema = Nested(SchemaReference)
 
 
 class ReviewerStats(Decided):
     """Review decisions of one reviewer."""
 
-    reviewer = Nested(PERSON, required=True)
+    reviewer = Nested(PERSON)
 
 
 class ReviewStats(WaitingNow, Decided):
     """Statistics of the review queue."""
 
-    time_zone = Str(required=True)
-    first = Date(required=True, data_key="from")
-    last = Date(required=True, data_key="to")
-    decided_per_day = Float(required=True)
-    by_day = List(Nested(DailyDecisions), required=True)
-    by_schema = List(Nested(SchemaReviewStats), required=True)
-    by_reviewer = List(Nested(ReviewerStats), required=True)
+    time_zone = Str()
+    first = Date(data_key="from")
+    last = Date(data_key="to")
+    decided_per_day = Float()
+    by_day = List(Nested(DailyDecisions))
+    by_schema = List(Nested(SchemaReviewStats))
+    by_reviewer = List(Nested(ReviewerStats))

@@ -22,6 +22,7 @@ from app.kit.api.fields import (
     Nested,
     OneOf,
     QueryBool,
+    Response,
     Schema,
     Str,
     UtcDateTime,
@@ -214,49 +215,44 @@ class SimulateRoutingRules(AlternativesSchema):
     rules = List(Nested(SimulatedRule), max_items=MAX_RULES)
 
 
-class RoutingAction(Schema):
+class RoutingAction(Response):
     """Action of a rule on matching documents."""
 
-    team_id = Uuid(required=True, allow_none=True)
-    user_id = Uuid(required=True, allow_none=True)
-    strategy = Str(required=True, allow_none=True, validate=OneOf(STRATEGIES))
-    priority = Int(required=True, allow_none=True)
-    due_in_hours = Int(required=True, allow_none=True)
-    schema_id = Uuid(required=True, allow_none=True)
+    team_id = Uuid(allow_none=True)
+    user_id = Uuid(allow_none=True)
+    strategy = Str(allow_none=True, validate=OneOf(STRATEGIES))
+    priority = Int(allow_none=True)
+    due_in_hours = Int(allow_none=True)
+    schema_id = Uuid(allow_none=True)
 
 
 class StoredConditions(JsonObject):
     """Conditions as stored; not nested, so that they are returned as JSON without conversion."""
 
 
-class RoutingRule(Schema):
+class RoutingRule(Response):
     """Routing rule."""
 
-    id = Uuid(required=True)
-    name = Str(required=True)
-    enabled = Bool(required=True)
+    id = Uuid()
+    name = Str()
+    enabled = Bool()
     disabled_reason = Str(
-        required=True,
         allow_none=True,
         validate=OneOf(REASONS),
-        metadata={
-            "description": "Why the service disabled the rule, such as the deletion of its team."
-        },
+        description="Why the service disabled the rule, such as the deletion of its team.",
     )
-    position = Int(required=True)
-    conditions = StoredConditions(
-        required=True, metadata={"description": "In the format of RoutingConditions."}
-    )
-    action = Nested(RoutingAction, required=True)
-    stop = Bool(required=True)
-    match_count = Int(required=True, metadata={"description": "Number of documents it matched."})
-    last_matched_at = UtcDateTime(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
+    position = Int()
+    conditions = StoredConditions(description="In the format of RoutingConditions.")
+    action = Nested(RoutingAction)
+    stop = Bool()
+    match_count = Int(description="Number of documents it matched.")
+    last_matched_at = UtcDateTime(allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+    revision = Int()
 
 
-class RoutingOrder(Schema):
+class RoutingOrder(Response):
     """All routing rules in order of application."""
 
-    rules = List(Nested(RoutingRule), required=True)
+    rules = List(Nested(RoutingRule))

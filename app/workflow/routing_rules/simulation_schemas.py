@@ -1,30 +1,28 @@
 """Response schemas of simulated routing."""
 
-from app.kit.api.fields import Bool, Int, JsonObject, List, Nested, OneOf, Schema, Str, Uuid
+from app.kit.api.fields import Bool, Int, JsonObject, List, Nested, OneOf, Response, Str, Uuid
 from app.workflow.routing_rules.models import STRATEGIES
 
 
-class MatchedRule(Schema):
+class MatchedRule(Response):
     """A rule that matched; `rule_id` is null if the rule is not saved."""
 
-    rule_id = Uuid(required=True, allow_none=True)
-    name = Str(required=True)
+    rule_id = Uuid(allow_none=True)
+    name = Str()
 
 
-class RoutingOutcome(Schema):
+class RoutingOutcome(Response):
     """Values the document would get; without user and team it stays in the pool."""
 
-    team_id = Uuid(required=True, allow_none=True)
-    user_id = Uuid(required=True, allow_none=True)
-    strategy = Str(required=True, allow_none=True, validate=OneOf(STRATEGIES))
+    team_id = Uuid(allow_none=True)
+    user_id = Uuid(allow_none=True)
+    strategy = Str(allow_none=True, validate=OneOf(STRATEGIES))
     note = Str(
-        required=True,
-        allow_none=True,
-        metadata={"description": "Why the assignee is not the one the strategy would choose."},
+        allow_none=True, description="Why the assignee is not the one the strategy would choose."
     )
-    priority = Int(required=True, allow_none=True)
-    due_in_hours = Int(required=True, allow_none=True)
-    schema_id = Uuid(required=True, allow_none=True)
+    priority = Int(allow_none=True)
+    due_in_hours = Int(allow_none=True)
+    schema_id = Uuid(allow_none=True)
 
 
 class RuleExplanation(MatchedRule):
@@ -34,29 +32,26 @@ class RuleExplanation(MatchedRule):
     null if the rule was not evaluated.
     """
 
-    position = Int(required=True)
-    matched = Bool(required=True)
-    skipped_because = Str(required=True, allow_none=True, validate=OneOf(["stopped", "disabled"]))
-    conditions = JsonObject(required=True, allow_none=True)
+    position = Int()
+    matched = Bool()
+    skipped_because = Str(allow_none=True, validate=OneOf(["stopped", "disabled"]))
+    conditions = JsonObject(allow_none=True)
 
 
-class SimulatedDocument(Schema):
+class SimulatedDocument(Response):
     """Result of the rules for one artifact."""
 
-    artifact_id = Uuid(required=True, allow_none=True)
-    name = Str(required=True, allow_none=True)
+    artifact_id = Uuid(allow_none=True)
+    name = Str(allow_none=True)
     waiting = Bool(
-        required=True,
-        metadata={
-            "description": "Whether routing would process the document now: ready and unassigned."
-        },
+        description="Whether routing would process the document now: ready and unassigned."
     )
-    matched = List(Nested(MatchedRule), required=True)
-    outcome = Nested(RoutingOutcome, required=True)
-    rules = List(Nested(RuleExplanation), required=True)
+    matched = List(Nested(MatchedRule))
+    outcome = Nested(RoutingOutcome)
+    rules = List(Nested(RuleExplanation))
 
 
-class RoutingSimulation(Schema):
+class RoutingSimulation(Response):
     """Results per artifact, in the order of the request."""
 
-    documents = List(Nested(SimulatedDocument), required=True)
+    documents = List(Nested(SimulatedDocument))

@@ -1,25 +1,25 @@
 """Response schemas of the text and pages of an artifact."""
 
 from app.documents.artifacts.schemas.documents import TEXT_LAYER
-from app.kit.api.fields import Any_, Bool, Float, Int, List, Nested, Schema, Str
+from app.kit.api.fields import Any_, Bool, Float, Int, List, Nested, Response, Str
 
 
-class PageSpan(Schema):
+class PageSpan(Response):
     """The span of a page in the text, in code points; `end` is exclusive."""
 
-    number = Int(required=True)
-    start = Int(required=True)
-    end = Int(required=True)
+    number = Int()
+    start = Int()
+    end = Int()
 
 
-class ArtifactText(Schema):
+class ArtifactText(Response):
     """The extracted text of an artifact."""
 
-    text = Str(required=True)
-    length = Int(required=True, metadata={"description": "In code points."})
-    language = Str(required=True, allow_none=True)
-    has_text_layer = Bool(required=True, allow_none=True, metadata=TEXT_LAYER)
-    pages = List(Nested(PageSpan), required=True)
+    text = Str()
+    length = Int(description="In code points.")
+    language = Str(allow_none=True)
+    has_text_layer = Bool(allow_none=True, metadata=TEXT_LAYER)
+    pages = List(Nested(PageSpan))
 
 
 _BOX = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
@@ -41,14 +41,14 @@ _WORDS = {
 }
 
 
-class DocumentPage(Schema):
+class DocumentPage(Response):
     """A page, with its size in points; `start` and `end` are its span in the text."""
 
-    number = Int(required=True)
-    width = Float(required=True)
-    height = Float(required=True)
-    rotation = Int(required=True)
-    start = Int(required=True)
-    end = Int(required=True)
+    number = Int()
+    width = Float()
+    height = Float()
+    rotation = Int()
+    start = Int()
+    end = Int()
     # Not nested: the JSON of the words is copied unchanged from PostgreSQL into the response.
-    words = Any_(required=True, metadata=_WORDS)
+    words = Any_(metadata=_WORDS)

@@ -19,6 +19,7 @@ from app.kit.api.fields import (
     OneOf,
     QueryBool,
     QueryInt,
+    Response,
     Schema,
     Str,
     UploadSchema,
@@ -167,29 +168,26 @@ class UploadArtifact(UploadSchema):
 class ArtifactFilters(Schema):
     """Filters of the list. Archived artifacts are excluded by default."""
 
-    status = List(
-        Str(validate=OneOf(tuple(ArtifactStatus))),
-        metadata={"description": "One of these statuses."},
-    )
+    status = List(Str(validate=OneOf(tuple(ArtifactStatus))), description="One of these statuses.")
     schema_id = Uuid()
     media_type = Str(max_length=200)
     language = Str(max_length=35)
     external_id = Str(max_length=255)
-    gold = QueryBool(metadata={"description": "For reviewers only."})
+    gold = QueryBool(description="For reviewers only.")
     archived = Str(validate=OneOf(["true", "false", "any"]), load_default="false")
-    assignee = Uuid(metadata={"description": "A user's or a team's id."})
-    assigned = QueryBool(metadata={"description": "Whether it is assigned to a user or a team."})
-    due_after = UtcDateTime(metadata={"description": "Only those due at or after this time."})
-    due_before = UtcDateTime(metadata={"description": "Only those due before this time."})
+    assignee = Uuid(description="A user's or a team's id.")
+    assigned = QueryBool(description="Whether it is assigned to a user or a team.")
+    due_after = UtcDateTime(description="Only those due at or after this time.")
+    due_before = UtcDateTime(description="Only those due before this time.")
     created_after = UtcDateTime()
     created_before = UtcDateTime()
     q = Str(
         min_length=1,
         max_length=500,
-        metadata={
-            "description": "Words to find in name, metadata and text, in any inflected form of the"
+        description=(
+            "Words to find in name, metadata and text, in any inflected form of the"
             ' document\'s language. Supports "exact phrase", or, -not.'
-        },
+        ),
     )
 
 
@@ -214,71 +212,68 @@ class PageImageQuery(Schema):
     format = Str(validate=OneOf(IMAGE_FORMATS), load_default="png")
 
 
-class ArtifactFailure(Schema):
+class ArtifactFailure(Response):
     """The reason why the content could not be read."""
 
-    code = Str(required=True)
-    message = Str(required=True)
+    code = Str()
+    message = Str()
 
 
-class ArtifactClaim(Schema):
+class ArtifactClaim(Response):
     """The user who has claimed the artifact, and when the claim expires."""
 
-    user_id = Uuid(required=True)
-    expires_at = UtcDateTime(required=True)
+    user_id = Uuid()
+    expires_at = UtcDateTime()
 
 
-class ArtifactAssignee(Schema):
+class ArtifactAssignee(Response):
     """A user or a team that the artifact is assigned to."""
 
-    user_id = Uuid(required=True, allow_none=True)
-    team_id = Uuid(required=True, allow_none=True)
+    user_id = Uuid(allow_none=True)
+    team_id = Uuid(allow_none=True)
 
 
-class ArtifactTagSetCounts(Schema):
+class ArtifactTagSetCounts(Response):
     """The number of tag sets by status."""
 
-    draft = Int(required=True)
-    submitted = Int(required=True)
-    accepted = Int(required=True)
-    rejected = Int(required=True)
+    draft = Int()
+    submitted = Int()
+    accepted = Int()
+    rejected = Int()
 
 
-class Artifact(Schema):
+class Artifact(Response):
     """An artifact, the record of a document."""
 
     least_roles: ClassVar = {"gold": Role.reviewer}
 
-    id = Uuid(required=True)
-    name = Str(required=True)
-    schema_id = Uuid(required=True, allow_none=True)
-    external_id = Str(required=True, allow_none=True)
-    metadata = JsonObject(required=True, metadata=_METADATA)
-    priority = Int(required=True)
-    due_at = UtcDateTime(required=True, allow_none=True)
+    id = Uuid()
+    name = Str()
+    schema_id = Uuid(allow_none=True)
+    external_id = Str(allow_none=True)
+    metadata = JsonObject(metadata=_METADATA)
+    priority = Int()
+    due_at = UtcDateTime(allow_none=True)
     gold = Bool(
-        required=True,
         allow_none=True,
-        metadata={
-            "description": "Whether the correct labels are known. Null for roles below reviewer."
-        },
+        description="Whether the correct labels are known. Null for roles below reviewer.",
     )
-    archived = Bool(required=True)
-    media_type = Str(required=True)
-    size_bytes = Int(required=True)
-    sha256 = Str(required=True)
-    page_count = Int(required=True, allow_none=True)
-    language = Str(required=True, allow_none=True)
-    text_length = Int(required=True, metadata={"description": "In code points."})
-    has_text_layer = Bool(required=True, allow_none=True, metadata=TEXT_LAYER)
-    status = Str(required=True, validate=OneOf(tuple(ArtifactStatus)))
-    failure = Nested(ArtifactFailure, required=True, allow_none=True)
-    connector_id = Uuid(required=True, allow_none=True)
-    ingestion_job_id = Uuid(required=True, allow_none=True)
-    assignees = List(Nested(ArtifactAssignee), required=True)
-    claim = Nested(ArtifactClaim, required=True, allow_none=True)
-    label_counts = Nested(ArtifactTagSetCounts, required=True)
-    created_by = Uuid(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
+    archived = Bool()
+    media_type = Str()
+    size_bytes = Int()
+    sha256 = Str()
+    page_count = Int(allow_none=True)
+    language = Str(allow_none=True)
+    text_length = Int(description="In code points.")
+    has_text_layer = Bool(allow_none=True, metadata=TEXT_LAYER)
+    status = Str(validate=OneOf(tuple(ArtifactStatus)))
+    failure = Nested(ArtifactFailure, allow_none=True)
+    connector_id = Uuid(allow_none=True)
+    ingestion_job_id = Uuid(allow_none=True)
+    assignees = List(Nested(ArtifactAssignee))
+    claim = Nested(ArtifactClaim, allow_none=True)
+    label_counts = Nested(ArtifactTagSetCounts)
+    created_by = Uuid(allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+    revision = Int()

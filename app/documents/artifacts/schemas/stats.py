@@ -2,27 +2,27 @@
 
 from typing import ClassVar
 
-from app.kit.api.fields import Int, List, Nested, Schema, Str, UtcDateTime, Uuid
+from app.kit.api.fields import Int, List, Nested, Response, Schema, Str, UtcDateTime, Uuid
 from app.kit.permissions import Role
 
 
-class StatusCounts(Schema):
+class StatusCounts(Response):
     """The number of artifacts by status."""
 
-    processing = Int(required=True)
-    ready = Int(required=True)
-    in_progress = Int(required=True)
-    in_review = Int(required=True)
-    done = Int(required=True)
-    failed = Int(required=True)
+    processing = Int()
+    ready = Int()
+    in_progress = Int()
+    in_review = Int()
+    done = Int()
+    failed = Int()
 
 
-class DocumentCounts(Schema):
+class DocumentCounts(Response):
     """Counts of artifacts; archived artifacts are counted only in `archived`."""
 
-    total = Int(required=True, metadata={"description": "Without archived artifacts."})
-    by_status = Nested(StatusCounts, required=True)
-    archived = Int(required=True)
+    total = Int(description="Without archived artifacts.")
+    by_status = Nested(StatusCounts)
+    archived = Int()
 
 
 class ArtifactStatsFilters(Schema):
@@ -36,17 +36,17 @@ class ArtifactStatsFilters(Schema):
 class SchemaCounts(DocumentCounts):
     """Counts of the artifacts of a schema; id and name are null for artifacts without a schema."""
 
-    schema_id = Uuid(required=True, allow_none=True)
-    name = Str(required=True, allow_none=True)
+    schema_id = Uuid(allow_none=True)
+    name = Str(allow_none=True)
 
 
-class AgeCounts(Schema):
+class AgeCounts(Response):
     """The number of open artifacts by the time since they were created."""
 
-    under_1_day = Int(required=True)
-    under_1_week = Int(required=True)
-    under_1_month = Int(required=True, metadata={"description": "Of 30 days."})
-    older = Int(required=True)
+    under_1_day = Int()
+    under_1_week = Int()
+    under_1_month = Int(description="Of 30 days.")
+    older = Int()
 
 
 class ArtifactStats(DocumentCounts):
@@ -54,12 +54,10 @@ class ArtifactStats(DocumentCounts):
 
     least_roles: ClassVar = {"gold": Role.reviewer}
 
-    by_schema = List(Nested(SchemaCounts), required=True)
-    by_age = Nested(AgeCounts, required=True)
-    open = Int(required=True)
-    overdue = Int(required=True, metadata={"description": "Open, and due before now."})
-    unassigned = Int(required=True, metadata={"description": "Open, and assigned to nobody."})
-    claimed = Int(required=True, metadata={"description": "Claimed by a user now."})
-    gold = Int(
-        required=True, allow_none=True, metadata={"description": "Null for roles below reviewer."}
-    )
+    by_schema = List(Nested(SchemaCounts))
+    by_age = Nested(AgeCounts)
+    open = Int()
+    overdue = Int(description="Open, and due before now.")
+    unassigned = Int(description="Open, and assigned to nobody.")
+    claimed = Int(description="Claimed by a user now.")
+    gold = Int(allow_none=True, description="Null for roles below reviewer.")

@@ -28,10 +28,10 @@ class CreateTagSet(Schema):
         data_key="from",
         load_default="empty",
         max_length=36,
-        metadata={
-            "description": "`empty`, `prediction` for the tags of the model's latest tag set, or"
+        description=(
+            "`empty`, `prediction` for the tags of the model's latest tag set, or"
             " the id of the tag set to copy."
-        },
+        ),
     )
 
 
@@ -39,18 +39,14 @@ class ReplaceTags(Schema):
     """All tags of the draft, and the revision that they are based on."""
 
     tags = Tags(required=True)
-    revision = Int(
-        metadata={"description": "The revision that was read; alternatively send If-Match."}
-    )
-    seconds_spent = Int(
-        metadata={"description": "Total working time in seconds; unchanged if absent."}
-    )
+    revision = Int(description="The revision that was read; alternatively send If-Match.")
+    seconds_spent = Int(description="Total working time in seconds; unchanged if absent.")
 
 
 class AcceptTagSet(Schema):
     """An acceptance, with optional corrections."""
 
-    tags = Tags(metadata={"description": "All tags after the correction."})
+    tags = Tags(description="All tags after the correction.")
     note = Str(max_length=5000)
     revision = Int()
 
@@ -80,10 +76,8 @@ class RejectTagSet(Schema):
     send_to = Recipient(
         load_default="labeler",
         max_length=45,
-        metadata={
-            "description": "Who labels next: `labeler`, `pool`, or the id of a member.",
-            "pattern": f"^(labeler|pool|{UUID_PATTERN})$",
-        },
+        metadata={"pattern": f"^(labeler|pool|{UUID_PATTERN})$"},
+        description="Who labels next: `labeler`, `pool`, or the id of a member.",
     )
     revision = Int()
 
@@ -95,10 +89,7 @@ class ReopenTagSet(Schema):
     to = Str(
         load_default="review",
         validate=OneOf(("review", "labeler")),
-        metadata={
-            "description": "`review` returns it to the review queue; `labeler` makes it a draft"
-            " again."
-        },
+        description="`review` returns it to the review queue; `labeler` makes it a draft again.",
     )
     revision = Int()
 
@@ -106,7 +97,7 @@ class ReopenTagSet(Schema):
 class MergeChoice(Schema):
     """The tag set whose tags the merge takes at a place; no tags if it is empty there."""
 
-    field = Str(required=True, metadata={"description": "A field's key, or `table.column`."})
+    field = Str(required=True, description="A field's key, or `table.column`.")
     row = Int(load_default=None, allow_none=True)
     tag_set_id = Uuid(required=True)
 
@@ -118,12 +109,12 @@ class MergeTagSets(Schema):
     strategy = Str(
         load_default="majority",
         validate=OneOf(("majority", "choose")),
-        metadata={
-            "description": "Which values need no choice: with `majority`, those of more than half"
+        description=(
+            "Which values need no choice: with `majority`, those of more than half"
             " of the tag sets; with `choose`, those of all."
-        },
+        ),
     )
     choices = List(Nested(MergeChoice), max_items=5000)
-    tags = Tags(metadata={"description": "The reviewer's own tags; they take precedence."})
-    accept = Bool(load_default=False, metadata={"description": "Accept the merge immediately."})
+    tags = Tags(description="The reviewer's own tags; they take precedence.")
+    accept = Bool(load_default=False, description="Accept the merge immediately.")
     note = Str(max_length=5000)

@@ -1,6 +1,17 @@
 """Response schemas of tag sets."""
 
-from app.kit.api.fields import Any_, Int, List, Nested, OneOf, Schema, Str, UtcDateTime, Uuid
+from app.kit.api.fields import (
+    Any_,
+    Int,
+    List,
+    Nested,
+    OneOf,
+    Response,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+)
 from app.workflow.tag_sets.schemas.tags import Tag
 from app.workflow.tag_sets.transitions import TagSetStatus
 
@@ -8,97 +19,74 @@ STATES = tuple(TagSetStatus)
 SOURCES = ("human", "model", "import", "merge")
 
 
-class Person(Schema):
+class Person(Response):
     """A user as colleagues see them."""
 
-    id = Uuid(required=True)
-    email = Str(required=True)
-    name = Str(required=True)
+    id = Uuid()
+    email = Str()
+    name = Str()
 
 
-class TagProvenance(Schema):
+class TagProvenance(Response):
     """The origin of a value of a merge."""
 
-    field = Str(required=True)
-    row = Int(required=True, allow_none=True)
-    value = Any_(required=True, allow_none=True)
-    tag_set_ids = List(
-        Uuid(), required=True, metadata={"description": "The tag sets that have this value."}
-    )
+    field = Str()
+    row = Int(allow_none=True)
+    value = Any_(allow_none=True)
+    tag_set_ids = List(Uuid(), description="The tag sets that have this value.")
     revisions = List(
         Int(),
-        required=True,
         allow_none=True,
         dump_default=None,
-        metadata={"description": "The revision of each of these tag sets. Null in older merges."},
+        description="The revision of each of these tag sets. Null in older merges.",
     )
     by = Str(
-        required=True,
         validate=OneOf(("agreement", "majority", "choice", "reviewer")),
-        metadata={
-            "description": "What decided: all tag sets agree, the majority, a choice, or the"
-            " reviewer's tag."
-        },
+        description=(
+            "What decided: all tag sets agree, the majority, a choice, or the reviewer's tag."
+        ),
     )
 
 
-class TagSet(Schema):
+class TagSet(Response):
     """A tag set: the tags of one artifact by a person or a model, or a merge of several."""
 
-    id = Uuid(required=True)
-    artifact_id = Uuid(required=True)
-    schema_id = Uuid(required=True)
-    schema_version_id = Uuid(required=True)
-    labeler = Nested(Person, required=True, allow_none=True)
-    reviewer = Nested(Person, required=True, allow_none=True)
-    source = Str(required=True, validate=OneOf(SOURCES))
-    tags = List(Nested(Tag), required=True)
-    tag_count = Int(required=True)
-    status = Str(required=True, validate=OneOf(STATES))
-    submitted_at = UtcDateTime(required=True, allow_none=True)
-    decided_at = UtcDateTime(required=True, allow_none=True)
-    reason = Str(
-        required=True, allow_none=True, metadata={"description": "The reviewer's reason, if given."}
-    )
+    id = Uuid()
+    artifact_id = Uuid()
+    schema_id = Uuid()
+    schema_version_id = Uuid()
+    labeler = Nested(Person, allow_none=True)
+    reviewer = Nested(Person, allow_none=True)
+    source = Str(validate=OneOf(SOURCES))
+    tags = List(Nested(Tag))
+    tag_count = Int()
+    status = Str(validate=OneOf(STATES))
+    submitted_at = UtcDateTime(allow_none=True)
+    decided_at = UtcDateTime(allow_none=True)
+    reason = Str(allow_none=True, description="The reviewer's reason, if given.")
     rejections = Int(
-        required=True,
-        metadata={
-            "description": "How often this tag set and earlier ones of the artifact were rejected;"
+        description=(
+            "How often this tag set and earlier ones of the artifact were rejected;"
             " only the labeler's own if several people label the artifact."
-        },
+        )
     )
-    seconds_spent = Int(required=True)
-    comment_count = Int(required=True)
-    merged_from = List(
-        Uuid(),
-        required=True,
-        allow_none=True,
-        metadata={"description": "The sources of a merge."},
-    )
+    seconds_spent = Int()
+    comment_count = Int()
+    merged_from = List(Uuid(), allow_none=True, description="The sources of a merge.")
     provenance = List(
-        Nested(TagProvenance),
-        required=True,
-        allow_none=True,
-        metadata={"description": "The origin of each value of a merge."},
+        Nested(TagProvenance), allow_none=True, description="The origin of each value of a merge."
     )
-    superseded_by = Uuid(
-        required=True,
-        allow_none=True,
-        metadata={"description": "The merge that replaced this tag set."},
-    )
-    created_at = UtcDateTime(required=True)
-    updated_at = UtcDateTime(required=True)
-    revision = Int(required=True)
+    superseded_by = Uuid(allow_none=True, description="The merge that replaced this tag set.")
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+    revision = Int()
 
 
 class TagSetSummary(TagSet):
     """A tag set in a list; tags and provenance are null if they are too large for the page."""
 
     tags = List(
-        Nested(Tag),
-        required=True,
-        allow_none=True,
-        metadata={"description": "Null if they exceed 8 MiB divided by page_size."},
+        Nested(Tag), allow_none=True, description="Null if they exceed 8 MiB divided by page_size."
     )
 
 
@@ -108,8 +96,8 @@ class TagSetFilters(Schema):
     artifact_id = Uuid()
     schema_id = Uuid()
     labeler_id = Uuid()
-    reviewer_id = Uuid(metadata={"description": "The user in `reviewer`."})
-    status = List(Str(validate=OneOf(STATES)), metadata={"description": "Any of these statuses."})
+    reviewer_id = Uuid(description="The user in `reviewer`.")
+    status = List(Str(validate=OneOf(STATES)), description="Any of these statuses.")
     source = Str(validate=OneOf(SOURCES))
     created_after = UtcDateTime()
     created_before = UtcDateTime()

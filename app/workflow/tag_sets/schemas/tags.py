@@ -7,39 +7,34 @@ from marshmallow import ValidationError
 from marshmallow.validate import Range
 
 from app.engines.fields import MAX_EVIDENCE, MAX_ROW, MAX_TAGS
-from app.kit.api.fields import Any_, Float, Int, List, Nested, OneOf, Schema, Str
+from app.kit.api.fields import Any_, Float, Int, List, Nested, OneOf, Response, Schema, Str
 
 TAG_SOURCES = ("human", "model", "import")
 
 
-class Evidence(Schema):
+class Evidence(Response):
     """The place of a value in the document. Offsets are code points into the document's text."""
 
-    page = Int(required=True, allow_none=True, metadata={"description": "The page number, from 1."})
+    page = Int(allow_none=True, description="The page number, from 1.")
     box = List(
         Float(),
-        required=True,
         allow_none=True,
-        metadata={"description": "[x0, y0, x1, y1], each 0 to 1, from the top left of the page."},
+        description="[x0, y0, x1, y1], each 0 to 1, from the top left of the page.",
     )
-    start = Int(required=True, allow_none=True)
-    end = Int(required=True, allow_none=True)
-    text = Str(required=True, allow_none=True, max_length=20_000)
+    start = Int(allow_none=True)
+    end = Int(allow_none=True)
+    text = Str(allow_none=True, max_length=20_000)
 
 
-class Tag(Schema):
+class Tag(Response):
     """One value of a field, in the field's canonical form."""
 
-    field = Str(required=True)
-    value = Any_(
-        required=True, allow_none=True, metadata={"description": "The type follows from the field."}
-    )
-    row = Int(
-        required=True, allow_none=True, metadata={"description": "The row in a table, from 0."}
-    )
-    confidence = Float(required=True, allow_none=True)
-    source = Str(required=True, validate=OneOf(TAG_SOURCES))
-    evidence = List(Nested(Evidence), required=True)
+    field = Str()
+    value = Any_(allow_none=True, description="The type follows from the field.")
+    row = Int(allow_none=True, description="The row in a table, from 0.")
+    confidence = Float(allow_none=True)
+    source = Str(validate=OneOf(TAG_SOURCES))
+    evidence = List(Nested(Evidence))
 
 
 class EvidenceInput(Schema):
