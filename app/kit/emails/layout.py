@@ -62,12 +62,11 @@ def _find_layout_texts(language: str) -> dict[str, str]:
 
 def _remove_control_characters(value: object) -> str:
     """Return a value without control characters and bidirectional formatting characters."""
-    kept = (
+    return "".join(
         c
         for c in str(value).replace("\r\n", "\n")
         if c == "\n" or (unicodedata.category(c) != "Cc" and not _is_bidi_control(c))
     )
-    return "".join(kept)
 
 
 def _is_bidi_control(character: str) -> bool:
@@ -76,12 +75,17 @@ def _is_bidi_control(character: str) -> bool:
     }
 
 
-def _fill(parts: Sequence[Part], values: Mapping[str, str]) -> list[Part]:
+def _insert_values(parts: Sequence[Part], values: Mapping[str, str]) -> list[Part]:
     return [Part(values[p.text], value=True) if p.value else p for p in parts]
 
 
-def _join(parts: Sequence[Part]) -> str:
+def _join_parts(parts: Sequence[Part]) -> str:
     return "".join(part.text for part in parts)
+
+
+def _render_subject(template: TextTemplate, texts: Mapping[str, str]) -> str:
+    """Return the subject on one line, cut to `_SUBJECT_LENGTH` characters."""
+    return " ".join(_join_parts(_insert_values(template.subject, texts)).split())[:_SUBJECT_LENGTH]
 
 
 def render_text(template: TextTemplate, values: Mapping[str, str]) -> tuple[str, list[str]]:
@@ -90,8 +94,8 @@ def render_text(template: TextTemplate, values: Mapping[str, str]) -> tuple[str,
     Raises KeyError if a value is missing.
     """
     texts = {name: _remove_control_characters(value) for name, value in values.items()}
-    subject = " ".join(_join(_fill(template.subject, texts)).split())[:_SUBJECT_LENGTH]
-    return subject, [_join(_fill(parts, texts)) for parts in template.paragraphs]
+    subject = _render_subject(template, texts)
+    return subject, [_join_parts(_insert_values(parts, texts)) for parts in template.paragraphs]
 
 
 def render(
@@ -109,19 +113,21 @@ def render(
     it. `service` is the name in the sender's address. Raises KeyError if a value is missing.
     """
     texts = {name: "" if v is None else _remove_control_characters(v) for name, v in values.items()}
-    texts["link"] = _link(texts.get("link", ""), pages_url or public_url)
+    texts["link"] = _build_link(texts.get("link", ""), pages_url or public_url)
     link = texts["link"] if template.action else ""
     token = "" if "token" in template.names else texts.get("token", "")
     words = _find_layout_texts(template.language)
-    subject = " ".join(_join(_fill(template.subject, texts)).split())[:_SUBJECT_LENGTH]
-    paragraphs = [_fill(parts, texts) for parts in template.paragraphs]
-    footer = _fill(parse_phrase(words["footer"]), {"service": service, "address": public_url})
-    blocks = [_join(paragraph) for paragraph in paragraphs]
+    subject = _render_subject(template, texts)
+    paragraphs = [_insert_values(parts, texts) for parts in template.paragraphs]
+    footer = _insert_values(
+        parse_phrase(words["footer"]), {"service": service, "address": public_url}
+    )
+    blocks = [_join_parts(paragraph) for paragraph in paragraphs]
     if link:
         blocks.append(f"{template.action}:\n{link}")
     if token:
         blocks.append(f"{words['token']}\n{token}")
-    blocks.append(f"-- \n{_join(footer)}\n")
+    blocks.append(f"-- \n{_join_parts(footer)}\n")
     members: dict[str, Any] = {
         "language": template.language,
         "direction": text_direction(template.language),
@@ -136,7 +142,7 @@ def render(
     return Rendered(subject, "\n\n".join(blocks), _load_page().render(members), template.language)
 
 
-def _link(link: str, pages_url: str) -> str:
+def _build_link(link: str, pages_url: str) -> str:
     """Return an absolute http(s) URL, or an empty string for any other kind of link."""
     if _PATH.fullmatch(link):
         return f"{pages_url}/{link.removeprefix('/')}"

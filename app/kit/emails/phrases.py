@@ -32,16 +32,18 @@ class Phrases:
 
         Raises TemplateError.
         """
-        return {path.stem.lower(): _read(path) for path in sorted(self.folder.glob("*.toml"))}
+        return {
+            path.stem.lower(): _read_phrases(path) for path in sorted(self.folder.glob("*.toml"))
+        }
 
     @cached_property
     def tags(self) -> dict[str, str]:
         """Return the language tags as spelled in the file names, by the tag in lower case."""
         return {path.stem.lower(): path.stem for path in self.folder.glob("*.toml")}
 
-    def choose_language(self, wanted: Iterable[str]) -> str:
-        """Return the tag of the first wanted language that has a file, else of English."""
-        for locale in wanted:
+    def choose_language(self, locales: Iterable[str]) -> str:
+        """Return the tag of the first of `locales` that has a file, else of English."""
+        for locale in locales:
             if len(locale) > _MAX_TAG:
                 continue
             # The last candidate is English, which was not asked for.
@@ -59,7 +61,7 @@ class Phrases:
         raise TemplateError(f"{self.folder} has no phrase {key}")
 
 
-def _read(path: Path) -> dict[str, tuple[Part, ...]]:
+def _read_phrases(path: Path) -> dict[str, tuple[Part, ...]]:
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
     return {
         f"{table}.{name}": parse_phrase(" ".join(text.split()))

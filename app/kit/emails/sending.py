@@ -105,7 +105,7 @@ class Emails:
         return {
             "folder": self.name,
             "name": email.name,
-            "message_id": email.message_id or f"letter-{uuid7()}",
+            "message_id": email.message_id or f"email-{uuid7()}",
             "sealed": container.keyring().encrypt(orjson.dumps(sealed)),
         }
 
@@ -144,7 +144,7 @@ class Emails:
 
 
 def _handle_failure(job: Job, _error: str) -> None:
-    log.error("letter.given_up", letter=_get_email_name(job), attempts=job.attempt)
+    log.error("email.given_up", email=_get_email_name(job), attempts=job.attempt)
     db.session().execute(_REMOVE_SECRETS, {"id": job.id})
 
 
@@ -164,10 +164,10 @@ def send(job: Job) -> None:
             job.args["name"], **email, message_id=job.args["message_id"]
         )
     except MailRefused as refusal:
-        log.warning("letter.refused", letter=_get_email_name(job), reason=str(refusal))
+        log.warning("email.refused", email=_get_email_name(job), reason=str(refusal))
     except MailFailed as failure:
         if not failure.permanent:
-            log.warning("letter.delayed", letter=_get_email_name(job), reason=str(failure))
+            log.warning("email.delayed", email=_get_email_name(job), reason=str(failure))
             raise jobs.Retry(str(failure)) from failure
-        log.warning("letter.refused", letter=_get_email_name(job), reason=str(failure))
+        log.warning("email.refused", email=_get_email_name(job), reason=str(failure))
     db.session().execute(_REMOVE_SECRETS, {"id": job.id})

@@ -61,7 +61,7 @@ class TextTemplate:
         return frozenset(shown | ({"link"} if self.action else set()))
 
 
-def _paragraphs(text: str | list[str]) -> tuple[tuple[Part, ...], ...]:
+def _parse_paragraphs(text: str | list[str]) -> tuple[tuple[Part, ...], ...]:
     blocks = re.split(r"\n\s*\n", text.strip()) if isinstance(text, str) else text
     return tuple(parse_phrase(" ".join(block.split())) for block in blocks)
 
@@ -71,7 +71,7 @@ def _parse_template(language: str, name: str, table: Mapping[str, Any]) -> TextT
         raise TemplateError(f"{language}: {name} must have subject and text, and may have action")
     subject = " ".join(table["subject"].split())
     return TextTemplate(
-        language, parse_phrase(subject), _paragraphs(table["text"]), table.get("action")
+        language, parse_phrase(subject), _parse_paragraphs(table["text"]), table.get("action")
     )
 
 
