@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from types import FrameType, TracebackType
 from typing import NoReturn, Self
 
-from app.kit.child_processes import Backoff, describe_exit, send_signal, stop_together
+from app.kit.child_processes import Backoff, describe_exit, send_signal, stop_in_parallel
 from app.kit.process_lifetime import adopt_orphans
 from devserver import reaping
 from devserver.child import Child, ChildSpec
@@ -264,7 +264,7 @@ class Supervisor:
         self._tasks.clear()
         while self._stages:
             stage = self._stages.pop()
-            stop_together([plan for child in stage for plan in child.stop_plans()])
+            stop_in_parallel([plan for child in stage for plan in child.stop_plans()])
             for child in stage:
                 if (handover := child.spec.handover) is not None:
                     self._selector.unregister(handover.reports)

@@ -13,7 +13,7 @@ from alembic import context
 from alembic.runtime.migration import MigrationContext, MigrationInfo
 from sqlalchemy import Connection, create_engine
 
-from app.kit.db import Base, deadlines_for
+from app.kit.db import Base, get_timeouts
 from app.kit.settings import Settings
 from migrations import auditing, waiting
 
@@ -29,7 +29,7 @@ def run() -> None:
     """Run the migrations."""
     url = _url()
     options = {"options": waiting.OPTIONS, "application_name": "labeling-migrate"}
-    engine = create_engine(url, connect_args={**deadlines_for(url), **options})
+    engine = create_engine(url, connect_args={**get_timeouts(url), **options})
     if getattr(context.config.cmd_opts, "autogenerate", False):
         import_module("app.features")  # imports every model
     with engine.connect() as connection:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import as_json, progress, running, show_record
+from app.commands.running import as_json, run_operation, show_progress, show_record
 from app.documents.artifacts import service
 from app.identity.control_plane import service as control_plane
 from app.kit import db, tenancy
@@ -32,7 +32,7 @@ def reprocess(
 
     Works in batches: if it is interrupted, run it again to continue with the remaining documents.
     """
-    with running("reprocess_artifacts"), progress("Queueing") as report:
+    with run_operation("reprocess_artifacts"), show_progress("Queueing") as report:
         organization = control_plane.show(slug)
         with tenancy.organization(organization["id"]):
             queued = service.reprocess_failed(

@@ -12,11 +12,11 @@ from app.commands.running import (
     EXIT_FINDINGS,
     as_json,
     format_value,
-    progress,
-    running,
+    run_operation,
     show_json,
     show_line,
     show_list,
+    show_progress,
 )
 from app.identity.audit import service
 from app.identity.audit.verifying import Report
@@ -36,7 +36,7 @@ def verify(organization: str | None, *, as_json: bool) -> None:
     Verifies all chains, or only the chain of ORGANIZATION.
     The exit status is 3 if an entry does not match its hash chain.
     """
-    with running("verify_audit_log"), progress("Verifying") as report:
+    with run_operation("verify_audit_log"), show_progress("Verifying") as report:
         result = service.verify(organization, report)
     if as_json:
         show_json({**asdict(result), "ok": result.ok})
@@ -67,27 +67,27 @@ def tail(organization: str | None, number: int, *, follow: bool, as_json: bool) 
     Without ORGANIZATION, shows the entries that belong to no organization, such as changes of
     accounts. With --json, each entry is one line.
     """
-    entries = _latest(organization, number)
+    entries = _list_latest(organization, number)
     for entry in entries:
-        _show(entry, as_json=as_json)
+        _print_entry(entry, as_json=as_json)
     shown = deque((entry["id"] for entry in entries), maxlen=2 * _FOLLOWED)
     since = entries[0]["at"] if entries else None
     while follow:
         time.sleep(_PAUSE_SECONDS)
-        for entry in _latest(organization, _FOLLOWED):
+        for entry in _list_latest(organization, _FOLLOWED):
             # Transactions may commit in another order than they began, so the time of the latest
             # entry alone does not tell which entries are new.
             if entry["id"] not in shown and (since is None or entry["at"] >= since):
                 shown.append(entry["id"])
-                _show(entry, as_json=as_json)
+                _print_entry(entry, as_json=as_json)
 
 
-def _latest(organization: str | None, number: int) -> list[dict[str, Any]]:
-    with running("tail_audit_log"):
+def _list_latest(organization: str | None, number: int) -> list[dict[str, Any]]:
+    with run_operation("tail_audit_log"):
         return service.list_latest(organization, limit=number)
 
 
-def _show(entry: dict[str, Any], *, as_json: bool) -> None:
+def _print_entry(entry: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         show_line(entry)
         return

@@ -5,7 +5,7 @@ from flask.cli import AppGroup
 
 from app.billing.periods import service
 from app.billing.periods.schemas import ClosePeriod
-from app.commands.running import as_json, load_body, running, show_record
+from app.commands.running import as_json, load_body, run_operation, show_record
 
 group = AppGroup("billing", help="Billing periods.")
 
@@ -15,6 +15,6 @@ group = AppGroup("billing", help="Billing periods.")
 @as_json
 def close_period(month: str, *, as_json: bool) -> None:
     """Close MONTH (such as 2026-10) for all organizations, so that its invoices are issued."""
-    with running("close_billing_period"):
+    with run_operation("close_billing_period"):
         closed = service.close(**load_body(ClosePeriod, {"period": month}))
     show_record(closed, as_json=as_json)

@@ -6,7 +6,14 @@ from uuid import UUID
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import EXIT_FINDINGS, as_json, progress, running, show_list, show_record
+from app.commands.running import (
+    EXIT_FINDINGS,
+    as_json,
+    run_operation,
+    show_list,
+    show_progress,
+    show_record,
+)
 from app.kit import db, errors
 from app.kit.counters import upkeep
 
@@ -24,8 +31,8 @@ def verify(slug: str | None, *, as_json: bool) -> None:
     any cell differs.
     """
     differences: list[upkeep.Difference] = []
-    with running("verify_counts"), progress("Verifying") as report:
-        organizations = _organizations(slug)
+    with run_operation("verify_counts"), show_progress("Verifying") as report:
+        organizations = _list_organizations(slug)
         for done, (organization_id, name) in enumerate(organizations, start=1):
             differences += upkeep.find_differences(organization_id, name)
             db.checkpoint()
@@ -45,8 +52,8 @@ def rebuild(slug: str | None, *, as_json: bool) -> None:
     It is safe to interrupt this command and to run it again.
     """
     cells = 0
-    with running("rebuild_counts"), progress("Rebuilding") as report:
-        organizations, sources = _organizations(slug), upkeep.list_sources()
+    with run_operation("rebuild_counts"), show_progress("Rebuilding") as report:
+        organizations, sources = _list_organizations(slug), upkeep.list_sources()
         for done, (organization_id, _) in enumerate(organizations, start=1):
             for source in sources:
                 cells += upkeep.repair(organization_id, source)
@@ -55,7 +62,7 @@ def rebuild(slug: str | None, *, as_json: bool) -> None:
     show_record({"corrected_cells": cells}, as_json=as_json)
 
 
-def _organizations(slug: str | None) -> list[tuple[UUID, str]]:
+def _list_organizations(slug: str | None) -> list[tuple[UUID, str]]:
     organizations = upkeep.list_organizations(slug)
     if slug is not None and not organizations:
         raise errors.not_found()

@@ -7,7 +7,7 @@ from uuid import UUID
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import as_json, progress, running, show_list, show_record
+from app.commands.running import as_json, run_operation, show_list, show_progress, show_record
 from app.identity.control_plane import service as control_plane
 from app.kit import db, tenancy
 from app.kit.jobs import failures
@@ -23,7 +23,7 @@ Change = Callable[[Sequence[UUID], Callable[[], None], Callable[[int, int], None
 _REASON = "the operator manages the jobs of every organization"
 
 
-def _selection_options(command: Callable[..., None]) -> Callable[..., None]:
+def _add_selection_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that select jobs."""
     for option in (
         click.option("--org", "slug", help="Only jobs of the organization with this slug."),
@@ -42,7 +42,7 @@ def _build_selection(
 
 
 @group.command("list")
-@_selection_options
+@_add_selection_options
 @click.option("--status", type=click.Choice(_STATUSES), default="failed", show_default=True)
 @click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True)
 @as_json
@@ -56,14 +56,14 @@ def list_jobs(
     as_json: bool,
 ) -> None:
     """List jobs, newest first; without --status, those that failed permanently."""
-    with running("list_jobs"), tenancy.across_organizations(reason=_REASON):
+    with run_operation("list_jobs"), tenancy.across_organizations(reason=_REASON):
         selection = _build_selection(slug, queue, function, status)
         rows = failures.list_jobs(selection, limit=limit)
     show_list([row._asdict() for row in rows], _COLUMNS, as_json=as_json)
 
 
 class Choice(TypedDict):
-    """The arguments and options that `_job_options` adds."""
+    """The arguments and options that `_add_job_options` adds."""
 
     job_ids: tuple[UUID, ...]
     slug: str | None
@@ -72,12 +72,12 @@ class Choice(TypedDict):
     everything: bool
 
 
-def _job_options(command: Callable[..., None]) -> Callable[..., None]:
+def _add_job_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the arguments and options that select the jobs to change."""
     for option in (
         as_json,
         click.option("--all", "everything", is_flag=True, help="All jobs that the options select."),
-        _selection_options,
+        _add_selection_options,
         click.argument("job_ids", nargs=-1, type=click.UUID),
     ):
         command = option(command)
@@ -85,32 +85,32 @@ def _job_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @group.command("retry")
-@_job_options
+@_add_job_options
 def retry(*, as_json: bool, **choice: Unpack[Choice]) -> None:
     """Run failed jobs again: those of JOB_IDS, or with --all, all that the options select.
 
     Undoes what the permanent failure changed in a document or an export.
     """
-    queued = _change("retry_jobs", "Retrying", failures.retry, choice)
+    queued = _change_jobs("retry_jobs", "Retrying", failures.retry, choice)
     show_record({"queued": queued}, as_json=as_json)
 
 
 @group.command("discard")
-@_job_options
+@_add_job_options
 def discard(*, as_json: bool, **choice: Unpack[Choice]) -> None:
     """Discard failed jobs: those of JOB_IDS, or with --all, all that the options select."""
-    discarded = _change("discard_jobs", "Discarding", failures.discard, choice)
+    discarded = _change_jobs("discard_jobs", "Discarding", failures.discard, choice)
     show_record({"discarded": discarded}, as_json=as_json)
 
 
-def _change(name: str, label: str, change: Change, choice: Choice) -> int:
+def _change_jobs(name: str, label: str, change: Change, choice: Choice) -> int:
     """Change the chosen jobs with a progress bar, and return how many were changed."""
     if bool(choice["job_ids"]) == choice["everything"]:
         raise click.UsageError("Pass either job ids or --all.")
     with (
-        running(name),
+        run_operation(name),
         tenancy.across_organizations(reason=_REASON),
-        progress(label) as report,
+        show_progress(label) as report,
     ):
         ids = list(choice["job_ids"]) or failures.find_ids(
             _build_selection(choice["slug"], choice["queue"], choice["function"])

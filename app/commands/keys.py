@@ -5,7 +5,7 @@ from dataclasses import asdict
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import EXIT_FINDINGS, as_json, progress, running, show_list
+from app.commands.running import EXIT_FINDINGS, as_json, run_operation, show_list, show_progress
 from app.kit import encryption
 
 group = AppGroup("keys", help="Encryption keys: rotate.")
@@ -21,7 +21,7 @@ def rotate(*, dry_run: bool, as_json: bool) -> None:
     is interrupted, run it again to continue. The exit status is 3 if a value cannot be decrypted
     with any key.
     """
-    with running("rotate_keys"), progress("Encrypting") as report:
+    with run_operation("rotate_keys"), show_progress("Encrypting") as report:
         counts = encryption.rotate_tokens(write=not dry_run, progress=report)
     columns = ("place", "tokens", "rotated", "unreadable")
     show_list([asdict(count) for count in counts], columns, as_json=as_json)

@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import running
+from app.commands.running import run_operation
 from app.kit import container
 from app.kit.emails import Emails
 from app.kit.locales import check_locale
-from app.kit.mail import MailFailed, MailRefused, envelope_address
+from app.kit.mail import MailFailed, MailRefused, parse_envelope_address
 
 group = AppGroup("mail", help="Email: send a test.")
 emails = Emails(Path(__file__).parent / "letters")
@@ -26,9 +26,9 @@ def test(address: str, locale: str, *, queue: bool) -> None:
     values = {"address": settings.public_url}
     message_id = f"test-{secrets.token_hex(16)}"
     try:
-        envelope_address(address)
+        parse_envelope_address(address)
         if queue:
-            with running("test_mail"):
+            with run_operation("test_mail"):
                 check_locale(locale, "locale")
                 emails.enqueue(
                     "test", to=address, locale=locale, values=values, message_id=message_id

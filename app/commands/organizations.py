@@ -8,7 +8,14 @@ from uuid import UUID
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import as_json, load_body, progress, running, show_list, show_record
+from app.commands.running import (
+    as_json,
+    load_body,
+    run_operation,
+    show_list,
+    show_progress,
+    show_record,
+)
 from app.identity.control_plane import queries, service
 from app.identity.control_plane.schemas import ProvisionOrganization, SetPlan, SuspendOrganization
 from app.identity.erasing.jobs import enqueue_due
@@ -44,7 +51,7 @@ def create(
     """
     organization = {"name": name, **({"slug": slug} if slug else {})}
     owner = {"email": owner_email, "name": owner_name}
-    with running("provision_organization"):
+    with run_operation("provision_organization"):
         body = {"organization": organization, "owner": owner, "plan": plan}
         record = service.provision(**load_body(ProvisionOrganization, body))
     show_record(record, as_json=as_json)
@@ -56,7 +63,7 @@ def create(
 @as_json
 def list_organizations(status: str | None, plan: str | None, *, as_json: bool) -> None:
     """List organizations, sorted by slug."""
-    with running("list_organizations"):
+    with run_operation("list_organizations"):
         rows = list(service.list_organizations(status=status, plan=plan))
     columns = ("slug", "name", "status", "plan", "members", "created_at")
     show_list(rows, columns, as_json=as_json)
@@ -67,7 +74,7 @@ def list_organizations(status: str | None, plan: str | None, *, as_json: bool) -
 @as_json
 def show(slug: str, *, as_json: bool) -> None:
     """Show the organization SLUG."""
-    with running("show_organization"):
+    with run_operation("show_organization"):
         record = service.show(slug)
     show_record(record, as_json=as_json)
 
@@ -101,7 +108,7 @@ def _parse_limits(
 @as_json
 def plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) -> None:
     """Set the plan of the organization SLUG to PLAN."""
-    with running("set_organization_plan"):
+    with run_operation("set_organization_plan"):
         changed = service.set_plan(slug, **load_body(SetPlan, {"plan": plan, "limits": limits}))
     show_record(changed, as_json=as_json)
 
@@ -112,7 +119,7 @@ def plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) 
 @as_json
 def suspend(slug: str, reason: str, *, as_json: bool) -> None:
     """Suspend the organization SLUG: members can still read, but writes are refused."""
-    with running("suspend_organization"):
+    with run_operation("suspend_organization"):
         changed = service.suspend(slug, **load_body(SuspendOrganization, {"reason": reason}))
     show_record(changed, as_json=as_json)
 
@@ -122,7 +129,7 @@ def suspend(slug: str, reason: str, *, as_json: bool) -> None:
 @as_json
 def reinstate(slug: str, *, as_json: bool) -> None:
     """End the suspension of the organization SLUG."""
-    with running("reinstate_organization"):
+    with run_operation("reinstate_organization"):
         changed = service.reinstate(slug)
     show_record(changed, as_json=as_json)
 
@@ -138,7 +145,7 @@ def close(slug: str, *, yes: bool, as_json: bool) -> None:
     """
     if not yes and click.prompt("Type the slug to close it", err=True) != slug:
         raise click.ClickException("The slug does not match. Nothing was closed.")
-    with running("close_organization"):
+    with run_operation("close_organization"):
         service.close(slug)
         changed = service.show(slug)
     show_record(changed, as_json=as_json)
@@ -152,7 +159,7 @@ def reopen(slug: str, *, as_json: bool) -> None:
 
     Its members, keys and records are unchanged.
     """
-    with running("reopen_organization"):
+    with run_operation("reopen_organization"):
         service.reopen(slug)
         changed = service.show(slug)
     show_record(changed, as_json=as_json)
@@ -166,7 +173,7 @@ def erase_due(*, wait: bool, as_json: bool) -> None:
 
     The workers erase them. They also check for due organizations every ten minutes on their own.
     """
-    with running("start_erasing"):
+    with run_operation("start_erasing"):
         due = enqueue_due()
         rows = queries.list_by_ids(due)
     if wait and due:
@@ -175,9 +182,9 @@ def erase_due(*, wait: bool, as_json: bool) -> None:
 
 
 def _wait_until_erased(due: list[UUID]) -> list[dict[str, Any]]:
-    with progress("Erasing") as report:
+    with show_progress("Erasing") as report:
         while True:
-            with running("show_organization"):
+            with run_operation("show_organization"):
                 rows = queries.list_by_ids(due)
             done = sum(row["status"] != "closed" for row in rows)
             report(done, len(rows))

@@ -3,7 +3,7 @@
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import as_json, progress, running, show_record
+from app.commands.running import as_json, run_operation, show_progress, show_record
 from app.identity.control_plane import service as control_plane
 from app.kit import db, tenancy
 from app.workflow.routing_rules import service
@@ -19,7 +19,7 @@ def apply(slug: str, *, as_json: bool) -> None:
 
     Works in batches: if it is interrupted, run it again to continue with the remaining work.
     """
-    with running("apply_routing_rules"), progress("Routing") as report:
+    with run_operation("apply_routing_rules"), show_progress("Routing") as report:
         organization = control_plane.show(slug)
         with tenancy.organization(organization["id"]):
             matched = service.route_unassigned(db.checkpoint, report)

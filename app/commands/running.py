@@ -24,7 +24,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @contextmanager
-def running(operation: str) -> Iterator[None]:
+def run_operation(operation: str) -> Iterator[None]:
     """Run a block in a transaction, with the command line as the actor in the audit log.
 
     `operation` is the id of the corresponding API operation. The transaction is committed at the
@@ -57,7 +57,7 @@ def running(operation: str) -> Iterator[None]:
 def load_body(schema: type[Schema], body: Mapping[str, Any]) -> dict[str, Any]:
     """Validate and load `body` as the API does; members that are None are left out.
 
-    Raises 422 `unprocessable`, which `running` prints.
+    Raises 422 `unprocessable`, which `run_operation` prints.
     """
     return requests.load(schema(), {key: value for key, value in body.items() if value is not None})
 
@@ -121,7 +121,7 @@ def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_j
 
 
 @contextmanager
-def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+def show_progress(label: str) -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar on standard error if it is a terminal.
 
     The yielded function takes the number of items done and the total.

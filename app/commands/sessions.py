@@ -3,7 +3,7 @@
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import as_json, running, show_list, show_record
+from app.commands.running import as_json, run_operation, show_list, show_record
 from app.identity.control_plane import accounts
 
 group = AppGroup("sessions", help="Sessions of an account: list, revoke.")
@@ -15,7 +15,7 @@ _email = click.argument("email")
 @as_json
 def list_sessions(email: str, *, as_json: bool) -> None:
     """List the active sessions of EMAIL."""
-    with running("list_sessions"):
+    with run_operation("list_sessions"):
         rows = accounts.list_sessions(email)
     columns = ("id", "method", "issued_at", "last_seen_at", "ip_address", "user_agent")
     show_list(rows, columns, as_json=as_json)
@@ -26,6 +26,6 @@ def list_sessions(email: str, *, as_json: bool) -> None:
 @as_json
 def revoke(email: str, *, as_json: bool) -> None:
     """Revoke all sessions of EMAIL."""
-    with running("revoke_all_sessions"):
+    with run_operation("revoke_all_sessions"):
         revoked = accounts.revoke_sessions(email)
     show_record({"revoked": revoked}, as_json=as_json)

@@ -3,7 +3,7 @@
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import EXIT_FINDINGS, as_json, running, show_record
+from app.commands.running import EXIT_FINDINGS, as_json, run_operation, show_record
 from app.identity.control_plane import service as control_plane
 from app.identity.sso import service
 from app.kit import tenancy
@@ -21,7 +21,7 @@ def verify_domain(slug: str, domain: str, *, vouch: bool, as_json: bool) -> None
 
     The exit status is 3 if it is not proven.
     """
-    with running("verify_sso_domain"):
+    with run_operation("verify_sso_domain"):
         organization = control_plane.show(slug)
         with tenancy.organization(organization["id"]):
             proven = service.verify_domain(domain, vouch=vouch)

@@ -5,7 +5,14 @@ from typing import Any
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import as_json, load_body, read_password, running, show_list, show_record
+from app.commands.running import (
+    as_json,
+    load_body,
+    read_password,
+    run_operation,
+    show_list,
+    show_record,
+)
 from app.identity.control_plane import accounts
 from app.identity.control_plane.schemas import NewOwner
 
@@ -40,7 +47,7 @@ def create(
     if invite and password_stdin:
         raise click.UsageError("--invite and --password-stdin cannot be used together.")
     password = None if invite else read_password(from_stdin=password_stdin)
-    with running("create_user"):
+    with run_operation("create_user"):
         person = load_body(NewOwner, {"email": email, "name": name})
         user = accounts.create_user(**person, password=password, locale=locale, verified=verified)
     show_record(user, as_json=as_json)
@@ -52,7 +59,7 @@ def create(
 @as_json
 def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> None:
     """List accounts, sorted by address."""
-    with running("list_users"):
+    with run_operation("list_users"):
         rows = list(accounts.list_users(slug=slug, disabled=disabled))
     columns = ("email", "name", "email_verified", "disabled", "created_at")
     show_list(rows, columns, as_json=as_json)
@@ -68,7 +75,7 @@ def disable(email: str, *, revoke_keys: bool, as_json: bool) -> None:
     API keys that the user created belong to their organizations and keep working, unless
     --revoke-keys is given.
     """
-    with running("disable_user"):
+    with run_operation("disable_user"):
         changed = accounts.disable_user(email, revoke_keys=revoke_keys)
     _print_warnings(changed)
     show_record(changed, as_json=as_json)
@@ -87,7 +94,7 @@ def _print_warnings(changed: dict[str, Any]) -> None:
 @as_json
 def enable(email: str, *, as_json: bool) -> None:
     """Enable the disabled account of EMAIL."""
-    with running("enable_user"):
+    with run_operation("enable_user"):
         changed = accounts.enable_user(email)
     show_record(changed, as_json=as_json)
 
@@ -99,6 +106,6 @@ def enable(email: str, *, as_json: bool) -> None:
 def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
     """Set the password of EMAIL and end all sessions; prompts for the password."""
     password = read_password(from_stdin=password_stdin)
-    with running("set_user_password"):
+    with run_operation("set_user_password"):
         changed = accounts.set_password(email, password)
     show_record(changed, as_json=as_json)

@@ -82,16 +82,16 @@ def split_operation(operation: str, records: str | None) -> tuple[str, str | Non
     if dot:
         return rest, kind
     verb, _, noun = operation.removeprefix("bulk_").partition("_")
-    plural = _plural(noun)
-    return verb, plural if plural in _types() else records
+    plural = _to_plural(noun)
+    return verb, plural if plural in _list_record_types() else records
 
 
-def _types() -> set[str]:
+def _list_record_types() -> set[str]:
     tables = db.Base.metadata.tables.values()
     return {str(table.info.get("audited_as", table.name)) for table in tables}
 
 
-def _plural(noun: str) -> str:
+def _to_plural(noun: str) -> str:
     if noun.endswith("s") or not noun:
         return noun
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":

@@ -36,12 +36,12 @@ class Context:
         members: dict[str, Any] = {
             "kind": self.kind,
             "id": self.id,
-            "label": _clean(self.label),
+            "label": _clean_text(self.label),
             "operation": self.operation,
             "verb": self.verb,
             "own": self.record_type,
-            "request_id": _clean(self.request_id),
-            "ip_address": _clean(self.ip_address),
+            "request_id": _clean_text(self.request_id),
+            "ip_address": _clean_text(self.ip_address),
         }
         written = orjson.dumps({key: value for key, value in members.items() if value is not None})
         # JSON escapes keep these characters from SQL and from the driver's placeholders.
@@ -58,7 +58,7 @@ def prefix() -> str:
     return _NOBODY if context is None else context.sql
 
 
-def _clean(text: str | None) -> str | None:
+def _clean_text(text: str | None) -> str | None:
     """Return the text in a form that PostgreSQL's JSON accepts, cut to a readable length."""
     if text is None:
         return None

@@ -68,7 +68,7 @@ def find(chosen: Select[Any], *order: ColumnElement[Any], expected: int | None) 
     return matched
 
 
-def in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -> dict[str, Any]:
+def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -> dict[str, Any]:
     """Run `act` on the records in batches, one transaction each, and return the result.
 
     `act` returns the records that failed, and why. If it raises in the first batch, nothing is
@@ -88,7 +88,7 @@ def in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -> di
             db.discard()
             log.warning("bulk.broken_off", left=left, matched=len(matched), error=str(failure))
             failed += left
-            failures.update(dict.fromkeys(batch, _reason(failure)))
+            failures.update(dict.fromkeys(batch, _describe_failure(failure)))
             break
         failed += len(failed_records)
         failures.update(failed_records)
@@ -101,15 +101,17 @@ def build_result(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
 
     Ids that are not in `failures` have succeeded.
     """
-    outcomes = [_outcome(record_id, failures.get(record_id)) for record_id in dict.fromkeys(ids)]
+    outcomes = [
+        _build_outcome(record_id, failures.get(record_id)) for record_id in dict.fromkeys(ids)
+    ]
     failed = sum(not outcome["ok"] for outcome in outcomes)
-    return _result(len(outcomes), failed, outcomes)
+    return _build_counts(len(outcomes), failed, outcomes)
 
 
 def _build_filter_result(matched: int, failures: Failures, *, failed: int) -> dict[str, Any]:
     """Return the result of an action on all records that matched a filter, listing failures."""
-    outcomes = [_outcome(*item) for item in islice(failures.items(), LISTED)]
-    return _result(matched, failed, outcomes)
+    outcomes = [_build_outcome(*item) for item in islice(failures.items(), LISTED)]
+    return _build_counts(matched, failed, outcomes)
 
 
 def find_missing(ids: Iterable[UUID], found: Iterable[UUID]) -> dict[UUID, ApiError]:
@@ -118,7 +120,7 @@ def find_missing(ids: Iterable[UUID], found: Iterable[UUID]) -> dict[UUID, ApiEr
     return {record_id: errors.not_found() for record_id in ids if record_id not in known}
 
 
-def _reason(failure: ApiError | SQLAlchemyError) -> ApiError:
+def _describe_failure(failure: ApiError | SQLAlchemyError) -> ApiError:
     error = failure if isinstance(failure, ApiError) else db_errors.translate(failure)
     if isinstance(error, ApiError):
         return error
@@ -126,7 +128,7 @@ def _reason(failure: ApiError | SQLAlchemyError) -> ApiError:
     return ApiError("internal_error", "An internal error occurred. It has been logged.")
 
 
-def _outcome(identifier: UUID, failure: ApiError | None) -> dict[str, Any]:
+def _build_outcome(identifier: UUID, failure: ApiError | None) -> dict[str, Any]:
     return {
         "id": identifier,
         "ok": failure is None,
@@ -135,7 +137,7 @@ def _outcome(identifier: UUID, failure: ApiError | None) -> dict[str, Any]:
     }
 
 
-def _result(matched: int, failed: int, outcomes: list[dict[str, Any]]) -> dict[str, Any]:
+def _build_counts(matched: int, failed: int, outcomes: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "matched": matched,
         "succeeded": matched - failed,

@@ -96,7 +96,7 @@ def send_signal(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def stop_together(plans: Sequence[tuple[Stoppable, Stops]]) -> None:
+def stop_in_parallel(plans: Sequence[tuple[Stoppable, Stops]]) -> None:
     """Stop all processes in parallel: send each its signals in turn, and SIGKILL last."""
     pending = {process.pid: (process, [*stops, _KILL]) for process, stops in plans}
     due = dict.fromkeys(pending, 0.0)

@@ -60,7 +60,7 @@ def _build_refusal() -> errors.ApiError:
     return errors.unprocessable("cursor", "The cursor does not belong to this list.")
 
 
-def _parse(value_type: type, value: Any) -> object:
+def _parse_value(value_type: type, value: Any) -> object:
     if value_type is datetime:
         return datetime.fromisoformat(value)
     return UUID(value) if value_type is UUID else value
@@ -71,5 +71,6 @@ def parse_values(cursor: Cursor, types: Sequence[type]) -> list[Any]:
     if len(cursor.values) != len(types):  # from a release with another sort order
         raise _build_refusal()
     return [
-        _parse(value_type, value) for value_type, value in zip(types, cursor.values, strict=True)
+        _parse_value(value_type, value)
+        for value_type, value in zip(types, cursor.values, strict=True)
     ]

@@ -72,17 +72,17 @@ class Revised(Record):
     __mapper_args__ = {"version_id_col": revision}
 
 
-def _dumps(value: object) -> str:
+def _encode_json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-def deadlines_for(url: str) -> JSON:
+def get_timeouts(url: str) -> JSON:
     """Return libpq's timeouts for connections to `url`, except those that the URL sets itself."""
     query = make_url(url).query
     return {name: value for name, value in LIBPQ.items() if name not in query}
 
 
-def engine_options(url: str, threads: int, role: str) -> JSON:
+def build_engine_options(url: str, threads: int, role: str) -> JSON:
     """Return the options of the application's engines.
 
     `threads` is the number of threads that use an engine at the same time. `role` is the database
@@ -95,12 +95,12 @@ def engine_options(url: str, threads: int, role: str) -> JSON:
         "max_overflow": 4,
         "pool_timeout": 10,
         "pool_recycle": 1800,
-        "json_serializer": _dumps,
+        "json_serializer": _encode_json,
         "json_deserializer": orjson.loads,
         # Error texts are written to logs and jobs; values may be hashes, tokens or addresses.
         "hide_parameters": True,
         "connect_args": {
-            **deadlines_for(url),
+            **get_timeouts(url),
             "connection_factory": Guard().connection_factory,
             "application_name": "labeling",
             "options": f"-c role={role} -c app.release={RELEASE}"
@@ -133,7 +133,7 @@ def init(app: Flask, url: str, threads: int, role: str) -> None:
     There are two pools because setting autocommit on the connection of each request would cost
     more than checking its token.
     """
-    options = engine_options(url, threads, role)
+    options = build_engine_options(url, threads, role)
     app.config["SQLALCHEMY_DATABASE_URI"] = url
     app.config["SQLALCHEMY_ENGINE_OPTIONS"] = options
     read = {"url": url, "isolation_level": "AUTOCOMMIT", "pool_reset_on_return": None}
@@ -142,10 +142,10 @@ def init(app: Flask, url: str, threads: int, role: str) -> None:
     with app.app_context():
         for engine in db.engines.values():
             tenancy.guard(engine)
-            event.listen(engine, "checkout", replace_dead)
+            event.listen(engine, "checkout", replace_dead_connection)
 
 
-def replace_dead(connection: GuardedConnection, *_: object) -> None:
+def replace_dead_connection(connection: GuardedConnection, *_: object) -> None:
     """Make the pool replace a connection that the server has closed.
 
     The check costs a microsecond and prevents an error for the first user of each connection after

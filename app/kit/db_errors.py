@@ -40,11 +40,11 @@ def translate(failure: SQLAlchemyError) -> Exception:
     if isinstance(failure, StaleDataError):
         return ApiError("stale_precondition", "Someone else has changed the record meanwhile.")
     if isinstance(failure, IntegrityError):
-        return _integrity(failure)
+        return _translate_integrity_error(failure)
     if isinstance(failure, PoolTimeout):
         return database_busy()
     if isinstance(failure, DBAPIError):
-        return _refusal(failure) or failure
+        return _translate_temporary_failure(failure) or failure
     return failure
 
 
@@ -54,7 +54,7 @@ _TOOK_TOO_LONG = {"55P03", "57014"}  # lock_timeout, statement_timeout
 _OUTAGES = {"08", "53", "57", "58"}  # connection, resources, operator intervention, system error
 
 
-def _refusal(failure: DBAPIError) -> ApiError | None:
+def _translate_temporary_failure(failure: DBAPIError) -> ApiError | None:
     """Return the error for a temporary failure of the database, or None for any other failure."""
     code = getattr(failure.orig, "pgcode", None) or ""
     if code == _DISK_FULL:
@@ -66,7 +66,7 @@ def _refusal(failure: DBAPIError) -> ApiError | None:
     return None
 
 
-def _integrity(failure: IntegrityError) -> Exception:
+def _translate_integrity_error(failure: IntegrityError) -> Exception:
     diagnostics = getattr(failure.orig, "diag", None)
     name = getattr(diagnostics, "constraint_name", None) or ""
     code = getattr(failure.orig, "pgcode", "")

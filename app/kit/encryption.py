@@ -101,7 +101,7 @@ def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> li
     for place in list_columns():
         count = Count(place.name)
         counts.append(count)
-        for rows in _batches(place):
+        for rows in _iterate_batches(place):
             with _across_organizations(), db.transaction():
                 for key, token in rows:
                     _rotate_token(place, key, token, count, write=write)
@@ -124,7 +124,9 @@ def _rotate_token(
         count.unreadable += 1
         return
     if write:
-        same = (column == value for column, value in zip(_key(place), key, strict=True))
+        same = (
+            column == value for column, value in zip(_list_key_columns(place), key, strict=True)
+        )
         statement = update(place.table).where(*same, place.value == token)
         result = db.session().execute(statement.values({place.column: place.with_token(new_token)}))
         count.rotated += result.rowcount  # type: ignore[attr-defined]
@@ -132,13 +134,13 @@ def _rotate_token(
         count.rotated += 1
 
 
-def _key(place: EncryptedColumn) -> list[Column[Any]]:
+def _list_key_columns(place: EncryptedColumn) -> list[Column[Any]]:
     return list(place.table.primary_key.columns)
 
 
-def _batches(place: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
+def _iterate_batches(place: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
     """Yield all tokens of a column in the order of its primary key, as ((key, …), token)."""
-    columns = _key(place)
+    columns = _list_key_columns(place)
     statement = select(*columns, place.value).where(place.value.is_not(None))
     statement = statement.order_by(*columns).limit(BATCH)
     after: tuple[Any, ...] | None = None

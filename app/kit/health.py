@@ -31,12 +31,12 @@ def ready() -> Response:
     a full disk are reported, too. None of these is a reason to stop sending requests.
     """
     checks: dict[str, Any] = {
-        "database": _database(),
-        "redis": _redis(),
-        "storage": _storage(),
+        "database": _check_database(),
+        "redis": _check_redis(),
+        "storage": _check_storage(),
     }
     ok = checks["database"] == "ok"
-    late = _late_queues() if ok else {}
+    late = _check_queues() if ok else {}
     checks["outbound"] = "on" if container.settings().outbound else "off"
     checks["background"] = ("behind" if late else "ok") if ok else "unknown"
     status = ("degraded" if late else "ready") if ok else "unavailable"
@@ -44,7 +44,7 @@ def ready() -> Response:
     return json_response(encode(body), 200 if ok else 503)
 
 
-def _database() -> str:
+def _check_database() -> str:
     try:
         db.session().execute(text("SELECT 1 FROM alembic_version"))
     except SQLAlchemyError:
@@ -52,14 +52,14 @@ def _database() -> str:
     return "ok"
 
 
-def _late_queues() -> dict[str, int]:
+def _check_queues() -> dict[str, int]:
     try:
         return backlog.list_late()
     except SQLAlchemyError:
         return {}
 
 
-def _redis() -> str:
+def _check_redis() -> str:
     try:
         container.current().redis().ping()
     except Exception:  # noqa: BLE001 - any failure means the same here
@@ -67,7 +67,7 @@ def _redis() -> str:
     return "ok"
 
 
-def _storage() -> str:
+def _check_storage() -> str:
     return "full" if container.current().reserve.is_used_up() else "ok"
 
 

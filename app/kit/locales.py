@@ -22,14 +22,14 @@ def check_locale(text: str, field: str) -> str:
 
     Raises 400 `validation_error` on `field` if the CLDR has no locale for the tag.
     """
-    canonical = _locale(text)
+    canonical = _find_locale(text)
     if canonical is None:
         raise errors.invalid("Must be a language tag such as en, de-AT or zh-Hant-TW.", field)
     return canonical
 
 
 @cache
-def _zones() -> frozenset[str]:
+def _list_time_zones() -> frozenset[str]:
     return frozenset(available_timezones()) - _NO_PLACES
 
 
@@ -38,7 +38,7 @@ def check_time_zone(text: str, field: str) -> str:
 
     Raises 400 `validation_error` on `field` otherwise.
     """
-    if text not in _zones():
+    if text not in _list_time_zones():
         raise errors.invalid("Must be an IANA time zone such as Europe/Vienna or UTC.", field)
     return text
 
@@ -52,7 +52,7 @@ def format_timestamp(at: datetime, locale: str, time_zone: str) -> str:
     return format_datetime(at, "d MMMM y, HH:mm zzzz", tzinfo=ZoneInfo(time_zone), locale=known)
 
 
-def _locale(text: str) -> str | None:
+def _find_locale(text: str) -> str | None:
     if not _TAG.fullmatch(text) or text.lower() == "root":
         return None
     try:

@@ -79,7 +79,7 @@ def configure(level: str = "INFO", form: str = "auto") -> None:
         form = "text" if _is_terminal() else "json"
     _Lines.render = _render_json if form == "json" else _render_text
     structlog.configure(
-        processors=[merge_contextvars, _line],
+        processors=[merge_contextvars, _render_line],
         wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=_Lines,
         cache_logger_on_first_use=False,
@@ -123,11 +123,11 @@ class LineHandler(logging.Handler):
                 if not _redis_outage.is_first_line():
                     return
                 event = _shorten_outage(event, sys.exc_info()[1])
-            lines.msg(_line(lines, record.levelname.lower(), event))
+            lines.msg(_render_line(lines, record.levelname.lower(), event))
         except Exception as failure:  # noqa: BLE001 - logging must never fail its caller
             # The standard library would write a traceback to standard error, and wait for it.
             text = f"{type(failure).__name__}: {str(record.msg)[:100]}"
-            lines.msg(_line(lines, "error", {"event": "log.failed", "error": text}))
+            lines.msg(_render_line(lines, "error", {"event": "log.failed", "error": text}))
 
 
 class OutageNotice:
@@ -161,7 +161,7 @@ def _shorten_outage(event: Event, failure: BaseException | None) -> Event:
     return short
 
 
-def _line(lines: _Lines, level: str, event: Event) -> bytes:
+def _render_line(lines: _Lines, level: str, event: Event) -> bytes:
     if "exc_info" in event:
         event = structlog.processors.format_exc_info(None, level, event)
     head = {
@@ -175,7 +175,7 @@ def _line(lines: _Lines, level: str, event: Event) -> bytes:
 
 def _describe_dropped(count: int) -> bytes:
     lines = _Lines("app.kit.logging")
-    return _line(lines, "warning", {"event": "log.lines_dropped", "count": count})
+    return _render_line(lines, "warning", {"event": "log.lines_dropped", "count": count})
 
 
 def _standard_error() -> int:
@@ -235,11 +235,10 @@ def _render_json(event: Event) -> bytes:
 
 
 def _render_text(event: Event) -> bytes:
-    head = (
-        f"{event.pop('timestamp', '')} {event.pop('level', ''):<8} {_word(event.pop('event', ''))}"
-    )
+    timestamp, level = event.pop("timestamp", ""), event.pop("level", "")
+    head = f"{timestamp} {level:<8} {_render_value(event.pop('event', ''))}"
     trace = event.pop("exception", None)
-    line = " ".join([head, *(f"{key}={_word(value)}" for key, value in event.items())])
+    line = " ".join([head, *(f"{key}={_render_value(value)}" for key, value in event.items())])
     if trace:
         line += "\n" + "\n".join(f"    {_escape_controls(text)}" for text in trace.splitlines())
     return line.encode("utf-8", "backslashreplace") + b"\n"
@@ -250,7 +249,7 @@ def _escape_controls(text: str) -> str:
     return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def _word(value: object) -> str:
+def _render_value(value: object) -> str:
     # Quoting as JSON prevents a value with line breaks from looking like a separate log line.
     if isinstance(value, str) and re.fullmatch(r"[\w./:@+-]+", value, re.ASCII):
         return value

@@ -89,7 +89,7 @@ class Mailer:
         if self._url is None:
             self._write(message, message_id)
             return
-        with _failures(), self._connection() as server:
+        with _translate_failures(), self._connection() as server:
             server.send_message(message)
         log.info("mail.sent", message_id=message_id)
 
@@ -100,17 +100,17 @@ class Mailer:
             raise MailRefused("a message id must consist of letters, digits, '.', '_' and '-'")
         if _CONTROL.search(subject):
             raise MailRefused("a subject must be one line without control characters")
-        recipient = envelope_address(to)
+        recipient = parse_envelope_address(to)
         message = EmailMessage(policy=SMTP if recipient.isascii() else SMTPUTF8)
         message["From"] = self._sender
         message["To"] = recipient
-        message["Subject"] = _encodable(subject)
+        message["Subject"] = _replace_surrogates(subject)
         message["Date"] = formatdate(usegmt=True)
         message["Message-ID"] = f"<{message_id}@{self._domain}>"
         message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office answers
-        message.set_content(_encodable(text))
+        message.set_content(_replace_surrogates(text))
         if html is not None:
-            message.add_alternative(_encodable(html), subtype="html")
+            message.add_alternative(_replace_surrogates(html), subtype="html")
         return message
 
     @contextmanager
@@ -144,7 +144,7 @@ class Mailer:
         log.info("mail.written", file=str(path))
 
 
-def envelope_address(to: str) -> str:
+def parse_envelope_address(to: str) -> str:
     """Return an address in envelope form. Raises MailRefused if it is not a single address."""
     if len(to) > _ADDRESS_MAX or not _ADDRESS.fullmatch(to):
         raise MailRefused("the recipient must be a single email address")
@@ -156,13 +156,13 @@ def envelope_address(to: str) -> str:
         raise MailRefused("the recipient must be a single email address") from None
 
 
-def _encodable(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     """Return the text with `?` in place of lone surrogates, which emails cannot contain."""
     return text.encode("utf-8", "replace").decode()
 
 
 @contextmanager
-def _failures() -> Iterator[None]:
+def _translate_failures() -> Iterator[None]:
     try:
         yield
     except smtplib.SMTPRecipientsRefused as error:

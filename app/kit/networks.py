@@ -6,7 +6,7 @@ _IPV4_IN_IPV6 = bytes(10) + b"\xff\xff"
 _IPV6_NETWORK_BYTES = 8
 
 
-def network_of(address: str) -> bytes:
+def parse_network(address: str) -> bytes:
     """Return an IPv4 address, or the /64 network of an IPv6 address, in network byte order.
 
     A household or a server gets a whole /64 network, so single addresses do not identify a client.

@@ -125,7 +125,7 @@ def paginate_rows(
         total = cursor.total
     else:
         counters.fold_backlog()
-    return _page(rows, list(order), total or 0, request, cursor)
+    return _build_page(rows, list(order), total or 0, request, cursor)
 
 
 def paginate(
@@ -148,8 +148,8 @@ def paginate(
     on `cursor`.
     """
     cursor = decode(request.cursor, request.binding) if request.cursor else None
-    order = _order(request, cursor, sorts, unique)
-    page = _ordered(statement, order, keys, request.page_size + 1)
+    order = _build_order(request, cursor, sorts, unique)
+    page = _apply_order(statement, order, keys, request.page_size + 1)
     together = cursor is None and total is not None and not _is_entity(statement)
     if together:
         assert total is not None
@@ -164,13 +164,13 @@ def paginate(
     elif total is not None:
         length = int(db.session().execute(select(total)).scalar_one())
     else:
-        length = _count(statement if count is None else count)
+        length = _count_rows(statement if count is None else count)
     if cursor is None and total is not None:
         counters.fold_backlog()
-    return _page(rows, order.names, length, request, cursor)
+    return _build_page(rows, order.names, length, request, cursor)
 
 
-def _order(
+def _build_order(
     request: PageRequest, cursor: Cursor | None, sorts: Mapping[str, Column], unique: Column
 ) -> _Order:
     sort = sorts[request.sort.lstrip("-")]
@@ -184,12 +184,12 @@ def _order(
     return _Order(names, columns, request.sort.startswith("-") is not backward, edge)
 
 
-def _ordered(
+def _apply_order(
     statement: Select[Any], order: _Order, keys: Sequence[Keys], limit: int
 ) -> Select[Any]:
     if not keys:
         return order.apply(statement, order.columns).limit(limit)
-    branches = [_first_keys(branch, order, limit) for branch in keys]
+    branches = [_select_first_keys(branch, order, limit) for branch in keys]
     first = branches[0]
     if len(branches) > 1:
         together = union(*(select(*branch.c) for branch in branches)).subquery()
@@ -199,7 +199,7 @@ def _ordered(
     return order.sort(joined, [first.c[name] for name in order.names])
 
 
-def _first_keys(keys: Keys, order: _Order, limit: int) -> Subquery:
+def _select_first_keys(keys: Keys, order: _Order, limit: int) -> Subquery:
     own = [keys.statement.selected_columns[name] for name in order.names]
     found = order.apply(keys.statement, own).limit(limit)
     if keys.branches is None:
@@ -216,7 +216,7 @@ def _is_entity(statement: Select[Any]) -> bool:
     return first._is_from_clause and "parententity" in first._annotations  # noqa: SLF001
 
 
-def _count(statement: Select[Any]) -> int:
+def _count_rows(statement: Select[Any]) -> int:
     # The ORM adds the organization to the tables of the selected columns. A bare count would leave
     # it to row-level security, which cannot use an index.
     counted = statement.order_by(None)
@@ -227,7 +227,7 @@ def _count(statement: Select[Any]) -> int:
     return int(db.session().execute(total).scalar_one())
 
 
-def _page(
+def _build_page(
     rows: list[Any],
     names: Sequence[str],
     total: int,

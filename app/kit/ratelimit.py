@@ -20,7 +20,7 @@ from app.kit import metrics
 from app.kit.container import REDIS_TIMEOUT_SECONDS
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
-from app.kit.networks import network_of
+from app.kit.networks import parse_network
 
 log = get_logger(__name__)
 
@@ -40,16 +40,16 @@ LIMITS: dict[str, tuple[str, str]] = {
 """The limits of the API contract by name: the allowed rate, and what is counted (`ip` or `org`)."""
 
 
-def client_key() -> str:
+def get_client_key() -> str:
     """Return the key by which a client is counted: its network (see `app.kit.networks`)."""
     try:
-        return network_of(request.remote_addr or "").hex()
+        return parse_network(request.remote_addr or "").hex()
     except OSError:
         return request.remote_addr or "unknown"
 
 
 limiter = Limiter(
-    key_func=client_key,
+    key_func=get_client_key,
     swallow_errors=True,
     strategy="moving-window",
 )
@@ -112,11 +112,11 @@ def check(name: str, organization_key: Callable[[], str]) -> None:
         return
     item = _items[name]
     by_organization = LIMITS[name][1] == "org"
-    key = organization_key() if by_organization else client_key()
+    key = organization_key() if by_organization else get_client_key()
     answer = _store.hit(item, name, key)
     if answer is None:
         return
-    g.rate_limit_headers = _headers(item, answer, f"The rate limit of {item} is exceeded.")
+    g.rate_limit_headers = _build_headers(item, answer, f"The rate limit of {item} is exceeded.")
 
 
 def count(item: RateLimitItem, name: str, key: str, *, what: str) -> None:
@@ -135,10 +135,12 @@ def count(item: RateLimitItem, name: str, key: str, *, what: str) -> None:
         return
     answer = _store.hit(item, name, key)
     if answer is not None:
-        _headers(item, answer, f"{what}: the limit of {item} is exceeded.")
+        _build_headers(item, answer, f"{what}: the limit of {item} is exceeded.")
 
 
-def _headers(item: RateLimitItem, answer: tuple[bool, int, float], message: str) -> dict[str, str]:
+def _build_headers(
+    item: RateLimitItem, answer: tuple[bool, int, float], message: str
+) -> dict[str, str]:
     """Return the rate limit headers. Raises 429 `rate_limited` if the hit was not allowed."""
     allowed, remaining, reset_at = answer
     # The end of the window, rounded up, so that a client that waits this long succeeds.

@@ -32,7 +32,8 @@ _SECRET_TEXT = re.compile(
 def redact(event: Mapping[str, Any]) -> dict[str, Any]:
     """Hide values that have the name or form of a secret, and convert others to plain values."""
     return {
-        key: _hide(value) if _is_secret(key) else _plain(value, 0) for key, value in event.items()
+        key: _hide_value(value) if _is_secret(key) else _to_plain_value(value, 0)
+        for key, value in event.items()
     }
 
 
@@ -41,44 +42,46 @@ def _is_secret(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
-def _hide(value: object) -> object:
+def _hide_value(value: object) -> object:
     return value if value is None or isinstance(value, bool) else HIDDEN
 
 
-def _plain(value: object, depth: int) -> object:
+def _to_plain_value(value: object, depth: int) -> object:
     if value is None or isinstance(value, str | int | float):
-        return _clean(value) if isinstance(value, str) else value
+        return _redact_text(value) if isinstance(value, str) else value
     if depth > _DEPTH_MAX:
         return "[nested too deep]"
     if isinstance(value, Mapping):
         return {
-            str(key): _hide(item) if _is_secret(str(key)) else _plain(item, depth + 1)
+            str(key): _hide_value(item)
+            if _is_secret(str(key))
+            else _to_plain_value(item, depth + 1)
             for key, item in value.items()
         }
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item, depth + 1) for item in value]
+        return [_to_plain_value(item, depth + 1) for item in value]
     if isinstance(value, bytes | bytearray | memoryview):
         return f"[{len(value)} bytes]"
-    return _clean(_as_text(value))
+    return _redact_text(_convert_to_text(value))
 
 
-def _as_text(value: object) -> str:
+def _convert_to_text(value: object) -> str:
     try:
         return str(value)
     except Exception:  # noqa: BLE001 - an object's own code may raise anything
         return f"[{type(value).__name__}]"
 
 
-def _clean(text: str) -> str:
+def _redact_text(text: str) -> str:
     if len(text) <= _REPEATED_MAX:
-        return _clean_cached(text)
+        return _redact_text_cached(text)
     if len(text) > _TEXT_MAX:
         text = text[:_TEXT_MAX] + "…"
     return _SECRET_TEXT.sub(_replace_secret, text)
 
 
 @lru_cache(maxsize=2048)
-def _clean_cached(text: str) -> str:
+def _redact_text_cached(text: str) -> str:
     return _SECRET_TEXT.sub(_replace_secret, text)
 
 

@@ -75,7 +75,7 @@ class Keyring:
     def decrypt(self, token: str) -> bytes:
         """Return the content of a token of `encrypt`. Raises DecryptionFailed."""
         try:
-            return self._fernet.decrypt(_token_bytes(token))
+            return self._fernet.decrypt(_encode_token(token))
         except InvalidToken:
             raise DecryptionFailed("no configured key can decrypt the token") from None
 
@@ -85,7 +85,7 @@ class Keyring:
         Raises DecryptionFailed like `decrypt`.
         """
         try:
-            return self._fernet.rotate(_token_bytes(token)).decode("ascii")
+            return self._fernet.rotate(_encode_token(token)).decode("ascii")
         except InvalidToken:
             raise DecryptionFailed("no configured key can decrypt the token") from None
 
@@ -95,7 +95,7 @@ class Keyring:
         Raises DecryptionFailed like `decrypt`.
         """
         try:
-            self._first.decrypt(_token_bytes(token))
+            self._first.decrypt(_encode_token(token))
         except InvalidToken:
             self.decrypt(token)
             return True
@@ -128,7 +128,7 @@ class Keyring:
         return kdf.derive(self._root)
 
 
-def _token_bytes(token: str) -> bytes:
+def _encode_token(token: str) -> bytes:
     try:
         return token.encode("ascii")
     except UnicodeEncodeError:
@@ -210,7 +210,7 @@ def hash_password(password: str) -> str:
     Raises 503 `service_unavailable` if too many threads are hashing passwords.
     """
     with hashing_slots.reserve(), _hashing:
-        return _hasher.hash(_normalize(password))
+        return _hasher.hash(_normalize_password(password))
 
 
 def verify_password(stored: str, password: str) -> bool:
@@ -221,11 +221,11 @@ def verify_password(stored: str, password: str) -> bool:
     """
     try:
         with hashing_slots.reserve(), _hashing:
-            return _hasher.verify(stored, _normalize(password))
+            return _hasher.verify(stored, _normalize_password(password))
     except VerifyMismatchError:
         return False
     except (InvalidHashError, VerificationError, UnicodeEncodeError):
-        dummy_verify(password)
+        verify_dummy_password(password)
         return False
 
 
@@ -235,7 +235,7 @@ def needs_rehash(stored: str) -> bool:
 
 
 @cache
-def dummy_hash() -> str:
+def build_dummy_hash() -> str:
     """Return a hash that matches no password, for the check of an account that does not exist.
 
     It is made with the current parameters, so checking against it takes as long as any other check.
@@ -243,7 +243,7 @@ def dummy_hash() -> str:
     return hash_password(random_token())
 
 
-def dummy_verify(password: str) -> None:
+def verify_dummy_password(password: str) -> None:
     """Do the work of `verify_password` for an account that does not exist.
 
     Otherwise the response time would reveal which accounts exist.
@@ -251,7 +251,7 @@ def dummy_verify(password: str) -> None:
     hash_password(password)
 
 
-def _normalize(password: str) -> bytes:
+def _normalize_password(password: str) -> bytes:
     # Keyboards compose the same character differently: NIST SP 800-63B, section 5.1.1.2.
     if len(password) <= _NORMALISED_MAX:
         password = unicodedata.normalize("NFKC", password)

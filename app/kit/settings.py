@@ -135,14 +135,16 @@ class Settings:
                 shown = "" if entry.metadata["secret"] else f" (it is {raw[:200]!r})"
                 problems.append(f"{name} {error}{shown}")
         given = {name for name in environ if environ[name].strip()}
-        problems += _missing(given, parsed, require_servers=require_servers)
-        problems += _weak_secret_key(parsed)
+        problems += _find_missing(given, parsed, require_servers=require_servers)
+        problems += _check_secret_key(parsed)
         if problems:
             raise SettingsError(problems)
         return cls(**parsed)
 
 
-def _missing(given: set[str], parsed: Mapping[str, Any], *, require_servers: bool) -> list[str]:
+def _find_missing(
+    given: set[str], parsed: Mapping[str, Any], *, require_servers: bool
+) -> list[str]:
     needed = {}
     if require_servers:
         needed["DATABASE_URL"] = "for example postgresql://user:password@host:5432/database"
@@ -153,7 +155,7 @@ def _missing(given: set[str], parsed: Mapping[str, Any], *, require_servers: boo
     return [f"{name} must be set: {what}" for name, what in needed.items() if name not in given]
 
 
-def _weak_secret_key(parsed: Mapping[str, Any]) -> list[str]:
+def _check_secret_key(parsed: Mapping[str, Any]) -> list[str]:
     key = parsed.get("secret_key", "")
     if not key or parsed.get("demo", False):
         return []

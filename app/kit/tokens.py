@@ -73,7 +73,7 @@ def read(token: str) -> Claims:
 
 @lru_cache(maxsize=8192)
 def _read_signed(token: str) -> Claims:
-    return _parse(_verify(token))
+    return _parse_claims(_verify(token))
 
 
 def read_ignoring_expiry(token: str) -> Claims | None:
@@ -82,7 +82,7 @@ def read_ignoring_expiry(token: str) -> Claims | None:
     Such a token proves only that its holder was signed in at some time in the past.
     """
     try:
-        return _parse(_verify(token, allow_expired=True))
+        return _parse_claims(_verify(token, allow_expired=True))
     except ApiError:
         return None
 
@@ -97,7 +97,7 @@ def _verify(token: str, *, allow_expired: bool = False) -> dict[str, Any]:
     return claims
 
 
-def _parse(claims: dict[str, Any]) -> Claims:
+def _parse_claims(claims: dict[str, Any]) -> Claims:
     if claims.get("type") != "access":
         raise invalid()
     try:

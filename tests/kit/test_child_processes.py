@@ -16,7 +16,7 @@ from app.kit.child_processes import (
     Restarts,
     describe_exit,
     send_signal,
-    stop_together,
+    stop_in_parallel,
 )
 
 
@@ -81,7 +81,7 @@ def test_a_healthy_life_resets_the_delay(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_forked_child_that_ignores_its_signal_is_killed() -> None:
     deaf, obedient = _fork(_ignore_sigterm), _fork(_accept_sigterm)
     stops = ((signal.SIGTERM, 0.2),)
-    stop_together([(deaf, stops), (obedient, ((signal.SIGTERM, 60.0),))])
+    stop_in_parallel([(deaf, stops), (obedient, ((signal.SIGTERM, 60.0),))])
     assert (deaf.status, obedient.status) == (-signal.SIGKILL, 5)
     assert deaf.poll() == -signal.SIGKILL
     send_signal(deaf.pid, signal.SIGTERM)
@@ -89,7 +89,7 @@ def test_a_forked_child_that_ignores_its_signal_is_killed() -> None:
 
 def test_a_program_stops_beside_forked_children() -> None:
     program = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
-    stop_together([(program, ((signal.SIGTERM, 60.0),))])
+    stop_in_parallel([(program, ((signal.SIGTERM, 60.0),))])
     assert program.returncode == -signal.SIGTERM
 
 

@@ -45,13 +45,13 @@ def guard() -> Guard:
 
 @pytest.fixture
 def engine(url: str, guard: Guard) -> Iterator[Engine]:
-    options = db.engine_options(url, 4, DATABASE_ROLE)
+    options = db.build_engine_options(url, 4, DATABASE_ROLE)
     arguments = {**options["connect_args"], "connection_factory": guard.connection_factory}
     arguments["options"] = "-c statement_timeout=120s"
     found = create_engine(
         make_url(url).set(drivername="postgresql+psycopg2"), connect_args=arguments, pool_size=4
     )
-    event.listen(found, "checkout", db.replace_dead)
+    event.listen(found, "checkout", db.replace_dead_connection)
     yield found
     found.dispose()
 
@@ -202,7 +202,7 @@ def test_a_fork_starts_with_a_closed_circuit_and_leaves_the_parents_connections(
 
 
 def test_deadlines_of_the_url_win() -> None:
-    found = db.deadlines_for("postgresql://u:p@h/d?connect_timeout=20&tcp_user_timeout=60000")
+    found = db.get_timeouts("postgresql://u:p@h/d?connect_timeout=20&tcp_user_timeout=60000")
     assert "connect_timeout" not in found
     assert "tcp_user_timeout" not in found
     assert found["keepalives_idle"] > 0

@@ -13,11 +13,11 @@ from app.kit.secrets import (
     DecryptionFailed,
     HashingSlots,
     Keyring,
-    dummy_verify,
     hash_password,
     needs_rehash,
     random_hex,
     random_token,
+    verify_dummy_password,
     verify_password,
 )
 
@@ -145,7 +145,7 @@ def test_an_account_without_a_usable_hash_matches_nothing(
     stored: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work: list[str] = []
-    monkeypatch.setattr(secrets, "dummy_verify", work.append)
+    monkeypatch.setattr(secrets, "verify_dummy_password", work.append)
     assert not verify_password(stored, "")
     assert work == [""], "refusing took no time, which tells that there is no password"
 
@@ -167,7 +167,7 @@ def test_a_flood_of_sign_ins_hashes_two_at_a_time(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(secrets, "_hasher", Counting())
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(dummy_verify, ["password"] * 16))
+        list(pool.map(verify_dummy_password, ["password"] * 16))
     assert most == 2
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from app.kit.api.documentation import Webhook, header
+from app.kit.api.documentation import Webhook, describe_header
 
 JSON_SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TEST = "test"
@@ -192,33 +192,37 @@ SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in CATALOGUE if name != TEST
 """The events that a webhook may subscribe to."""
 
 _HEADERS = (
-    header("X-Service-Event", "The event's identifier, as in the body.", required=True),
-    header(
+    describe_header("X-Service-Event", "The event's identifier, as in the body.", required=True),
+    describe_header(
         "X-Service-Signature",
         "HMAC-SHA-256 of the body's bytes with the signing secret.",
         required=True,
         pattern="^sha256=[0-9a-f]{64}$",
     ),
-    header(
+    describe_header(
         "X-Service-Delivery",
         "The delivery id, the same in every attempt and redelivery.",
         required=True,
         format="uuid",
     ),
-    header(
+    describe_header(
         "X-Service-Attempt",
         "The number of the attempt, from 1.",
         required=True,
         pattern="^[1-9][0-9]*$",
     ),
-    header("webhook-id", "The delivery id, as Standard Webhooks define it.", required=True),
-    header(
+    describe_header(
+        "webhook-id", "The delivery id, as Standard Webhooks define it.", required=True
+    ),
+    describe_header(
         "webhook-timestamp",
         "When the attempt was made, in seconds since 1970.",
         required=True,
         pattern="^[0-9]+$",
     ),
-    header("webhook-signature", "The signatures, as Standard Webhooks define them.", required=True),
+    describe_header(
+        "webhook-signature", "The signatures, as Standard Webhooks define them.", required=True
+    ),
 )
 
 

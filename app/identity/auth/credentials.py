@@ -94,7 +94,10 @@ def verify_password(caller: Caller, password: str) -> User:
     if user is None:
         raise errors.not_found()
     stored = user.password_hash
-    if not secrets.verify_password(stored or secrets.dummy_hash(), password) or stored is None:
+    if (
+        not secrets.verify_password(stored or secrets.build_dummy_hash(), password)
+        or stored is None
+    ):
         attempts.count(subject)
         raise ApiError("invalid_credentials", "The password is wrong.")
     if has_failures:

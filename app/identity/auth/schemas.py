@@ -17,11 +17,11 @@ from app.kit.api.fields import (
 )
 
 
-class Login(Response):
+class Login(Schema):
     """Request body to log in with a password."""
 
-    email = Str(max_length=320)
-    password = Str(max_length=1024)
+    email = Str(required=True, max_length=320)
+    password = Str(required=True, max_length=1024)
 
 
 class Register(Login):
@@ -31,37 +31,37 @@ class Register(Login):
     organization_name = Name()
 
 
-class ResetRequest(Response):
+class ResetRequest(Schema):
     """Request body to request a password reset."""
 
-    email = Str(max_length=320)
+    email = Str(required=True, max_length=320)
 
 
-class ResetConfirmation(Response):
+class ResetConfirmation(Schema):
     """Request body to set a new password with an emailed token."""
 
-    token = Str(max_length=200)
-    password = Str(max_length=1024)
+    token = Str(required=True, max_length=200)
+    password = Str(required=True, max_length=1024)
 
 
-class PasswordChange(Response):
+class PasswordChange(Schema):
     """Request body to change a password."""
 
-    current_password = Str(max_length=1024)
-    new_password = Str(max_length=1024)
+    current_password = Str(required=True, max_length=1024)
+    new_password = Str(required=True, max_length=1024)
 
 
-class EmailChangeRequest(Response):
+class EmailChangeRequest(Schema):
     """Request body to change or confirm an email address."""
 
-    email = Str(max_length=320)
-    password = Str(max_length=1024)
+    email = Str(required=True, max_length=320)
+    password = Str(required=True, max_length=1024)
 
 
-class EmailConfirmation(Response):
+class EmailConfirmation(Schema):
     """Request body to confirm an email address with an emailed token."""
 
-    token = Str(max_length=200)
+    token = Str(required=True, max_length=200)
 
 
 class EmailedLink(Response):

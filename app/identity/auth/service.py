@@ -70,7 +70,7 @@ def login(
         has_failures = attempts.check(subject)
         # A hash is computed for an unknown address, too: the response time reveals nothing.
         stored, user_id = account.password_hash, account.user_id
-        is_correct = secrets.verify_password(stored or secrets.dummy_hash(), password)
+        is_correct = secrets.verify_password(stored or secrets.build_dummy_hash(), password)
         if not is_correct or stored is None or user_id is None or account.disabled_at is not None:
             attempts.count(subject)
             raise password_policy.find_address_error(email) or _invalid_credentials()

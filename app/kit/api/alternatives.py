@@ -32,10 +32,10 @@ class AlternativesSchema(Schema):
     @validates_schema
     def _check_alternatives(self, data: dict[str, object], **_: object) -> None:
         for group in self.list_alternatives():
-            _check(data, group)
+            _check_group(data, group)
 
 
-def _check(data: dict[str, object], group: tuple[Alternative, ...]) -> None:
+def _check_group(data: dict[str, object], group: tuple[Alternative, ...]) -> None:
     leading = [alternative[0] for alternative in group]
     if sum(name in data for name in leading) != 1:
         raise ValidationError(f"Send either {' or '.join(leading)}.", leading[0])

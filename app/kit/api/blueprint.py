@@ -69,7 +69,7 @@ def _list_secrets(returns: type[Schema] | File | None) -> tuple[str, ...]:
     return tuple(name for name, member in members if isinstance(member, ShownOnce))
 
 
-def _flask_rule(path: str) -> str:
+def _to_flask_rule(path: str) -> str:
     return re.sub(r"{(\w+)}", r"<string:\1>", path)
 
 
@@ -98,7 +98,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         self.tag = tag or name
         self.records = records or self.tag.replace("-", "_")
         self.operations = []
-        self._prepare_doc_cbks.append(_document)
+        self._prepare_doc_cbks.append(_complete_description)
 
     def _route(self, method: str, path: str, **members: Any) -> Callable[[Handler], Handler]:
         declaration = Declaration(**members)
@@ -134,7 +134,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         view._apidoc = documented._apidoc  # type: ignore[attr-defined]  # noqa: SLF001
         view._apidoc["operation"] = op  # type: ignore[attr-defined]  # noqa: SLF001
         view._apidoc["file"] = returns if isinstance(returns, File) else None  # type: ignore[attr-defined]  # noqa: SLF001
-        rule = _flask_rule(op.path)
+        rule = _to_flask_rule(op.path)
         self.route(rule, methods=[op.method], endpoint=op.name, tags=[self.tag])(view)
 
     def get(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
@@ -197,7 +197,9 @@ def _describe(op: Operation) -> str:
     return " ".join(sentences)
 
 
-def _document(doc: dict[str, Any], doc_info: Mapping[str, Any], **_: object) -> dict[str, Any]:
+def _complete_description(
+    doc: dict[str, Any], doc_info: Mapping[str, Any], **_: object
+) -> dict[str, Any]:
     """Complete the OpenAPI description of an operation from its declaration."""
     op: Operation | None = doc_info.get("operation")
     if op is None:

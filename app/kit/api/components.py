@@ -55,9 +55,9 @@ class _Plugin(MarshmallowPlugin):
         self.converter.add_attribute_function(_describe_names)  # type: ignore[no-untyped-call]
 
 
-def plugin() -> MarshmallowPlugin:
+def build_plugin() -> MarshmallowPlugin:
     """Return the plugin that turns schemas into components, each named after its class."""
-    return _Plugin(schema_name_resolver=_get_name)
+    return _Plugin(schema_name_resolver=_get_component_name)
 
 
 def _describe_max_items(_converter: object, field: object, **_: object) -> dict[str, int]:
@@ -82,7 +82,7 @@ def _describe_names(_converter: object, field: fields.Field[Any], **_: object) -
     return {} if names is None else {"propertyNames": names}
 
 
-def _get_name(schema: SchemaReference) -> str:
+def _get_component_name(schema: SchemaReference) -> str:
     """Return the class name. apispec's own resolver would remove the suffix `Schema`."""
     schema_class = resolve_schema_cls(schema)
     return str((schema_class[0] if isinstance(schema_class, list) else schema_class).__name__)
@@ -96,7 +96,7 @@ def finish_components(paths: dict[str, Any], schemas: dict[str, Any]) -> None:
     for name, component in list(schemas.items()):
         # A request and a response component may share the dict of a member.
         schema = schemas[name] = deepcopy(component)
-        for part in _parts(schema):
+        for part in _iterate_schemas(schema):
             _split_null(part)
             if name not in used_by_requests:
                 _remove_limits(part)
@@ -112,28 +112,28 @@ def without_null(schema: dict[str, Any]) -> dict[str, Any]:
     return described
 
 
-def _parts(value: object) -> Iterator[dict[str, Any]]:
+def _iterate_schemas(value: object) -> Iterator[dict[str, Any]]:
     """Yield every schema in `value`, including `value` itself.
 
     The keys of `properties` are member names, not keywords.
     """
     if isinstance(value, list):
         for member in value:
-            yield from _parts(member)
+            yield from _iterate_schemas(member)
     if not isinstance(value, dict):
         return
     yield value
     for key, member in list(value.items()):
         if key == "properties":
             for nested in member.values():
-                yield from _parts(nested)
+                yield from _iterate_schemas(nested)
         elif key not in ("default", "enum", "required", "example"):
-            yield from _parts(member)
+            yield from _iterate_schemas(member)
 
 
 def _collect_references(value: object, schemas: dict[str, Any], names: set[str]) -> None:
     """Add to `names` every component that `value` refers to, directly or indirectly."""
-    for part in _parts(value):
+    for part in _iterate_schemas(value):
         name = str(part.get("$ref", "")).rpartition("/")[2]
         if name and name not in names:
             names.add(name)

@@ -69,7 +69,7 @@ def init(
             "servers": [{"url": "/"}],
         },
     )
-    api = Api(app, spec_kwargs={"marshmallow_plugin": components.plugin()})
+    api = Api(app, spec_kwargs={"marshmallow_plugin": components.build_plugin()})
     api.spec.components.security_scheme("HTTPBearer", {"type": "http", "scheme": "bearer"})
     api.spec.options["security"] = [{"HTTPBearer": []}]
     api.spec.components.schema("ErrorResponse", schema=ErrorResponse)
@@ -78,7 +78,7 @@ def init(
     plugin.map_to_openapi_type(kit_fields.JsonObject, fields.Dict)
     api.register_field(kit_fields.UtcDateTime, "string", "date-time")
     paths = {f"{PREFIX}{op.path}" for op in list_operations(blueprints)}
-    with routing.literals_before_parameters(app, paths):
+    with routing.prefer_literals(app, paths):
         for blueprint in blueprints:
             api.register_blueprint(blueprint)
     _remove_unused_tags(api, blueprints)
@@ -197,7 +197,9 @@ def _describe_path_parameter(op: Operation, parameter: dict[str, Any]) -> dict[s
     return {**parameter, "schema": schema, "description": text}
 
 
-def header(name: str, text: str, *, required: bool = False, **limits: object) -> dict[str, Any]:
+def describe_header(
+    name: str, text: str, *, required: bool = False, **limits: object
+) -> dict[str, Any]:
     """Return the description of a header; `limits` are keywords of its schema."""
     return {
         "in": "header",
@@ -219,13 +221,13 @@ def _list_headers(op: Operation) -> list[dict[str, Any]]:
     headers = []
     if op.in_organization and "{org_slug}" not in op.path:
         # Not required: an API key belongs to one organization.
-        headers.append(header("X-Org-Slug", "The organization to work in."))
+        headers.append(describe_header("X-Org-Slug", "The organization to work in."))
     if op.revision:
         text = "The revision that the change is based on, in quotes."
-        headers.append(header("If-Match", text, pattern=requests.IF_MATCH_PATTERN))
+        headers.append(describe_header("If-Match", text, pattern=requests.IF_MATCH_PATTERN))
     if op.creates:
         text = "Requests with the same key within 24 hours are carried out only once."
-        headers.append(header(idempotency.HEADER, text, **_IDEMPOTENCY_KEY))
+        headers.append(describe_header(idempotency.HEADER, text, **_IDEMPOTENCY_KEY))
     return headers
 
 

@@ -35,20 +35,20 @@ def init(app: Flask, title: str, describe: Callable[[], dict[str, Any]]) -> None
 
     @pages.get("/docs")
     def docs() -> Response:
-        return _page(_SWAGGER.format(title=title, icon=_ICON))
+        return _build_page(_SWAGGER.format(title=title, icon=_ICON))
 
     @pages.get("/redoc")
     def redoc() -> Response:
-        return _page(_REDOC.format(title=title, icon=_ICON))
+        return _build_page(_REDOC.format(title=title, icon=_ICON))
 
     @pages.get("/docs/assets/<name>")
     def asset(name: str) -> Response:
-        return _asset(name)
+        return _read_asset(name)
 
     app.register_blueprint(pages)
 
 
-def _page(html: str) -> Response:
+def _build_page(html: str) -> Response:
     response = Response(html, mimetype="text/html")
     response.headers["Content-Security-Policy"] = _POLICY
     return response
@@ -81,7 +81,7 @@ _REDOC = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{t
 <script src="/docs/assets/redoc.standalone.js"></script></body></html>"""
 
 
-def _asset(name: str) -> Response:
+def _read_asset(name: str) -> Response:
     if name == "init.js":
         return Response(_INIT, mimetype="text/javascript")
     if name not in _ASSETS:

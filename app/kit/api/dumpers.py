@@ -32,12 +32,14 @@ def _get_nested(field: fields.Field[Any]) -> tuple[Schema, bool] | None:
     return None
 
 
-def _expression(field: fields.Field[Any], read: str, index: int, scope: dict[str, Any]) -> str:
+def _build_expression(
+    field: fields.Field[Any], read: str, index: int, scope: dict[str, Any]
+) -> str:
     nested = _get_nested(field)
     if nested is None:
         return read
     schema, many = nested
-    scope[f"nest{index}"] = _nested_dumper(type(schema))
+    scope[f"nest{index}"] = _build_nested_dumper(type(schema))
     if many and field.allow_none:
         return f"(None if (v := {read}) is None else [nest{index}(x) for x in v])"
     if many:
@@ -48,7 +50,7 @@ def _expression(field: fields.Field[Any], read: str, index: int, scope: dict[str
 _compiling: set[type[Schema]] = set()
 
 
-def _nested_dumper(schema_class: type[Schema]) -> Dumper:
+def _build_nested_dumper(schema_class: type[Schema]) -> Dumper:
     if schema_class not in _compiling:
         return compile_dumper(schema_class)
 
@@ -59,13 +61,13 @@ def _nested_dumper(schema_class: type[Schema]) -> Dumper:
     return dump
 
 
-def _define(source: str, scope: dict[str, Any]) -> Dumper:
+def _compile_function(source: str, scope: dict[str, Any]) -> Dumper:
     exec(compile(source, "<dumper>", "exec"), scope)  # noqa: S102 - consists of declared member names
     dump: Dumper = scope["dump"]
     return dump
 
 
-def _members(
+def _build_members(
     schema: Schema,
     read: Callable[[str, fields.Field[Any]], str],
     scope: dict[str, Any],
@@ -78,18 +80,18 @@ def _members(
             parts.append(f"{key!r}: None")
             continue
         value = read(field.attribute or name, field)
-        parts.append(f"{key!r}: {_expression(field, value, index, scope)}")
+        parts.append(f"{key!r}: {_build_expression(field, value, index, scope)}")
     return "{" + ", ".join(parts) + "}"
 
 
-def _item(name: str, field: fields.Field[Any]) -> str:
+def _build_item_access(name: str, field: fields.Field[Any]) -> str:
     # JSON that was stored before the member was added lacks it.
     if field.dump_default is None:
         return f"o.get({name!r})"
     return f"o[{name!r}]"
 
 
-def _attribute(name: str, _field: fields.Field[Any]) -> str:
+def _build_attribute_access(name: str, _field: fields.Field[Any]) -> str:
     # Some members, such as `from` or `$id`, are no valid names of attributes in Python.
     named = name.isidentifier() and not keyword.iskeyword(name)
     return f"o.{name}" if named else f"getattr(o, {name!r})"
@@ -107,11 +109,11 @@ def compile_dumper(schema_class: type[Schema], hidden: frozenset[str] = frozense
     scope: dict[str, Any] = {}
     _compiling.add(schema_class)
     try:
-        of_dict = _members(schema, _item, scope, hidden)
-        of_object = _members(schema, _attribute, scope, hidden)
+        of_dict = _build_members(schema, _build_item_access, scope, hidden)
+        of_object = _build_members(schema, _build_attribute_access, scope, hidden)
     finally:
         _compiling.discard(schema_class)
-    return _define(
+    return _compile_function(
         f"def dump(o):\n if o.__class__ is dict:\n  return {of_dict}\n return {of_object}\n", scope
     )
 
@@ -124,8 +126,8 @@ def compile_row_dumper(
     schema = schema_class()
     _refuse_hooks(schema)
     scope: dict[str, Any] = {}
-    body = _members(schema, lambda name, _: f"o[{columns.index(name)}]", scope, hidden)
-    return _define(f"def dump(o):\n return {body}\n", scope)
+    body = _build_members(schema, lambda name, _: f"o[{columns.index(name)}]", scope, hidden)
+    return _compile_function(f"def dump(o):\n return {body}\n", scope)
 
 
 def dump_many(

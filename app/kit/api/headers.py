@@ -22,14 +22,14 @@ EXPOSED = ["ETag", "X-Request-ID", "Retry-After", "RateLimit-Limit", "RateLimit-
 """Headers that pages of other origins may read (CORS)."""
 
 
-def security_headers(settings: Settings) -> dict[str, str]:
+def build_security_headers(settings: Settings) -> dict[str, str]:
     """Return the headers that are added to every response."""
     if settings.public_url.startswith("https://"):
         return {**_ALWAYS, "Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
     return dict(_ALWAYS)
 
 
-def cors_headers(settings: Settings, origin: str) -> dict[str, str]:
+def build_cors_headers(settings: Settings, origin: str) -> dict[str, str]:
     """Return the CORS headers for `origin`, for responses that the server sends itself."""
     if origin not in settings.cors_origins and "*" not in settings.cors_origins:
         return {}
@@ -42,6 +42,6 @@ def cors_headers(settings: Settings, origin: str) -> dict[str, str]:
     }
 
 
-def request_id(client_id: str) -> str:
+def choose_request_id(client_id: str) -> str:
     """Return the request id that the client sent if it is well-formed, else a new one."""
     return client_id if _VALID_REQUEST_ID.fullmatch(client_id) else uuid4().hex

@@ -36,26 +36,26 @@ def init(app: Flask, settings: Settings) -> None:
             methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             max_age=600,
         )
-    security_headers = headers.security_headers(settings)
-    app.before_request(_begin)
-    app.after_request(lambda response: _finish(response, security_headers))
-    app.teardown_request(_teardown)
+    security_headers = headers.build_security_headers(settings)
+    app.before_request(_begin_request)
+    app.after_request(lambda response: _finish_response(response, security_headers))
+    app.teardown_request(_release_resources)
     app.register_error_handler(ApiError, _build_response)
-    app.register_error_handler(HTTPException, _http_error)
-    app.register_error_handler(SQLAlchemyError, _database_error)
-    app.register_error_handler(Exception, _unexpected)
+    app.register_error_handler(HTTPException, _handle_http_error)
+    app.register_error_handler(SQLAlchemyError, _handle_database_error)
+    app.register_error_handler(Exception, _handle_unexpected_error)
 
 
-def _begin() -> None:
+def _begin_request() -> None:
     g.started = time.perf_counter()
-    g.request_id = headers.request_id(request.headers.get("X-Request-ID", ""))
+    g.request_id = headers.choose_request_id(request.headers.get("X-Request-ID", ""))
     events.set_request_id(g.request_id)
     bind_request(g.request_id)
     tenancy.bind(None)
     audit.end()
 
 
-def _finish(response: Response, security_headers: Mapping[str, str]) -> Response:
+def _finish_response(response: Response, security_headers: Mapping[str, str]) -> Response:
     response.headers["X-Request-ID"] = g.get("request_id", "")
     for name, value in security_headers.items():
         response.headers.add(name, value)
@@ -94,7 +94,7 @@ def _redact_path() -> str:
     return path
 
 
-def _teardown(_: BaseException | None) -> None:
+def _release_resources(_: BaseException | None) -> None:
     uploads.discard()
     tenancy.bind(None)
     audit.end()
@@ -105,7 +105,7 @@ def _build_response(error: ApiError) -> Response:
     return responses.json_response(responses.encode(error.body()), error.status, error.headers)
 
 
-def _http_error(error: HTTPException) -> Response:
+def _handle_http_error(error: HTTPException) -> Response:
     code = {405: "method_not_allowed", 413: "payload_too_large", 415: "unsupported_media_type"}
     extra = {}
     if error.code == 405:  # noqa: PLR2004
@@ -117,17 +117,17 @@ def _http_error(error: HTTPException) -> Response:
         return _build_response(not_found())
     if error.code is not None and error.code < 500:  # noqa: PLR2004
         return _build_response(ApiError("unprocessable", "The request is malformed.", field="body"))
-    return _unexpected(error)
+    return _handle_unexpected_error(error)
 
 
-def _database_error(error: SQLAlchemyError) -> Response:
+def _handle_database_error(error: SQLAlchemyError) -> Response:
     translated = db_errors.translate(error)
     if isinstance(translated, ApiError):
         return _build_response(translated)
-    return _unexpected(error)
+    return _handle_unexpected_error(error)
 
 
-def _unexpected(error: Exception) -> Response:
+def _handle_unexpected_error(error: Exception) -> Response:
     log.error("request.failed", exc_info=error)
     db.session().rollback()
     return _build_response(

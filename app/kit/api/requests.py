@@ -25,13 +25,13 @@ _MAX_FORM_FIELDS = 50
 _CHUNK_BYTES = 64 * 1024
 
 
-def _flatten(messages: object, path: str) -> list[dict[str, str]]:
+def _flatten_messages(messages: object, path: str) -> list[dict[str, str]]:
     if isinstance(messages, Mapping):
         flattened: list[dict[str, str]] = []
         for key, value in messages.items():
             name = str(key)[:_ECHO_LENGTH]
             part = path if key == "_schema" else f"{path}.{name}" if path else name
-            flattened += _flatten(value, part)
+            flattened += _flatten_messages(value, part)
             if len(flattened) >= MAX_ERRORS:
                 break
         return flattened[:MAX_ERRORS]
@@ -42,7 +42,7 @@ def _flatten(messages: object, path: str) -> list[dict[str, str]]:
 
 def build_error(failure: ValidationError) -> ApiError:
     """Return a 422 with the first error in `field`, and up to 100 errors in `details.errors`."""
-    details = _flatten(failure.messages, "")
+    details = _flatten_messages(failure.messages, "")
     first = details[0]
     return ApiError(
         "unprocessable", first["message"], field=first["field"] or None, details={"errors": details}
@@ -74,11 +74,11 @@ def read_body(limit: int) -> bytes:
 def read_json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     """Return the JSON body of at most `limit` bytes, validated, and raw. Raises 413, 415 or 422."""
     if request.mimetype not in _JSON_TYPES and (request.mimetype or request.content_length):
-        raise _unsupported(_JSON_TYPES)
+        raise _build_media_type_error(_JSON_TYPES)
     raw = read_body(limit)
     if not raw.strip():
         raise errors.unprocessable("body", "A JSON body is required.")
-    return _members(schema, raw), raw
+    return _load_members(schema, raw), raw
 
 
 def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
@@ -93,12 +93,12 @@ def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], byte
     if not raw.strip():
         return {}, b""
     if request.mimetype not in _JSON_TYPES:
-        raise _unsupported(_JSON_TYPES)
-    members = _members(schema, raw)
+        raise _build_media_type_error(_JSON_TYPES)
+    members = _load_members(schema, raw)
     return members, raw if members else b""
 
 
-def _members(schema: Schema, raw: bytes) -> dict[str, Any]:
+def _load_members(schema: Schema, raw: bytes) -> dict[str, Any]:
     try:
         data = strict_json.parse(raw)
     except strict_json.Malformed as failure:
@@ -111,7 +111,7 @@ def _members(schema: Schema, raw: bytes) -> dict[str, Any]:
     return load(schema, data)
 
 
-def _unsupported(supported: tuple[str, ...]) -> ApiError:
+def _build_media_type_error(supported: tuple[str, ...]) -> ApiError:
     return ApiError(
         "unsupported_media_type",
         f"The body must be {supported[0]}.",
@@ -126,7 +126,7 @@ def read_form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     not declare it. Raises 413, 415 or 422.
     """
     if request.mimetype not in _FORM_TYPES and (request.mimetype or request.content_length):
-        raise _unsupported(_FORM_TYPES)
+        raise _build_media_type_error(_FORM_TYPES)
     raw = read_body(limit)
     try:
         # A form is ASCII. Other characters are percent-encoded UTF-8.
@@ -173,7 +173,9 @@ def read_query(schema: Schema) -> dict[str, Any]:
         for text in (name, *values):
             if "\x00" in text:
                 raise errors.unprocessable(name.replace("\x00", ""), _NOT_UTF8)
-        data[name] = values if len(values) > 1 or name in _list_names(schema) else values[0]
+        data[name] = (
+            values if len(values) > 1 or name in _find_list_parameters(schema) else values[0]
+        )
     return load(schema, data)
 
 
@@ -189,7 +191,7 @@ def _check_query_is_utf8() -> None:
             raise errors.unprocessable(name, _NOT_UTF8) from None
 
 
-def _list_names(schema: Schema) -> frozenset[str]:
+def _find_list_parameters(schema: Schema) -> frozenset[str]:
     """Return the parameters that are lists, determined once per schema."""
     names: frozenset[str] | None = getattr(schema, "_list_names", None)
     if names is None:

@@ -75,7 +75,7 @@ def build_envelope(
     return type(f"{name}{'Page' if many else 'Response'}", (Schema,), {"data": data, "meta": meta})
 
 
-def _default(value: object) -> str:
+def _encode_default(value: object) -> str:
     if type(value).__module__ in ("decimal", "ipaddress"):
         return str(value)
     raise TypeError(f"cannot encode a {type(value).__name__}")
@@ -83,7 +83,7 @@ def _default(value: object) -> str:
 
 def encode(value: object) -> bytes:
     """Return `value` as JSON. Times are in UTC with `Z`; UUIDs and decimals are strings."""
-    return orjson.dumps(value, default=_default, option=_JSON_OPTIONS)
+    return orjson.dumps(value, default=_encode_default, option=_JSON_OPTIONS)
 
 
 def json_response(body: bytes, status: int, headers: dict[str, str] | None = None) -> Response:

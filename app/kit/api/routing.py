@@ -17,7 +17,7 @@ from werkzeug.routing import BaseConverter, Rule
 _PARAMETER = re.compile(r"{\w+}|<[^>]+>")
 
 
-def _normalize(path: str) -> str:
+def _normalize_path(path: str) -> str:
     """Return the path with `{}` for each parameter."""
     return _PARAMETER.sub("{}", path)
 
@@ -26,7 +26,7 @@ def _find_literals(paths: Iterable[str]) -> dict[str, set[str]]:
     """Return the literal segments of all paths, by the normalized path before them."""
     literals: dict[str, set[str]] = defaultdict(set)
     for path in paths:
-        segments = _normalize(path).split("/")
+        segments = _normalize_path(path).split("/")
         for number, segment in enumerate(segments):
             if segment != "{}":
                 literals["/".join(segments[:number])].add(segment)
@@ -46,7 +46,7 @@ def _build_rule(literals: Mapping[str, set[str]]) -> type[Rule]:
         ) -> BaseConverter:
             converter = super().get_converter(variable_name, converter_name, args, kwargs)
             before, _, _ = self.rule.partition(f":{variable_name}>")
-            excluded = literals.get(_normalize(before.rpartition("/")[0]))
+            excluded = literals.get(_normalize_path(before.rpartition("/")[0]))
             if excluded:
                 names = "|".join(sorted(map(re.escape, excluded)))
                 converter.regex = rf"(?!(?:{names})\Z){converter.regex}"
@@ -56,7 +56,7 @@ def _build_rule(literals: Mapping[str, set[str]]) -> type[Rule]:
 
 
 @contextmanager
-def literals_before_parameters(app: Flask, paths: Iterable[str]) -> Iterator[None]:
+def prefer_literals(app: Flask, paths: Iterable[str]) -> Iterator[None]:
     """Register routes so that their parameters exclude the literal segments of `paths`."""
     original, app.url_rule_class = app.url_rule_class, _build_rule(_find_literals(paths))
     try:

@@ -43,7 +43,7 @@ def read(schema: UploadSchema) -> dict[str, Any]:
     """
     limit = container.settings().max_upload_bytes
     if (request.content_length or 0) > limit + FORM_BYTES:
-        raise _too_large(limit)
+        raise _build_size_error(limit)
     staged: list[Staged] = []
 
     def open_part(*_: object, **__: object) -> IO[bytes]:
@@ -55,7 +55,7 @@ def read(schema: UploadSchema) -> dict[str, Any]:
         return _Sink(staged[0])  # type: ignore[return-value]
 
     with capacity.guard("upload"):
-        form, files = _parse(open_part, limit)
+        form, files = _parse_form(open_part, limit)
     part = files.get("file") if staged else None
     leading = schema.instead_of_file[0]
     if (part is None) != (leading in form):
@@ -84,7 +84,7 @@ class Upload:
         self.staged = staged
 
 
-def _too_large(limit: int) -> ApiError:
+def _build_size_error(limit: int) -> ApiError:
     return ApiError(
         "payload_too_large",
         f"The file is larger than {limit} bytes.",
@@ -93,10 +93,10 @@ def _too_large(limit: int) -> ApiError:
     )
 
 
-def _parse(
+def _parse_form(
     open_part: Callable[..., IO[bytes]], limit: int
 ) -> tuple[dict[str, Any], MultiDict[str, FileStorage]]:
-    body = BodyReader(limit + FORM_BYTES, lambda: _too_large(limit))
+    body = BodyReader(limit + FORM_BYTES, lambda: _build_size_error(limit))
     length = None if is_encoded() else request.content_length
     parser = FormDataParser(
         stream_factory=open_part,
@@ -109,7 +109,7 @@ def _parse(
             cast("IO[bytes]", body), request.mimetype, length, request.mimetype_params
         )
     except TooLarge:
-        raise _too_large(limit) from None
+        raise _build_size_error(limit) from None
     except ValueError as failure:
         raise errors.unprocessable("body", f"The body is not a multipart form: {failure}") from None
     members: dict[str, Any] = {}

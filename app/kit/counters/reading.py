@@ -92,7 +92,9 @@ def cells(
     A combination of facets may occur in several rows, which must be added. Raises LookupError if no
     cube has all these facets.
     """
-    return _cells(source, shown, where, organization_id or tenancy.current_organization_id(), span)
+    return _select_cells(
+        source, shown, where, organization_id or tenancy.current_organization_id(), span
+    )
 
 
 def prepared_cells(source: Source, shown: Sequence[str]) -> Subquery:
@@ -100,10 +102,10 @@ def prepared_cells(source: Source, shown: Sequence[str]) -> Subquery:
 
     The statement takes the organization as parameter `organization_id`.
     """
-    return _cells(source, shown, {}, None, None)
+    return _select_cells(source, shown, {}, None, None)
 
 
-def _cells(
+def _select_cells(
     source: Source,
     shown: Sequence[str],
     where: Where,
@@ -145,7 +147,7 @@ def total(
     """Return the number of rows of a source that match `where`. Raises LookupError as `cells`."""
     counted_organization = organization_id or tenancy.current_organization_id()
     if between is None:
-        return _sum(source, where, counted_organization, None)
+        return _select_sum(source, where, counted_organization, None)
     levels = source.find_levels(between.bucket, where, where)
     if not levels:
         return count(between.rows.where(*between.period(between.after, between.before)))
@@ -155,7 +157,7 @@ def total(
         rows = count(between.rows.where(*conditions))
         result = result + rows if sign > 0 else result - rows
     if span is not None:
-        result += _sum(source, where, counted_organization, span)
+        result += _select_sum(source, where, counted_organization, span)
     return result
 
 
@@ -164,7 +166,7 @@ def prepared_total(source: Source, where: Where) -> ColumnElement[int]:
 
     The statement takes the organization as parameter `organization_id`.
     """
-    return _sum(source, where, None, None)
+    return _select_sum(source, where, None, None)
 
 
 def count(rows: Select[Any]) -> ColumnElement[int]:
@@ -172,7 +174,7 @@ def count(rows: Select[Any]) -> ColumnElement[int]:
     return select(func.count()).select_from(rows.subquery()).scalar_subquery()
 
 
-def _sum(
+def _select_sum(
     source: Source, where: Where, organization_id: UUID | None, span: Span | None
 ) -> ColumnElement[int]:
     statement = Statement(organization_id)

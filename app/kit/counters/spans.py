@@ -38,10 +38,10 @@ def round_down(at: datetime, level: int) -> datetime:
 def round_up(at: datetime, level: int) -> datetime:
     """Return the first start of a bucket, in UTC, that is not before `at`."""
     down = round_down(at, level)
-    return down if down == at else _next(down, level)
+    return down if down == at else _get_next_start(down, level)
 
 
-def _next(begin: datetime, level: int) -> datetime:
+def _get_next_start(begin: datetime, level: int) -> datetime:
     if level == MONTH:
         return round_down(begin + 31 * _DAY, level)
     return begin + (_DAY if level == DAY else _HOUR)
@@ -57,7 +57,9 @@ def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -
     inner_end = None if end is None else round_down(end, level)
     if inner_first is not None and inner_end is not None and inner_first >= inner_end:
         return split(finer, first, end) if finer else []
-    ranges = [Range(level, _name(inner_first, level), _name(inner_end, level))]
+    ranges = [
+        Range(level, _get_bucket_name(inner_first, level), _get_bucket_name(inner_end, level))
+    ]
     if finer and first is not None and first != inner_first:
         ranges += split(finer, first, inner_first)
     if finer and end is not None and end != inner_end:
@@ -65,5 +67,5 @@ def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -
     return ranges
 
 
-def _name(at: datetime | None, level: int) -> str | None:
+def _get_bucket_name(at: datetime | None, level: int) -> str | None:
     return None if at is None else as_bucket(at, level)

@@ -102,7 +102,7 @@ def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
     Each source is compared in one statement, so concurrent writes and folds do not matter.
     """
     for source in list_sources():
-        for row in _run(_DIFFERENCES, organization_id, source):
+        for row in _run_statement(_DIFFERENCES, organization_id, source):
             yield Difference(
                 slug, source, row.cube, row.key, row.bucket, row.facets, int(row.n), int(row.total)
             )
@@ -113,7 +113,7 @@ def repair(organization_id: UUID, source: str) -> int:
 
     Folding is blocked until the caller commits.
     """
-    return int(_run(_REPAIR, organization_id, source)[0][0])
+    return int(_run_statement(_REPAIR, organization_id, source)[0][0])
 
 
 def check(organization_id: UUID, slug: str, checkpoint: Callable[[], None]) -> int:
@@ -124,7 +124,7 @@ def check(organization_id: UUID, slug: str, checkpoint: Callable[[], None]) -> i
     wrong = 0
     for source in list_sources():
         # Comparing takes no lock, so folding is only blocked if there is something to repair.
-        differs = bool(_run(_DIFFERENCES, organization_id, source))
+        differs = bool(_run_statement(_DIFFERENCES, organization_id, source))
         repaired = repair(organization_id, source) if differs else 0
         checkpoint()
         if repaired:
@@ -133,7 +133,7 @@ def check(organization_id: UUID, slug: str, checkpoint: Callable[[], None]) -> i
     return wrong
 
 
-def _run(statement: TextClause, organization_id: UUID, source: str) -> list[Row[Any]]:
+def _run_statement(statement: TextClause, organization_id: UUID, source: str) -> list[Row[Any]]:
     with tenancy.organization(organization_id):
         db.session().execute(_NO_TIMEOUT)
         values = {"organization": organization_id, "source": source}

@@ -119,7 +119,7 @@ class Egress:
             ValueError: the method or a header is malformed, or the client sets the header itself.
         """
         started, received = monotonic(), _Received()
-        prepared = _prepare(method, headers or {}, body)
+        prepared = _prepare_request(method, headers or {}, body)
         error: str | None = None
         kind: ErrorKind | None = None
         budget = max_response_bytes * _FRAME_FACTOR + _HEADER_BYTES
@@ -128,7 +128,7 @@ class Egress:
             response = self._open(prepared, url, call, received)
             if received.is_success:
                 call.shorten(success_body_seconds)
-            _read(response, call, max_response_bytes, received)
+            _read_body(response, call, max_response_bytes, received)
         except Exception as problem:  # noqa: BLE001 - hostile responses may raise any exception
             kind, error = classify(problem)
             log.debug("egress.failed", kind=kind, error=repr(problem))
@@ -199,7 +199,7 @@ class _Session(requests.Session):
         return iter(())
 
 
-def _prepare(method: str, headers: Mapping[str, str], body: bytes) -> PreparedRequest:
+def _prepare_request(method: str, headers: Mapping[str, str], body: bytes) -> PreparedRequest:
     if not re.fullmatch(r"[A-Z]{1,20}", method):
         raise ValueError("the method must consist of capital letters")
     if reserved := _RESERVED & {name.lower() for name in headers}:
@@ -213,7 +213,7 @@ def _prepare(method: str, headers: Mapping[str, str], body: bytes) -> PreparedRe
     return prepared
 
 
-def _read(response: Response, call: Call, limit: int, received: _Received) -> None:
+def _read_body(response: Response, call: Call, limit: int, received: _Received) -> None:
     """Read the body up to the limit. The connection is reused only if the body was complete."""
     with calling(call):
         try:

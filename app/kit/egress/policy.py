@@ -102,8 +102,8 @@ def _allows(allowed: tuple[Network, ...], text: str) -> bool:
         address = ip_address(text.partition("%")[0])
     except ValueError:
         return False
-    return _within(address, allowed) or not _within(address, NON_PUBLIC)
+    return _is_in_networks(address, allowed) or not _is_in_networks(address, NON_PUBLIC)
 
 
-def _within(address: Address, networks: Iterable[Network]) -> bool:
+def _is_in_networks(address: Address, networks: Iterable[Network]) -> bool:
     return any(address in network for network in networks if network.version == address.version)

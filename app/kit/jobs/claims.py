@@ -117,7 +117,7 @@ _LOCK = text(
 )
 
 
-def _update_leased(change: str) -> TextClause:
+def _build_lease_update(change: str) -> TextClause:
     """Return an UPDATE of the rows that still have the lease."""
     return text(
         f"UPDATE jobs SET {change}"  # noqa: S608 - constants of this module
@@ -126,17 +126,17 @@ def _update_leased(change: str) -> TextClause:
 
 
 _FREED = "leased_until = NULL, lease_token = NULL"
-_RENEW = _update_leased("leased_until = now() + make_interval(secs => :lease)")
-_FINISH = _update_leased(
+_RENEW = _build_lease_update("leased_until = now() + make_interval(secs => :lease)")
+_FINISH = _build_lease_update(
     "status = 'completed', due_at = NULL, finished_at = now(), error = NULL, unique_key = NULL,"
     f" {_FREED}"
 )
-_REQUEUE = _update_leased(
+_REQUEUE = _build_lease_update(
     "status = 'queued', due_at = now() + make_interval(secs => :delay), error = :error,"
     " attempts = attempts + :attempts,"
     f" faults = CASE WHEN :faults > 0 THEN faults + :faults ELSE 0 END, {_FREED}"
 )
-_FAIL = _update_leased(
+_FAIL = _build_lease_update(
     "status = 'failed', due_at = NULL, finished_at = now(), error = :error, unique_key = NULL,"
     f" {_FREED}"
 )
@@ -177,7 +177,7 @@ def claim(queue: str, *, after: UUID, quota: int, batched: Sequence[str]) -> lis
 
     Args:
         queue: the name of the queue.
-        after: the turn that was served last (`turn_of`). The search starts at the next turn by id
+        after: the turn that was served last (`get_turn`). The search starts at the next turn by id
             and wraps around.
         quota: the maximum number of concurrent runs of one organization in this queue.
         batched: the functions that take batches.
@@ -203,7 +203,7 @@ BEFORE_ALL = UUID(int=0)
 """The value of `after` with which `claim` starts at the first organization."""
 
 
-def turn_of(job: ClaimedJob) -> UUID:
+def get_turn(job: ClaimedJob) -> UUID:
     """Return the turn of a job: its organization, or the turn that jobs without one share."""
     return job.organization_id or UUID(int=0)
 
@@ -232,7 +232,7 @@ def renew(lease: Lease) -> None:
 
 def finish(lease: Lease) -> bool:
     """Mark the jobs of a run as completed, and return whether all still had its lease."""
-    return _count(db.session().execute(_FINISH, _build_parameters(lease))) == len(lease.ids)
+    return _get_row_count(db.session().execute(_FINISH, _build_parameters(lease))) == len(lease.ids)
 
 
 def requeue(
@@ -245,13 +245,16 @@ def requeue(
 
 def fail(lease: Lease, error: str) -> bool:
     """Mark the jobs of a run as failed, and return whether any still had its lease."""
-    return _count(db.session().execute(_FAIL, {"error": error, **_build_parameters(lease)})) > 0
+    return (
+        _get_row_count(db.session().execute(_FAIL, {"error": error, **_build_parameters(lease)}))
+        > 0
+    )
 
 
 def _build_parameters(lease: Lease) -> dict[str, Any]:
     return {"ids": [str(job_id) for job_id in lease.ids], "token": lease.token}
 
 
-def _count(result: Result[Any]) -> int:
+def _get_row_count(result: Result[Any]) -> int:
     assert isinstance(result, CursorResult)
     return result.rowcount

@@ -19,10 +19,10 @@ from typing import NoReturn
 from flask import Flask
 
 from app.kit import container, db, logging, metrics, process_lifetime
-from app.kit.child_processes import Backoff, ForkedChild, Restarts, stop_together
+from app.kit.child_processes import Backoff, ForkedChild, Restarts, stop_in_parallel
 from app.kit.jobs import handlers, relay, runs
 from app.kit.jobs import worker as _worker  # noqa: F401 - loaded before the fork, for all children
-from app.kit.jobs.queues import GROUPS, Group, list_queues, local_slots
+from app.kit.jobs.queues import GROUPS, Group, count_local_slots, list_queues
 from app.kit.jobs.relay import Relay
 from app.kit.jobs.rq_workers import Forking, InProcess, consume, stop_on_signals
 from app.kit.logging import get_logger
@@ -60,7 +60,7 @@ def list_children(job_workers: int, *, outbound: bool = True) -> list[Child]:
         target = partial(_run_worker, group=group)
         if group.forking:
             (queue,) = list_queues(group)
-            numbers = range(1, local_slots(queue, job_workers) + 1)
+            numbers = range(1, count_local_slots(queue, job_workers) + 1)
             children += [Child(f"{group.name}-{number}", target) for number in numbers]
         elif outbound or not group.outbound:
             children.append(Child(group.name, target))
@@ -111,17 +111,17 @@ def main(app: Flask) -> int:
     gc.freeze()
     log.info("workers.started", children=[child.name for child in children])
     for child in children:
-        _start(app, child)
+        _start_child(app, child)
     stop = False
     while not stop:
         for child in children:
             if child.restarts.is_due:
-                _start(app, child)
+                _start_child(app, child)
         received = signal.sigtimedwait(_WATCHED, _seconds_to_next_restart(children))
         stop = received is not None and received.si_signo != signal.SIGCHLD
         _record_exits(children)
     stops = ((signal.SIGTERM, STOP_SECONDS),)
-    stop_together([(child.process, stops) for child in children if child.process is not None])
+    stop_in_parallel([(child.process, stops) for child in children if child.process is not None])
     log.info("workers.stopped")
     return 0
 
@@ -131,7 +131,7 @@ def _seconds_to_next_restart(children: list[Child]) -> float:
     return max(0.0, min(due) - time.monotonic()) if due else 60.0
 
 
-def _start(app: Flask, child: Child) -> None:
+def _start_child(app: Flask, child: Child) -> None:
     parent = os.getpid()
     sys.stdout.flush()
     child.restarts.record_start()

@@ -76,7 +76,7 @@ def list_queues(group: Group) -> list[Queue]:
     return [queue for queue in QUEUES.values() if queue.group == group]
 
 
-def local_slots(queue: Queue, job_workers: int) -> int:
+def count_local_slots(queue: Queue, job_workers: int) -> int:
     """Return the number of slots of `queue` on this machine.
 
     The queue of documents has `job_workers` slots, and one more that stays free for another
@@ -85,6 +85,6 @@ def local_slots(queue: Queue, job_workers: int) -> int:
     return job_workers + 1 if queue.name == "documents" else queue.slots
 
 
-def quota_of(slots: int) -> int:
+def compute_quota(slots: int) -> int:
     """Return how many of `slots` one organization may use. A quarter stays free for others."""
     return max(1, slots - max(1, slots // 4))

@@ -45,10 +45,10 @@ def run(app: Flask, queue: str, claimed: Sequence[ClaimedJob]) -> None:
         return
     jobs = [_build_job(declared, job, queue, lease) for job in claimed]
     if first.interruptions >= MAX_INTERRUPTIONS:
-        _fail(declared, jobs[0], "The worker process died each time it ran this job.")
+        _fail_job(declared, jobs[0], "The worker process died each time it ran this job.")
         return
     started = time.perf_counter()
-    outcome = _call(app, declared, jobs, claimed)
+    outcome = _call_handler(app, declared, jobs, claimed)
     _record_run(jobs, declared.name, outcome, time.perf_counter() - started)
 
 
@@ -78,13 +78,15 @@ def _build_job(declared: Handler, claimed: ClaimedJob, queue: str, lease: Lease)
     )
 
 
-def _call(app: Flask, declared: Handler, jobs: list[Job], claimed: Sequence[ClaimedJob]) -> str:
+def _call_handler(
+    app: Flask, declared: Handler, jobs: list[Job], claimed: Sequence[ClaimedJob]
+) -> str:
     """Call the handler, write the outcome, and return it as the metrics name it."""
     lease = jobs[0].lease
     try:
         with _bind_context(declared, jobs[0]), get_renewer(app).renewing(lease):
             declared.function(jobs if declared.batch else jobs[0])
-            _finish(lease)
+            _commit_outcome(lease)
     except LostLease:
         db.session().rollback()
         return "lost"
@@ -100,7 +102,7 @@ def _call(app: Flask, declared: Handler, jobs: list[Job], claimed: Sequence[Clai
     return "completed"
 
 
-def _finish(lease: Lease) -> None:
+def _commit_outcome(lease: Lease) -> None:
     """Commit the work of the handler together with the outcome. Raises LostLease."""
     if not claims.finish(lease):
         raise LostLease
@@ -116,21 +118,23 @@ def _requeue_after_fault(
     # Full jitter, so that jobs that failed together are not retried together.
     delay = steps[min(faults, len(steps)) - 1] * random.uniform(0.5, 1.5)  # noqa: S311 - no secret
     level = log.error if faults % _FAULTS_UNTIL_ERROR == 0 else log.warning
-    level("job.fault", function=declared.name, faults=faults, error=_describe(failure))
+    level("job.fault", function=declared.name, faults=faults, error=_describe_failure(failure))
     lease = jobs[0].lease
-    _write_outcome(lambda: claims.requeue(lease, delay=delay, error=_describe(failure), faults=1))
+    _write_outcome(
+        lambda: claims.requeue(lease, delay=delay, error=_describe_failure(failure), faults=1)
+    )
 
 
 def _record_error(declared: Handler, jobs: list[Job], failure: Exception) -> str:
     """Count an attempt of each job, and requeue or fail it."""
     if not isinstance(failure, Retry):
         log.error("job.error", function=declared.name, exc_info=failure)
-    error = _describe(failure)
+    error = _describe_failure(failure)
     outcome = "retried"
     for job in jobs:
         if declared.max_attempts is not None and job.attempt >= declared.max_attempts:
             outcome = "given_up"
-            _fail(declared, job, error)
+            _fail_job(declared, job, error)
             continue
         delay = _BACKOFF_SECONDS[min(job.attempt, len(_BACKOFF_SECONDS)) - 1]
         lease = Lease(job.lease.token, (job.id,))
@@ -138,7 +142,7 @@ def _record_error(declared: Handler, jobs: list[Job], failure: Exception) -> str
     return outcome
 
 
-def _fail(declared: Handler, job: Job, error: str) -> None:
+def _fail_job(declared: Handler, job: Job, error: str) -> None:
     """Mark a job as failed and call `on_failure`. `failures` reports it to operators."""
     lease = Lease(job.lease.token, (job.id,))
 
@@ -184,12 +188,12 @@ def _write_outcome(write: Callable[[], T]) -> T | None:
                 log.exception("job.outcome_lost")
                 return None
             if time.monotonic() > until or stopping.is_set():
-                log.warning("job.outcome_left_to_lease", error=_describe(failure))
+                log.warning("job.outcome_left_to_lease", error=_describe_failure(failure))
                 return None
         stopping.wait(random.uniform(0.1, 1.0))  # noqa: S311 - no secret
 
 
-def _describe(failure: BaseException) -> str:
+def _describe_failure(failure: BaseException) -> str:
     return f"{type(failure).__name__}: {failure}"[:_ERROR_LENGTH]
 
 

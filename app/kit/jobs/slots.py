@@ -9,7 +9,7 @@ from rq import Queue as RqQueue
 from rq import Worker
 
 from app.kit import container
-from app.kit.jobs.queues import Queue, local_slots, quota_of
+from app.kit.jobs.queues import Queue, compute_quota, count_local_slots
 
 _CACHE_SECONDS = 5.0
 _cache: dict[str, tuple[float, int]] = {}
@@ -21,14 +21,14 @@ def get_quota(queue: Queue, connect: Callable[[], Redis]) -> int:
     `connect` returns a client with a short timeout. If Redis is unavailable, only the slots of this
     machine count.
     """
-    return quota_of(_count_slots(queue, connect))
+    return compute_quota(_count_slots(queue, connect))
 
 
 def _count_slots(queue: Queue, connect: Callable[[], Redis]) -> int:
     """Return the slots of all workers registered in RQ, at least those of this machine."""
     counted_at, slots = _cache.get(queue.name, (0.0, 0))
     if not slots or monotonic() - counted_at > _CACHE_SECONDS:
-        slots = local_slots(queue, container.settings().job_workers)
+        slots = count_local_slots(queue, container.settings().job_workers)
         try:
             workers = Worker.count(queue=RqQueue(queue.group.name, connection=connect()))
         except RedisError:

@@ -70,7 +70,7 @@ def _run_in_threads(app: Flask, queues: Sequence[Queue]) -> None:
             free_slots[queue.name].release()
 
     while True:
-        for name in () if stopping.is_set() else _list_due(names):
+        for name in () if stopping.is_set() else _list_due_queues(names):
             if free_slots[name].acquire(blocking=False):
                 thread = threading.Thread(
                     target=run_queue, args=(QUEUES[name],), name=f"jobs-{name}"
@@ -87,7 +87,7 @@ def _run_in_threads(app: Flask, queues: Sequence[Queue]) -> None:
         next(iter(running)).join(_POLL_SECONDS)
 
 
-def _list_due(names: Sequence[str]) -> list[str]:
+def _list_due_queues(names: Sequence[str]) -> list[str]:
     scope = tenancy.across_organizations(reason="finds every organization's due jobs")
     try:
         with scope, db.transaction():
@@ -99,13 +99,13 @@ def _list_due(names: Sequence[str]) -> list[str]:
 
 def run_next(app: Flask, queue: Queue) -> int:
     """Claim and run the jobs of the next turn of `queue`, and return how many they were."""
-    jobs = _claim(queue)
+    jobs = _claim_jobs(queue)
     if jobs:
         run(app, queue.name, jobs)
     return len(jobs)
 
 
-def _claim(queue: Queue) -> list[ClaimedJob]:
+def _claim_jobs(queue: Queue) -> list[ClaimedJob]:
     quota = slots.get_quota(queue, container.current().redis)
     batched = [declared.name for declared in HANDLERS.values() if declared.batch]
     after = turns.get_last(queue.name)
@@ -115,6 +115,6 @@ def _claim(queue: Queue) -> list[ClaimedJob]:
     ):
         jobs = claims.claim(queue.name, after=after, quota=quota, batched=batched)
     if jobs:
-        turns.set_last(queue.name, claims.turn_of(jobs[0]))
+        turns.set_last(queue.name, claims.get_turn(jobs[0]))
         metrics.LEASE_EXPIRIES.labels(queue.name).inc(sum(job.expired for job in jobs))
     return jobs

@@ -68,7 +68,7 @@ class Counter:
         self.documentation = documentation
         self.label_names = tuple(labels)
         self.at_start = tuple(at_start) if labels else ((),)
-        _declare(self)
+        _register_metric(self)
 
     def labels(self, *values: str) -> "CounterSeries":
         """Return the series with these label values, in the order of `label_names`."""
@@ -107,7 +107,7 @@ class Histogram:
         self.label_names = tuple(labels)
         self.bounds = (*sorted(buckets), float("inf"))
         self.at_start: tuple[tuple[str, ...], ...] = ()
-        _declare(self)
+        _register_metric(self)
 
     def labels(self, *values: str) -> "HistogramSeries":
         """Return the series with these label values, in the order of `label_names`."""
@@ -120,7 +120,7 @@ class HistogramSeries:
     def __init__(self, name: str, values: tuple[str, ...], bounds: tuple[float, ...]) -> None:
         self._bounds = bounds
         self._sum: Key = (name, values, SUM)
-        self._buckets: list[Key] = [(name, values, bucket(bound)) for bound in bounds]
+        self._buckets: list[Key] = [(name, values, get_bucket_name(bound)) for bound in bounds]
 
     def observe(self, value: float) -> None:
         """Record a value."""
@@ -131,7 +131,7 @@ class HistogramSeries:
 SUM = "sum"
 
 
-def bucket(bound: float) -> str:
+def get_bucket_name(bound: float) -> str:
     """Return the name of the bucket that ends at `bound`."""
     return repr(bound)
 
@@ -140,7 +140,7 @@ METRICS: dict[str, Counter | Histogram] = {}
 """All declared metrics by name."""
 
 
-def _declare(metric: Counter | Histogram) -> None:
+def _register_metric(metric: Counter | Histogram) -> None:
     if metric.name in METRICS:
         raise ValueError(f"the metric {metric.name} is already declared")
     METRICS[metric.name] = metric

@@ -15,7 +15,7 @@ from prometheus_client.metrics_core import (
 from prometheus_client.registry import Collector
 
 from app.kit.logging import get_logger
-from app.kit.metrics.counters import METRICS, SUM, Counter, Histogram, Key, bucket
+from app.kit.metrics.counters import METRICS, SUM, Counter, Histogram, Key, get_bucket_name
 from app.kit.metrics.store import STORE
 
 log = get_logger(__name__)
@@ -90,9 +90,9 @@ class _Page(Collector):
         self._readings = readings
 
     def collect(self) -> Iterable[Metric]:
-        yield from _gauge_families(self._readings)
+        yield from _build_gauges(self._readings)
         if self._sums is not None:
-            yield from _counted_families(self._sums)
+            yield from _build_counted_metrics(self._sums)
 
 
 def _read_gauges() -> Iterator[Reading]:
@@ -111,7 +111,7 @@ def _read_gauges() -> Iterator[Reading]:
                 yield reading
 
 
-def _gauge_families(readings: Iterable[Reading]) -> Iterable[Metric]:
+def _build_gauges(readings: Iterable[Reading]) -> Iterable[Metric]:
     """Return the gauges; if a series has several readings, the first one is used.
 
     Prometheus rejects a page that contains a series twice.
@@ -129,7 +129,7 @@ def _gauge_families(readings: Iterable[Reading]) -> Iterable[Metric]:
     return families.values()
 
 
-def _counted_families(sums: Mapping[Key, float]) -> Iterator[Metric]:
+def _build_counted_metrics(sums: Mapping[Key, float]) -> Iterator[Metric]:
     by_metric: dict[str, dict[tuple[str, ...], dict[str, float]]] = {}
     for (name, labels, part), value in sums.items():
         by_metric.setdefault(name, {}).setdefault(labels, {})[part] = value
@@ -140,27 +140,31 @@ def _counted_families(sums: Mapping[Key, float]) -> Iterator[Metric]:
         for labels in metric.at_start:
             fitting.setdefault(labels, {})
         yield (
-            _histogram(metric, fitting)
+            _build_histogram(metric, fitting)
             if isinstance(metric, Histogram)
-            else _counter(metric, fitting)
+            else _build_counter(metric, fitting)
         )
 
 
-def _counter(metric: Counter, series: Mapping[tuple[str, ...], Mapping[str, float]]) -> Metric:
+def _build_counter(
+    metric: Counter, series: Mapping[tuple[str, ...], Mapping[str, float]]
+) -> Metric:
     family = CounterMetricFamily(metric.name, metric.documentation, labels=metric.label_names)
     for labels, parts in series.items():
         family.add_metric(labels, parts.get("", 0.0))
     return family
 
 
-def _histogram(metric: Histogram, series: Mapping[tuple[str, ...], Mapping[str, float]]) -> Metric:
+def _build_histogram(
+    metric: Histogram, series: Mapping[tuple[str, ...], Mapping[str, float]]
+) -> Metric:
     family = HistogramMetricFamily(metric.name, metric.documentation, labels=metric.label_names)
     for labels, parts in series.items():
-        counts = accumulate(parts.get(bucket(bound), 0.0) for bound in metric.bounds)
-        names = [_bound_name(bound) for bound in metric.bounds]
+        counts = accumulate(parts.get(get_bucket_name(bound), 0.0) for bound in metric.bounds)
+        names = [_format_bound(bound) for bound in metric.bounds]
         family.add_metric(labels, list(zip(names, counts, strict=True)), parts.get(SUM, 0.0))
     return family
 
 
-def _bound_name(bound: float) -> str:
+def _format_bound(bound: float) -> str:
     return "+Inf" if bound == float("inf") else str(bound)

@@ -127,7 +127,7 @@ class Store:
             return False
         if increments := self._increments.take():
             self._number += 1
-            self._batch = [str(self._number), str(_MARK_SECONDS), *_encode(increments)]
+            self._batch = [str(self._number), str(_MARK_SECONDS), *_encode_increments(increments)]
             return self._send_batch(marked=marked)
         return True
 
@@ -150,7 +150,7 @@ class Store:
         except Exception as failure:  # noqa: BLE001 - metrics are most important in an outage
             self._log_outage(failure)
             return None
-        return _decode(fields)
+        return _decode_sums(fields)
 
     def _log_outage(self, failure: Exception) -> None:
         if self._outage.is_first_line():
@@ -164,7 +164,7 @@ class Store:
         return client
 
 
-def _encode(increments: Mapping[Key, float]) -> list[str]:
+def _encode_increments(increments: Mapping[Key, float]) -> list[str]:
     """Return the increments as fields of the Redis hash, each followed by its amount."""
     parts: list[str] = []
     for key, amount in increments.items():
@@ -172,7 +172,7 @@ def _encode(increments: Mapping[Key, float]) -> list[str]:
     return parts
 
 
-def _decode(fields: Mapping[bytes, bytes]) -> dict[Key, float]:
+def _decode_sums(fields: Mapping[bytes, bytes]) -> dict[Key, float]:
     """Return the sums by key; entries that another release wrote in another format are skipped."""
     sums: dict[Key, float] = {}
     for field, value in fields.items():

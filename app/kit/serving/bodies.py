@@ -68,12 +68,12 @@ class Body:
         self.size += count
         if self.size > MEMORY_BYTES and self._spool.reserve.is_used_up():
             raise errors.storage_full()
-        with _reporting_disk_errors():
+        with _translate_disk_errors():
             self.file.write(data)
 
     def finish(self) -> None:
         """Switch from writing to reading. Raises 503 if the disk is full."""
-        with _reporting_disk_errors():
+        with _translate_disk_errors():
             self.file.seek(0)
 
     def close(self) -> None:
@@ -85,7 +85,7 @@ class Body:
 
 
 @contextmanager
-def _reporting_disk_errors() -> Iterator[None]:
+def _translate_disk_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
-from app.kit.networks import network_of
+from app.kit.networks import parse_network
 from app.kit.serving.requests import Request
 from app.kit.serving.responses import Exchange
 
@@ -49,7 +49,7 @@ class Connection:
         self.socket = client
         self.descriptor = client.fileno()
         self.peer, self.server = peer, server
-        self.network = _network_of(peer)
+        self.network = _get_network(peer)
         self.state = State.IDLE
         self.deadline = self.moved_at = 0.0
         self.received = b""
@@ -113,7 +113,7 @@ class Table:
         Stalled connections come first, then idle ones, then the slowest of the others.
         """
         waiting = [c for c in self._connections.values() if c.state is not State.RUNNING]
-        candidates = _slowest_of_largest(waiting, lambda _: 1)
+        candidates = _find_slowest_of_largest(waiting, lambda _: 1)
 
         def eviction_order(connection: Connection) -> int:
             if connection.state is State.IDLE:
@@ -133,22 +133,22 @@ class Table:
             for c in self._connections.values()
             if c.state is State.BODY and c is not requester and now - c.moved_at > _STALLED_SECONDS
         ]
-        return next(iter(_slowest_of_largest(stalled, _body_size)), None)
+        return next(iter(_find_slowest_of_largest(stalled, _get_body_size)), None)
 
     def response_victims(self, limit: int) -> list[Connection]:
         """Return the connections to close so that unsent responses have at most `limit` bytes."""
         sending = [c for c in self._connections.values() if c.state is State.SENDING]
-        excess = sum(map(_unsent_size, sending)) - limit
+        excess = sum(map(_get_unsent_size, sending)) - limit
         victims = []
         for connection in sorted(sending, key=lambda c: c.deadline) if excess > 0 else ():
             if excess <= 0:
                 break
-            excess -= _unsent_size(connection)
+            excess -= _get_unsent_size(connection)
             victims.append(connection)
         return victims
 
 
-def _slowest_of_largest(
+def _find_slowest_of_largest(
     connections: Iterable[Connection], weight: Callable[[Connection], int]
 ) -> list[Connection]:
     connections = list(connections)
@@ -161,14 +161,14 @@ def _slowest_of_largest(
     return sorted((c for c in connections if c.network == largest), key=lambda c: c.deadline)
 
 
-def _body_size(connection: Connection) -> int:
+def _get_body_size(connection: Connection) -> int:
     return connection.request.body_store.size if connection.request is not None else 0
 
 
-def _unsent_size(connection: Connection) -> int:
+def _get_unsent_size(connection: Connection) -> int:
     return connection.exchange.unsent if connection.exchange is not None else 0
 
 
-def _network_of(peer: object) -> bytes:
+def _get_network(peer: object) -> bytes:
     """Return the network of a client; it is empty for a client on a Unix socket."""
-    return network_of(peer[0]) if isinstance(peer, tuple) else b""
+    return parse_network(peer[0]) if isinstance(peer, tuple) else b""

@@ -18,12 +18,12 @@ class Refusals:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._always = {**headers.security_headers(settings), **headers.DEFAULTS}
+        self._always = {**headers.build_security_headers(settings), **headers.DEFAULTS}
 
     def render(self, error: ApiError, request: Request | None) -> bytes:
         """Return the complete response; the connection must be closed after it."""
         body = responses.encode(error.body())
-        request_id = headers.request_id(request.header("X-REQUEST-ID") if request else "")
+        request_id = headers.choose_request_id(request.header("X-REQUEST-ID") if request else "")
         lines = {
             "Date": formatdate(usegmt=True),
             "Connection": "close",
@@ -35,7 +35,7 @@ class Refusals:
         }
         origin = request.header("ORIGIN") if request else ""
         if origin:
-            lines |= headers.cors_headers(self._settings, origin)
+            lines |= headers.build_cors_headers(self._settings, origin)
         method = request.method if request else ""
         self._record(error, method, request_id)
         head = f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}\r\n"

@@ -17,7 +17,7 @@ _SINGLE_HEADERS = frozenset({"HOST", "CONTENT-TYPE"})
 _FRAMING_SLACK = 64 * 1024
 
 
-def malformed(reason: str) -> ApiError:
+def build_malformed_error(reason: str) -> ApiError:
     """Return the error for a request that cannot be parsed."""
     return errors.invalid(f"The request is malformed: {reason}", "request")
 
@@ -109,7 +109,7 @@ class Request:
     def end(self) -> None:
         """Handle the end of the client's data. Raises ApiError if the request is incomplete."""
         if self.is_started and not self.complete:
-            raise malformed("it ends before it is complete.")
+            raise build_malformed_error("it ends before it is complete.")
 
     def _feed_head(self, data: bytes) -> bytes:
         if not self.is_started:
@@ -135,7 +135,7 @@ class Request:
             pass  # no other protocol is supported; the request is answered as usual
         except httptools.HttpParserError as error:
             if self._problem is None and not self.complete:
-                raise malformed(f"{error}.") from None
+                raise build_malformed_error(f"{error}.") from None
         if self._problem is not None:
             raise self._problem
 
@@ -143,7 +143,7 @@ class Request:
         self.method = self._parser.get_method().decode("ascii")
         version = _VERSIONS.get(self._parser.get_http_version())
         if version is None:
-            raise malformed("only HTTP/1.0 and HTTP/1.1 are supported.")
+            raise build_malformed_error("only HTTP/1.0 and HTTP/1.1 are supported.")
         self.version = version
         parts = self._split_uri()
         self.path, self.query = parts.path or "", parts.query or ""
@@ -154,24 +154,24 @@ class Request:
         is_path = self.uri.startswith("/") or "://" in self.uri
         is_server = self.method == "OPTIONS" and self.uri == "*"
         if self.method == "CONNECT" or not (is_path or is_server):
-            raise malformed("its target is not a path.")
+            raise build_malformed_error("its target is not a path.")
         try:
             parts: SplitResult = split_request_uri(self.uri)
         except ValueError:
-            raise malformed("its target is not a URL.") from None
+            raise build_malformed_error("its target is not a URL.") from None
         return parts
 
     def _read_headers(self) -> None:
         seen: dict[str, str] = {}
         for name, value in self.headers:
             if name in _SINGLE_HEADERS and name in seen:
-                raise malformed(f"it has more than one {name.title()} header.")
+                raise build_malformed_error(f"it has more than one {name.title()} header.")
             seen[name] = value
         self._connection = seen.get("CONNECTION", "").lower()
         if "TRANSFER-ENCODING" in seen:
             # gzip and others are not decoded here, and reading such a body undecoded is wrong.
             if seen["TRANSFER-ENCODING"].lower() != "chunked" or self.version == (1, 0):
-                raise malformed("the only supported transfer coding is chunked.")
+                raise build_malformed_error("the only supported transfer coding is chunked.")
             self.chunked = True
         else:
             self._remaining = int(seen.get("CONTENT-LENGTH", 0))
@@ -183,7 +183,7 @@ class Request:
         if not expectation or self.version == (1, 0):
             return
         if expectation != "100-continue":
-            raise malformed("the only supported expectation is 100-continue.")
+            raise build_malformed_error("the only supported expectation is 100-continue.")
         self.expects_continue = not self.complete
 
     def _check_size(self, size: int) -> None:
@@ -207,7 +207,7 @@ class Request:
         self._wire_bytes += len(data)
         self._parse(data)
         if self._wire_bytes > _FRAMING_SLACK + 8 * self.body_store.size:
-            raise malformed("its chunks consist mostly of framing.")
+            raise build_malformed_error("its chunks consist mostly of framing.")
         return b""
 
     def on_message_begin(self) -> None:

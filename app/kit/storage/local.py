@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.kit.storage.keys import NotStored
-from app.kit.storage.space import disk_faults
+from app.kit.storage.space import translate_disk_errors
 
 _BUFFER = 256 * 1024
 _ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
@@ -19,18 +19,18 @@ class LocalWriter:
 
     def __init__(self, path: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        with disk_faults():
+        with translate_disk_errors():
             _make_folder(path.parent)
             self._file = os.fdopen(os.open(path, flags, 0o600), "wb", buffering=_BUFFER)
         self._path = path
 
     def write(self, data: bytes) -> None:
-        with disk_faults():
+        with translate_disk_errors():
             self._file.write(data)
 
     def commit(self) -> None:
         # Without fsync, a power failure can leave an empty file under the new name.
-        with disk_faults():
+        with translate_disk_errors():
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
@@ -53,7 +53,7 @@ class LocalFiles:
 
     def move(self, source: str, target: str) -> None:
         path = self._root / target
-        with disk_faults():
+        with translate_disk_errors():
             _make_folder(path.parent)
             try:
                 (self._root / source).replace(path)

@@ -25,7 +25,7 @@ _S3_ATTEMPTS = 3
 
 
 @contextmanager
-def _outages(key: str, absent: type[Exception] = NotStored) -> Iterator[None]:
+def _translate_errors(key: str, absent: type[Exception] = NotStored) -> Iterator[None]:
     try:
         yield
     except (NotStored, StorageUnavailable):
@@ -45,19 +45,19 @@ class RemoteWriter:
     def __init__(self, files: "RemoteFiles", key: str) -> None:
         self._files = files
         self._key = key
-        with _outages(key, StorageUnavailable):
+        with _translate_errors(key, StorageUnavailable):
             self._file = files.system.open(files.path(key), "wb", block_size=_WRITE_BLOCK)
 
     def write(self, data: bytes) -> None:
-        with _outages(self._key, StorageUnavailable):
+        with _translate_errors(self._key, StorageUnavailable):
             self._file.write(data)
 
     def commit(self) -> None:
-        with _outages(self._key, StorageUnavailable):
+        with _translate_errors(self._key, StorageUnavailable):
             self._file.close()
 
     def abort(self) -> None:
-        with _outages(self._key):
+        with _translate_errors(self._key):
             if hasattr(self._file, "blocksize") and not self._file.closed:
                 self._file.discard()  # closing would finish the upload
                 self._file.closed = True
@@ -97,12 +97,12 @@ class RemoteFiles:
         return RemoteWriter(self, key)
 
     def move(self, source: str, target: str) -> None:
-        with _outages(source):
+        with _translate_errors(source):
             self.system.cp_file(self.path(source), self.path(target))
         self.remove(source)
 
     def open(self, key: str) -> BinaryIO:
-        with _outages(key):
+        with _translate_errors(key):
             if self._protocol == "memory":  # its open files share their position
                 return io.BytesIO(self.system.cat_file(self.path(key)))
             file: BinaryIO = self.system.open(
@@ -113,7 +113,7 @@ class RemoteFiles:
             return file
 
     def size(self, key: str) -> int:
-        with _outages(key):
+        with _translate_errors(key):
             info = self.system.info(self.path(key))
             if info["type"] != "file":
                 raise NotStored(key)
@@ -121,14 +121,14 @@ class RemoteFiles:
 
     def remove(self, key: str) -> None:
         try:
-            with _outages(key):
+            with _translate_errors(key):
                 self.system.rm_file(self.path(key))
         except NotStored:
             return
 
     def remove_many(self, keys: Sequence[str]) -> None:
         try:
-            with _outages(keys[0]):
+            with _translate_errors(keys[0]):
                 self.system.rm([self.path(key) for key in keys])
         except NotStored:  # a missing file may have stopped the deletion of others
             for key in keys:
@@ -142,24 +142,28 @@ class RemoteFiles:
         with tempfile.TemporaryDirectory(prefix="labeling-") as folder:
             copy = Path(folder, "file")
             self.size(key)
-            with _outages(key):
+            with _translate_errors(key):
                 self.system.get_file(self.path(key), str(copy))
             yield copy
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, float]]:
         start = len(self.path("x")) - 1
         try:
-            with _outages(folder):
+            with _translate_errors(folder):
                 for _, _, files in self.system.walk(
                     self.path(folder), detail=True, on_error="raise"
                 ):
                     for info in files.values():
-                        yield info["name"].lstrip("/")[start:], int(info["size"]), _modified(info)
+                        yield (
+                            info["name"].lstrip("/")[start:],
+                            int(info["size"]),
+                            _get_modified_at(info),
+                        )
         except NotStored:  # no file was ever written below this folder
             return
 
 
-def _modified(info: dict[str, Any]) -> float:
+def _get_modified_at(info: dict[str, Any]) -> float:
     for name in ("LastModified", "last_modified", "updated", "mtime", "modified", "created"):
         value = info.get(name)
         if isinstance(value, datetime):

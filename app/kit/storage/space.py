@@ -27,7 +27,7 @@ class Reserve:
 
     def free_bytes(self) -> dict[str, int]:
         """Return the bytes that are free for unprivileged processes, by folder name."""
-        return {name: _free_bytes(folder) for name, folder in self._folders.items()}
+        return {name: _get_free_bytes(folder) for name, folder in self._folders.items()}
 
     def is_used_up(self) -> bool:
         """Return whether less than the reserve is free."""
@@ -39,7 +39,7 @@ class Reserve:
             raise StorageFull(f"less than {self.bytes} bytes are free")
 
 
-def _free_bytes(folder: Path) -> int:
+def _get_free_bytes(folder: Path) -> int:
     while True:
         try:
             status = os.statvfs(folder)
@@ -52,7 +52,7 @@ def _free_bytes(folder: Path) -> int:
 
 
 @contextmanager
-def disk_faults() -> Iterator[None]:
+def translate_disk_errors() -> Iterator[None]:
     """Convert OSError into StorageFull if the disk is full, else into StorageUnavailable."""
     try:
         yield

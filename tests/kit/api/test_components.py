@@ -68,8 +68,8 @@ def test_a_member_may_be_called_like_a_limit(schemas: dict[str, dict[str, object
 
 
 def test_components_are_named_as_their_classes() -> None:
-    assert components.plugin().schema_name_resolver is not None
-    assert components.plugin().schema_name_resolver(EditSchema(many=True)) == "EditSchema"
+    assert components.build_plugin().schema_name_resolver is not None
+    assert components.build_plugin().schema_name_resolver(EditSchema(many=True)) == "EditSchema"
 
 
 def test_forms_and_query_strings_have_no_null() -> None:

@@ -17,7 +17,7 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.kit.jobs import handlers, processes
 from app.kit.jobs.processes import STOP_SECONDS
-from app.kit.jobs.queues import GROUPS, QUEUES, local_slots
+from app.kit.jobs.queues import GROUPS, QUEUES, count_local_slots
 from devserver.valkey import EmbeddedValkey
 from tests.factories.processes import has_ended, send_signal
 from tests.factories.sandboxes import belongs_to_fork_server
@@ -26,7 +26,9 @@ ROOT = Path(__file__).parents[3]
 JOB_WORKERS = 2
 FORKING = [queue for queue in QUEUES.values() if queue.group.forking]
 # The relay and the deliverer; a process for each group, and one for each slot of those that fork.
-CHILDREN = 2 + len(GROUPS) - len(FORKING) + sum(local_slots(one, JOB_WORKERS) for one in FORKING)
+CHILDREN = (
+    2 + len(GROUPS) - len(FORKING) + sum(count_local_slots(one, JOB_WORKERS) for one in FORKING)
+)
 _TAKE = text(
     """
     INSERT INTO schedule_runs (name, due_at)

@@ -10,7 +10,7 @@ from app.kit import db, jobs, tenancy
 from app.kit.jobs import claims, handlers, turns
 from app.kit.jobs.claims import ClaimedJob
 from app.kit.jobs.handlers import Job
-from app.kit.jobs.queues import Group, Queue, local_slots, quota_of
+from app.kit.jobs.queues import Group, Queue, compute_quota, count_local_slots
 from tests.factories import Org, make_org
 from tests.kit.jobs.workshop import declared, sql
 from tests.plans.explaining import explaining
@@ -63,7 +63,7 @@ def test_organizations_take_turns(app: Flask, org: Org, queue: str) -> None:
     after = claims.BEFORE_ALL
     for _ in range(6):
         (job,) = _claim(app, queue, after)
-        after = claims.turn_of(job)
+        after = claims.get_turn(job)
         served.append(after)
     assert sorted(served[:3]) == sorted(one.id for one in orgs)
     assert served[3:] == served[:3]
@@ -97,8 +97,8 @@ def test_jobs_of_no_organization_take_a_turn_too(app: Flask, org: Org, queue: st
     ):
         jobs.enqueue(f"{queue}.one", {}, organization_id=None)
     (first,) = _claim(app, queue)
-    (second,) = _claim(app, queue, claims.turn_of(first))
-    (third,) = _claim(app, queue, claims.turn_of(second))
+    (second,) = _claim(app, queue, claims.get_turn(first))
+    (third,) = _claim(app, queue, claims.get_turn(second))
     assert [job.organization_id for job in (first, second, third)] == [org.id, None, org.id]
 
 
@@ -159,13 +159,13 @@ def test_what_is_not_due_yet_is_passed_over(
     ("slots", "quota"), [(1, 1), (2, 1), (3, 2), (4, 3), (8, 6), (15, 12), (100, 75)]
 )
 def test_a_quarter_of_the_slots_stays_free_for_others(slots: int, quota: int) -> None:
-    assert quota_of(slots) == quota
+    assert compute_quota(slots) == quota
 
 
 def test_documents_have_a_slot_that_no_single_organization_can_take() -> None:
     for job_workers in (1, 2, 3):
-        slots = local_slots(handlers.QUEUES["documents"], job_workers)
-        assert quota_of(slots) == job_workers
+        slots = count_local_slots(handlers.QUEUES["documents"], job_workers)
+        assert compute_quota(slots) == job_workers
 
 
 def test_the_last_turn_is_known_to_all_processes() -> None:

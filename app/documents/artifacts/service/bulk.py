@@ -110,7 +110,7 @@ def _for_each(
     if filter is None:
         return bulk.build_result(artifact_ids, act_on(artifact_ids, None))
     matched = bulk.find(reading.select_ids(filter), expected=expected_count)
-    return bulk.in_batches(matched, lambda ids: explain_missing(act_on(ids, filter)))
+    return bulk.run_in_batches(matched, lambda ids: explain_missing(act_on(ids, filter)))
 
 
 def explain_missing(missing: dict[UUID, ApiError]) -> dict[UUID, ApiError]:

@@ -82,7 +82,7 @@ def bulk_assign(
     assigner.lock_recipients()  # Validate even if the filter matches nothing.
     # In the order of ids: rows in the order of urgency are far apart on disk (docs/decisions/0030).
     matched = bulk.find(artifacts.select_ids(filter), expected=expected_count)
-    return bulk.in_batches(matched, lambda ids: assigner.assign_batch(ids, filter))
+    return bulk.run_in_batches(matched, lambda ids: assigner.assign_batch(ids, filter))
 
 
 class _Outcome(NamedTuple):

@@ -72,4 +72,4 @@ def for_each(
         changed = dict.fromkeys((id_ for id_, is_match in matches.items() if not is_match), error)
         return bulk.find_missing(ids, matches) | changed
 
-    return bulk.in_batches(matched, lambda ids: act(ids, find_unfit))
+    return bulk.run_in_batches(matched, lambda ids: act(ids, find_unfit))
