@@ -10,8 +10,8 @@ from bench import agreement_rows, load
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org
-from tests.factories.desk import Desk
 from tests.factories.labels import make_field
+from tests.factories.workspace import Workspace
 
 _COLUMNS = ("item", "amount", "count", "day")
 _FIELDS = [
@@ -38,13 +38,13 @@ _TEXT = "119 " * 250
 
 def measure(report: Report, service: Service, org: Org, names: set[str]) -> None:
     """Measure the rows of `names`, or all."""
-    desk = Desk(org)
-    schema_id = desk.schema(fields=_FIELDS)
+    workspace = Workspace(org)
+    schema_id = workspace.schema(fields=_FIELDS)
     if not names or "large" in names:
-        drafts = [desk.draft(desk.artifact(schema_id, text=_TEXT)) for _ in range(2)]
+        drafts = [workspace.draft(workspace.artifact(schema_id, text=_TEXT)) for _ in range(2)]
         _large(report, service, org, drafts)
     if not names or "revisions" in names:
-        _revisions(report, service, org, desk.draft(desk.artifact(schema_id, text=_TEXT)))
+        _revisions(report, service, org, workspace.draft(workspace.artifact(schema_id, text=_TEXT)))
     if not names or "agreement" in names:
         agreement_rows.measure(report)
 

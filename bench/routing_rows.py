@@ -15,8 +15,8 @@ from bench import filling
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org, make_org
-from tests.factories.desk import Desk
 from tests.factories.routing import Router, where
+from tests.factories.workspace import Workspace
 
 RULES = 50
 _BOUND = 0.5
@@ -91,7 +91,7 @@ def _rules(org: Org, *, reading: bool) -> None:
     They use every assignment strategy. Four of five documents match a rule, most of them only after
     many earlier rules did not match.
     """
-    router, draw = Router(Desk(org)), random.Random(7)
+    router, draw = Router(Workspace(org)), random.Random(7)
     team = router.team(*(f"member{number}" for number in range(_MEMBERS)))
     strategies = ("round_robin", "least_loaded", "skills", "everyone")
     for number in range(RULES - 2):
