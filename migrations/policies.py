@@ -51,7 +51,7 @@ def create_role() -> None:
 
 
 def protect(table: str, *, force: bool = True) -> None:
-    """Restrict `table` to the bound organization, for its owner too unless `force` is off."""
+    """Let sessions see only rows of the bound organization; `force` includes the table's owner."""
     op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     if force:
         op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")

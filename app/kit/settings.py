@@ -64,7 +64,7 @@ class Settings:
     job_workers: int = _setting(values.whole(1, 256), 2)
     smtp_url: str = _setting(values.smtp_url, "", secret=True)
     mail_from: str = _setting(values.sender, "Labeling Service <no-reply@localhost>")
-    operator_email: tuple[str, ...] = _setting(values.addresses, ())
+    operator_email: tuple[str, ...] = _setting(values.email_addresses, ())
     notification_window_seconds: int = _setting(values.whole(0, 86_400), 300)
     control_plane_token: str = _setting(values.operator_token, "", secret=True)
     metrics_token: str = _setting(values.operator_token, "", secret=True)

@@ -200,7 +200,7 @@ def sender(raw: str) -> str:
     return raw
 
 
-def addresses(raw: str) -> tuple[str, ...]:
+def email_addresses(raw: str) -> tuple[str, ...]:
     """Parse a list of email addresses."""
     addresses = tuple(_items(raw))
     if not all(re.fullmatch(_ADDRESS, address) for address in addresses):

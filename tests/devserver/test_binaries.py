@@ -50,7 +50,7 @@ def test_a_umask_that_shut_the_installation_does_not_shut_the_copy(caches, tmp_p
     (source / "tool" / "data").write_text("x")
     (source / "tool" / "data").chmod(0o600)
     source.chmod(0o700)
-    copy = binaries._find_accessible(ANYBODY, source, ("tool", "absent"), "tool-1")
+    copy = binaries._ensure_accessible(ANYBODY, source, ("tool", "absent"), "tool-1")
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in copy.rglob("*")}
     assert modes == {"tool": 0o755, "run": 0o755, "data": 0o644}
 

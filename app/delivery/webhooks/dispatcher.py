@@ -272,7 +272,7 @@ class Dispatcher:
 
 
 def _update_metrics(attempts: Sequence[Attempt]) -> None:
-    """Count deliveries that needed no attempt any more, and leases that expired."""
+    """Count deliveries that no longer needed an attempt, and expired leases."""
     metrics.LEASE_EXPIRIES.labels(QUEUE).inc(sum(attempt.expired for attempt in attempts))
     for attempt in attempts:
         if attempt.lease_token is None:

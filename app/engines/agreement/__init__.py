@@ -24,16 +24,16 @@ from app.engines.agreement.measures import MOST_MATCHED, Agreement, has_agreemen
 from app.engines.agreement.places import Place, Shape, Shapes, build_shapes, group_by_place
 from app.engines.agreement.rows import Lineup, align_rows, get_table, number_rows
 from app.engines.agreement.votes import Ballot, Choice, find_majority
-from app.engines.agreement.windows import Effort
+from app.engines.agreement.windows import Budget
 
 __all__ = [
     "MOST_MATCHED",
     "Agreement",
     "Ballot",
+    "Budget",
     "Change",
     "Choice",
     "ContentDiff",
-    "Effort",
     "Lineup",
     "Place",
     "Shape",

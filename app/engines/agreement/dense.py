@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.engines.agreement.windows import Box, Effort, Windows, build_sort_key, select_disjoint
+from app.engines.agreement.windows import Box, Budget, Windows, build_sort_key, select_disjoint
 
 LISTED = 300_000
 """The maximum number of candidate pairs that are scored and sorted."""
@@ -67,10 +67,10 @@ class _MarkIndex:
         overlaps = share > 0 and share >= self.min_overlap
         return int(self._numbers[first + place]) if overlaps else None
 
-    def list_overlapping(self, box: Box, effort: Effort) -> list[int]:
-        """Return all marks that overlap `box` by `min_overlap` or more. Raises EffortExceeded."""
+    def list_overlapping(self, box: Box, budget: Budget) -> list[int]:
+        """Return all marks that overlap `box` by `min_overlap` or more. Raises BudgetExceeded."""
         first, last, shares = self._compute_shares(box)
-        effort.spend(last - first)
+        budget.spend(last - first)
         numbers: list[int] = self._numbers[first:last][shares >= self.min_overlap].tolist()
         return numbers
 
@@ -169,10 +169,10 @@ def group_boxes(boxes: Sequence[Box], min_overlap: float) -> list[int]:
     """Return for each box the position of the first box in its overlap group.
 
     Boxes are sorted down the page. Two boxes are in one group if a chain of overlaps of at least
-    `min_overlap` connects them. Raises EffortExceeded.
+    `min_overlap` connects them. Raises BudgetExceeded.
     """
     index = _MarkIndex(boxes, min_overlap)
-    effort = Effort(MOST_LOOKED)
+    budget = Budget(MOST_LOOKED)
     firsts = [-1] * len(boxes)
     for start in range(len(boxes)):
         if firsts[start] >= 0:
@@ -181,7 +181,7 @@ def group_boxes(boxes: Sequence[Box], min_overlap: float) -> list[int]:
         index.remove(start)
         pending = [start]
         while pending:
-            for number in index.list_overlapping(boxes[pending.pop()], effort):
+            for number in index.list_overlapping(boxes[pending.pop()], budget):
                 firsts[number] = start
                 index.remove(number)
                 pending.append(number)

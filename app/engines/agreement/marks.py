@@ -6,14 +6,14 @@ from itertools import count
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from app.engines.agreement.windows import Box, Effort, Windows, build_sort_key, select_disjoint
+from app.engines.agreement.windows import Box, Budget, Windows, build_sort_key, select_disjoint
 
 ALIKE = 0.5
 """Marks with at least this overlap count as the same (PASCAL VOC; Everingham 2010)."""
 LISTED = 20_000
 """The maximum number of candidate pairs in plain Python; above it numpy gives the same result."""
 IN_HEAP = 8
-"""The cost of one mark, in units of effort, if `dense` has too many pairs to list them."""
+"""The cost of one mark, in units of budget, if `dense` has too many pairs to list them."""
 
 
 class Mark(NamedTuple):
@@ -62,17 +62,17 @@ def match_marks(
     left: Sequence[Mark],
     right: Sequence[Mark],
     min_overlap: float = ALIKE,
-    effort: Effort | None = None,
+    budget: Budget | None = None,
 ) -> list[tuple[int, int]]:
     """Return the sorted positions in `left` and `right` of marks that overlap enough.
 
     Each mark is in at most one pair, and the greatest overlap is paired first. With a `min_overlap`
     of 0, any overlap counts. Of equal overlaps, the pair higher on the page goes first, so the
     result depends neither on the order of the marks nor on which side is which. Raises
-    EffortExceeded when `effort` is used up.
+    BudgetExceeded when `budget` is used up.
     """
-    if effort:
-        effort.spend(len(left) + len(right))
+    if budget:
+        budget.spend(len(left) + len(right))
     left_sheets, right_sheets = _group_by_sheet(left), _group_by_sheet(right)
     chosen: list[tuple[int, int]] = []
     for sheet in left_sheets.keys() & right_sheets.keys():
@@ -81,7 +81,7 @@ def match_marks(
         left_boxes, right_boxes = [left[i].box for i in here], [right[i].box for i in there]
         chosen += (
             (here[i], there[j])
-            for i, j in _match_boxes(left_boxes, right_boxes, min_overlap, effort)
+            for i, j in _match_boxes(left_boxes, right_boxes, min_overlap, budget)
         )
     return sorted(chosen)
 
@@ -89,7 +89,7 @@ def match_marks(
 def group_marks(marks: Sequence[Mark]) -> list[int]:
     """Return a group number for each mark; overlapping marks and chains of them share a group.
 
-    The order of the marks does not change the groups. Raises EffortExceeded when many thousands of
+    The order of the marks does not change the groups. Raises BudgetExceeded when many thousands of
     marks are near each other and few overlap enough.
     """
     numbers_of_marks = [0] * len(marks)
@@ -103,35 +103,37 @@ def group_marks(marks: Sequence[Mark]) -> list[int]:
 
 
 def find_choices(
-    marks: Sequence[Mark], voters: Sequence[int], effort: Effort | None = None
+    marks: Sequence[Mark], voters: Sequence[int], budget: Budget | None = None
 ) -> list[Hashable]:
     """Return for each mark the choice that it votes for.
 
     A choice is the mark's group, unless a voter has several marks in that group. Then each mark of
     that voter is a separate choice, and the marks of other voters are matched with those choices,
     at most one mark per choice. The order of one voter's marks decides between identical marks.
-    Raises EffortExceeded, also when `effort` is used up.
+    Raises BudgetExceeded, also when `budget` is used up.
     """
     choice_of: list[Hashable] = list(group_marks(marks))
     votes = list(zip(choice_of, voters, strict=True))
     repeated = {group for (group, _), times in Counter(votes).items() if times > 1}
-    of_voters: dict[int, list[int]] = defaultdict(list)
+    positions_by_voter: dict[int, list[int]] = defaultdict(list)
     for position, (group, voter) in enumerate(votes):
         if group in repeated:
-            of_voters[voter].append(position)
+            positions_by_voter[voter].append(position)
     # Marks of different groups do not overlap enough, so all can be matched in one pass.
-    for number, choice in enumerate(_separate_choices(marks, list(of_voters.values()), effort)):
+    for number, choice in enumerate(
+        _group_by_choice(marks, list(positions_by_voter.values()), budget)
+    ):
         for position in choice:
             choice_of[position] = ("apart", number)
     return choice_of
 
 
-def _separate_choices(
-    marks: Sequence[Mark], of_voters: list[list[int]], effort: Effort | None
+def _group_by_choice(
+    marks: Sequence[Mark], positions_by_voter: list[list[int]], budget: Budget | None
 ) -> list[list[int]]:
     """Return the positions of the marks of each choice, given the positions per voter."""
     # The voter with the most separate marks goes first; the marks themselves decide ties.
-    of_voters.sort(
+    positions_by_voter.sort(
         key=lambda positions: (
             -len(positions),
             sorted(build_sort_key(marks[i].box) for i in positions),
@@ -139,10 +141,10 @@ def _separate_choices(
     )
     choice_positions: list[list[int]] = []
     known: dict[tuple[Mark, ...], list[int]] = {}
-    for positions in of_voters:
+    for positions in positions_by_voter:
         voter_marks = tuple(marks[i] for i in positions)
         if voter_marks not in known:
-            known[voter_marks] = _match_choices(choice_positions, marks, voter_marks, effort)
+            known[voter_marks] = _match_choices(choice_positions, marks, voter_marks, budget)
         for position, number in zip(positions, known[voter_marks], strict=True):
             if number == len(choice_positions):
                 choice_positions.append([])
@@ -154,11 +156,11 @@ def _match_choices(
     choices_so_far: list[list[int]],
     marks: Sequence[Mark],
     voter_marks: Sequence[Mark],
-    effort: Effort | None,
+    budget: Budget | None,
 ) -> list[int]:
     """Return for each mark the number of its matching choice, or the next unused number."""
     firsts = [marks[choice[0]] for choice in choices_so_far]
-    matched = {there: here for here, there in match_marks(firsts, voter_marks, effort=effort)}
+    matched = {there: here for here, there in match_marks(firsts, voter_marks, budget=budget)}
     free = count(len(firsts))
     return [matched[there] if there in matched else next(free) for there in range(len(voter_marks))]
 
@@ -195,7 +197,7 @@ def _pair_identical(
 
 
 def _match_boxes(
-    left: list[Box], right: list[Box], min_overlap: float, effort: Effort | None
+    left: list[Box], right: list[Box], min_overlap: float, budget: Budget | None
 ) -> Sequence[tuple[int, int]]:
     """Match boxes of one page, both sides sorted down the page, as `pairs` does."""
     stretches = _find_windows(left, right, min_overlap)
@@ -204,8 +206,8 @@ def _match_boxes(
         from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few need
 
         if near > dense.LISTED:
-            if effort:
-                effort.spend((IN_HEAP - 1) * (len(left) + len(right)))
+            if budget:
+                budget.spend((IN_HEAP - 1) * (len(left) + len(right)))
             return dense.match_by_search(left, right, min_overlap)
         return dense.match_by_list(left, right, stretches, min_overlap)
     scored = []

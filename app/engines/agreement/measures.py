@@ -18,7 +18,7 @@ from app.engines.agreement.places import (
     list_marks,
     sort_places,
 )
-from app.engines.agreement.windows import Effort, EffortExceeded
+from app.engines.agreement.windows import Budget, BudgetExceeded
 from app.engines.fields import Tag
 
 MOST_MATCHED = 200_000
@@ -36,7 +36,7 @@ _DistinctValues: TypeAlias = frozenset[tuple[Hashable, int]]
 class Agreement:
     """The agreement of tag sets: overall, per field, and per place with a tag; shares from 0 to 1.
 
-    If matching the marks of a place would exceed the effort limit, `overall` is None, and the place
+    If matching the marks of a place would exceed the budget limit, `overall` is None, and the place
     and its field are missing.
     """
 
@@ -46,7 +46,7 @@ class Agreement:
 
 
 def measure_agreement(
-    sets: Sequence[Sequence[Tag]], known: Shapes, effort: Effort | None = None
+    sets: Sequence[Sequence[Tag]], known: Shapes, budget: Budget | None = None
 ) -> Agreement | None:
     """Return the mean agreement over all pairs of tag sets; None for fewer than two sets.
 
@@ -70,8 +70,8 @@ def measure_agreement(
         values_of = {number: cells[place] for number, cells in enumerate(indexed) if place in cells}
         of_field = sums.setdefault(name, _Sums(len(sets)))
         try:
-            by_cell[place] = of_field.add(values_of, known.get(name, UNKNOWN), effort)
-        except EffortExceeded:
+            by_cell[place] = of_field.add(values_of, known.get(name, UNKNOWN), budget)
+        except BudgetExceeded:
             unknown.add(name)
     return _combine_fields(sums, unknown, by_cell)
 
@@ -109,22 +109,22 @@ def has_agreement(sets: Sequence[Sequence[Tag]], known: Shapes, threshold: float
     counted = [_NumberedValues(_list_values(tags, known), numbers) for tags in sets]
     set_pairs = list(combinations(counted, 2))
     try:
-        return _is_reached(set_pairs, threshold, Effort(MOST_MATCHED))
-    except EffortExceeded:
+        return _is_reached(set_pairs, threshold, Budget(MOST_MATCHED))
+    except BudgetExceeded:
         return False
 
 
 def _is_reached(
     set_pairs: "Sequence[tuple[_NumberedValues, _NumberedValues]]",
     threshold: float,
-    effort: Effort,
+    budget: Budget,
 ) -> bool:
     shares: list[float] = []
     for remaining, (first, second) in zip(
         range(len(set_pairs) - 1, -1, -1), set_pairs, strict=True
     ):
         shares.append(
-            _compute_share((2 * first.count_matches(second, effort), first.size + second.size))
+            _compute_share((2 * first.count_matches(second, budget), first.size + second.size))
         )
         # Close to the threshold count every pair, so that rounding cannot decide.
         missing = threshold * len(set_pairs) - fsum(shares)
@@ -153,12 +153,12 @@ class _NumberedValues:
                     self.marks[number] = (place, value)
         self.size = len(self.values)
 
-    def count_matches(self, other: "_NumberedValues", effort: Effort) -> int:
-        """Return how many tags have a match in another set. Raises EffortExceeded."""
+    def count_matches(self, other: "_NumberedValues", budget: Budget) -> int:
+        """Return how many tags have a match in another set. Raises BudgetExceeded."""
         same = self.values & other.values
         own_marks, other_marks = self.list_marks(same), other.list_marks(same)
         pairs = (
-            match_marks(own_marks[place], other_marks[place], effort=effort)
+            match_marks(own_marks[place], other_marks[place], budget=budget)
             for place in own_marks.keys() & other_marks.keys()
         )
         return len(same) + sum(map(len, pairs))
@@ -193,12 +193,12 @@ class _Sums:
         self._alike: Counter[tuple[int, ...]] = Counter()
 
     def add(
-        self, values_of: dict[int, list[Hashable]], shape: Shape, effort: Effort | None
+        self, values_of: dict[int, list[Hashable]], shape: Shape, budget: Budget | None
     ) -> float:
         """Count one place and return the agreement on it over all pairs of sets.
 
         `values_of` maps the number of a set to its values there. Equal values are compared once.
-        Raises EffortExceeded when `effort` is used up.
+        Raises BudgetExceeded when `budget` is used up.
         """
         sets_of: dict[_DistinctValues, list[int]] = defaultdict(list)
         for number, values in values_of.items():
@@ -212,7 +212,7 @@ class _Sums:
         shares = [float(same)]
         single = not shape.is_mark and max(map(len, sets_of)) == 1
         for left, right in () if single else combinations(sets_of, 2):
-            matched = _count_matches(left, right, shape, effort)
+            matched = _count_matches(left, right, shape, budget)
             if matched:
                 pairs_of = list(product(sets_of[left], sets_of[right]))
                 shares += [2 * matched / (len(left) + len(right))] * len(pairs_of)
@@ -244,7 +244,7 @@ def _number_repeats(values: list[Hashable]) -> _DistinctValues:
 
 
 def _count_matches(
-    left: _DistinctValues, right: _DistinctValues, shape: Shape, effort: Effort | None
+    left: _DistinctValues, right: _DistinctValues, shape: Shape, budget: Budget | None
 ) -> int:
     """Return how many values of two results of `_number_repeats` for one place match."""
     same = left & right
@@ -254,7 +254,7 @@ def _count_matches(
         [mark for mark, _ in values - same if isinstance(mark, Mark)] for values in (left, right)
     )
     return len(same) + (
-        len(match_marks(left_marks, right_marks, effort=effort))
+        len(match_marks(left_marks, right_marks, budget=budget))
         if left_marks and right_marks
         else 0
     )

@@ -29,7 +29,7 @@ from app.engines.agreement.places import (
     serialize_tag,
 )
 from app.engines.agreement.sequences import align_sequences
-from app.engines.agreement.windows import Effort, EffortExceeded
+from app.engines.agreement.windows import Budget, BudgetExceeded
 from app.engines.fields import Tag
 
 MOST_WEIGHED = 60_000_000
@@ -72,10 +72,10 @@ def align_rows(sets: Sequence[Sequence[Tag]], known: Shapes) -> Lineup:
     """
     split = [_group_by_table(tags) for tags in sets]
     rows: dict[tuple[str, int], _Line] = {}
-    effort = Effort(MOST_LINES)
+    budget = Budget(MOST_LINES)
     for table in sorted(set(chain.from_iterable(split))):
         set_tables = [tables.get(table, {}) for tables in split]
-        lines = _align_table(set_tables, known, effort)
+        lines = _align_table(set_tables, known, budget)
         for number, line in zip(number_rows(lines), lines, strict=True):
             rows[table, number] = line
     moved = [
@@ -119,7 +119,7 @@ def _renumber(tags: Sequence[Tag], moved: dict[tuple[str, int | None], int]) -> 
     ]
 
 
-def _align_table(set_tables: list[_Table], known: Shapes, effort: Effort) -> list[_Line]:
+def _align_table(set_tables: list[_Table], known: Shapes, budget: Budget) -> list[_Line]:
     """Return the aligned rows of one table."""
     numbers = [list(table) for table in set_tables]
     # Revisions of one tag set usually share their first rows, which need no alignment.
@@ -127,8 +127,8 @@ def _align_table(set_tables: list[_Table], known: Shapes, effort: Effort) -> lis
     first = list(zip(*(rows[:head] for rows in numbers), strict=True))
     rest = [rows[head:] for rows in numbers]
     try:
-        return [*first, *_align_progressively(set_tables, rest, known, effort)]
-    except EffortExceeded:
+        return [*first, *_align_progressively(set_tables, rest, known, budget)]
+    except BudgetExceeded:
         return [*first, *_align_by_number(rest)]
 
 
@@ -151,15 +151,15 @@ def _align_by_number(numbers: list[list[int]]) -> list[_Line]:
 
 
 def _align_progressively(
-    set_tables: list[_Table], numbers: list[list[int]], known: Shapes, effort: Effort
+    set_tables: list[_Table], numbers: list[list[int]], known: Shapes, budget: Budget
 ) -> list[_Line]:
-    """Align the rows one tag set after another. Raises EffortExceeded."""
+    """Align the rows one tag set after another. Raises BudgetExceeded."""
     cells = _list_cells(set_tables, numbers, known)
     lines: list[list[int | None]] = []
     votes: list[Counter[int]] = []
     for count, index in enumerate(_order_tables(set_tables, numbers, cells)):
         rows = [Counter(row) for row in cells[index]]
-        effort.spend(len(votes) + len(rows))
+        budget.spend(len(votes) + len(rows))
         aligned = align_sequences(votes, rows, count, large=MOST_WEIGHED // len(set_tables))
         # Aligned rows are updated in place, because there may be 100,000 of them.
         lines, previous_votes = (
@@ -223,5 +223,5 @@ def _list_values(tags: list[Tag], shape: Shape) -> Iterable[Hashable]:
         return map(build_value_key, tags)
     try:
         return group_marks(marks)
-    except EffortExceeded:
+    except BudgetExceeded:
         return marks

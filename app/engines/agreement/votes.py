@@ -18,7 +18,7 @@ from app.engines.agreement.places import (
     serialize_tag,
     sort_places,
 )
-from app.engines.agreement.windows import Effort, EffortExceeded
+from app.engines.agreement.windows import Budget, BudgetExceeded
 from app.engines.fields import Tag
 
 
@@ -60,21 +60,21 @@ def find_majority(sets: Sequence[Sequence[Tag]], known: Shapes) -> list[Ballot]:
     order of the sets.
     """
     indexed = [group_by_place(tags) for tags in sets]
-    effort = Effort(MOST_MATCHED)
+    budget = Budget(MOST_MATCHED)
     places = sort_places({place for cells in indexed for place in cells}, known)
     return [
-        _create_ballot(place, indexed, known.get(place[0], UNKNOWN), effort) for place in places
+        _create_ballot(place, indexed, known.get(place[0], UNKNOWN), budget) for place in places
     ]
 
 
 def _create_ballot(
-    place: Place, indexed: list[dict[Place, list[Tag]]], shape: Shape, effort: Effort
+    place: Place, indexed: list[dict[Place, list[Tag]]], shape: Shape, budget: Budget
 ) -> Ballot:
     votes = [(voter, tag) for voter, cells in enumerate(indexed) for tag in cells.get(place, ())]
     count = len(indexed)
     try:
-        choices = _create_choices(votes, _list_keys(votes, shape, effort))
-    except EffortExceeded:
+        choices = _create_choices(votes, _list_keys(votes, shape, budget))
+    except BudgetExceeded:
         same = _create_choices(votes, list_marks([tag for _, tag in votes], shape) or ())
         return Ballot(place[0], place[1], same, (), tie=True, unanimous=False)
     winners = tuple(choice for choice in choices if 2 * len(choice.voters) > count)
@@ -99,10 +99,10 @@ def _create_choices(
     return tuple(sorted(choices, key=lambda c: (-len(c.voters), serialize_tag(c.tag))))
 
 
-def _list_keys(all_votes: list[tuple[int, Tag]], shape: Shape, effort: Effort) -> list[Hashable]:
+def _list_keys(all_votes: list[tuple[int, Tag]], shape: Shape, budget: Budget) -> list[Hashable]:
     """Return the key of the choice that each vote counts for.
 
-    If a set repeats a value, the repetition is a separate choice. Raises EffortExceeded.
+    If a set repeats a value, the repetition is a separate choice. Raises BudgetExceeded.
     """
     order = list(range(len(all_votes)))
     if shape.multiple:
@@ -113,7 +113,7 @@ def _list_keys(all_votes: list[tuple[int, Tag]], shape: Shape, effort: Effort) -
     if marked is None:
         keys = _number_repeats(votes)
     else:
-        keys = marks.find_choices(marked, [voter for voter, _ in votes], effort)
+        keys = marks.find_choices(marked, [voter for voter, _ in votes], budget)
     return [key for _, key in sorted(zip(order, keys, strict=True), key=itemgetter(0))]
 
 

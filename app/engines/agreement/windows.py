@@ -9,21 +9,21 @@ Box: TypeAlias = tuple[float, float, float, float]
 _ROUNDING = 0.01
 
 
-class EffortExceeded(Exception):  # noqa: N818 - not an error, but a reason to return a simpler answer
+class BudgetExceeded(Exception):  # noqa: N818 - not an error, but a reason to return a simpler answer
     """The computation needs more work than the caller allows."""
 
 
-class Effort:
-    """A limit on how many marks or rows may be examined."""
+class Budget:
+    """A limit on the number of marks or rows that may be examined."""
 
     def __init__(self, most: int) -> None:
         self._left = most
 
     def spend(self, count: int) -> None:
-        """Subtract `count` from the remaining effort. Raises EffortExceeded when it is used up."""
+        """Subtract `count` from the remaining budget. Raises BudgetExceeded when it is used up."""
         self._left -= count
         if self._left < 0:
-            raise EffortExceeded
+            raise BudgetExceeded
 
 
 def build_sort_key(box: Box) -> Box:

@@ -66,7 +66,9 @@ def login(
     """
     with secrets.hashing_slots.reserve():
         account = user_queries.get_credentials(email)
-        subject = attempts.get_address_subject(email, _find_proven_session(account, authorization))
+        subject = attempts.get_address_subject(
+            email, _find_session_of_token(account, authorization)
+        )
         has_failures = attempts.check(subject)
         # A hash is computed for an unknown address, too: the response time reveals nothing.
         stored, user_id = account.password_hash, account.user_id
@@ -87,7 +89,7 @@ def login(
     return open_session(user, client)
 
 
-def _find_proven_session(account: Credentials, authorization: str | None) -> UUID | None:
+def _find_session_of_token(account: Credentials, authorization: str | None) -> UUID | None:
     """Return the id of the account's session that a token in the header proves, or None.
 
     The token may have expired.
@@ -243,10 +245,10 @@ def revoke_all_sessions(caller: Caller) -> dict[str, int]:
 
 
 def end_all_sessions(user: User) -> int:
-    """End all sessions of a user by a new token version, and return how many have ended.
+    """End all sessions of a user by incrementing the token version; return how many were ended.
 
-    The user must be locked or new. Afterwards, `user` has the new version, so that a new session
-    can be opened at once.
+    The caller must have locked the user's row, or just created it. Afterwards, `user` has the new
+    version, so that a new session can be opened at once.
     """
     old_version = user.token_version
     user_queries.update_account(user, token_version=User.token_version + 1)

@@ -134,7 +134,7 @@ def _record_proof(row: Domain, proof: Proof) -> bool:
     elif row.verified_at is None:
         row.problem = _PROBLEMS[proof]
     elif proof is Proof.ABSENT and not row.vouched:
-        _record_absence(row)
+        _handle_missing_record(row)
     return False
 
 
@@ -153,7 +153,7 @@ def mark_proven(row: Domain) -> bool:
     return not taken
 
 
-def _record_absence(row: Domain) -> None:
+def _handle_missing_record(row: Domain) -> None:
     row.problem = _PROBLEMS[Proof.ABSENT]
     row.missing_since = row.missing_since or db.utc_now()
     if row.missing_since < db.utc_now() - GRACE_PERIOD:

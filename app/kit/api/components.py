@@ -52,7 +52,7 @@ class _Plugin(MarshmallowPlugin):
         assert self.converter is not None
         self.converter.add_attribute_function(_describe_max_items)  # type: ignore[no-untyped-call]
         self.converter.add_attribute_function(_describe_int)  # type: ignore[no-untyped-call]
-        self.converter.add_attribute_function(_describe_names)  # type: ignore[no-untyped-call]
+        self.converter.add_attribute_function(_get_name_keywords)  # type: ignore[no-untyped-call]
 
 
 def build_plugin() -> MarshmallowPlugin:
@@ -76,7 +76,7 @@ def _describe_int(_converter: object, field: object, **_: object) -> dict[str, s
     return {"format": "int32" if is_small else "int64"}
 
 
-def _describe_names(_converter: object, field: fields.Field[Any], **_: object) -> dict[str, Any]:
+def _get_name_keywords(_converter: object, field: fields.Field[Any], **_: object) -> dict[str, Any]:
     """Return `propertyNames`, a keyword that apispec does not copy from the metadata."""
     names = field.metadata.get("propertyNames")
     return {} if names is None else {"propertyNames": names}

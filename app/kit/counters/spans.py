@@ -20,8 +20,8 @@ class Range:
     end: str | None
 
 
-def as_bucket(at: datetime, level: int) -> str:
-    """Return the name of the bucket of `level` characters that begins at `at`."""
+def format_bucket(at: datetime, level: int) -> str:
+    """Return the name of the bucket that starts at `at`: its time in UTC, as `level` characters."""
     utc = at.astimezone(UTC)
     return utc.isoformat()[:level]
 
@@ -68,4 +68,4 @@ def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -
 
 
 def _get_bucket_name(at: datetime | None, level: int) -> str | None:
-    return None if at is None else as_bucket(at, level)
+    return None if at is None else format_bucket(at, level)

@@ -154,7 +154,7 @@ class Statement:
             conditions.append(f"{bucket} <> ''")
             for sign, at in ((">=", span.first), ("<", span.end)):
                 if at is not None:
-                    hour = self.add(spans.as_bucket(at, spans.HOUR))
+                    hour = self.add(spans.format_bucket(at, spans.HOUR))
                     conditions.append(f"{bucket} {sign} {hour}")
         return self._select("count_deltas", columns, shown, filters, conditions)
 

@@ -1,4 +1,4 @@
-"""Queueing of emails in the transaction of their cause, and the job that sends them."""
+"""Queue emails in the caller's transaction, and send them in a job."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -65,9 +65,9 @@ def release_disabled(job: Job) -> None:
 
 
 @jobs.handler("review_queue.move_nearly_due", queue="bulk")
-def move_nearly_due(job: Job) -> None:
+def prioritize_nearly_due(job: Job) -> None:
     """Put reviews that have become due within 24 hours before all others."""
-    while service.move_nearly_due():
+    while service.prioritize_nearly_due():
         job.checkpoint()
 
 

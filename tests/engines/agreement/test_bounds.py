@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.engines.agreement import (
-    Effort,
+    Budget,
     align_rows,
     dense,
     find_majority,
@@ -112,15 +112,15 @@ def test_agreement_is_the_mean_of_all_pairs_taken_by_themselves(
 
 def test_what_the_effort_does_not_reach_for_has_no_figure() -> None:
     sets = [[tag("number", "A"), span("names", at, at + 10)] for at in range(3)]
-    whole = measure_agreement(sets, SHAPES, Effort(6))
+    whole = measure_agreement(sets, SHAPES, Budget(6))
     assert whole == measure_agreement(sets, SHAPES)
     assert whole is not None
     assert whole.overall == 1.0
-    cut = measure_agreement(sets, SHAPES, Effort(5))
+    cut = measure_agreement(sets, SHAPES, Budget(5))
     assert cut is not None
     assert (cut.overall, cut.fields, cut.places) == (None, {"number": 1.0}, {("number", None): 1.0})
     # The same marks need no matching.
-    assert measure_agreement([sets[0]] * 3, SHAPES, Effort(0)) == whole
+    assert measure_agreement([sets[0]] * 3, SHAPES, Budget(0)) == whole
 
 
 def test_nothing_wins_where_too_many_marks_are_near(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.kit.counters.spans import DAY, HOUR, MONTH, as_bucket, round_down, round_up, split
+from app.kit.counters.spans import DAY, HOUR, MONTH, format_bucket, round_down, round_up, split
 
 HOURS = st.integers(0, 24 * 400).map(
     lambda hours: datetime(2023, 12, 30, tzinfo=UTC) + timedelta(hours=hours)
@@ -66,12 +66,12 @@ def test_rounding(level: int, seconds: int) -> None:
     at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     down, up = round_down(at, level), round_up(at, level)
     assert down <= at <= up
-    assert as_bucket(down, level) == as_bucket(at, level)
+    assert format_bucket(down, level) == format_bucket(at, level)
     assert (up == at) == (down == at)
 
 
 def test_years_are_told_in_four_digits() -> None:
-    assert as_bucket(datetime(7, 3, 1, tzinfo=UTC), MONTH) == "0007-03"
+    assert format_bucket(datetime(7, 3, 1, tzinfo=UTC), MONTH) == "0007-03"
 
 
 def test_there_is_no_hour_after_the_last() -> None:

@@ -35,7 +35,7 @@ def _run_periodic_jobs(workspace: Workspace) -> None:
     everything = tenancy.across_organizations(reason="as the jobs do")
     with workspace.org.app.app_context(), everything, db.transaction():
         assignment.mark_nearly_due()
-        review_queue.move_nearly_due()
+        review_queue.prioritize_nearly_due()
 
 
 def _let_time_pass(workspace: Workspace, table: str, record_id: Any) -> None:

@@ -182,9 +182,10 @@ def notify_of_returned_reviews(events: Sequence[Event]) -> None:
 def _list_review_values(
     payloads: Sequence[dict[str, Any]], member: str
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yield each payload with its notice's link, count and documents.
+    """Yield each payload with the link, count and document names of its notification.
 
-    `member` of a payload lists its tag sets. A payload whose only tag set is gone is left out.
+    `member` is the name of the payload's member with the ids of tag sets. A payload whose only tag
+    set was deleted is skipped.
     """
     documents = names.list_documents_of_tag_sets(_list_first_ids(payloads, member))
     for data in payloads:

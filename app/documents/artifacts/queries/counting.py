@@ -127,7 +127,7 @@ def _count_overdue_of_period(filters: dict[str, Any], now: datetime) -> ColumnEl
     # A day includes its end but not its start.
     today = spans.round_down(now - timedelta(microseconds=1), spans.DAY)
     between = _build_created_period(filters, rows.where(Artifact.due_at <= today))
-    due_day = counters.Below(spans.as_bucket(today, spans.DAY))
+    due_day = counters.Below(spans.format_bucket(today, spans.DAY))
     where = {**_build_where(filters), "due_day": due_day}
     before_today = counters.total(DUE, where, between=between)
     period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))

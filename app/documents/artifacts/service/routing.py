@@ -54,7 +54,7 @@ def release_unrouted(artifact_id: UUID, error: str) -> None:
 
 
 def release_delayed() -> int:
-    """Make documents of all organizations available that have waited for more than MAX_WAIT.
+    """Release documents, in all organizations, that have waited for routing longer than MAX_WAIT.
 
     Return how many (at most 1,000). If routing runs later, it still assigns a document unless
     somebody has started to work on it.

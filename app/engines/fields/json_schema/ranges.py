@@ -33,23 +33,25 @@ def build_decimal_at_most(high: Decimal) -> str:
 def build_moment_at_least(low: str) -> str:
     """Return a pattern for canonical dates, times or datetimes that are not before `low`."""
     bare = low.rstrip("Z")
-    return f"^(?:{'|'.join([*_list_greater(bare), _escape(bare)])})"
+    return f"^(?:{'|'.join([*_list_greater_patterns(bare), _escape(bare)])})"
 
 
 def build_moment_at_most(high: str) -> str:
     """Return a pattern for canonical dates, times or datetimes that are not after `high`."""
     bare, end = high.rstrip("Z"), "Z$" if high.endswith("Z") else "$"
     same = [bare, bare[:-_FRACTION]] if "." in bare else [bare]
-    return f"^(?:{'|'.join([*_list_smaller(bare), *(_escape(text) + end for text in same)])})"
+    return (
+        f"^(?:{'|'.join([*_list_smaller_patterns(bare), *(_escape(text) + end for text in same)])})"
+    )
 
 
 def _list_patterns_at_least(limit: Decimal) -> Iterator[str]:
     whole, _, fraction = format_decimal(limit).partition(".")
     yield rf"[1-9][0-9]{{{len(whole)},}}{_REST}"
-    for text in _list_greater(whole):
+    for text in _list_greater_patterns(whole):
         yield f"{text}{_build_digits(len(whole), text)}{_REST}"
     if fraction:
-        yield from (rf"{whole}\.{text}[0-9]*" for text in _list_greater(fraction))
+        yield from (rf"{whole}\.{text}[0-9]*" for text in _list_greater_patterns(fraction))
         yield rf"{whole}\.{fraction}[0-9]*"
     else:
         yield f"{whole}{_REST}"
@@ -59,21 +61,21 @@ def _list_patterns_at_most(limit: Decimal) -> Iterator[str]:
     whole, _, fraction = format_decimal(limit).partition(".")
     if len(whole) > 1:
         yield rf"(?:0|[1-9][0-9]{{0,{len(whole) - 2}}}){_REST}"
-    for text in _list_smaller(whole, first="1" if len(whole) > 1 else "0"):
+    for text in _list_smaller_patterns(whole, first="1" if len(whole) > 1 else "0"):
         yield f"{text}{_build_digits(len(whole), text)}{_REST}"
-    yield from (rf"{whole}\.{text}[0-9]*" for text in _list_smaller(fraction))
+    yield from (rf"{whole}\.{text}[0-9]*" for text in _list_smaller_patterns(fraction))
     yield from (rf"{whole}\.{fraction[:end]}" for end in range(1, len(fraction)))
     yield rf"{whole}(?:\.{fraction}0*)?"
 
 
-def _list_greater(text: str) -> Iterator[str]:
+def _list_greater_patterns(text: str) -> Iterator[str]:
     """Yield patterns for the beginnings of texts that sort after `text`, digit by digit."""
     for at, char in enumerate(text):
         if "0" <= char < "9":
             yield f"{_escape(text[:at])}[{int(char) + 1}-9]"
 
 
-def _list_smaller(text: str, *, first: str = "0") -> Iterator[str]:
+def _list_smaller_patterns(text: str, *, first: str = "0") -> Iterator[str]:
     """Yield patterns for the beginnings of texts that sort before `text`, digit by digit.
 
     The first digit is at least `first`.

@@ -158,8 +158,8 @@ def expire_claims() -> int:
     return int(db.session().execute(_EXPIRE, {"batch": BATCH}).rowcount)  # type: ignore[attr-defined]
 
 
-def move_nearly_due() -> int:
-    """Put at most BATCH reviews that are due within 24 hours before all others; return how many."""
+def prioritize_nearly_due() -> int:
+    """Move at most BATCH reviews that are due within 24 hours to the front; return how many."""
     return len(db.session().execute(_MOVE_NEARLY_DUE, {"batch": BATCH}).all())
 
 

@@ -1,6 +1,6 @@
 """Public functions of the review queue: listing, claiming, assignment and statistics."""
 
-from app.workflow.review_queue.queries.items import expire_claims, move_nearly_due
+from app.workflow.review_queue.queries.items import expire_claims, prioritize_nearly_due
 from app.workflow.review_queue.service.assigning import assign_many, escalate
 from app.workflow.review_queue.service.bulk import accept_many, reject_many
 from app.workflow.review_queue.service.items import claim, claim_next, get, list_items, release
@@ -21,7 +21,7 @@ __all__ = [
     "expire_claims",
     "get",
     "list_items",
-    "move_nearly_due",
+    "prioritize_nearly_due",
     "reject_many",
     "release",
     "release_demoted",

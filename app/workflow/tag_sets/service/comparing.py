@@ -12,8 +12,8 @@ from app.documents.artifacts import service as artifacts
 from app.engines.agreement import (
     MOST_MATCHED,
     Ballot,
+    Budget,
     Change,
-    Effort,
     Lineup,
     Place,
     Shapes,
@@ -149,8 +149,8 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
     terms = rules.get_terms(newest.schema_version_id) if newest is not None else None
     shapes = terms.shapes if terms is not None else {}
     lineup = align_rows([row.tags for row in counted], shapes)
-    effort = Effort(MOST_MATCHED)
-    result = measure_agreement(lineup.sets, shapes, effort)
+    budget = Budget(MOST_MATCHED)
+    result = measure_agreement(lineup.sets, shapes, budget)
     ids = [row.id for row in counted]
     ballots = find_majority(lineup.sets, shapes)
     fields = _render_fields(ballots, ids, lineup, result.places if result is not None else {})
@@ -163,7 +163,7 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
             _render_tag_set(
                 row,
                 counted=row.id in ids,
-                gold_agreement=_measure_gold_agreement(row, gold, shapes, effort),
+                gold_agreement=_measure_gold_agreement(row, gold, shapes, budget),
             )
             for row in rows
         ],
@@ -231,11 +231,11 @@ def _find_reference(rows: Sequence[ComparedTagSet]) -> ComparedTagSet | None:
 
 
 def _measure_gold_agreement(
-    row: ComparedTagSet, gold: ComparedTagSet | None, shapes: Shapes, effort: Effort
+    row: ComparedTagSet, gold: ComparedTagSet | None, shapes: Shapes, budget: Budget
 ) -> float | None:
     if gold is None or row.id == gold.id or row.schema_id != gold.schema_id:
         return None
-    result = measure_agreement(align_rows([gold.tags, row.tags], shapes).sets, shapes, effort)
+    result = measure_agreement(align_rows([gold.tags, row.tags], shapes).sets, shapes, budget)
     return result.overall if result is not None else None
 
 
