@@ -8,9 +8,9 @@ import os
 
 from alembic import op
 
-from app.kit.settings_values import DATABASE_ROLE, database_role
+from app.kit.settings_values import DATABASE_ROLE, parse_database_role
 
-ROLE = database_role(os.environ.get("DATABASE_ROLE", "").strip() or DATABASE_ROLE)
+ROLE = parse_database_role(os.environ.get("DATABASE_ROLE", "").strip() or DATABASE_ROLE)
 
 _BOUND = "(SELECT NULLIF(current_setting('app.organization_id', true), '')::uuid)"
 _EVERYTHING = "(SELECT current_setting('app.all_organizations', true) = 'on')"

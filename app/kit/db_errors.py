@@ -17,7 +17,7 @@ def register(constraint: str, message: str, field: str | None = None) -> None:
     _CONFLICTS[constraint] = (message, field)
 
 
-def database_unavailable() -> ApiError:
+def build_unavailable_error() -> ApiError:
     """Return the error for a database that does not answer, or stopped answering.
 
     If that happened during a commit, the write may have been made.
@@ -30,7 +30,7 @@ def database_unavailable() -> ApiError:
     )
 
 
-def database_busy() -> ApiError:
+def build_busy_error() -> ApiError:
     """Return the error for a transaction that the database aborted; it changed nothing."""
     return busy("The service is busy. Try again shortly.", retry_after=1)
 
@@ -42,7 +42,7 @@ def translate(failure: SQLAlchemyError) -> Exception:
     if isinstance(failure, IntegrityError):
         return _translate_integrity_error(failure)
     if isinstance(failure, PoolTimeout):
-        return database_busy()
+        return build_busy_error()
     if isinstance(failure, DBAPIError):
         return _translate_temporary_failure(failure) or failure
     return failure
@@ -60,9 +60,9 @@ def _translate_temporary_failure(failure: DBAPIError) -> ApiError | None:
     if code == _DISK_FULL:
         return storage_full()
     if code[:2] == _ROLLED_BACK or code in _TOOK_TOO_LONG:
-        return database_busy()
+        return build_busy_error()
     if failure.connection_invalidated or not code or code[:2] in _OUTAGES:
-        return database_unavailable()
+        return build_unavailable_error()
     return None
 
 

@@ -36,48 +36,49 @@ class Settings:
     `docs/operators/settings.md` explains each of them.
     """
 
-    host: str = _setting(values.host, "127.0.0.1")
-    port: int = _setting(values.whole(1, 65_535), 8000)
-    public_url: str = _setting(values.web_url, "")
-    frontend_url: str = _setting(values.web_url, "")
+    host: str = _setting(values.parse_host, "127.0.0.1")
+    port: int = _setting(values.parse_whole_number(1, 65_535), 8000)
+    public_url: str = _setting(values.parse_web_url, "")
+    frontend_url: str = _setting(values.parse_web_url, "")
     data_dir: Path = _setting(Path, Path("data"))  # noqa: RUF009 - immutable
-    database_url: str = _setting(values.database_url, "", secret=True)
-    database_role: str = _setting(values.database_role, DATABASE_ROLE)
-    redis_url: str = _setting(values.redis_url, "", secret=True)
-    storage_url: str = _setting(values.storage_url, "", secret=True)
+    database_url: str = _setting(values.parse_database_url, "", secret=True)
+    database_role: str = _setting(values.parse_database_role, DATABASE_ROLE)
+    redis_url: str = _setting(values.parse_redis_url, "", secret=True)
+    storage_url: str = _setting(values.parse_storage_url, "", secret=True)
     secret_key: str = _setting(str, "", secret=True)
-    encryption_keys: tuple[str, ...] = _setting(values.fernet_keys, (), secret=True)
-    access_token_hours: int = _setting(values.whole(1, 8_760), 8)
-    cors_origins: tuple[str, ...] = _setting(values.origins, ())
-    trusted_proxies: int = _setting(values.whole(0, 16), 0)
-    rate_limits: bool = _setting(values.switch, default=True)
-    max_upload_bytes: int = _setting(values.whole(1, 1 << 40), 100 * 1024 * 1024)
-    storage_reserve_bytes: int = _setting(values.whole(0, 1 << 50), 1024 * 1024 * 1024)
-    outbound: bool = _setting(values.switch, default=True)
-    egress_allowed_networks: tuple[Network, ...] = _setting(values.networks, ())
-    webhook_allow_http: bool = _setting(values.switch, default=False)
+    encryption_keys: tuple[str, ...] = _setting(values.parse_fernet_keys, (), secret=True)
+    access_token_hours: int = _setting(values.parse_whole_number(1, 8_760), 8)
+    cors_origins: tuple[str, ...] = _setting(values.parse_origins, ())
+    trusted_proxies: int = _setting(values.parse_whole_number(0, 16), 0)
+    rate_limits: bool = _setting(values.parse_switch, default=True)
+    max_upload_bytes: int = _setting(values.parse_whole_number(1, 1 << 40), 100 * 1024 * 1024)
+    storage_reserve_bytes: int = _setting(values.parse_whole_number(0, 1 << 50), 1024 * 1024 * 1024)
+    outbound: bool = _setting(values.parse_switch, default=True)
+    egress_allowed_networks: tuple[Network, ...] = _setting(values.parse_networks, ())
+    webhook_allow_http: bool = _setting(values.parse_switch, default=False)
     webhook_retry_delays: RetryDelays = _setting(values.retry_delays, (30, 120, 300))  # noqa: RUF009 - immutable
-    web_workers: int = _setting(values.whole(1, 256), 2)
-    web_threads: int = _setting(values.whole(1, 256), 4)
-    web_connections: int = _setting(values.whole(16, 65_536), 2_000)
-    web_spool_bytes: int = _setting(values.whole(1 << 20, 1 << 50), 1 << 30)
-    job_workers: int = _setting(values.whole(1, 256), 2)
-    smtp_url: str = _setting(values.smtp_url, "", secret=True)
-    mail_from: str = _setting(values.sender, "Labeling Service <no-reply@localhost>")
-    operator_email: tuple[str, ...] = _setting(values.email_addresses, ())
-    notification_window_seconds: int = _setting(values.whole(0, 86_400), 300)
-    control_plane_token: str = _setting(values.operator_token, "", secret=True)
-    metrics_token: str = _setting(values.operator_token, "", secret=True)
-    invitations_per_day: int = _setting(values.whole(1, 1_000_000), 500)
-    registration: str = _setting(values.one_of("open", "invite"), "invite")
-    default_plan: str = _setting(values.one_of(*PLANS), "unlimited")
-    erase_after_days: int = _setting(values.whole(0, 3_650), 30)
-    demo: bool = _setting(values.switch, default=False)
-    demo_password: str = _setting(values.demo_password, "", secret=True)
+    web_workers: int = _setting(values.parse_whole_number(1, 256), 2)
+    web_threads: int = _setting(values.parse_whole_number(1, 256), 4)
+    web_connections: int = _setting(values.parse_whole_number(16, 65_536), 2_000)
+    web_spool_bytes: int = _setting(values.parse_whole_number(1 << 20, 1 << 50), 1 << 30)
+    job_workers: int = _setting(values.parse_whole_number(1, 256), 2)
+    smtp_url: str = _setting(values.parse_smtp_url, "", secret=True)
+    mail_from: str = _setting(values.parse_sender, "Labeling Service <no-reply@localhost>")
+    operator_email: tuple[str, ...] = _setting(values.parse_email_addresses, ())
+    notification_window_seconds: int = _setting(values.parse_whole_number(0, 86_400), 300)
+    control_plane_token: str = _setting(values.parse_operator_token, "", secret=True)
+    metrics_token: str = _setting(values.parse_operator_token, "", secret=True)
+    invitations_per_day: int = _setting(values.parse_whole_number(1, 1_000_000), 500)
+    registration: str = _setting(values.build_choice_parser("open", "invite"), "invite")
+    default_plan: str = _setting(values.build_choice_parser(*PLANS), "unlimited")
+    erase_after_days: int = _setting(values.parse_whole_number(0, 3_650), 30)
+    demo: bool = _setting(values.parse_switch, default=False)
+    demo_password: str = _setting(values.parse_demo_password, "", secret=True)
     log_level: str = _setting(
-        values.one_of("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", fold=str.upper), "INFO"
+        values.build_choice_parser("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", fold=str.upper),
+        "INFO",
     )
-    log_format: str = _setting(values.one_of("auto", "json", "text"), "auto")
+    log_format: str = _setting(values.build_choice_parser("auto", "json", "text"), "auto")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "data_dir", self.data_dir.absolute())
@@ -104,7 +105,7 @@ class Settings:
 
     @property
     def sqlalchemy_url(self) -> str:
-        """Return `database_url` with psycopg2 as the driver.
+        """Return `parse_database_url` with psycopg2 as the driver.
 
         SQLAlchemy would use psycopg 3 for plain postgresql://.
         """

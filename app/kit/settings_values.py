@@ -26,7 +26,7 @@ _FERNET_KEY = re.compile(r"[A-Za-z0-9_-]{43}=")
 _ADDRESS = r"[^\s<>@,;]+@[^\s<>@,;]+"
 
 
-def whole(low: int, high: int) -> Callable[[str], int]:
+def parse_whole_number(low: int, high: int) -> Callable[[str], int]:
     """Return a parser of whole numbers from `low` to `high`."""
 
     def parse(raw: str) -> int:
@@ -38,14 +38,16 @@ def whole(low: int, high: int) -> Callable[[str], int]:
     return parse
 
 
-def switch(raw: str) -> bool:
+def parse_switch(raw: str) -> bool:
     """Parse a boolean: on or off, or a synonym of these."""
     if (word := raw.lower()) not in _TRUE | _FALSE:
         raise ValueError("must be on or off (also true/false, yes/no, 1/0)")
     return word in _TRUE
 
 
-def one_of(*words: str, fold: Callable[[str], str] = str.lower) -> Callable[[str], str]:
+def build_choice_parser(
+    *words: str, fold: Callable[[str], str] = str.lower
+) -> Callable[[str], str]:
     """Return a parser that accepts only `words`; the text is normalized with `fold` first."""
 
     def parse(raw: str) -> str:
@@ -56,18 +58,18 @@ def one_of(*words: str, fold: Callable[[str], str] = str.lower) -> Callable[[str
     return parse
 
 
-def database_role(raw: str) -> str:
+def parse_database_role(raw: str) -> str:
     """Parse the name of a role; it must not need quotes in SQL."""
     if not _ROLE.fullmatch(raw):
         raise ValueError("must be lower-case letters, digits and _, not beginning with a digit")
     return raw
 
 
-def _items(raw: str) -> list[str]:
+def _split_items(raw: str) -> list[str]:
     return [item.strip() for item in raw.split(",") if item.strip()]
 
 
-def host(raw: str) -> str:
+def parse_host(raw: str) -> str:
     """Parse an address or a host name."""
     if re.search(r"[\s/@]|://", raw):
         raise ValueError("must be an address or a host name without port or path")
@@ -86,7 +88,7 @@ def _split(raw: str, *schemes: str) -> SplitResult:
     return parts
 
 
-def database_url(raw: str) -> str:
+def parse_database_url(raw: str) -> str:
     """Parse the URL of a PostgreSQL database; the result begins with `LIBPQ`."""
     parts = _split(raw, "postgresql", "postgres", "postgresql+psycopg2")
     if not parts.path.strip("/"):
@@ -94,7 +96,7 @@ def database_url(raw: str) -> str:
     return LIBPQ + raw.split("://", 1)[1]
 
 
-def redis_url(raw: str) -> str:
+def parse_redis_url(raw: str) -> str:
     """Parse the URL of a Redis server."""
     parts = _split(raw, "redis", "rediss", "unix")
     if parts.scheme != "unix" and not parts.hostname:
@@ -102,14 +104,14 @@ def redis_url(raw: str) -> str:
     return raw
 
 
-def smtp_url(raw: str) -> str:
+def parse_smtp_url(raw: str) -> str:
     """Parse the URL of a mail server."""
     if not _split(raw, "smtp", "smtps").hostname:
         raise ValueError("must name a host: smtp://user:password@host:587?starttls=1")
     return raw
 
 
-def storage_url(raw: str) -> str:
+def parse_storage_url(raw: str) -> str:
     """Parse the URL of a file storage."""
     if not re.match(r"[a-z][a-z0-9+.-]*://", raw):
         raise ValueError("must be a URL such as file:///srv/files or s3://bucket/prefix")
@@ -118,7 +120,7 @@ def storage_url(raw: str) -> str:
     return raw
 
 
-def web_url(raw: str) -> str:
+def parse_web_url(raw: str) -> str:
     """Parse the address of a web service, without a slash at its end."""
     parts = _split(raw, "http", "https")
     if not parts.hostname or parts.query or parts.fragment or parts.username:
@@ -126,21 +128,21 @@ def web_url(raw: str) -> str:
     return raw.rstrip("/")
 
 
-def origins(raw: str) -> tuple[str, ...]:
+def parse_origins(raw: str) -> tuple[str, ...]:
     """Parse a list of web origins, or `*`."""
     if raw == "*":
         return ("*",)
-    for item in _items(raw):
+    for item in _split_items(raw):
         parts = _split(item, "http", "https")
         if not parts.hostname or parts.path or parts.query or parts.fragment or parts.username:
             raise ValueError("must list origins such as https://app.example.com, or be * alone")
-    return tuple(item.lower() for item in _items(raw))
+    return tuple(item.lower() for item in _split_items(raw))
 
 
-def networks(raw: str) -> tuple[Network, ...]:
+def parse_networks(raw: str) -> tuple[Network, ...]:
     """Parse a list of IP networks."""
     parsed = []
-    for item in _items(raw):
+    for item in _split_items(raw):
         try:
             parsed.append(ip_network(item))
         except ValueError as error:
@@ -151,7 +153,7 @@ def networks(raw: str) -> tuple[Network, ...]:
 def retry_delays(raw: str) -> RetryDelays:
     """Parse three delays in seconds."""
     try:
-        first, second, third = map(whole(1, 86_400), _items(raw))
+        first, second, third = map(parse_whole_number(1, 86_400), _split_items(raw))
     except ValueError:
         raise ValueError(
             "must be exactly three whole numbers of seconds from 1 to 86400, such as 30,120,300"
@@ -165,9 +167,9 @@ def is_guessable(raw: str) -> bool:
     return len(set(raw)) < DISTINCT_MIN or simple.startswith(WELL_KNOWN)
 
 
-def fernet_keys(raw: str) -> tuple[str, ...]:
+def parse_fernet_keys(raw: str) -> tuple[str, ...]:
     """Parse a list of Fernet keys."""
-    keys = tuple(_items(raw))
+    keys = tuple(_split_items(raw))
     for position, key in enumerate(keys, start=1):
         if not _FERNET_KEY.fullmatch(key):
             raise ValueError(
@@ -179,30 +181,30 @@ def fernet_keys(raw: str) -> tuple[str, ...]:
     return keys
 
 
-def demo_password(raw: str) -> str:
+def parse_demo_password(raw: str) -> str:
     """Parse the password of the demo users."""
     if len(raw) < PASSWORD_MIN:
         raise ValueError(f"must have at least {PASSWORD_MIN} characters")
     return raw
 
 
-def operator_token(raw: str) -> str:
+def parse_operator_token(raw: str) -> str:
     """Parse a token that operators choose."""
     if len(raw) < SECRET_KEY_MIN or is_guessable(raw):
         raise ValueError(f"must have at least {SECRET_KEY_MIN} random characters")
     return raw
 
 
-def sender(raw: str) -> str:
+def parse_sender(raw: str) -> str:
     """Parse the sender of emails, with or without a name."""
     if not re.fullmatch(rf"{_ADDRESS}|[^\x00-\x1f\x7f<>@,;]*<{_ADDRESS}>", raw):
         raise ValueError("must be an address such as Labeling <no-reply@example.com>")
     return raw
 
 
-def email_addresses(raw: str) -> tuple[str, ...]:
+def parse_email_addresses(raw: str) -> tuple[str, ...]:
     """Parse a list of email addresses."""
-    addresses = tuple(_items(raw))
+    addresses = tuple(_split_items(raw))
     if not all(re.fullmatch(_ADDRESS, address) for address in addresses):
         raise ValueError("must list email addresses such as ops@example.com, separated by commas")
     return addresses

@@ -28,7 +28,7 @@ Member = tuple[dict[str, Any], object]
 """The JSON Schema of a member of `data`, and a sample value."""
 
 
-def _member(
+def _build_member(
     json_type: str, description: str, sample: object, *, null: bool = False, **keywords: str | int
 ) -> Member:
     """Build a member; `null` allows null, `keywords` are those of JSON Schema."""
@@ -36,11 +36,11 @@ def _member(
     return {"type": types, **keywords, "description": description}, sample
 
 
-_id = partial(_member, "string", format="uuid")
-_text = partial(_member, "string")
-_sha256 = partial(_member, "string", pattern="^[0-9a-f]{64}$")
-_count = partial(_member, "integer", format="int64", minimum=0)
-_number = partial(_member, "number")
+_id = partial(_build_member, "string", format="uuid")
+_text = partial(_build_member, "string")
+_sha256 = partial(_build_member, "string", pattern="^[0-9a-f]{64}$")
+_count = partial(_build_member, "integer", format="int64", minimum=0)
+_number = partial(_build_member, "number")
 
 
 def _build(event: str, description: str, members: dict[str, Member]) -> EventType:
@@ -116,7 +116,7 @@ _EVENT_TYPES = (
                 "0199a1ab-90d4-7e25-8f17-4ab36c2d5e80",
                 null=True,
             ),
-            "corrected": _member(
+            "corrected": _build_member(
                 "boolean", "Whether the reviewer corrected the labels.", sample=False
             ),
         },

@@ -29,7 +29,7 @@ _EVENTS = {
 }
 
 
-def _event(events: Collection[str]) -> Str:
+def _build_event_field(events: Collection[str]) -> Str:
     """Return a field described as one of `events`; the service rejects others with 400, not 422."""
     return Str(max_length=100, metadata={"enum": list(events)})
 
@@ -38,7 +38,7 @@ class CreateWebhook(Schema):
     """A request to register an endpoint."""
 
     url = Str(required=True, max_length=_URL_LENGTH)
-    events = List(_event(SUBSCRIBABLE), required=True, metadata=_EVENTS)
+    events = List(_build_event_field(SUBSCRIBABLE), required=True, metadata=_EVENTS)
     description = Str(max_length=1000)
 
 
@@ -46,7 +46,7 @@ class UpdateWebhook(Schema):
     """The changes to a webhook."""
 
     url = Str(max_length=_URL_LENGTH)
-    events = List(_event(SUBSCRIBABLE), metadata=_EVENTS)
+    events = List(_build_event_field(SUBSCRIBABLE), metadata=_EVENTS)
     description = Str(max_length=1000)
     revision = Int()
 
@@ -65,7 +65,7 @@ class Webhook(Response):
 
     id = Uuid()
     url = Str()
-    events = List(_event(SUBSCRIBABLE))
+    events = List(_build_event_field(SUBSCRIBABLE))
     description = Str()
     active = Bool()
     consecutive_failures = Int()

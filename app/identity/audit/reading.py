@@ -55,7 +55,7 @@ _ENTRIES = select(
 _ALL_ENTRIES = PreparedList(
     "list_audit_entries",
     _ENTRIES.where(AuditEntry.organization_id == bindparam("organization_id")),
-    counters.prepared_total(AUDIT, {}),
+    counters.build_prepared_total(AUDIT, {}),
     AuditEntry.at,
     AuditEntry.id,
 )
@@ -91,7 +91,7 @@ def _build_total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElemen
     if has_period:
         rows = rows.where(*_build_conditions(organization_id, where))
         between = Between("at", AuditEntry.at, after, before, rows)
-    return counters.total(AUDIT, where, between=between, organization_id=organization_id)
+    return counters.build_total(AUDIT, where, between=between, organization_id=organization_id)
 
 
 def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
@@ -106,7 +106,7 @@ def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
     if not facets or "actor_id" in filters or "target_id" in filters:
         return []
     shown = ("action", "actor_kind")
-    cells = counters.cells(AUDIT, shown, facets, organization_id=organization_id)
+    cells = counters.select_cells(AUDIT, shown, facets, organization_id=organization_id)
     branches = (
         select(cells.c.action, cells.c.actor_kind)
         .group_by(cells.c.action, cells.c.actor_kind)

@@ -200,7 +200,7 @@ def confirm_email_change(token: str) -> dict[str, Any]:
     if consumed.email != user.email:
         other = user_queries.find_by_email(consumed.email)
         if other is not None and other.id != user.id:
-            raise users.address_taken()
+            raise users.build_address_taken_error()
         password_policy.check(user)
         old_email, user.email = user.email, consumed.email
         db.session().flush()

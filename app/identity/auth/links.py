@@ -111,7 +111,7 @@ def consume(token: str, purpose: str) -> ConsumedToken:
     )
     row = db.session().execute(statement).first()
     if row is None:
-        raise _invalid_token()
+        raise _build_token_error()
     return ConsumedToken(*row)
 
 
@@ -132,11 +132,11 @@ def find_email(token: str, purpose: str) -> str:
     )
     email = db.session().execute(statement).scalar_one_or_none()
     if email is None:
-        raise _invalid_token()
+        raise _build_token_error()
     return email
 
 
-def _invalid_token() -> ApiError:
+def _build_token_error() -> ApiError:
     message = "The token is unknown, already used, expired or replaced by a newer one."
     return errors.invalid(message, "token")
 

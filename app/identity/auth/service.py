@@ -75,7 +75,7 @@ def login(
         is_correct = secrets.verify_password(stored or secrets.build_dummy_hash(), password)
         if not is_correct or stored is None or user_id is None or account.disabled_at is not None:
             attempts.count(subject)
-            raise password_policy.find_address_error(email) or _invalid_credentials()
+            raise password_policy.find_address_error(email) or _build_credentials_error()
         audit.act_as("user", user_id, account.email or "")
         if secrets.needs_rehash(stored):
             user_queries.replace_hash(user_id, old=stored, new=secrets.hash_password(password))
@@ -84,7 +84,7 @@ def login(
     user = user_queries.get(user_id)
     # The account may have changed during the hashing: an old password must not open a session.
     if user is None or user.disabled_at or user.token_version != account.token_version:
-        raise _invalid_credentials()
+        raise _build_credentials_error()
     password_policy.check(user)
     return open_session(user, client)
 
@@ -149,7 +149,7 @@ def _clean_user_agent(user_agent: str | None) -> str | None:
     return text.encode("utf-8", "replace").decode() or None
 
 
-def _invalid_credentials() -> ApiError:
+def _build_credentials_error() -> ApiError:
     return ApiError("invalid_credentials", "The email address or the password is wrong.")
 
 

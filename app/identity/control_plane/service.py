@@ -221,7 +221,7 @@ def _find_or_create_owner(email: str, name: str) -> tuple[User, bool]:
                 raise
             # A concurrent request has created the account.
     if account is None or account.email != address:
-        raise users.address_taken()
+        raise users.build_address_taken_error()
     if account.disabled_at is not None:
         raise ApiError("conflict", "The account of this address is disabled.", field="email")
     return account, False

@@ -70,19 +70,19 @@ def accept(
     with tenancy.organization(invitation.organization_id):
         # Lock before any slow step: a concurrent request waits here, and then fails.
         if not queries.lock_open(hash_token(token)):
-            raise _not_open(_find_open(token).status)
+            raise _build_not_open_error(_find_open(token).status)
         account = _find_account(invitation.email)
         if account is not None:
             user, response = account, _authenticate(account, password, client, authorization)
         elif authorization is not None:
-            raise _wrong_account()
+            raise _build_wrong_account_error()
         else:
             user = _create_account(invitation.email, organization.settings, name, password)
             response = auth.open_session(user, client)
         # Accept after authentication, so that the audit log names the user. The invitation may have
         # expired meanwhile.
         if not queries.mark_accepted(hash_token(token)):
-            raise _not_open("expired")
+            raise _build_not_open_error("expired")
         _join(invitation, user, keep=response.pop("session_id", None))
     if user.email_verified_at is None:
         user_queries.update_account(user, email_verified_at=db.utc_now())
@@ -108,13 +108,13 @@ def _find_open(token: str) -> TokenInvitation:
     if row is None:
         raise errors.not_found()
     if row.organization.status in CLOSED_STATUSES:
-        raise _not_open("revoked")
+        raise _build_not_open_error("revoked")
     if row.status != "open":
-        raise _not_open(row.status)
+        raise _build_not_open_error(row.status)
     return row
 
 
-def _not_open(status: str) -> ApiError:
+def _build_not_open_error(status: str) -> ApiError:
     return errors.conflict(_MESSAGES[status], state=status)
 
 
@@ -167,7 +167,7 @@ def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
     caller = auth.authenticate_token(token, None)
     audit.act_as("user", caller.user_id, caller.email)
     if caller.user_id != account.id:
-        raise _wrong_account()
+        raise _build_wrong_account_error()
     assert caller.expires_at is not None
     return {
         "access_token": token,
@@ -179,5 +179,5 @@ def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
     }
 
 
-def _wrong_account() -> ApiError:
+def _build_wrong_account_error() -> ApiError:
     return errors.denied("The invitation was sent to a different address than this account's.")

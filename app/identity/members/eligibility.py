@@ -9,7 +9,7 @@ from app.kit import db, tenancy
 from app.kit.permissions import Role
 
 
-def eligible_members(role: Role, alias: str = "member") -> str:
+def build_eligible_members(role: Role, alias: str = "member") -> str:
     """Return SQL for the memberships with at least `role` whose accounts are not disabled.
 
     The SQL is a table expression for FROM, or in parentheses for JOIN. `alias` names the
@@ -25,7 +25,7 @@ def eligible_members(role: Role, alias: str = "member") -> str:
 
 _FIND = {
     role: (
-        f"SELECT member.user_id FROM {eligible_members(role)}"  # noqa: S608 - made of constants
+        f"SELECT member.user_id FROM {build_eligible_members(role)}"  # noqa: S608 - made of constants
         " WHERE member.organization_id = :org AND member.user_id = ANY (CAST(:ids AS uuid[]))"
     )
     for role in Role

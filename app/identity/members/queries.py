@@ -83,7 +83,7 @@ _SORTS = {"name": Membership.sort_name, "joined_at": Membership.created_at}
 _BY_NAME = PreparedList(
     "list_members",
     _MEMBERS.where(Membership.organization_id == bindparam("organization_id")),
-    counters.prepared_total(MEMBERS, {}),
+    counters.build_prepared_total(MEMBERS, {}),
     Membership.sort_name,
     Membership.user_id,
     "text",
@@ -122,7 +122,7 @@ def _build_total(filters: Mapping[str, Any]) -> ColumnElement[int]:
             *_build_conditions(where),
         )
         between = Between("joined", Membership.created_at, after, before, rows)
-    return counters.total(MEMBERS, where, between=between)
+    return counters.build_total(MEMBERS, where, between=between)
 
 
 def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:

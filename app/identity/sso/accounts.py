@@ -66,11 +66,11 @@ def find_or_create(identity: ExternalIdentity) -> AccountMatch:
         name = _clean_name(identity.name) or email.partition("@")[0]
         return AccountMatch(users.create(email=email, name=name, verified=trusted))
     if user.email != email:
-        raise _not_a_member()
+        raise _build_no_member_error()
     if trusted:
         return AccountMatch(user, was_unverified=user.email_verified_at is None)
     if not proven and queries.lock_membership(user.id) is None:
-        raise _not_a_member()
+        raise _build_no_member_error()
     return AccountMatch(user, needs_confirmation=True)
 
 
@@ -109,7 +109,7 @@ def _check_domain(domain: str) -> None:
         )
 
 
-def _not_a_member() -> ApiError:
+def _build_no_member_error() -> ApiError:
     return errors.denied(
         "The account with this email address is not a member of this organization. Ask for an"
         " invitation, accept it, and sign in again."

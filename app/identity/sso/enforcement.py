@@ -14,7 +14,7 @@ from app.kit import db, tenancy
 from app.kit.errors import ApiError
 
 
-def _password_denied() -> ApiError:
+def _build_password_error() -> ApiError:
     """Return the error for a password sign-in.
 
     It depends only on the domain of the address, so it does not reveal whether an account exists.
@@ -31,7 +31,7 @@ class Enforcement:
 
     def find_address_error(self, email: str) -> ApiError | None:
         """Return an error if an organization that enforces single sign-on has proven the domain."""
-        return _password_denied() if _find_by_address(email) is not None else None
+        return _build_password_error() if _find_by_address(email) is not None else None
 
     def find_account_error(self, user: User) -> ApiError | None:
         """Return the same error as `find_address_error`, except for owners of that organization.
@@ -44,7 +44,7 @@ class Enforcement:
         with tenancy.organization(organization.id):
             membership = queries.lock_membership(user.id)
         is_owner = membership is not None and membership.role == "owner"
-        return None if is_owner else _password_denied()
+        return None if is_owner else _build_password_error()
 
 
 def _find_by_address(email: str) -> Organization | None:

@@ -94,7 +94,7 @@ _SORTS = {"name": Team.name, "created_at": Team.created_at}
 _BY_NAME = PreparedList(
     "list_teams",
     _LISTED.where(Team.organization_id == bindparam("organization_id")),
-    counters.prepared_total(TEAMS, {}),
+    counters.build_prepared_total(TEAMS, {}),
     Team.name,
     Team.id,
     "text",
@@ -166,7 +166,7 @@ def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
             in_organization = Team.organization_id == tenancy.current_organization_id()
             rows = _filter(select(Team.id).where(in_organization), **where)
             between = Between("created", Team.created_at, after, before, rows)
-        total = counters.total(TEAMS, where, between=between)
+        total = counters.build_total(TEAMS, where, between=between)
     return paginate(statement, request, sorts=_SORTS, unique=Team.id, total=total)
 
 

@@ -32,17 +32,17 @@ def parse(email: str) -> str:
     try:
         address = validate_email(checked, check_deliverability=False, strict=True)
     except (EmailNotValidError, UnicodeError):
-        raise _invalid_address() from None
+        raise _build_address_error() from None
     domain = address.ascii_domain
     if intranet:
         domain = domain.removesuffix(".example") + _INTRANET
     stored = f"{address.local_part}@{domain}".lower()
     if len(stored.encode()) > MAX_LENGTH:
-        raise _invalid_address()
+        raise _build_address_error()
     return stored
 
 
-def _invalid_address() -> ApiError:
+def _build_address_error() -> ApiError:
     return errors.invalid("This is not a valid email address.", "email")
 
 

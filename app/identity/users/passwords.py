@@ -26,21 +26,25 @@ def check(password: str, *, email: str, name: str, field: str = "password") -> N
     `details.reason` is too_short, too_long, common or personal.
     """
     if len(password) < MIN_LENGTH:
-        raise _invalid_password(f"Must have at least {MIN_LENGTH} characters.", field, "too_short")
+        raise _build_password_error(
+            f"Must have at least {MIN_LENGTH} characters.", field, "too_short"
+        )
     if len(password) > MAX_LENGTH:
-        raise _invalid_password(f"Must have at most {MAX_LENGTH} characters.", field, "too_long")
+        raise _build_password_error(
+            f"Must have at most {MAX_LENGTH} characters.", field, "too_long"
+        )
     folded = _fold(password)
     if _is_common(folded):
-        raise _invalid_password(
+        raise _build_password_error(
             "This password is too common. Choose a different one.", field, "common"
         )
     if _consists_of(folded, _get_personal_words(email, name)):
-        raise _invalid_password(
+        raise _build_password_error(
             "Must not consist of your name or email address.", field, "personal"
         )
 
 
-def _invalid_password(message: str, field: str, reason: str) -> ApiError:
+def _build_password_error(message: str, field: str, reason: str) -> ApiError:
     return errors.invalid(message, field, reason=reason)
 
 

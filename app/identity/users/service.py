@@ -34,7 +34,7 @@ def create(
     if password is not None:
         passwords.check(password, email=address, name=name)
     if queries.find_by_email(address) is not None:
-        raise address_taken()
+        raise build_address_taken_error()
     user = User(
         email=address,
         name=name,
@@ -48,7 +48,7 @@ def create(
     return user
 
 
-def address_taken() -> ApiError:
+def build_address_taken_error() -> ApiError:
     """Return the 409 error that says that the mailbox already has an account."""
     return ApiError("conflict", _TAKEN_MESSAGE, field="email")
 

@@ -180,8 +180,8 @@ def _select_cells(
     shown = [str(column.key) for column in columns if column.key != _MEASURE]
     where = {"schema_id": schema_id}
     if first is None and end is None:
-        return counters.cells(counters.SOURCES[source], shown, where)
+        return counters.select_cells(counters.SOURCES[source], shown, where)
     is_own = table.c.organization_id == tenancy.current_organization_id()
     rows = select(*columns).where(is_own, table.c.schema_id == schema_id)
     between = Between("created", table.c.created_at, first, end, rows)
-    return counters.cells_between(counters.SOURCES[source], shown, where, between)
+    return counters.select_cells_between(counters.SOURCES[source], shown, where, between)

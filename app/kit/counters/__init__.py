@@ -8,12 +8,12 @@ docs/contributors/counters.md.
 
 from app.kit.counters.reading import (
     Between,
-    cells,
-    cells_between,
+    build_prepared_total,
+    build_total,
     count,
-    prepared_cells,
-    prepared_total,
-    total,
+    select_cells,
+    select_cells_between,
+    select_prepared_cells,
 )
 from app.kit.counters.sources import SOURCES, Cube, Source
 from app.kit.counters.sql import Below, Span
@@ -26,11 +26,11 @@ __all__ = [
     "Cube",
     "Source",
     "Span",
-    "cells",
-    "cells_between",
+    "build_prepared_total",
+    "build_total",
     "count",
     "fold_backlog",
-    "prepared_cells",
-    "prepared_total",
-    "total",
+    "select_cells",
+    "select_cells_between",
+    "select_prepared_cells",
 ]

@@ -79,7 +79,7 @@ class Between:
         return Span(self.bucket, first, end), edges
 
 
-def cells(
+def select_cells(
     source: Source,
     shown: Sequence[str],
     where: Where,
@@ -97,7 +97,7 @@ def cells(
     )
 
 
-def prepared_cells(source: Source, shown: Sequence[str]) -> Subquery:
+def select_prepared_cells(source: Source, shown: Sequence[str]) -> Subquery:
     """Return all cells of a source for a prepared statement.
 
     The statement takes the organization as parameter `organization_id`.
@@ -118,8 +118,10 @@ def _select_cells(
     return statement.as_select(sql, columns).subquery()
 
 
-def cells_between(source: Source, shown: Sequence[str], where: Where, between: Between) -> Subquery:
-    """Return the cells of a period, as `cells` does. Rows at its edges are counted one by one."""
+def select_cells_between(
+    source: Source, shown: Sequence[str], where: Where, between: Between
+) -> Subquery:
+    """Return the cells of a period, as `select_cells` does. Rows at its edges are counted one by one."""
     levels = source.find_levels(between.bucket, {*shown, *where}, where)
     unit = levels[-1].length if levels else None
     span, edges = between.edges(unit or spans.HOUR)
@@ -132,19 +134,19 @@ def cells_between(source: Source, shown: Sequence[str], where: Where, between: B
         measure = literal(sign) * (rows.c.measure if "measure" in rows.c else 0)
         parts.append(select(*columns, literal(sign).label("n"), measure.label("total")))
     if span is not None:
-        whole = cells(source, shown, where, span=span)
+        whole = select_cells(source, shown, where, span=span)
         parts.append(select(*whole.c))
     return union_all(*parts).subquery()
 
 
-def total(
+def build_total(
     source: Source,
     where: Where,
     *,
     between: Between | None = None,
     organization_id: UUID | None = None,
 ) -> ColumnElement[int]:
-    """Return the number of rows of a source that match `where`. Raises LookupError as `cells`."""
+    """Return the number of rows of a source that match `where`. Raises LookupError as `select_cells`."""
     counted_organization = organization_id or tenancy.current_organization_id()
     if between is None:
         return _select_sum(source, where, counted_organization, None)
@@ -161,8 +163,8 @@ def total(
     return result
 
 
-def prepared_total(source: Source, where: Where) -> ColumnElement[int]:
-    """Return the same as `total` for a prepared statement.
+def build_prepared_total(source: Source, where: Where) -> ColumnElement[int]:
+    """Return the same as `build_total` for a prepared statement.
 
     The statement takes the organization as parameter `organization_id`.
     """

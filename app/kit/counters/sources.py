@@ -75,7 +75,7 @@ class Source:
         return sorted(keyed or matching, key=lambda cube: cube.length or 0)
 
 
-def as_facet(value: object) -> str:
+def to_facet(value: object) -> str:
     """Return the facet of a value, as the database computes it."""
     if value is None:
         return ""

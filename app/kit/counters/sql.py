@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import BindParameter, TextClause, TextualSelect, bindparam, text
 
 from app.kit.counters import spans
-from app.kit.counters.sources import Cube, Source, as_facet
+from app.kit.counters.sources import Cube, Source, to_facet
 
 _ORGANIZATION = "organization_id"
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
@@ -91,7 +91,7 @@ class Statement:
         self, source: Source, shown: Sequence[str], where: Where, span: Span | None
     ) -> str:
         """Return a SELECT of `shown` facets, n and total. Raises LookupError if no cube fits."""
-        filters = {facet: _as_facets(value) for facet, value in where.items()}
+        filters = {facet: _to_facets(value) for facet, value in where.items()}
         needed = {*shown, *filters}
         parts = []
         if span is None:
@@ -193,7 +193,7 @@ class Statement:
         return f":{name}"
 
 
-def _as_facets(value: object) -> Sequence[str] | Query | Below:
+def _to_facets(value: object) -> Sequence[str] | Query | Below:
     if isinstance(value, Query | Below):
         return value
-    return [as_facet(item) for item in (value if isinstance(value, list | tuple) else [value])]
+    return [to_facet(item) for item in (value if isinstance(value, list | tuple) else [value])]

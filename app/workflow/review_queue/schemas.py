@@ -131,7 +131,7 @@ class NextReview(Schema):
     )
 
 
-def _said(value: str) -> None:
+def _to_message(value: str) -> None:
     if not value.strip():
         raise ValidationError("Must not be blank.")
 
@@ -143,7 +143,7 @@ class EscalateReview(AlternativesSchema):
 
     team_id = Uuid()
     user_id = Uuid()
-    reason = Str(required=True, max_length=5000, validate=_said, metadata=NOT_BLANK)
+    reason = Str(required=True, max_length=5000, validate=_to_message, metadata=NOT_BLANK)
 
 
 class ReviewSelection(AlternativesSchema):
@@ -183,7 +183,7 @@ class AcceptReviews(ReviewSelection):
 class RejectReviews(ReviewSelection):
     """Request body to reject tag sets, with the reason and who labels next."""
 
-    reason = Str(required=True, max_length=5000, validate=_said, metadata=NOT_BLANK)
+    reason = Str(required=True, max_length=5000, validate=_to_message, metadata=NOT_BLANK)
     send_to = Str(load_default="labeler", validate=OneOf(("labeler", "pool")))
 
 

@@ -75,7 +75,7 @@ The measure is the waiting time before a decision in microseconds, if it is know
 decisions have a schema."""
 
 
-def having_flag(flag: str) -> list[str]:
+def list_values_with_flag(flag: str) -> list[str]:
     """Return every value of the facet `flags` that contains this flag."""
     others = sorted(set(FLAGS) - {flag})
     combinations = []

@@ -12,7 +12,7 @@ MAIL = "message/rfc822"
 
 def make_documents() -> dict[str, tuple[str, bytes]]:
     """Return media type and content by name."""
-    demo = {f"demo {item.name}": (item.media_type, item.make()) for item in DOCUMENTS}
+    demo = {f"demo {item.name}": (item.media_type, item.render()) for item in DOCUMENTS}
     return {**_pdfs(), **_texts(), **_mails(), **_images(), **demo}
 
 

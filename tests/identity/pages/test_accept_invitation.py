@@ -160,14 +160,14 @@ def test_passwords_are_turned_off_for_the_domain(
     workspace: Workspace, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from app.identity.auth import password_policy  # noqa: PLC0415
-    from app.identity.sso.enforcement import _password_denied  # noqa: PLC0415
+    from app.identity.sso.enforcement import _build_password_error  # noqa: PLC0415
 
     email = f"guest@d{uuid7().hex[-12:]}.example"
     link = _invite(workspace, email)
 
     class Off:
         def find_address_error(self, address: str) -> Any:
-            return _password_denied() if address == email else None
+            return _build_password_error() if address == email else None
 
         def find_account_error(self, user: Any) -> Any:
             return None

@@ -28,7 +28,7 @@ from tests.factories.counts import (
 
 def _total(org: Org, **where: Any) -> int:
     with org.app.app_context(), tenancy.organization(org.id):
-        statement = select(counters.total(ARTIFACTS, where))
+        statement = select(counters.build_total(ARTIFACTS, where))
         return int(db.session().execute(statement).scalar_one())
 
 
@@ -126,7 +126,9 @@ def test_what_is_rolled_back_was_never_counted(org: Org) -> None:
 
 
 def _total_of_teams() -> int:
-    return int(db.session().execute(select(counters.total(SOURCES["teams"], {}))).scalar_one())
+    return int(
+        db.session().execute(select(counters.build_total(SOURCES["teams"], {}))).scalar_one()
+    )
 
 
 def insert_team() -> None:
@@ -396,4 +398,4 @@ def test_deltas_of_an_organization_that_is_gone_are_dropped(app: Flask) -> None:
 
 def test_facets_that_no_cube_has_are_refused(org: Org) -> None:
     with org.app.app_context(), tenancy.organization(org.id), pytest.raises(LookupError):
-        counters.total(SOURCES["assigned"], {"status": "ready"})
+        counters.build_total(SOURCES["assigned"], {"status": "ready"})

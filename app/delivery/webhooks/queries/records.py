@@ -114,7 +114,7 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
         request,
         sorts={"created_at": Delivery.created_at},
         unique=Delivery.id,
-        total=counters.total(DELIVERIES, where, between=between),
+        total=counters.build_total(DELIVERIES, where, between=between),
         keys=keys,
     )
     # The first page's rows have the total as their last column.
@@ -124,7 +124,7 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
 
 def _build_keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) -> Keys:
     """Build the keys that find a page by status and event, as few of many rows may match."""
-    cells = counters.cells(DELIVERIES, ("status", "event"), where)
+    cells = counters.select_cells(DELIVERIES, ("status", "event"), where)
     branches = (
         select(cells.c.status, cells.c.event)
         .group_by(cells.c.status, cells.c.event)

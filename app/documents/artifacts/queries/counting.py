@@ -95,7 +95,7 @@ def _sum_cells(cells: Subquery) -> Subquery:
 def _select_cells(filters: dict[str, Any]) -> Subquery:
     where = _build_where(filters)
     if not _has_period(filters):
-        return counters.cells(ARTIFACTS, _FACETS, where)
+        return counters.select_cells(ARTIFACTS, _FACETS, where)
     rows = _select(
         filters,
         func.coalesce(cast(Artifact.schema_id, Text), "").label("schema_id"),
@@ -104,13 +104,15 @@ def _select_cells(filters: dict[str, Any]) -> Subquery:
         cast(Artifact.gold, Text).label("gold"),
         cast(Artifact.assignees != _UNASSIGNED, Text).label("assigned"),
     )
-    return counters.cells_between(ARTIFACTS, _FACETS, where, _build_created_period(filters, rows))
+    return counters.select_cells_between(
+        ARTIFACTS, _FACETS, where, _build_created_period(filters, rows)
+    )
 
 
 def _count_open_since(filters: dict[str, Any], since: datetime) -> ColumnElement[int]:
     after = max(filters.get("created_after", since), since)
     between = _build_created_period({**filters, "created_after": after}, _select_open(filters))
-    return counters.total(ARTIFACTS, _build_open_where(filters), between=between)
+    return counters.build_total(ARTIFACTS, _build_open_where(filters), between=between)
 
 
 def _count_overdue(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
@@ -118,7 +120,7 @@ def _count_overdue(filters: dict[str, Any], now: datetime) -> ColumnElement[int]
     if _has_period(filters):
         return _count_overdue_of_period(filters, now)
     between = Between("due", Artifact.due_at, None, now, rows)
-    return counters.total(ARTIFACTS, _build_open_where(filters), between=between)
+    return counters.build_total(ARTIFACTS, _build_open_where(filters), between=between)
 
 
 def _count_overdue_of_period(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
@@ -129,7 +131,7 @@ def _count_overdue_of_period(filters: dict[str, Any], now: datetime) -> ColumnEl
     between = _build_created_period(filters, rows.where(Artifact.due_at <= today))
     due_day = counters.Below(spans.format_bucket(today, spans.DAY))
     where = {**_build_where(filters), "due_day": due_day}
-    before_today = counters.total(DUE, where, between=between)
+    before_today = counters.build_total(DUE, where, between=between)
     period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
     due_today = rows.where(Artifact.due_at > today, Artifact.due_at < now, *period)
     return before_today + counters.count(due_today)

@@ -40,7 +40,7 @@ _NEWEST = PreparedList(
     LISTED.where(
         Artifact.organization_id == bindparam("organization_id"), Artifact.archived.is_(False)
     ),
-    counters.prepared_total(ARTIFACTS, _USUAL),
+    counters.build_prepared_total(ARTIFACTS, _USUAL),
     Artifact.created_at,
     Artifact.id,
 )
@@ -67,9 +67,9 @@ def _build_total(filters: dict[str, Any]) -> ColumnElement[int]:
         return counters.count(_select_ids(filters))
     between = periods[0] if periods else None
     if "assignee" not in filters:
-        return counters.total(ARTIFACTS, where, between=between)
+        return counters.build_total(ARTIFACTS, where, between=between)
     if between is None and set(where) <= set(_STATE):
-        return counters.total(ASSIGNED, {**where, "assignee_id": filters["assignee"]})
+        return counters.build_total(ASSIGNED, {**where, "assignee_id": filters["assignee"]})
     return counters.count(_select_ids(filters))
 
 
@@ -103,7 +103,7 @@ def _build_keys(filters: dict[str, Any]) -> list[Keys]:
     by_status = has_schema or "status" in filters
     shown = ("archived", "status") if by_status else ("archived",)
     where = _build_where(filters, *_STATE)
-    branches = _select_branches(counters.cells(ARTIFACTS, shown, where), shown)
+    branches = _select_branches(counters.select_cells(ARTIFACTS, shown, where), shown)
     rest = {k: v for k, v in filters.items() if k not in ("status", "archived")}
     columns: tuple[Column, ...] = (Artifact.created_at, Artifact.id)
     statement = apply_filters(select(*columns), **rest, archived="any")
@@ -121,7 +121,7 @@ def _build_assigned_keys(filters: dict[str, Any]) -> list[Keys]:
     by_state = "status" in filters or "schema_id" in filters
     shown = ("archived", "schema_id", "status") if by_state else ("archived",)
     where = _build_where(filters, *_STATE)
-    cells = counters.cells(ASSIGNED, shown, {**where, "assignee_id": filters["assignee"]})
+    cells = counters.select_cells(ASSIGNED, shown, {**where, "assignee_id": filters["assignee"]})
     branches = _select_branches(cells, shown)
     columns: tuple[Column, ...] = (work.created_at, work.artifact_id.label("id"))
     statement = select(*columns).where(

@@ -50,8 +50,8 @@ def count_hits(query: SearchQuery, bounds: dict[str, Any]) -> int:
     if last is not None and last.version == _read_version():
         return last.hits
     # One statement uses one snapshot, so the version is exactly that of the count.
-    version = _select_version(counters.cells(SEARCHED, ("archived",), {})).scalar_subquery()
-    searched = counters.total(SEARCHED, {})
+    version = _select_version(counters.select_cells(SEARCHED, ("archived",), {})).scalar_subquery()
+    searched = counters.build_total(SEARCHED, {})
     total = Total(
         *db.session().execute(select(version, _build_count(query, bounds), searched)).one()
     )
@@ -90,7 +90,7 @@ def _select_version(cells: Subquery) -> Select[Any]:
 
 _VERSION = Prepared.from_select(
     "search_version",
-    _select_version(counters.prepared_cells(SEARCHED, ("archived",))),
+    _select_version(counters.select_prepared_cells(SEARCHED, ("archived",))),
     organization_id="uuid",
 )
 

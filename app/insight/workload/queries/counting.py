@@ -121,7 +121,7 @@ def count_to_review(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
         where["schema_id"] = criteria.schema_id
     shown = ("assignee_id", "labeler_id")
     if criteria.due_before is None:
-        cells = counters.cells(REVIEWS, shown, where)
+        cells = counters.select_cells(REVIEWS, shown, where)
     else:
         rows = _select_items(
             criteria,
@@ -129,7 +129,7 @@ def count_to_review(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
             func.coalesce(cast(TagSet.labeler_id, Text), "").label("labeler_id"),
         ).where(TagSet.assignee_id.in_(criteria.user_ids))
         between = Between("due", TagSet.due_at, None, criteria.due_before, rows)
-        cells = counters.cells_between(REVIEWS, shown, where, between)
+        cells = counters.select_cells_between(REVIEWS, shown, where, between)
     assigned = select(cells.c.assignee_id, cells.c.n)
     if not self_review:
         assigned = assigned.where(cells.c.assignee_id != cells.c.labeler_id)

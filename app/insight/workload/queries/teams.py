@@ -92,16 +92,16 @@ def count_work(
     overdue_reviews = counting.count_to_review(overdue, self_review=self_review)
     finished = _count_finished(user_ids, start, end)
 
-    def zero_if_null(column: ColumnElement[int]) -> ColumnElement[int]:
+    def replace_null(column: ColumnElement[int]) -> ColumnElement[int]:
         return cast(func.coalesce(column, 0), Integer)
 
     statement: Select[Any] = select(
         to_label.c.user_id,
-        zero_if_null(to_label.c.n).label("to_label"),
-        zero_if_null(to_review.c.n).label("to_review"),
-        (zero_if_null(overdue_labels.c.n) + zero_if_null(overdue_reviews.c.n)).label("overdue"),
-        zero_if_null(finished.c.labeled).label("labeled"),
-        zero_if_null(finished.c.reviewed).label("reviewed"),
+        replace_null(to_label.c.n).label("to_label"),
+        replace_null(to_review.c.n).label("to_review"),
+        (replace_null(overdue_labels.c.n) + replace_null(overdue_reviews.c.n)).label("overdue"),
+        replace_null(finished.c.labeled).label("labeled"),
+        replace_null(finished.c.reviewed).label("reviewed"),
     )
     for part in (to_review, overdue_labels, overdue_reviews, finished):
         statement = statement.outerjoin(part, part.c.user_id == to_label.c.user_id)
@@ -120,7 +120,7 @@ def _count_finished(user_ids: Sequence[UUID], start: datetime, end: datetime) ->
     )
     where = {"author_id": list(user_ids), "kind": list(_KINDS)}
     between = Between("at", at, start, end, rows)
-    cells = counters.cells_between(WORK, ("author_id", "kind"), where, between)
+    cells = counters.select_cells_between(WORK, ("author_id", "kind"), where, between)
     labeled = case((cells.c.kind == "submit", cells.c.n), else_=0)
     author = cast(cells.c.author_id, Uuid)
     return (
@@ -170,7 +170,7 @@ def count_not_begun(team_id: UUID, *, now: datetime) -> WaitingWork:
     count_begun = select(func.count(begun.c.artifact_id)).scalar_subquery()
     count_overdue = select(func.count()).where(begun.c.due_at < now).scalar_subquery()
     statement = select(
-        cast(counters.total(OFFERED, where) - count_begun, BigInteger).label("open"),
-        cast(counters.total(OFFERED, where, between=due) - count_overdue, BigInteger),
+        cast(counters.build_total(OFFERED, where) - count_begun, BigInteger).label("open"),
+        cast(counters.build_total(OFFERED, where, between=due) - count_overdue, BigInteger),
     )
     return WaitingWork._make(db.session().execute(statement).one())

@@ -184,10 +184,10 @@ def claim_next(
     values = (
         str(tenancy.current_organization_id()),
         str(user_id),
-        None if criteria.schema_ids is None else _array(criteria.schema_ids),
+        None if criteria.schema_ids is None else _to_array(criteria.schema_ids),
         criteria.language,
         None if criteria.team_id is None else str(criteria.team_id),
-        _array(criteria.exclude),
+        _to_array(criteria.exclude),
         criteria.skip_held,
         minutes,
     )
@@ -195,5 +195,5 @@ def claim_next(
     return row
 
 
-def _array(ids: Sequence[UUID]) -> str:
+def _to_array(ids: Sequence[UUID]) -> str:
     return f"{{{','.join(map(str, ids))}}}"

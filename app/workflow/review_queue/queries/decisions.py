@@ -66,7 +66,9 @@ def count_decisions(schema_id: UUID | None, edges: Sequence[datetime]) -> list[D
     Decisions are counted twice: in rows by schema and reviewer, with ids and names, and in rows by
     day. Day 1 is the interval between the first two edges.
     """
-    counted = union_all(_by_reviewer(schema_id, edges), _by_day(schema_id, edges)).subquery()
+    counted = union_all(
+        _select_by_reviewer(schema_id, edges), _select_by_day(schema_id, edges)
+    ).subquery()
     schema, author = cast(counted.c.schema_id, Uuid), cast(counted.c.author_id, Uuid)
     statement = (
         select(
@@ -87,8 +89,8 @@ def count_decisions(schema_id: UUID | None, edges: Sequence[datetime]) -> list[D
     return [DecisionCount._make(row) for row in db.session().execute(statement)]
 
 
-def _by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
-    rows = _rows(
+def _select_by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
+    rows = _select_rows(
         schema_id,
         TagSetRevision.kind,
         cast(TagSetRevision.waited_microseconds.is_not(None), Text).label("timed"),
@@ -98,14 +100,14 @@ def _by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[An
     )
     at = TagSetRevision.created_at
     between = Between("at", at, edges[0], edges[-1], rows)
-    cells = counters.cells_between(WORK, _FACETS, _where(schema_id), between)
+    cells = counters.select_cells_between(WORK, _FACETS, _build_where(schema_id), between)
     by = (cells.c.schema_id, cells.c.author_id, cells.c.kind)
     return _sum_cells(cells, cells.c.schema_id, cells.c.author_id, cast(null(), Integer)).group_by(
         *by
     )
 
 
-def _by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
+def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
     """Select the decisions by day.
 
     Hourly counters give the numbers of whole hours. For an hour in which a day begins, the
@@ -117,35 +119,43 @@ def _by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
     parts: list[Select[Any]] = []
     if first < end:
         span = Span("at", first, end, HOUR)
-        cells = counters.cells(WORK, ("at", "kind", "timed"), _where(schema_id), span=span)
+        cells = counters.select_cells(
+            WORK, ("at", "kind", "timed"), _build_where(schema_id), span=span
+        )
         begin = cast(cells.c["at"] + literal(":00:00Z"), DateTime(timezone=True))
         whole_hours = select(
-            _day(begin, edges).label("day"), cells.c.kind, cells.c.timed, cells.c.n, cells.c.total
+            _build_day(begin, edges).label("day"),
+            cells.c.kind,
+            cells.c.timed,
+            cells.c.n,
+            cells.c.total,
         )
         parts.append(whole_hours.where(cells.c["at"].not_in(hours)) if hours else whole_hours)
     at = TagSetRevision.created_at
     for edge in split:
         hour = round_down(edge, HOUR)
         inside = (at > hour, at <= hour + timedelta(hours=1), at >= edges[0], at < edges[-1])
-        parts.append(_row_by_row(schema_id, _day(at, edges), 1).where(*inside))
+        parts.append(_select_single_rows(schema_id, _build_day(at, edges), 1).where(*inside))
     # An hourly counter includes the end of its hour, but a day includes its beginning.
     on_the_hour = [edge for edge in edges if edge not in split]
     if on_the_hour:
         exactly = at.in_(on_the_hour)
-        before = _day(at - _MICROSECOND, edges)
-        parts.append(_row_by_row(schema_id, _day(at, edges), 1).where(exactly, at < edges[-1]))
-        parts.append(_row_by_row(schema_id, before, -1).where(exactly, at > edges[0]))
+        before = _build_day(at - _MICROSECOND, edges)
+        parts.append(
+            _select_single_rows(schema_id, _build_day(at, edges), 1).where(exactly, at < edges[-1])
+        )
+        parts.append(_select_single_rows(schema_id, before, -1).where(exactly, at > edges[0]))
     counted = union_all(*parts).subquery()
     no_id = cast(null(), Text)
     columns = (counted.c.day, counted.c.kind)
     return _sum_cells(counted, no_id, no_id, counted.c.day).group_by(*columns)
 
 
-def _where(schema_id: UUID | None) -> dict[str, Any]:
+def _build_where(schema_id: UUID | None) -> dict[str, Any]:
     return {"kind": list(KINDS)} | ({} if schema_id is None else {"schema_id": schema_id})
 
 
-def _rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> Select[Any]:
+def _select_rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> Select[Any]:
     rows = select(*columns).where(
         TagSetRevision.organization_id == tenancy.current_organization_id(),
         TagSetRevision.author_id.is_not(None),
@@ -154,9 +164,9 @@ def _rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> Select[
     return rows if schema_id is None else rows.where(TagSetRevision.schema_id == schema_id)
 
 
-def _row_by_row(schema_id: UUID | None, day: ColumnElement[Any], sign: int) -> Select[Any]:
+def _select_single_rows(schema_id: UUID | None, day: ColumnElement[Any], sign: int) -> Select[Any]:
     waited = func.coalesce(TagSetRevision.waited_microseconds, 0)
-    return _rows(
+    return _select_rows(
         schema_id,
         day.label("day"),
         TagSetRevision.kind,
@@ -166,7 +176,7 @@ def _row_by_row(schema_id: UUID | None, day: ColumnElement[Any], sign: int) -> S
     )
 
 
-def _day(at: SQLColumnExpression[Any], edges: Sequence[datetime]) -> ColumnElement[int]:
+def _build_day(at: SQLColumnExpression[Any], edges: Sequence[datetime]) -> ColumnElement[int]:
     return func.width_bucket(at, cast(list(edges), ARRAY(DateTime(timezone=True))))
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import TextClause, func, text, update
 
-from app.identity.members.eligibility import eligible_members
+from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.workflow.tag_sets.models import MAKERS, TagSet
@@ -175,7 +175,7 @@ _RETURN = """
     FROM unassignable WHERE item.organization_id = :org AND item.id = unassignable.id
     RETURNING item.id, item.escalated
 """
-_REVIEWERS = f"{eligible_members(Role.reviewer)} WHERE member.organization_id = :org"
+_REVIEWERS = f"{build_eligible_members(Role.reviewer)} WHERE member.organization_id = :org"
 _OF_USER = text(
     _RETURN.format(
         able=f"SELECT FROM {_REVIEWERS} AND member.user_id = :user_id",

@@ -26,7 +26,7 @@ from app.kit.counters import Between
 from app.kit.pagination import Keys, Page, PageRequest, paginate
 from app.kit.prepared_lists import PreparedList
 from app.workflow.review_queue.queries.reading import CLAIMED, ITEMS, is_listed
-from app.workflow.tag_sets.counters import REVIEWS, having_flag
+from app.workflow.tag_sets.counters import REVIEWS, list_values_with_flag
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
@@ -42,7 +42,7 @@ _MOST_URGENT = PreparedList(
         TagSet.status == TagSetStatus.SUBMITTED,
         ~TagSet.artifact_archived,
     ),
-    counters.prepared_total(REVIEWS, {"archived": False}),
+    counters.build_prepared_total(REVIEWS, {"archived": False}),
     TagSet.review_rank,
     TagSet.id,
     "bigint",
@@ -60,9 +60,9 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) ->
     keys = []
     if filters.get("mine"):
         column = _SORTS[request.sort.lstrip("-")]
-        keys = _keys_of_mine(column, filters, user_id, teams)
+        keys = _build_own_keys(column, filters, user_id, teams)
     statement = ITEMS if keys else ITEMS.where(is_listed(filters, user_id))
-    total = _total(filters, user_id, teams)
+    total = _build_total(filters, user_id, teams)
     return paginate(statement, request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys)
 
 
@@ -71,17 +71,17 @@ def _list_team_ids(user_id: UUID) -> list[UUID]:
     return list(db.session().scalars(statement))
 
 
-def _total(filters: dict[str, Any], user_id: UUID, teams: list[UUID]) -> ColumnElement[int]:
+def _build_total(filters: dict[str, Any], user_id: UUID, teams: list[UUID]) -> ColumnElement[int]:
     """Return the number of items that match `filters`.
 
     Claimed items are counted row by row, because there are only as many as active reviewers.
     """
     if len({"mine", "claimed"} & set(filters)) > 1:
-        return counters.count(_rows(filters, user_id))
+        return counters.count(_select_rows(filters, user_id))
     others = {name: value for name, value in filters.items() if name not in ("mine", "claimed")}
     total = _count(others, user_id)
     if "claimed" in filters:
-        claimed = counters.count(_rows(others, user_id).where(CLAIMED))
+        claimed = counters.count(_select_rows(others, user_id).where(CLAIMED))
         return claimed if filters["claimed"] else total - claimed
     if "mine" in filters:
         own = _count_mine(others, user_id, teams)
@@ -94,18 +94,18 @@ def _count(filters: dict[str, Any], user_id: UUID) -> ColumnElement[int]:
     between = None
     if after is not None or before is not None:
         rest = {name: value for name, value in filters.items() if name not in _PERIOD}
-        between = Between("created", TagSet.created_at, after, before, _rows(rest, user_id))
+        between = Between("created", TagSet.created_at, after, before, _select_rows(rest, user_id))
     people = {"labeler_id", "assignee_id", "team_id"} & set(filters)
     if between is not None and people:
-        return counters.count(_rows(filters, user_id))
-    return counters.total(REVIEWS, _where(filters), between=between)
+        return counters.count(_select_rows(filters, user_id))
+    return counters.build_total(REVIEWS, _build_where(filters), between=between)
 
 
-def _where(filters: dict[str, Any]) -> dict[str, Any]:
+def _build_where(filters: dict[str, Any]) -> dict[str, Any]:
     where: dict[str, Any] = {"archived": False}
     for name, value in filters.items():
         if name == "flag":
-            where["flags"] = having_flag(value)
+            where["flags"] = list_values_with_flag(value)
         elif name not in _OF_TIME:
             where[name] = value
     return where
@@ -114,15 +114,15 @@ def _where(filters: dict[str, Any]) -> dict[str, Any]:
 def _count_mine(filters: dict[str, Any], user_id: UUID, teams: list[UUID]) -> ColumnElement[int]:
     """Count the items assigned to a user or the user's teams, or claimed by the user."""
     if any(name in filters for name in (*_PERIOD, "labeler_id", "assignee_id", "team_id")):
-        return counters.count(_rows({**filters, "mine": True}, user_id))
-    where = _where(filters)
-    total = counters.total(REVIEWS, {**where, "assignee_id": user_id})
+        return counters.count(_select_rows({**filters, "mine": True}, user_id))
+    where = _build_where(filters)
+    total = counters.build_total(REVIEWS, {**where, "assignee_id": user_id})
     if teams:
-        cells = counters.cells(REVIEWS, ("assignee_id",), {**where, "team_id": teams})
+        cells = counters.select_cells(REVIEWS, ("assignee_id",), {**where, "team_id": teams})
         of_teams = cast(func.coalesce(func.sum(cells.c.n), 0), BigInteger)
         others = cells.c.assignee_id != str(user_id)
         total += select(of_teams).where(others).scalar_subquery()
-    claimed_only = _rows(filters, user_id).where(
+    claimed_only = _select_rows(filters, user_id).where(
         CLAIMED,
         TagSet.claim_user_id == user_id,
         TagSet.assignee_id.is_distinct_from(user_id),
@@ -131,13 +131,13 @@ def _count_mine(filters: dict[str, Any], user_id: UUID, teams: list[UUID]) -> Co
     return total + counters.count(claimed_only)
 
 
-def _rows(filters: dict[str, Any], user_id: UUID) -> Select[Any]:
+def _select_rows(filters: dict[str, Any], user_id: UUID) -> Select[Any]:
     # The ORM does not add this filter to a count inside another statement.
     is_own = TagSet.organization_id == tenancy.current_organization_id()
     return select(TagSet.id).where(is_own, is_listed(filters, user_id))
 
 
-def _keys_of_mine(
+def _build_own_keys(
     column: SQLColumnExpression[Any], filters: dict[str, Any], user_id: UUID, teams: list[UUID]
 ) -> list[Keys]:
     rest = {name: value for name, value in filters.items() if name != "mine"}

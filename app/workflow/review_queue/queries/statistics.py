@@ -46,22 +46,22 @@ class PendingCount(NamedTuple):
 
 def count_pending(schema_id: UUID | None) -> list[PendingCount]:
     """Return the numbers of pending items by schema."""
-    where = _where(schema_id)
-    cells = counters.cells(REVIEWS, ("schema_id", "assigned", "escalated"), where)
+    where = _build_where(schema_id)
+    cells = counters.select_cells(REVIEWS, ("schema_id", "assigned", "escalated"), where)
     now = db.utc_now()
-    rows = _rows(schema_id, cast(TagSet.schema_id, Text).label("schema_id"))
+    rows = _select_rows(schema_id, cast(TagSet.schema_id, Text).label("schema_id"))
     between = Between("due", TagSet.due_at, None, now, rows)
-    due = counters.cells_between(REVIEWS, ("schema_id",), where, between)
+    due = counters.select_cells_between(REVIEWS, ("schema_id",), where, between)
     claimed = rows.where(CLAIMED).subquery()
     parts = (
-        _counts(
+        _build_counts(
             cells.c.schema_id,
             depth=cells.c.n,
-            unassigned=_if(cells.c.assigned == "false", cells.c.n),
-            escalated=_if(cells.c.escalated == "true", cells.c.n),
+            unassigned=_count_if(cells.c.assigned == "false", cells.c.n),
+            escalated=_count_if(cells.c.escalated == "true", cells.c.n),
         ),
-        _counts(due.c.schema_id, overdue=due.c.n),
-        _counts(claimed.c.schema_id, claimed=literal(1)),
+        _build_counts(due.c.schema_id, overdue=due.c.n),
+        _build_counts(claimed.c.schema_id, claimed=literal(1)),
     )
     counted = union_all(*parts).subquery()
     schema = cast(counted.c.schema_id, Uuid)
@@ -78,11 +78,11 @@ def count_pending(schema_id: UUID | None) -> list[PendingCount]:
     return [PendingCount._make(row) for row in db.session().execute(statement)]
 
 
-def _where(schema_id: UUID | None) -> dict[str, Any]:
+def _build_where(schema_id: UUID | None) -> dict[str, Any]:
     return {"archived": False} | ({} if schema_id is None else {"schema_id": schema_id})
 
 
-def _rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> Select[Any]:
+def _select_rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> Select[Any]:
     rows = select(*columns).where(
         TagSet.organization_id == tenancy.current_organization_id(),
         TagSet.status == TagSetStatus.SUBMITTED,
@@ -91,13 +91,13 @@ def _rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> Select[
     return rows if schema_id is None else rows.where(TagSet.schema_id == schema_id)
 
 
-def _counts(schema_id: ColumnElement[Any], **counts: ColumnElement[int]) -> Select[Any]:
+def _build_counts(schema_id: ColumnElement[Any], **counts: ColumnElement[int]) -> Select[Any]:
     zeros: dict[str, ColumnElement[int]] = dict.fromkeys(_COUNTS, literal(0))
     columns = (expression.label(name) for name, expression in (zeros | counts).items())
     return select(schema_id.label("schema_id"), *columns)
 
 
-def _if(condition: ColumnElement[bool], number: ColumnElement[int]) -> ColumnElement[int]:
+def _count_if(condition: ColumnElement[bool], number: ColumnElement[int]) -> ColumnElement[int]:
     return case((condition, number), else_=0)
 
 
@@ -129,14 +129,16 @@ _IN_DAY = """
 """
 
 
-def ages(schema_id: UUID | None) -> dict[tuple[UUID | None, float], float]:
+def measure_ages(schema_id: UUID | None) -> dict[tuple[UUID | None, float], float]:
     """Return the quantiles 0.5, 0.9 and 1 of the ages of pending items in seconds.
 
     The keys are (schema id, quantile); the schema id None stands for all schemas.
     """
     statement = Statement(tenancy.current_organization_id())
     span = Span("submitted", None, None, DAY)
-    cells = statement.select_cells(REVIEWS, ("schema_id", "submitted"), _where(schema_id), span)
+    cells = statement.select_cells(
+        REVIEWS, ("schema_id", "submitted"), _build_where(schema_id), span
+    )
     organization = statement.organization
     only = "" if schema_id is None else f"AND schema_id = {statement.add(str(schema_id))}"
     sql = _AGES.format(

@@ -34,7 +34,7 @@ def stats(
     period = get_period(users.get_time_zone(caller.user_id), first, last)
     edges = period.edges
     pending = {row.schema_id: row for row in statistics.count_pending(schema_id)}
-    ages = statistics.ages(schema_id)
+    ages = statistics.measure_ages(schema_id)
     counts = decisions.count_decisions(schema_id, edges)
     by_day = _tally((row for row in counts if row.day is not None), "day")
     rows = [row for row in counts if row.day is None]

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import bindparam, text
 
-from app.identity.members.eligibility import eligible_members
+from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 
@@ -25,7 +25,7 @@ _MEMBERS = text(
     SELECT tree.root, seat.user_id, bool_or(tree.level = 1) AS direct
     FROM tree
     JOIN team_members seat ON seat.organization_id = :org AND seat.team_id = tree.id
-    JOIN ({eligible_members(Role.labeler)}) ON member.organization_id = :org
+    JOIN ({build_eligible_members(Role.labeler)}) ON member.organization_id = :org
      AND member.user_id = seat.user_id
     GROUP BY tree.root, seat.user_id ORDER BY tree.root, seat.user_id
     """  # noqa: S608 - made of constants

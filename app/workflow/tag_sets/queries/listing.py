@@ -30,9 +30,9 @@ from app.workflow.tag_sets.counters import TAG_SETS
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.reading import (
     Reader,
+    build_listed_columns,
     is_visible_to,
-    listed_columns,
-    with_people,
+    join_people,
 )
 from app.workflow.tag_sets.transitions import TagSetStatus
 
@@ -43,10 +43,12 @@ _KEYS: Any = select(TagSet.created_at, TagSet.id)
 Versions = Sequence[UUID]
 _NEWEST = PreparedList(
     "list_tag_sets",
-    with_people(
-        select(*listed_columns(bindparam("page_limit", type_=Integer) - 1)).select_from(TagSet)
+    join_people(
+        select(*build_listed_columns(bindparam("page_limit", type_=Integer) - 1)).select_from(
+            TagSet
+        )
     ).where(TagSet.organization_id == bindparam("organization_id")),
-    counters.prepared_total(TAG_SETS, {}),
+    counters.build_prepared_total(TAG_SETS, {}),
     TagSet.created_at,
     TagSet.id,
 )
@@ -71,11 +73,11 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
         total, keys = _find_visible(filters, reader)
         if not newest:
             conditions, keys = [*conditions, is_visible_to(reader)], []
-    statement = select(*listed_columns(request.page_size)).select_from(TagSet)
+    statement = select(*build_listed_columns(request.page_size)).select_from(TagSet)
     if not keys:
         statement = statement.where(*conditions)
     return paginate(
-        with_people(statement), request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys
+        join_people(statement), request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys
     )
 
 
@@ -134,7 +136,7 @@ def _count(
     filters: dict[str, Any], *, versions: Versions | None = None, labeler_id: UUID | None = None
 ) -> ColumnElement[int]:
     """Return the number of tag sets that match `filters`, of these versions and this labeler."""
-    where = _without_period(filters)
+    where = _remove_period(filters)
     rows = _select_ids(where)
     if versions is not None:
         where["version_id"] = versions
@@ -148,7 +150,7 @@ def _count(
     between = None
     if after is not None or before is not None:
         between = Between("created", TagSet.created_at, after, before, rows)
-    return counters.total(TAG_SETS, where, between=between)
+    return counters.build_total(TAG_SETS, where, between=between)
 
 
 def _select_ids(filters: dict[str, Any]) -> Select[Any]:
@@ -167,19 +169,19 @@ def _build_keys(filters: dict[str, Any]) -> list[Keys]:
     if "artifact_id" in filters or not (of_labeler or several):
         return []
     facets = ("schema_id", "status") if of_labeler else ("status",)
-    branches = _select_branches(_without_period(filters), *facets)
+    branches = _select_branches(_remove_period(filters), *facets)
     rest = {name: value for name, value in filters.items() if name not in facets}
     same = [getattr(TagSet, name) == branches.c[name] for name in facets]
     return [Keys(_KEYS.where(*same, *_build_conditions(rest)), branches)]
 
 
-def _without_period(filters: dict[str, Any]) -> dict[str, Any]:
+def _remove_period(filters: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in filters.items() if name not in _PERIOD}
 
 
 def _select_branches(where: dict[str, Any], *facets: str, without: Versions = ()) -> Subquery:
     """Return the combinations of facets that tag sets have, except those of some versions."""
-    cells = counters.cells(TAG_SETS, (*facets, *(["version_id"] if without else [])), where)
+    cells = counters.select_cells(TAG_SETS, (*facets, *(["version_id"] if without else [])), where)
     columns = (cast(cells.c[name], Uuid) if name != "status" else cells.c[name] for name in facets)
     labeled = (column.label(name) for column, name in zip(columns, facets, strict=True))
     grouped = select(*labeled).group_by(*(cells.c[name] for name in facets))
@@ -221,7 +223,7 @@ def _select_siblings(filters: dict[str, Any], user_id: UUID, blind: Versions) ->
     Only tag sets of `blind` versions are included. Each is found by its artifact, so the cost grows
     with the number of the labeler's own. None if the labeler has made none.
     """
-    made = counters.total(TAG_SETS, {"labeler_id": user_id, "version_id": list(blind)})
+    made = counters.build_total(TAG_SETS, {"labeler_id": user_id, "version_id": list(blind)})
     if not db.session().execute(select(made)).scalar_one():
         return None
     own = aliased(TagSet)
@@ -255,7 +257,7 @@ def _select_siblings(filters: dict[str, Any], user_id: UUID, blind: Versions) ->
 def _build_visible_keys(
     filters: dict[str, Any], user_id: UUID, blind: Versions, siblings: CTE | None
 ) -> list[Keys]:
-    where = _without_period(filters)
+    where = _remove_period(filters)
     open_to_all = _select_branches(where, "schema_id", "status", without=blind)
     rest = {name: value for name, value in filters.items() if name not in ("status", "schema_id")}
     visible = _KEYS.where(

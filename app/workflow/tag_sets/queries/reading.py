@@ -73,7 +73,7 @@ _SHOWN: tuple[Any, ...] = (
 """The columns of a tag set in responses, without its tags."""
 
 
-def listed_columns(page_size: int | ColumnElement[int]) -> tuple[Any, ...]:
+def build_listed_columns(page_size: int | ColumnElement[int]) -> tuple[Any, ...]:
     """Return the columns of a tag set in a list of `page_size`; large tags are null."""
     max_bytes = PAGE_BYTES // page_size
     provenance_bytes = func.coalesce(func.octet_length(cast(TagSet.provenance, Text)), 0)
@@ -85,14 +85,14 @@ def listed_columns(page_size: int | ColumnElement[int]) -> tuple[Any, ...]:
     )
 
 
-def with_people(statement: Select[Any]) -> Select[Any]:
+def join_people(statement: Select[Any]) -> Select[Any]:
     """Return a statement of tag sets joined with their labelers and reviewers."""
     return statement.outerjoin(_labeler, _labeler.id == TagSet.labeler_id).outerjoin(
         _reviewer, _reviewer.id == TagSet.reviewer_id
     )
 
 
-_ONE = with_people(select(*_SHOWN, TagSet.tags, TagSet.provenance).select_from(TagSet))
+_ONE = join_people(select(*_SHOWN, TagSet.tags, TagSet.provenance).select_from(TagSet))
 
 
 class TagSetRow(NamedTuple):
@@ -234,6 +234,6 @@ def get_many(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, TagSetRow]:
     """Return {id: tag set} as a list of `page_size` shows them."""
     if not tag_set_ids:
         return {}
-    statement = with_people(select(*listed_columns(page_size)).select_from(TagSet))
+    statement = join_people(select(*build_listed_columns(page_size)).select_from(TagSet))
     rows = db.session().execute(statement.where(TagSet.id.in_(tag_set_ids)))
     return {row.id: TagSetRow._make(row) for row in rows}

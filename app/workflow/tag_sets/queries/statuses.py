@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, TextClause, text
 
-from app.identity.members.eligibility import eligible_members
+from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 
@@ -19,7 +19,7 @@ _START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
 # labeled again. A draft with a reason was returned or transferred to its labeler. The artifact is
 # reserved for that labeler, and for a limited time for the labeler of any other draft, unless they
 # have skipped it since or may not label any more.
-_LABELERS = eligible_members(Role.labeler, "keeper")
+_LABELERS = build_eligible_members(Role.labeler, "keeper")
 _UPDATE = """
     WITH counted AS (
         SELECT document.id,

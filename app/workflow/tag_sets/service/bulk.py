@@ -23,7 +23,7 @@ from app.workflow.tag_sets.service.decisions import DECIDED, check_can_label
 from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
 
-def _max_rejections(tag_set: LockedReview) -> int | None:
+def _get_max_rejections(tag_set: LockedReview) -> int | None:
     # `rules.get_terms` would read and compile every schema version of the batch.
     limit: int | None = {**schemas.DEFAULT_POLICY, **tag_set.review_policy}["max_rejections"]
     return limit
@@ -201,7 +201,7 @@ def _claim_for_labelers(returned: list[LockedReview], caller: Caller) -> None:
 
 
 def _check_return(batch: _Batch, tag_set: LockedReview, labelers: AbstractSet[UUID]) -> None:
-    limit = _max_rejections(tag_set)
+    limit = _get_max_rejections(tag_set)
     if tag_set.labeler_id is None:
         raise errors.invalid("This tag set has no labeler to return it to; use `pool`.", "send_to")
     check_can_label(tag_set.labeler_id, labelers)
@@ -209,7 +209,7 @@ def _check_return(batch: _Batch, tag_set: LockedReview, labelers: AbstractSet[UU
         raise errors.conflict(
             "The schema's limit of rejections is reached. Send it to the pool or to a member."
         )
-    if batch.has_other(tag_set, rules.blocking_statuses(tag_set.required_labels)):
+    if batch.has_other(tag_set, rules.get_blocking_statuses(tag_set.required_labels)):
         raise errors.conflict("The labeler has another tag set of this artifact.")
 
 

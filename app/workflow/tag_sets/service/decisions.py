@@ -255,7 +255,7 @@ def _check_rejection_limit(tag_set: LockedTagSet) -> None:
 
 def check_no_other_tag_set(tag_set: LockedTagSet, next_labeler: UUID) -> None:
     """Raise 409 when the next labeler has another tag set of the artifact."""
-    blocking = rules.blocking_statuses(tag_set.required_labels)
+    blocking = rules.get_blocking_statuses(tag_set.required_labels)
     other = deciding.find_of_labeler(tag_set.artifact_id, next_labeler, blocking, but=tag_set.id)
     if other is not None:
         raise errors.conflict("The labeler has another tag set of this artifact.", tag_set_id=other)

@@ -75,7 +75,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
 
 
 def _check_can_create(artifact: ArtifactRow, caller: Caller, terms: rules.Terms) -> None:
-    blocking = rules.blocking_statuses(terms.labels_per_artifact)
+    blocking = rules.get_blocking_statuses(terms.labels_per_artifact)
     other = deciding.find_of_labeler(artifact.id, caller.user_id, blocking)
     if other is not None:
         raise errors.conflict(
@@ -115,7 +115,7 @@ def _copy_tags(
         "page_count": artifact.page_count or 0,
         "source": artifacts.build_source_text(artifact.id, artifact.updated_at),
     }
-    valid_tags = [tag for tag in row.tags if _fits(fields, tag, document)]
+    valid_tags = [tag for tag in row.tags if _is_valid_tag(fields, tag, document)]
     try:
         return fields.check_tags(valid_tags, **document)
     except TagErrors as failure:
@@ -137,7 +137,7 @@ def _find_source(source: str, artifact_id: UUID) -> TagSetRow | Prediction | Non
     return row if row is not None and row.artifact_id == artifact_id else None
 
 
-def _fits(fields: CompiledFields, tag: dict[str, Any], document: dict[str, Any]) -> bool:
+def _is_valid_tag(fields: CompiledFields, tag: dict[str, Any], document: dict[str, Any]) -> bool:
     try:
         fields.check_tags([tag], **document)
     except TagErrors:

@@ -42,12 +42,12 @@ def correct_entries(
     old_tags, new_tags = align_rows([before, after], shapes).sets
     entries_by_key = defaultdict(list)
     for entry in reversed(entries):
-        entries_by_key[_key(entry)].append(entry)
+        entries_by_key[_build_key(entry)].append(entry)
     # Merges that were corrected by earlier releases have tags without an entry.
     origins = {
-        id(tag): entries_by_key[_key(before_tag)].pop()
+        id(tag): entries_by_key[_build_key(before_tag)].pop()
         for tag, before_tag in zip(old_tags, before, strict=True)
-        if entries_by_key.get(_key(before_tag))
+        if entries_by_key.get(_build_key(before_tag))
     }
     numbers = {id(tag): number for number, tag in enumerate(new_tags)}
     result = [build_entry(tag, "reviewer") for tag in after]
@@ -59,7 +59,7 @@ def correct_entries(
     return result
 
 
-def _key(tag: Mapping[str, Any]) -> bytes:
+def _build_key(tag: Mapping[str, Any]) -> bytes:
     named = [tag[name] for name in ("field", "row", "value")]
     return orjson.dumps(named, option=orjson.OPT_SORT_KEYS)
 
@@ -84,11 +84,11 @@ def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
     A tag is unchanged if its field, value, confidence, source and places are the same; its row may
     differ. Of equal tags, only as many keep their source as are known.
     """
-    unchanged = Counter(map(_identity, known))
+    unchanged = Counter(map(_build_identity, known))
     for tag in tags:
         if tag["source"] == "human":
             continue
-        identity = _identity(tag)
+        identity = _build_identity(tag)
         if unchanged[identity]:
             unchanged[identity] -= 1
         else:
@@ -97,10 +97,10 @@ def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
 
 def find_missing_tags(known: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
     """Return the `known` tags that are not among `tags`, or less often, by the same identity."""
-    left = Counter(map(_identity, tags))
+    left = Counter(map(_build_identity, tags))
     missing = []
     for tag in known:
-        identity = _identity(tag)
+        identity = _build_identity(tag)
         if left[identity]:
             left[identity] -= 1
         else:
@@ -108,7 +108,7 @@ def find_missing_tags(known: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
     return missing
 
 
-def _identity(tag: Tag) -> bytes:
+def _build_identity(tag: Tag) -> bytes:
     places: list[Any] = [
         [piece[name] for name in ("page", "box", "start", "end")] for piece in tag["evidence"]
     ]

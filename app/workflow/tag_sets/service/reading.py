@@ -58,7 +58,7 @@ def _may_see(row: TagSetRow, caller: Caller) -> bool:
 
 def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: object) -> Page:
     """List the tag sets that the caller may see."""
-    return listing.get_page(page, filters=filters, reader=_reader(caller))
+    return listing.get_page(page, filters=filters, reader=_build_reader(caller))
 
 
 def find_viewers(tag_set: TagSetRow, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
@@ -84,15 +84,15 @@ def select_revisions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
     Only tag sets that the caller may see are included. Columns: id, at, tag_set_id, kind,
     author_id, author, note, changes.
     """
-    return revisions.select_revisions(artifact_id, _reader(caller))
+    return revisions.select_revisions(artifact_id, _build_reader(caller))
 
 
 def select_ids(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
     """Return a SELECT of the ids of an artifact's tag sets that the caller may see."""
-    return revisions.select_ids(artifact_id, _reader(caller))
+    return revisions.select_ids(artifact_id, _build_reader(caller))
 
 
-def _reader(caller: Caller) -> reading.Reader | None:
+def _build_reader(caller: Caller) -> reading.Reader | None:
     return None if rules.can_see_all(caller) else rules.build_reader(caller)
 
 

@@ -42,7 +42,7 @@ def reopen(
     values = {
         **_UNDECIDED,
         "reason": reason,
-        **(_draft_values(caller) if labeler_id else _review_values(tag_set)),
+        **(_build_draft_values(caller) if labeler_id else _build_review_values(tag_set)),
     }
     recording.change([tag_set.id], values, kind="reopen", author_id=caller.user_id, note=reason)
     if labeler_id is not None:
@@ -60,11 +60,11 @@ def reopen(
     return reading.get_existing(tag_set_id)
 
 
-def _draft_values(caller: Caller) -> dict[str, Any]:
+def _build_draft_values(caller: Caller) -> dict[str, Any]:
     return {"status": TagSetStatus.DRAFT, "reviewer_id": caller.user_id}
 
 
-def _review_values(tag_set: LockedTagSet) -> dict[str, Any]:
+def _build_review_values(tag_set: LockedTagSet) -> dict[str, Any]:
     flags = [flag for flag in tag_set.flags if flag != "resubmitted"]
     return {
         "status": TagSetStatus.SUBMITTED,

@@ -61,7 +61,7 @@ class Terms:
         return self.labels_per_artifact > 1
 
 
-def blocking_statuses(required_labels: int) -> tuple[str, ...]:
+def get_blocking_statuses(required_labels: int) -> tuple[str, ...]:
     """Return the statuses of a user's tag set that block another one of the same artifact."""
     # Independent tag sets must be made by different people.
     return (TagSetStatus.DRAFT, *COMPLETED) if required_labels > 1 else (TagSetStatus.DRAFT,)

@@ -41,7 +41,7 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> TagSetR
         "decided_at": None,
         "reviewer_id": None,
         "reason": None,
-        "flags": _flags(tag_set, terms),
+        "flags": _build_flags(tag_set, terms),
     }
     recording.change([tag_set_id], values, kind="submit", author_id=caller.user_id)
     deciding.release_claim(tag_set.artifact_id, tag_set.labeler_id)
@@ -62,7 +62,7 @@ def _accept_automatically(tag_set: LockedTagSet, terms: rules.Terms, caller: Cal
         decisions.accept_automatically(agreeing, AGREEMENT)
 
 
-def _flags(tag_set: LockedTagSet, terms: rules.Terms) -> list[str]:
+def _build_flags(tag_set: LockedTagSet, terms: rules.Terms) -> list[str]:
     configured = terms.auto_accept_confidence
     limit = LOW_CONFIDENCE if configured is None else configured
     doubtful = any(
