@@ -14,8 +14,8 @@ class PreparedList:
     """A list without filters in its default order, read with prepared statements.
 
     `statement` selects the rows, including the columns `key` and `unique`, and has the parameter
-    `organization_id`. `total` is the list's length (`counters.build_prepared_total`). The list is ordered
-    by `key`, whose PostgreSQL type is `key_type`, and then by `unique`, an id.
+    `organization_id`. `total` is the list's length (`counters.build_prepared_total`). The list is
+    ordered by `key`, whose PostgreSQL type is `key_type`, and then by `unique`, an id.
     """
 
     def __init__(

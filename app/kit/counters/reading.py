@@ -121,7 +121,7 @@ def _select_cells(
 def select_cells_between(
     source: Source, shown: Sequence[str], where: Where, between: Between
 ) -> Subquery:
-    """Return the cells of a period, as `select_cells` does. Rows at its edges are counted one by one."""
+    """Return the cells of a period. Rows at its edges, outside of whole buckets, are counted."""
     levels = source.find_levels(between.bucket, {*shown, *where}, where)
     unit = levels[-1].length if levels else None
     span, edges = between.edges(unit or spans.HOUR)
@@ -146,7 +146,7 @@ def build_total(
     between: Between | None = None,
     organization_id: UUID | None = None,
 ) -> ColumnElement[int]:
-    """Return the number of rows of a source that match `where`. Raises LookupError as `select_cells`."""
+    """Return the number of rows of a source that match `where`. Raises LookupError."""
     counted_organization = organization_id or tenancy.current_organization_id()
     if between is None:
         return _select_sum(source, where, counted_organization, None)
