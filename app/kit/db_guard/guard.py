@@ -29,7 +29,7 @@ log = get_logger(__name__)
 PROBE_SECONDS = 2.5
 """The time after which a server that has not responded to `SELECT 1` counts as down."""
 _POLL_SECONDS = 0.5
-_RETRY_SECONDS = 0.1
+RETRY_SECONDS = 0.1
 """The minimum pause after a failed attempt to connect."""
 _KEEP_PROBE_SECONDS = 30.0
 _APPLICATION_NAME = "labeling-probe"
@@ -76,7 +76,7 @@ class Guard:
     def connecting(self, dsn: str) -> Iterator[None]:
         """Watch an attempt to connect. Raises OperationalError if it would be futile."""
         started = time.monotonic()
-        if self._is_open or started - self._failed_at < _RETRY_SECONDS:
+        if self._is_open or started - self._failed_at < RETRY_SECONDS:
             raise psycopg2.OperationalError(
                 "the database does not respond; the connection will be retried"
             )

@@ -108,21 +108,19 @@ def render(
 ) -> Rendered:
     """Render an email by inserting `values` into its template.
 
-    Values are looked up by name. `link` is a URL, a path under `pages_url` (default: `public_url`),
-    or None if there is no page to open. `token` is shown below the button unless the text contains
-    it. `service` is the name in the sender's address. Raises KeyError if a value is missing.
+    `link` is a URL, a path under `pages_url` (default: `public_url`), or None. `token` is shown
+    below the button unless the text contains it. `service` is the name in the sender's address.
+    Raises KeyError if a value is missing.
     """
     texts = {name: "" if v is None else _remove_control_characters(v) for name, v in values.items()}
-    texts["link"] = _build_link(texts.get("link", ""), pages_url or public_url)
-    link = texts["link"] if template.action else ""
+    texts["link"] = page = _build_link(texts.get("link", ""), pages_url or public_url)
+    link = page if template.action else ""
     token = "" if "token" in template.names else texts.get("token", "")
     words = _find_layout_texts(template.language)
     subject = _render_subject(template, texts)
     paragraphs = [_insert_values(parts, texts) for parts in template.paragraphs]
-    footer = _insert_values(
-        parse_phrase(words["footer"]), {"service": service, "address": public_url}
-    )
-    blocks = [_join_parts(paragraph) for paragraph in paragraphs]
+    footer = _insert_footer(words["footer"], service, public_url)
+    blocks = list(map(_join_parts, paragraphs))
     if link:
         blocks.append(f"{template.action}:\n{link}")
     if token:
@@ -140,6 +138,10 @@ def render(
         "footer": footer,
     }
     return Rendered(subject, "\n\n".join(blocks), _load_page().render(members), template.language)
+
+
+def _insert_footer(footer: str, service: str, address: str) -> list[Part]:
+    return _insert_values(parse_phrase(footer), {"service": service, "address": address})
 
 
 def _build_link(link: str, pages_url: str) -> str:

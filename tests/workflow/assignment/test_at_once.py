@@ -154,6 +154,35 @@ def test_whoever_draws_passes_over_all_that_others_change(
         assert draw() == quiet
 
 
+@pytest.mark.parametrize("commits", [True, False])
+def test_a_draw_looks_again_if_others_change_all_that_it_found(
+    workspace: Workspace,
+    draw: Draw,
+    environ: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    commits: bool,
+) -> None:
+    artifact = str(workspace.artifact())
+    claim_next = next_artifact.claim_next
+    tried: list[bool] = []
+    with closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
+        cursor = other.cursor()
+        cursor.execute("SET LOCAL app.all_organizations = 'on'")
+        cursor.execute("UPDATE artifacts SET updated_at = now() WHERE id = %s", (artifact,))
+
+        def claim(*args: Any, leftover: bool, **kwargs: Any) -> tuple[object, ...] | None:
+            claimed = claim_next(*args, leftover=leftover, **kwargs)
+            tried.append(leftover)
+            if leftover and commits:
+                other.commit()
+            return claimed
+
+        monkeypatch.setattr(next_artifact, "claim_next", claim)
+        found = draw()
+    assert found == (UUID(artifact) if commits else None)
+    assert tried == ([False, True, False] if commits else [False, True] * 3)
+
+
 @pytest.mark.parametrize("by_team", [False, True])
 def test_whoever_is_given_documents_labels_until_they_are_given(
     workspace: Workspace, environ: dict[str, str], by_team: bool

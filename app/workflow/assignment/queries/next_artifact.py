@@ -77,7 +77,7 @@ _LEFT = f"""
       AND d.assignees = '[]' AND $5 IS NULL AND kind.skilled
       AND {_OPEN} AND {_WANTED} AND {_FITS} AND {_NOT_SKIPPED}
 """  # noqa: S608 - made of constants
-_CLAIM_NEXT = f"""
+_CANDIDATES = f"""
 WITH teams_in AS MATERIALIZED (
     SELECT team_id FROM team_members WHERE organization_id = $1 AND user_id = $2
 ), reach AS MATERIALIZED (
@@ -126,7 +126,9 @@ WITH teams_in AS MATERIALIZED (
         ORDER BY urgency DESC, urgent_at, id LIMIT {{width}}
     ) AS found
     JOIN artifacts d ON d.organization_id = $1 AND d.id = found.id
-), first AS MATERIALIZED (
+)
+"""  # noqa: S608 - made of constants
+_CLAIM_NEXT = f"""{_CANDIDATES}, first AS MATERIALIZED (
     SELECT * FROM candidates ORDER BY rank, urgency DESC, urgent_at, id LIMIT {{width}}
 ), chosen AS (
     -- A row is checked again once it is locked. A change of `updated_at` is by another user; saves
@@ -159,6 +161,11 @@ _REST = Prepared(
     _TYPES,
     _CLAIM_NEXT.format(left=f"UNION ALL {_LEFT}", width=LEFTOVER_WIDTH, columns=_SHOWN),
 )
+_ANY = Prepared(
+    "any_to_draw",
+    _TYPES,
+    f"{_CANDIDATES.format(left=f'UNION ALL {_LEFT}', width=1)} SELECT FROM candidates LIMIT 1",
+)
 _Claimed = NamedTuple("_Claimed", [(str(column.key), Any) for column in ARTIFACT_COLUMNS])  # type: ignore[misc]
 _NEXT.shape = _REST.shape = _Claimed._make
 
@@ -181,7 +188,18 @@ def claim_next(
     `leftover` includes artifacts whose expired claim is not cleared yet, and artifacts behind many
     that other users have locked.
     """
-    values = (
+    statement = _REST if leftover else _NEXT
+    row: tuple[object, ...] | None = statement.first(*_build_values(user_id, criteria, minutes))
+    return row
+
+
+def has_candidates(user_id: UUID, criteria: ClaimCriteria) -> bool:
+    """Return whether the user could claim an artifact, locked or not."""
+    return _ANY.first(*_build_values(user_id, criteria, minutes=0)) is not None
+
+
+def _build_values(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> tuple[object, ...]:
+    return (
         str(tenancy.current_organization_id()),
         str(user_id),
         None if criteria.schema_ids is None else _to_array(criteria.schema_ids),
@@ -191,8 +209,6 @@ def claim_next(
         criteria.skip_held,
         minutes,
     )
-    row: tuple[object, ...] | None = (_REST if leftover else _NEXT).first(*values)
-    return row
 
 
 def _to_array(ids: Sequence[UUID]) -> str:

@@ -16,6 +16,8 @@ from app.workflow.assignment.queries import next_artifact
 from app.workflow.assignment.queries.next_artifact import ClaimCriteria
 from app.workflow.tag_sets import service as tag_sets
 
+_ATTEMPTS = 3
+
 
 def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow:
     """Claim an artifact for the organization's `claim_minutes`, or renew the user's claim.
@@ -66,12 +68,20 @@ def claim_next(
     """
     criteria = ClaimCriteria(schema_ids, language, team_id, exclude, skip_held)
     minutes = organizations.get_claim_minutes(caller.org.settings)
+    # Artifacts that a bulk request locks or changes while the queries run are passed over, maybe
+    # all of them. New queries find those whose change is committed.
+    for _ in range(_ATTEMPTS):
+        claimed = _claim_next(caller.user_id, criteria, minutes)
+        if claimed is not None or not next_artifact.has_candidates(caller.user_id, criteria):
+            return claimed
+    return None
+
+
+def _claim_next(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> tuple[object, ...] | None:
     # The second query also finds artifacts whose expired claim is not cleared yet, and artifacts
     # beyond many locked ones. It is slower, so it runs only if the first query finds nothing.
-    claimed = next_artifact.claim_next(caller.user_id, criteria, minutes=minutes, leftover=False)
-    return claimed or next_artifact.claim_next(
-        caller.user_id, criteria, minutes=minutes, leftover=True
-    )
+    claimed = next_artifact.claim_next(user_id, criteria, minutes=minutes, leftover=False)
+    return claimed or next_artifact.claim_next(user_id, criteria, minutes=minutes, leftover=True)
 
 
 def release(

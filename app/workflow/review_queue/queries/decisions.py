@@ -119,9 +119,8 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
     parts: list[Select[Any]] = []
     if first < end:
         span = Span("at", first, end, HOUR)
-        cells = counters.select_cells(
-            WORK, ("at", "kind", "timed"), _build_where(schema_id), span=span
-        )
+        where = _build_where(schema_id)
+        cells = counters.select_cells(WORK, ("at", "kind", "timed"), where, span=span)
         begin = cast(cells.c["at"] + literal(":00:00Z"), DateTime(timezone=True))
         whole_hours = select(
             _build_day(begin, edges).label("day"),
@@ -141,9 +140,8 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
     if on_the_hour:
         exactly = at.in_(on_the_hour)
         before = _build_day(at - _MICROSECOND, edges)
-        parts.append(
-            _select_single_rows(schema_id, _build_day(at, edges), 1).where(exactly, at < edges[-1])
-        )
+        after = _build_day(at, edges)
+        parts.append(_select_single_rows(schema_id, after, 1).where(exactly, at < edges[-1]))
         parts.append(_select_single_rows(schema_id, before, -1).where(exactly, at > edges[0]))
     counted = union_all(*parts).subquery()
     no_id = cast(null(), Text)
