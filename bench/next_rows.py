@@ -59,7 +59,7 @@ def measure(report: Report, service: Service, names: set[str], rows: int, second
         documents = create_documents(service, org, rows)
         ClaimNext(service, org, documents, seconds).measure(report, {"next"})
     if not names or "assign" in names:
-        _assign(report, service, rows)
+        _measure_bulk_assignment(report, service, rows)
 
 
 def create_documents(service: Service, org: Org, rows: int) -> Labeled:
@@ -173,8 +173,8 @@ def _count_duplicates(claimed: list[str]) -> Row:
     return Row("next, documents claimed twice", str(twice), "", None, "0", twice == 0)
 
 
-def _assign(report: Report, service: Service, rows: int) -> None:
-    """Assign all documents, and run one statement that does so, while a labeler claims."""
+def _measure_bulk_assignment(report: Report, service: Service, rows: int) -> None:
+    """Measure bulk assignment against one equal statement, while a labeler claims documents."""
     for strategy in ("everyone", "least_loaded"):
         org = make_org(service.app)
         labeled = create_documents(service, org, rows)

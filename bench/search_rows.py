@@ -44,7 +44,7 @@ def measure(report: Report, service: Service, names: set[str], rows: int, second
         _stats(report, service, org, rows)
     if not names or "archive" in names:
         _archive(report, service, org)
-        _all_at_once(report, service, org, rows)
+        _measure_bulk_actions(report, service, org, rows)
 
 
 def _fill(service: Service, org: Org, rows: int) -> None:
@@ -142,10 +142,10 @@ _PLAIN = {
 """The leanest statements that do the same to the rows, with every trigger on."""
 
 
-def _all_at_once(report: Report, service: Service, org: Org, rows: int) -> None:
-    """Archive, restore and delete all documents by filter, each beside one plain statement.
+def _measure_bulk_actions(report: Report, service: Service, org: Org, rows: int) -> None:
+    """Measure archiving, restoring and deleting by filter, each against one equal statement.
 
-    Afterwards no documents are left.
+    Deletes all documents.
     """
     headers = {**org.api("admin").headers(), "Content-Type": "application/json"}
     connection = load.Connection(service.base)

@@ -2,7 +2,7 @@
 
 A model declares an encrypted column with `mapped_column(info=encrypted())`, and encrypted members
 of a JSON object with `info=encrypted("sealed")`. A test checks that no other column contains
-tokens.
+encrypted values ("tokens" below).
 """
 
 from collections.abc import Callable, Iterator

@@ -54,7 +54,7 @@ def _check_database() -> str:
 
 def _check_queues() -> dict[str, int]:
     try:
-        return backlog.list_late()
+        return backlog.list_late_queues()
     except SQLAlchemyError:
         return {}
 

@@ -93,7 +93,7 @@ def _fan_out() -> None:
 def _run_queries() -> None:
     """Run the queries of the relay and the metrics."""
     with tenancy.across_organizations(reason="as the relay does"), db.transaction():
-        due.Finder().find()
+        due.DueWebhookFinder().find()
         due.measure_depth()
         backlog.list_deleted_webhooks()
 

@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.delivery.webhooks import sending
 from app.delivery.webhooks.queries import leases
-from app.delivery.webhooks.queries.due import Finder
+from app.delivery.webhooks.queries.due import DueWebhookFinder
 from app.delivery.webhooks.queries.leases import Attempt, Lease
 from app.delivery.webhooks.queries.outcomes import Result
 from app.delivery.webhooks.quotas import Quotas
@@ -53,7 +53,7 @@ class Dispatcher:
         self._send = send
         self._changed = Condition()
         self._quotas = Quotas(threads)
-        self._finder = Finder()
+        self._finder = DueWebhookFinder()
         self._leases: dict[UUID, tuple[Lease, float]] = {}
         self._released: list[Lease] = []
         self._is_woken = False

@@ -22,7 +22,7 @@ log = get_logger(__name__)
 _DAY_SECONDS = 86_400
 _lock = Lock()
 _dispatcher: Dispatcher | None = None
-_finder = due.Finder()
+_finder = due.DueWebhookFinder()
 
 
 # Without a maximum of attempts, because an event must never be dropped.

@@ -246,7 +246,10 @@ def _number_repeats(values: list[Hashable]) -> _DistinctValues:
 def _count_matches(
     left: _DistinctValues, right: _DistinctValues, shape: Shape, budget: Budget | None
 ) -> int:
-    """Return how many values of two results of `_number_repeats` for one place match."""
+    """Return how many values two tag sets have in common at one place.
+
+    `left` and `right` are results of `_number_repeats`.
+    """
     same = left & right
     if not shape.is_mark:
         return len(same)

@@ -32,7 +32,7 @@ def register(policy: PasswordPolicy) -> None:
 
 
 def find_address_error(email: str) -> ApiError | None:
-    """Return the error for a password of an address that a policy forbids, or None.
+    """Return the error to raise if a policy forbids passwords for an email address, or None.
 
     The address need not have an account.
     """

@@ -44,7 +44,7 @@ class _Gunzip:
         self._packed = b""
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` bytes; at the end, none. Raises zlib.error."""
+        """Return up to `size` bytes, and `b""` at the end. Raises zlib.error."""
         while not self._inflate.eof:
             packed = self._packed or self._stream.read(_CHUNK_BYTES)
             data = self._inflate.decompress(packed, size)

@@ -42,7 +42,10 @@ class Source:
         SOURCES[self.name] = self
 
     def find_cube(self, facets: Collection[str], keys: Collection[str] = ()) -> Cube | None:
-        """Return the smallest cube that covers these facets and has no key or one of `keys`."""
+        """Return the smallest cube without a bucket that covers these facets, or None.
+
+        If the cube has a key, the key is one of `keys`.
+        """
         matching = (
             cube
             for cube in self.cubes

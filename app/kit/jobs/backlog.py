@@ -49,7 +49,7 @@ def read() -> list[Backlog]:
     return jobs + [Backlog(s.queue, depth, age, s.late_after) for s, (depth, age) in sources]
 
 
-def list_late() -> dict[str, int]:
+def list_late_queues() -> dict[str, int]:
     """Return the late queues, each with the age of its oldest due row in seconds."""
     return {row.queue: round(row.age) for row in read() if row.age > row.late_after}
 

@@ -29,13 +29,19 @@ CASE
 END)"""
 """The organization whose turn a job takes; jobs without one share the zero UUID.
 
-It is the expression of the index `ix_jobs_turn_order`. PostgreSQL would not use an index on
+It is an expression of the index `ix_jobs_turns`. PostgreSQL would not use an index on
 `coalesce`, which is not leakproof, under row-level security.
+"""
+TURN_QUEUE = "(CASE queue WHEN '' THEN '' ELSE queue END)"
+"""The queue, as an expression of `ix_jobs_turns`.
+
+Another index on `queue` cannot serve it. With outdated statistics, PostgreSQL would read all jobs
+of a queue from such an index, and sort them.
 """
 
 _FREE = "due_at <= now() AND (leased_until IS NULL OR leased_until <= now())"
 _FRESH = "(leased_until IS NULL AND attempts = 0 AND interruptions = 0 AND faults < :faults)"
-_OF_QUEUE = "queue = :queue AND due_at IS NOT NULL"
+_OF_QUEUE = f"{TURN_QUEUE} = :queue AND due_at IS NOT NULL"
 # `turns` is one round of all turns, starting at :first, read from the index turn by turn. `lap` is
 # 1 for turns before :first. `busy` are the turns that have used up their quota.
 _TURNS = f"""
@@ -69,13 +75,13 @@ _CLAIM = text(
     {_TURNS}, chosen AS (
         SELECT turns.turn, head.* FROM turns CROSS JOIN LATERAL (
             SELECT function, {_FRESH} AS fresh FROM jobs
-            WHERE queue = :queue AND {TURN} = turns.turn AND {_FREE}
+            WHERE {TURN_QUEUE} = :queue AND {TURN} = turns.turn AND {_FREE}
             ORDER BY due_at LIMIT 1) AS head
         WHERE turns.turn NOT IN (SELECT turn FROM busy) LIMIT 1
     ), taken AS (
         SELECT head.* FROM chosen CROSS JOIN LATERAL (
             SELECT id, leased_until FROM jobs
-            WHERE queue = :queue AND {TURN} = chosen.turn AND {_FREE}
+            WHERE {TURN_QUEUE} = :queue AND {TURN} = chosen.turn AND {_FREE}
               AND function = chosen.function AND {_FRESH} = chosen.fresh
             ORDER BY due_at
             LIMIT CASE WHEN chosen.fresh AND chosen.function = ANY(CAST(:batched AS text[]))
@@ -99,7 +105,7 @@ _IS_CLAIMABLE = text(
     {_TURNS}
     SELECT EXISTS (
         SELECT FROM turns CROSS JOIN LATERAL (
-            SELECT FROM jobs WHERE queue = :queue AND {TURN} = turns.turn AND {_FREE}
+            SELECT FROM jobs WHERE {TURN_QUEUE} = :queue AND {TURN} = turns.turn AND {_FREE}
             ORDER BY due_at LIMIT 1) AS head
         WHERE turns.turn NOT IN (SELECT turn FROM busy))
     """  # noqa: S608 - consists of constants

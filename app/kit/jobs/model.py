@@ -14,7 +14,7 @@ from app.kit import db, events
 from app.kit.encryption import encrypted
 from app.kit.ids import uuid7
 from app.kit.jobs import handlers
-from app.kit.jobs.claims import TURN
+from app.kit.jobs.claims import TURN, TURN_QUEUE
 
 
 class JobRow(db.Base):
@@ -31,8 +31,8 @@ class JobRow(db.Base):
         Index("ix_jobs_due", "queue", "due_at", postgresql_where=text("due_at IS NOT NULL")),
         # The turns of organizations, and the order within a turn (`claims`).
         Index(
-            "ix_jobs_turn_order",
-            "queue",
+            "ix_jobs_turns",
+            text(TURN_QUEUE),
             text(TURN),
             "due_at",
             postgresql_where=text("due_at IS NOT NULL"),

@@ -29,7 +29,7 @@ log = get_logger(__name__)
 DRAIN = "app.kit.jobs.worker.drain"
 """The function that messages call, with the name of the group as argument."""
 IDLE_SECONDS = 0.1
-SOURCE_MESSAGES = 16
+MAX_MESSAGES_PER_SOURCE = 16
 """The maximum number of pending messages of a due source, so that claims do not expire unsent."""
 _TICK_SECONDS = 1.0
 
@@ -102,7 +102,10 @@ class Relay:
         return False
 
     def _claim(self, connection: Redis, source: DueSource) -> int:
-        if self._count_messages(connection, [source.queue])[source.queue] >= SOURCE_MESSAGES:
+        if (
+            self._count_messages(connection, [source.queue])[source.queue]
+            >= MAX_MESSAGES_PER_SOURCE
+        ):
             return 0
         with db.transaction():
             batches = source.claim()

@@ -14,7 +14,7 @@ from app.workflow.tag_sets import service as tag_sets
 
 
 @jobs.handler("artifacts.release_member", queue="bulk", listens=("member.removed",))
-def release_member(job: Job) -> None:
+def release_artifacts_of_removed_member(job: Job) -> None:
     """Release and unassign the artifacts of a removed member.
 
     Artifacts assigned to a team that has no labeler left after the removal are unassigned too.
@@ -24,14 +24,14 @@ def release_member(job: Job) -> None:
 
 
 @jobs.handler("artifacts.release_demoted", queue="bulk", listens=("member.role_changed",))
-def release_demoted(job: Job) -> None:
+def release_artifacts_of_demoted_member(job: Job) -> None:
     """Release and unassign the artifacts of a member whose new role may not label."""
     if Role[job.args["data"]["to"]] < Role.labeler:
         _release(job, _list_team_ids(job), "role_changed")
 
 
 @jobs.handler("artifacts.release_disabled", queue="bulk", listens=("member.disabled",))
-def release_disabled(job: Job) -> None:
+def release_artifacts_of_disabled_user(job: Job) -> None:
     """Release and unassign the artifacts of a user whose account was disabled."""
     _release(job, _list_team_ids(job), "account_disabled")
 

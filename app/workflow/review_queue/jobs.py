@@ -50,7 +50,7 @@ def release_member(job: Job) -> None:
 @jobs.handler(
     "review_queue.release_demoted", queue="bulk", listens=("member.role_changed",), max_attempts=10
 )
-def release_demoted(job: Job) -> None:
+def release_items_of_demoted_member(job: Job) -> None:
     """Release and unassign the reviews of a member whose new role may not review."""
     data = job.args["data"]
     service.release_demoted(UUID(data["user_id"]), data["to"], job.checkpoint)
@@ -59,7 +59,7 @@ def release_demoted(job: Job) -> None:
 @jobs.handler(
     "review_queue.release_disabled", queue="bulk", listens=("member.disabled",), max_attempts=10
 )
-def release_disabled(job: Job) -> None:
+def release_items_of_disabled_user(job: Job) -> None:
     """Release and unassign the reviews of a user whose account was disabled."""
     service.release_disabled(UUID(job.args["data"]["user_id"]), job.checkpoint)
 

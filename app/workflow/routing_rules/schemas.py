@@ -158,7 +158,7 @@ class CreateRoutingRule(SimulatedRule):
 
 
 class UpdateRoutingRule(Schema):
-    """Changes of a rule; `action` replaces the whole action."""
+    """Changes to a rule; `action` replaces the whole action."""
 
     name = Name()
     enabled = Bool()

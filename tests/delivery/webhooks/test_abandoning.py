@@ -205,7 +205,7 @@ def test_every_webhook_of_an_organization_with_many_is_found(
     last = max(webhook["id"] for webhook in created)
     hooks.sql(retry, webhook=last)
     for _ in range(3):
-        finder = due.Finder()
+        finder = due.DueWebhookFinder()
         with hooks.as_deliverer():
             seen: set[str] = set()
             for _ in range(due.MAX_SEARCHES):

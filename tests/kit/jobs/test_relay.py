@@ -12,7 +12,7 @@ from rq.serializers import JSONSerializer
 from app.kit import container, db, jobs, tenancy
 from app.kit.jobs import handlers
 from app.kit.jobs.handlers import DueSource, Job
-from app.kit.jobs.relay import DRAIN, SOURCE_MESSAGES, Relay
+from app.kit.jobs.relay import DRAIN, MAX_MESSAGES_PER_SOURCE, Relay
 from tests.factories import Org
 from tests.kit.jobs.workshop import SEEN, declared, enqueue
 
@@ -112,10 +112,10 @@ def test_nothing_is_claimed_for_a_source_whose_messages_wait(
     )
     monkeypatch.setattr(handlers, "SOURCES", [source])
     relay = Relay(app, lambda: connection)
-    for _ in range(SOURCE_MESSAGES + 10):
+    for _ in range(MAX_MESSAGES_PER_SOURCE + 10):
         relay.round()
-    assert len(claimed) == SOURCE_MESSAGES
-    assert len(_messages(connection, "test-stuck")) == SOURCE_MESSAGES
+    assert len(claimed) == MAX_MESSAGES_PER_SOURCE
+    assert len(_messages(connection, "test-stuck")) == MAX_MESSAGES_PER_SOURCE
 
 
 def test_a_message_for_a_group_that_nobody_knows_is_harmless(

@@ -155,7 +155,7 @@ def test_whoever_draws_passes_over_all_that_others_change(
 
 
 @pytest.mark.parametrize("commits", [True, False])
-def test_a_draw_looks_again_if_others_change_all_that_it_found(
+def test_claiming_next_tries_again_if_others_change_all_candidates(
     workspace: Workspace,
     draw: Draw,
     environ: dict[str, str],

@@ -56,10 +56,10 @@ def download(export_id: UUID, *, user_id: UUID, actor_id: UUID) -> Download:
 
 
 def _record_download(export_id: UUID, user_id: UUID, actor_id: UUID, *, is_range: bool) -> None:
-    """Record a download of an export's file, which writes an audit entry.
+    """Record a download of an export's file and write an audit entry.
 
-    Of several ranges within `RANGES_PERIOD`, only the first is recorded. Emits
-    `export.downloaded`.
+    A request for a range is not recorded if the same actor has downloaded the file within
+    `RANGES_PERIOD`. Emits `export.downloaded`.
     """
     export = records.lock(export_id)
     assert export is not None, "the request handler has already read the export"

@@ -145,11 +145,11 @@ class DueWebhook(NamedTuple):
 
 
 @dataclass(slots=True)
-class Finder:
-    """Searches the webhooks with pending deliveries, and continues where its last search ended.
+class DueWebhookFinder:
+    """Finds webhooks with due deliveries; each search continues where the last one ended.
 
-    `first` is the organization to begin with, `marks` the last webhook visited of organizations
-    that have more. Not thread-safe.
+    `first` is the organization at which the next search starts. `marks` maps each organization with
+    webhooks that were not visited to the last one that was. Not thread-safe.
     """
 
     first: UUID = _FIRST
@@ -217,7 +217,7 @@ def measure_depth() -> tuple[int, float]:
     webhooks, and organizations that are being served: to which something was sent within
     `RECENT_SECONDS`.
     """
-    values = Finder().build_values(MAX_VISITS)
+    values = DueWebhookFinder().build_values(MAX_VISITS)
     values |= {"counted": MAX_COUNTED, "recent": RECENT_SECONDS}
     row = db.session().execute(_DEPTH, values).one()
     return int(row.depth), float(row.age)

@@ -1,4 +1,7 @@
-"""Normalize free text, with the identifiers of `formats`, and the text of spans and regions."""
+"""Normalize the values of text, span and region fields.
+
+Texts of a field with the constraint `formats` are parsed as identifiers.
+"""
 
 from collections.abc import Callable
 

@@ -52,7 +52,7 @@ def find_kind(node: Node) -> str | None:
 
 
 def convert_scalar(node: Node, notes: Notes) -> dict[str, Any]:
-    """Return type, options and constraints of a field; warn about what is lost."""
+    """Return the type, options and constraints of a field; note what the conversion drops."""
     kind = find_kind(node)
     if kind == "choice":
         return _convert_choice(node, notes)

@@ -20,12 +20,12 @@ from app.workflow.tag_sets.claimable import LEVEL, RANK_STEP, TIME
 # By urgency, then by time, then by id. Each part is read in the order of an index,
 # and only as many rows as a page needs.
 _ORDER = {"rank": int, "at": datetime, "id": UUID}
-_OWN = """
+_OWN_ARTIFACTS = """
     SELECT 'label' AS kind, 100 - own.urgency AS rank, own.at, own.artifact_id AS id,
            own.artifact_id
     FROM own WHERE {own_filters}
 """
-_OFFERED = """
+_OPEN_ASSIGNMENTS = """
     SELECT DISTINCT 'label' AS kind, 100 - document.priority AS rank, document.urgent_at AS at,
            document.artifact_id AS id, document.artifact_id
     FROM reach
@@ -163,14 +163,14 @@ def _build_sql(edge: Edge, kinds: Kinds, due: str) -> str:
     parts = []
     if kinds.label:
         after_edge = _build_edge_condition(edge, "100 - own.urgency", "own.at", "own.artifact_id")
-        parts.append(_OWN.format(own_filters=f"{todo.OWN_FILTERS} {after_edge}"))
+        parts.append(_OWN_ARTIFACTS.format(own_filters=f"{todo.OWN_FILTERS} {after_edge}"))
         after_edge = _build_edge_condition(
             edge, "100 - work.priority", "work.urgent_at", "work.artifact_id"
         )
         if after_edge:
             after_edge += f" AND work.priority {'>=' if descending else '<='} 100 - :rank"
         parts.append(
-            _OFFERED.format(
+            _OPEN_ASSIGNMENTS.format(
                 may_begin=todo.MAY_BEGIN.format(user="reach.user_id"),
                 of_team=todo.OF_TEAM,
                 due=due,

@@ -155,14 +155,16 @@ def _compile(column: ColumnElement[Any]) -> str:
 
 
 _SHOWN = ", ".join(_compile(column) for column in ARTIFACT_COLUMNS)
-_NEXT = Prepared("draw_artifact", _TYPES, _CLAIM_NEXT.format(left="", width=WIDTH, columns=_SHOWN))
+_NEXT = Prepared(
+    "claim_next_artifact", _TYPES, _CLAIM_NEXT.format(left="", width=WIDTH, columns=_SHOWN)
+)
 _REST = Prepared(
-    "draw_leftover",
+    "claim_leftover_artifact",
     _TYPES,
     _CLAIM_NEXT.format(left=f"UNION ALL {_LEFT}", width=LEFTOVER_WIDTH, columns=_SHOWN),
 )
 _ANY = Prepared(
-    "any_to_draw",
+    "find_claimable_artifact",
     _TYPES,
     f"{_CANDIDATES.format(left=f'UNION ALL {_LEFT}', width=1)} SELECT FROM candidates LIMIT 1",
 )

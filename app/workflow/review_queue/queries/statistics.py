@@ -57,8 +57,8 @@ def count_pending(schema_id: UUID | None) -> list[PendingCount]:
         _build_counts(
             cells.c.schema_id,
             depth=cells.c.n,
-            unassigned=_count_if(cells.c.assigned == "false", cells.c.n),
-            escalated=_count_if(cells.c.escalated == "true", cells.c.n),
+            unassigned=_build_value_or_zero(cells.c.assigned == "false", cells.c.n),
+            escalated=_build_value_or_zero(cells.c.escalated == "true", cells.c.n),
         ),
         _build_counts(due.c.schema_id, overdue=due.c.n),
         _build_counts(claimed.c.schema_id, claimed=literal(1)),
@@ -97,7 +97,9 @@ def _build_counts(schema_id: ColumnElement[Any], **counts: ColumnElement[int]) -
     return select(schema_id.label("schema_id"), *columns)
 
 
-def _count_if(condition: ColumnElement[bool], number: ColumnElement[int]) -> ColumnElement[int]:
+def _build_value_or_zero(
+    condition: ColumnElement[bool], number: ColumnElement[int]
+) -> ColumnElement[int]:
     return case((condition, number), else_=0)
 
 

@@ -180,7 +180,7 @@ _COUNT_RESERVED = text(
     WHERE organization_id = :organization_id AND id = :artifact_id
     """
 )
-_WITH_EXPIRED = text(
+_ORGANIZATIONS_WITH_EXPIRED_RESERVATIONS = text(
     "SELECT DISTINCT organization_id FROM tag_sets"
     " WHERE reserved_until <= now() AND status = 'draft'"
 )
@@ -223,7 +223,7 @@ def count_reserved_for_others(artifact_id: UUID, user_id: UUID) -> int:
 
 def list_organizations_with_expired() -> list[UUID]:
     """Return the ids of organizations with expired reservations."""
-    return list(db.session().scalars(_WITH_EXPIRED))
+    return list(db.session().scalars(_ORGANIZATIONS_WITH_EXPIRED_RESERVATIONS))
 
 
 def end_expired() -> list[UUID]:
