@@ -162,7 +162,10 @@ def build_download(file: Download) -> Response:
 
 
 def get_dumper(returns: type[Schema], *, many: bool) -> Dumper:
-    """Return the dumper of responses. Members in `least_roles` are null for lower roles of callers."""
+    """Return the dumper of responses.
+
+    Members in `least_roles` are null for callers of a lower role.
+    """
     least_roles: Mapping[str, Role] = getattr(returns, "least_roles", {})
     if not least_roles:
         return partial(dump_many, returns) if many else compile_dumper(returns)
