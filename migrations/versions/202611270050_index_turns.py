@@ -10,7 +10,7 @@ branch_labels = None
 depends_on = None
 
 DUE = sa.text("due_at IS NOT NULL")
-QUEUE = sa.text("(CASE queue WHEN '' THEN '' ELSE queue END)")
+QUEUE = sa.text("(CASE queue WHEN ''::text THEN ''::character varying ELSE queue END)")
 TURN = sa.text(
     "(CASE WHEN organization_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid"
     " ELSE organization_id END)"

@@ -32,7 +32,11 @@ END)"""
 It is an expression of the index `ix_jobs_turns`. PostgreSQL would not use an index on
 `coalesce`, which is not leakproof, under row-level security.
 """
-TURN_QUEUE = "(CASE queue WHEN '' THEN '' ELSE queue END)"
+TURN_QUEUE = """(
+CASE queue
+    WHEN ''::text THEN ''::character varying
+    ELSE queue
+END)"""
 """The queue, as an expression of `ix_jobs_turns`.
 
 Another index on `queue` cannot serve it. With outdated statistics, PostgreSQL would read all jobs
