@@ -76,7 +76,7 @@ def test_pages_found_quickly_are_those_of_the_index(
     assert {name for page in expected for name in page} <= set(written)
     calls = _record(monkeypatch, way)
     monkeypatch.setattr(search_pages, limit, 1)
-    monkeypatch.setattr(search_pages, "_SAFETY_FACTOR", 1)
+    monkeypatch.setattr(search_pages, "_DEVIATIONS", 0)
     assert _pages(org, path) == expected
     assert calls[0] == 3, "The first page was not found this way."
 
@@ -91,6 +91,6 @@ def test_where_the_newest_hold_no_page_every_hit_is_visited(
     path = "/artifacts?q=rope&page_size=2&sort=-created_at"
     calls = _record(monkeypatch, "_find_hits_of_newest")
     monkeypatch.setattr(search_pages, "MIN_HITS_TO_SEARCH_NEWEST", 1)
-    monkeypatch.setattr(search_pages, "_SAFETY_FACTOR", 1)
+    monkeypatch.setattr(search_pages, "_DEVIATIONS", 0)
     assert _pages(org, path) == [["5", "4"], ["3", "2"], ["1", "0"]]
     assert calls[0] == 0

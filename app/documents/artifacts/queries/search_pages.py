@@ -10,6 +10,7 @@ shows how dense the hits are, which selects one of three ways to find a page:
 - Most documents are hits: the newest documents are tested one by one.
 """
 
+from math import isqrt
 from typing import Any
 from uuid import UUID
 
@@ -45,8 +46,11 @@ _TESTED_PER_RESULT = 20
 """How many documents are tested for each document of the page."""
 MIN_HITS_TO_SEARCH_NEWEST = 2_000
 """With at least this many hits, a page is searched for among the newest documents."""
-_SAFETY_FACTOR = 2
-"""The newest documents searched are expected to contain this many times the hits of a page."""
+_DEVIATIONS = 5
+"""The newest documents searched are expected to contain a page and so many standard deviations.
+
+Hits are assumed to be independent of time, so their number has a Poisson distribution.
+"""
 _MAX_NEWEST = 100_000
 """Searching more documents than this for hits costs more than visiting 20,000 hits."""
 _LIST_BY_IDS = Prepared.from_select(
@@ -88,7 +92,8 @@ def _find_quickly(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> lis
     _, hits, searched = search_totals.get_last_total(query, bounds)
     if hits >= MIN_HITS_TO_TEST_NEWEST:
         return _find_among_newest(query, bounds, edge)
-    newest = searched * edge.limit * _SAFETY_FACTOR // max(hits, 1)
+    wanted = edge.limit + _DEVIATIONS * isqrt(edge.limit)
+    newest = searched * wanted // max(hits, 1)
     if hits >= MIN_HITS_TO_SEARCH_NEWEST and newest <= _MAX_NEWEST:
         return _find_hits_of_newest(query, bounds, edge, newest)
     return []
