@@ -1,0 +1,135 @@
+"""Create many documents from texts in a few statements, for imports."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256 as digest_of
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from app.documents.artifacts import emitted_events
+from app.documents.artifacts.emitted_events import build_ingested
+from app.documents.artifacts.queries import creating as queries
+from app.documents.artifacts.queries.reading import PAGE_MEMBERS
+from app.documents.artifacts.service import files, routing
+from app.documents.artifacts.service.creating import build_first_status, build_row
+from app.engines import documents
+from app.kit import events
+
+MAX_BATCH = 500
+"""The maximum number of documents in one call. Each one's content is locked until the commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewText:
+    """A document to create; its members follow the rules of the API."""
+
+    name: str
+    text: str
+    schema_id: UUID | None = None
+    external_id: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    priority: int = 50
+    due_at: datetime | None = None
+
+
+class Outcome(NamedTuple):
+    """What became of a document.
+
+    `artifact_id` is that of the document with this content, which is new if `is_new`; None after an
+    error, which has a code of the API and a message.
+    """
+
+    artifact_id: UUID | None
+    is_new: bool = False
+    error: tuple[str, str] | None = None
+
+
+class _Parsed(NamedTuple):
+    row: dict[str, Any]
+    content: bytes
+
+
+def create_from_texts(
+    texts: Sequence[NewText], *, created_by: UUID | None, ingestion_job_id: UUID | None
+) -> list[Outcome]:
+    """Create up to `MAX_BATCH` documents, and return an outcome for each in the same order.
+
+    A document whose content exists, or repeats in `texts`, is not created. The others emit
+    `artifact.ingested`, or `artifact.parsed` if routing rules must run first. A document that
+    cannot be created has an error in its outcome. Raises StorageUnavailable; the caller must then
+    roll back.
+    """
+    assert len(texts) <= MAX_BATCH
+    known = queries.find_schemas({text.schema_id for text in texts if text.schema_id is not None})
+    status = build_first_status()
+    shared = {"created_by": created_by, "ingestion_job_id": ingestion_job_id, **status}
+    parsed = [_parse(text, known, shared) for text in texts]
+    new = _find_new([result for result in parsed if isinstance(result, _Parsed)])
+    created = queries.create_many([result.row for result in new.values()])
+    _emit([result.row for result in new.values() if result.row["id"] in created])
+    files.get_storage().write_many(
+        {
+            files.build_content_key(digest): result.content
+            for digest, result in new.items()
+            if result.row["id"] in created
+        }
+    )
+    digests = {result.row["sha256"] for result in parsed if isinstance(result, _Parsed)}
+    ids = queries.find_by_contents(digests)
+    return [_build_outcome(result, ids, created) for result in parsed]
+
+
+def _parse(text: NewText, known: set[UUID], shared: dict[str, Any]) -> _Parsed | Outcome:
+    if text.schema_id is not None and text.schema_id not in known:
+        return Outcome(None, error=("validation_error", "This schema does not exist."))
+    try:
+        parsed = documents.parse_text(text.text)
+    except documents.ParseFailed as failure:
+        return Outcome(None, error=(failure.code, failure.message))
+    content = text.text.encode()
+    row = build_row(
+        {
+            "schema_id": text.schema_id,
+            "external_id": text.external_id,
+            "metadata": text.metadata,
+            "priority": text.priority,
+            "due_at": text.due_at,
+        },
+        name=text.name,
+        media_type="text/plain",
+        size_bytes=len(content),
+        sha256=digest_of(content).hexdigest(),
+        page_count=len(parsed.pages),
+        language=parsed.language,
+        text_length=len(parsed.text),
+        **shared,
+    )
+    row["text"] = parsed.text
+    row["pages"] = [{name: getattr(page, name) for name in PAGE_MEMBERS} for page in parsed.pages]
+    return _Parsed(row, content)
+
+
+def _find_new(parsed: Sequence[_Parsed]) -> dict[str, _Parsed]:
+    """Lock the contents, and return the first document of each new one by its digest."""
+    by_digest: dict[str, _Parsed] = {}
+    for result in parsed:
+        by_digest.setdefault(result.row["sha256"], result)
+    queries.lock_contents(by_digest)
+    for digest in queries.find_by_contents(by_digest):
+        del by_digest[digest]
+    return by_digest
+
+
+def _emit(rows: Sequence[dict[str, Any]]) -> None:
+    ready = [row for row in rows if row["routing_since"] is None]
+    waiting = [row for row in rows if row["routing_since"] is not None]
+    events.emit_many(emitted_events.INGESTED, [build_ingested(row["id"], row) for row in ready])
+    routing.request_routing_of([row["id"] for row in waiting])
+
+
+def _build_outcome(result: _Parsed | Outcome, ids: dict[str, UUID], created: set[UUID]) -> Outcome:
+    if isinstance(result, Outcome):
+        return result
+    artifact_id = ids[result.row["sha256"]]
+    return Outcome(artifact_id, is_new=result.row["id"] == artifact_id and artifact_id in created)
