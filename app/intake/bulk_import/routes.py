@@ -28,7 +28,8 @@ def bulk_import_artifacts(caller: Caller, body: dict[str, Any]) -> IngestionJobR
     Queues an ingestion job that creates an artifact from each record of a file: JSON Lines with
     the members `text`, `name`, `external_id`, `metadata`, `schema_id`, `priority` and `due_at`, or
     CSV with a column `text`, whose other columns become metadata (except `name` and
-    `external_id`). Content that the organization already has is counted as duplicate. A record
-    that cannot be imported becomes a failed item of the job; the others are imported.
+    `external_id`); or from each file of a ZIP archive. Content that the organization already has
+    is counted as duplicate. What cannot be imported becomes a failed item of the job; the rest is
+    imported.
     """
     return service.import_records(created_by=caller.user_id, **body)

@@ -1,10 +1,9 @@
 """Request schemas of bulk import."""
 
 from app.documents.artifacts.names import MAX_NAME
-from app.engines.imports import READERS
+from app.engines.imports import FORMATS, READERS
 from app.kit.api.fields import FORM_BYTES, OneOf, Schema, Str, UploadSchema, Uuid
 
-FORMATS = tuple(READERS)
 MAX_CONTENT = 4_000_000
 _FORMAT = "By default, the format is recognized by the content."
 _SCHEMA = "The schema of documents that name none."
@@ -16,7 +15,7 @@ class ImportRecords(Schema):
     content = Str(required=True, max_length=MAX_CONTENT)
     name = Str(max_length=MAX_NAME, load_default=None, description="The name of the file.")
     format_id = Str(
-        data_key="format", validate=OneOf(FORMATS), load_default=None, description=_FORMAT
+        data_key="format", validate=OneOf(tuple(READERS)), load_default=None, description=_FORMAT
     )
     schema_id = Uuid(load_default=None, description=_SCHEMA)
 

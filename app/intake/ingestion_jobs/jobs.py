@@ -1,10 +1,28 @@
-"""Jobs that delete the uploaded files of ended ingestion jobs."""
+"""Jobs of ingestion jobs: follow the parsing of their documents, and delete uploaded files."""
 
-from app.intake.ingestion_jobs import service
-from app.kit import jobs
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from app.intake.ingestion_jobs import emitted_events, service
+from app.kit import db, jobs
 from app.kit.jobs import Job
 
 EXPIRE_EVERY = 600
+SETTLE_EVERY = timedelta(seconds=2)
+
+
+@jobs.handler("ingestion_jobs.settle", listens=(emitted_events.READ, emitted_events.ENDED))
+def settle(job: Job) -> None:
+    """Store which documents were parsed, again and again until none is being parsed."""
+    data: dict[str, Any] = job.args["data"]
+    if service.settle(UUID(data["job_id"])):
+        jobs.enqueue(
+            "ingestion_jobs.settle",
+            {"data": data},
+            organization_id=job.organization_id,
+            due_at=db.utc_now() + SETTLE_EVERY,
+        )
 
 
 @jobs.handler("ingestion_jobs.expire", queue="maintenance", resumable=True)

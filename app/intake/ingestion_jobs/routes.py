@@ -58,8 +58,8 @@ def list_ingestion_items(caller: Caller, job_id: UUID, query: dict[str, Any]) ->
 def cancel_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
     """Cancel an ingestion job.
 
-    Stops a queued or running job after the batch in hand. Documents that it created stay. A job
-    that has ended is refused with 409 conflict and details.state.
+    Stops a queued or running job after the document, or the batch of texts, in hand. Documents
+    that it created stay. A job that has ended is refused with 409 conflict and details.state.
     """
     return service.cancel(job_id)
 

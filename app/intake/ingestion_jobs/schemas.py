@@ -45,7 +45,7 @@ class IngestionStatsQuery(Schema):
 class IngestionProgress(Response):
     """The progress of a job, updated after each batch."""
 
-    done = Int(description="Documents handled in this run.")
+    done = Int(description="Documents read in this run; files of a ZIP may still be parsed then.")
     total = Int(allow_none=True, description="Null until the documents have been counted.")
     rate_per_second = Float(allow_none=True)
     eta_seconds = Int(allow_none=True)
@@ -99,7 +99,7 @@ class IngestionItem(Response):
         description="The document that was created, or the one with the same content.",
     )
     error = Nested(IngestionError, allow_none=True)
-    seconds = Float(description="The mean of its batch.")
+    seconds = Float(description="The time to create it; for texts the mean of their batch.")
     created_at = UtcDateTime()
 
 

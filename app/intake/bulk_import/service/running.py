@@ -8,6 +8,7 @@ from uuid import UUID
 from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.service import NewText
 from app.engines.imports import READERS, ImportFileError, Position, Reader, Record
+from app.intake.bulk_import.service.archives import import_archive
 from app.intake.bulk_import.service.documents import MemberError, build_document, check_storable
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
@@ -34,10 +35,12 @@ def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
     checkpoint()
     assert job.source_key is not None
     assert job.format is not None
-    reader = READERS[job.format]
     with container.current().storage.open(job.source_key) as file:
         try:
-            completed = _import_records(job, reader, file, checkpoint)
+            if job.format in READERS:
+                completed = _import_records(job, READERS[job.format], file, checkpoint)
+            else:
+                completed = import_archive(job, file, checkpoint)
         except ImportFileError as failure:
             ingestion_jobs.fail(job_id, code="validation_error", message=str(failure))
             return

@@ -26,6 +26,28 @@ _SAVE_ITEMS = text(
         seconds = excluded.seconds
     """
 )
+# A document that waits for the routing rules has been parsed. One that was deleted meanwhile had
+# been created.
+_SETTLE_ITEMS = text(
+    """
+    WITH settled AS (
+        UPDATE ingestion_items item SET
+            status = CASE WHEN parsed.status = 'failed' THEN 'failed' ELSE 'created' END,
+            error = CASE WHEN parsed.status = 'failed' THEN parsed.failure END
+        FROM ingestion_items pending
+        LEFT JOIN artifacts parsed ON parsed.organization_id = pending.organization_id
+         AND parsed.id = pending.artifact_id
+        WHERE pending.organization_id = :organization_id AND pending.job_id = :job_id
+          AND pending.status = 'processing'
+          AND (parsed.status IS DISTINCT FROM 'processing' OR parsed.routing_since IS NOT NULL)
+          AND item.organization_id = pending.organization_id AND item.job_id = pending.job_id
+          AND item.number = pending.number
+        RETURNING item.status
+    )
+    SELECT count(*) FILTER (WHERE status = 'created'), count(*) FILTER (WHERE status = 'failed')
+    FROM settled
+    """
+)
 
 
 class ItemRow(NamedTuple):
@@ -95,12 +117,13 @@ def list_items(
     )
 
 
-def _build_total(job: IngestionJob, status: str | None) -> ColumnElement[int] | None:
-    names = COUNTS[1:] if status is None else (status,)
-    if ItemStatus.PROCESSING in names:
-        return None
-    columns = [getattr(IngestionJob, name) for name in names]
-    total: ColumnElement[int] = sum(columns[1:], start=columns[0])
+def _build_total(job: IngestionJob, status: str | None) -> ColumnElement[int]:
+    total: ColumnElement[int]
+    if status == ItemStatus.PROCESSING:
+        ended: list[ColumnElement[int]] = [getattr(IngestionJob, name) for name in COUNTS[1:]]
+        total = IngestionJob.found - sum(ended[1:], start=ended[0])
+    else:
+        total = getattr(IngestionJob, status or "found")
     where = (
         IngestionJob.organization_id == tenancy.current_organization_id(),
         IngestionJob.id == job.id,
@@ -128,6 +151,24 @@ def find_failed(job_id: UUID, first: int, last: int) -> set[int]:
         IngestionItem.number.between(first, last),
     )
     return set(db.session().scalars(statement))
+
+
+def settle_items(job_id: UUID) -> tuple[int, int]:
+    """Store the outcomes of documents that have been parsed.
+
+    Returns how many were created, and how many failed.
+    """
+    values = {"organization_id": tenancy.current_organization_id(), "job_id": job_id}
+    created, failed = db.session().execute(_SETTLE_ITEMS, values).one()
+    return int(created), int(failed)
+
+
+def has_processing(job_id: UUID) -> bool:
+    """Return whether documents of a job are still being parsed."""
+    statement = select(IngestionItem.number).where(
+        IngestionItem.job_id == job_id, IngestionItem.status == ItemStatus.PROCESSING
+    )
+    return db.session().execute(statement.limit(1)).first() is not None
 
 
 def lock_expired(retention: timedelta, limit: int) -> list[IngestionJob]:

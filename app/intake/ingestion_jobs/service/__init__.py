@@ -12,6 +12,7 @@ from app.intake.ingestion_jobs.service.running import (
     record_batch,
     reopen,
     set_total,
+    settle,
     start,
 )
 
@@ -32,5 +33,6 @@ __all__ = [
     "reopen",
     "retry",
     "set_total",
+    "settle",
     "start",
 ]

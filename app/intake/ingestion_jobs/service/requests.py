@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from app.intake.ingestion_jobs import emitted_events
-from app.intake.ingestion_jobs.emitted_events import RequestedPayload
+from app.intake.ingestion_jobs.emitted_events import JobPayload
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.queries import records
 from app.intake.ingestion_jobs.service.running import change_status, end
@@ -87,5 +87,5 @@ def _lock(job_id: UUID, status: JobStatus, verb: str) -> IngestionJob:
 
 
 def _emit_requested(job: IngestionJob) -> None:
-    payload: RequestedPayload = {"job_id": job.id, "kind": job.kind}
+    payload: JobPayload = {"job_id": job.id, "kind": job.kind}
     events.emit(emitted_events.REQUESTED, payload)

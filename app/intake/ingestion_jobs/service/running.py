@@ -10,7 +10,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from app.intake.ingestion_jobs import emitted_events
-from app.intake.ingestion_jobs.emitted_events import EndedPayload
+from app.intake.ingestion_jobs.emitted_events import EndedPayload, JobPayload
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.queries import records
 from app.intake.ingestion_jobs.queries.records import ItemRow
@@ -85,13 +85,45 @@ def record_batch(job: IngestionJob, items: Sequence[ItemRow], *, offset: int, nu
 
 
 def finish(job_id: UUID) -> None:
-    """Complete a job whose file was read to its end."""
+    """Complete a job whose source was read to its end.
+
+    While documents are still being parsed, it goes on running; emits `ingestion_job.read` then, so
+    that `settle` completes it.
+    """
     job = _lock_running(job_id)
-    if job is not None:
-        job.total = job.next_number - 1
-        status = JobStatus.COMPLETED_WITH_ERRORS if job.failed else JobStatus.COMPLETED
-        change_status(job, status)
-        end(job)
+    if job is None:
+        return
+    job.total = job.next_number - 1
+    if records.has_processing(job_id):
+        payload: JobPayload = {"job_id": job.id, "kind": job.kind}
+        events.emit(emitted_events.READ, payload)
+    else:
+        _complete(job)
+
+
+def settle(job_id: UUID) -> bool:
+    """Store the outcomes of documents that have been parsed, and complete a job that was read.
+
+    Returns whether to call it again later, because documents are still being parsed.
+    """
+    job = records.lock(job_id)
+    if job is None or job.status == JobStatus.QUEUED:
+        return False
+    created, failed = records.settle_items(job_id)
+    job.created += created
+    job.failed += failed
+    is_read = job.total is not None and job.next_number > job.total
+    if records.has_processing(job_id):
+        return is_read or job.status != JobStatus.RUNNING
+    if is_read and job.status == JobStatus.RUNNING:
+        _complete(job)
+    return False
+
+
+def _complete(job: IngestionJob) -> None:
+    status = JobStatus.COMPLETED_WITH_ERRORS if job.failed else JobStatus.COMPLETED
+    change_status(job, status)
+    end(job)
 
 
 def fail(job_id: UUID, *, code: str, message: str) -> None:
