@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from app.kit.api.strict_json import MAX_SAFE_INT
+
 MAX_TEXT = 2_000_000
 MAX_MEMBERS = 100
 MAX_KEY = 100
 MAX_VALUE = 2000
-MAX_SAFE_INT = 2**53 - 1
-"""The largest integer that every JSON parser holds exactly (RFC 8259, section 6)."""
 
 
 class InexactNumberError(ValueError):

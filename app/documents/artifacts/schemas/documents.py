@@ -8,7 +8,6 @@ from marshmallow import ValidationError, fields
 from app.documents.artifacts.member_rules import (
     MAX_KEY,
     MAX_MEMBERS,
-    MAX_SAFE_INT,
     MAX_TEXT,
     MAX_VALUE,
     InexactNumberError,
@@ -36,6 +35,7 @@ from app.kit.api.fields import (
     Uuid,
     check_text,
 )
+from app.kit.api.strict_json import MAX_SAFE_INT
 from app.kit.permissions import Role
 
 TEXT_LAYER = {
