@@ -1,5 +1,6 @@
 """Accept files for import: recognize the format, store the file and create the job."""
 
+from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID
 
@@ -44,8 +45,7 @@ def import_records(
     member = "content" if file is None else "file"
     if not (content if file is None else file.staged.size):
         raise errors.invalid("The file is empty.", member)
-    if schema_id is not None and not schema_exists(schema_id):
-        raise errors.invalid("This schema does not exist.", "schema_id")
+    _check_schema(schema_id)
     checked_name = _check_name(name or (file and file.name) or _DEFAULT_NAME)
     request = _Request(checked_name, format_id, schema_id, created_by)
     if file is not None:
@@ -54,6 +54,27 @@ def import_records(
     with container.current().storage.stage() as staged:
         staged.write(content.encode())
         return _create_job(staged, request)
+
+
+@capacity.guard("upload")
+def import_local_file(path: Path, *, format_id: str | None, schema_id: UUID | None) -> IngestionJob:
+    """Store a file of this machine, and create the job that imports it.
+
+    Raises the errors of `import_records`, and OSError if the file cannot be read.
+    """
+    _check_schema(schema_id)
+    request = _Request(_check_name(path.name), format_id, schema_id, None)
+    with path.open("rb") as file, container.current().storage.stage() as staged:
+        while chunk := file.read(HEAD_BYTES):
+            staged.write(chunk)
+        if not staged.size:
+            raise errors.invalid("The file is empty.", "file")
+        return _create_job(staged, request)
+
+
+def _check_schema(schema_id: UUID | None) -> None:
+    if schema_id is not None and not schema_exists(schema_id):
+        raise errors.invalid("This schema does not exist.", "schema_id")
 
 
 def _create_job(staged: Staged, request: _Request) -> IngestionJob:
