@@ -113,17 +113,18 @@ def test_of_two_runs_at_once_each_batch_is_handled_by_one(
 ) -> None:
     job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
     _run(imports, job_id, checkpoints=3)
-    split = running._split_batches
+    begin = running.ingestion_jobs.begin_batch
+    calls = []
 
-    def overtake(records: Any) -> Any:
-        for number, batch in enumerate(split(records)):
-            if number == 1:
-                db.session().commit()
-                monkeypatch.setattr(running, "_split_batches", split)
-                _in_another_context(imports, job_id)
-            yield batch
+    def overtake(*args: Any) -> Any:
+        calls.append(args)
+        if len(calls) == 2:
+            db.session().commit()
+            monkeypatch.setattr(running.ingestion_jobs, "begin_batch", begin)
+            _in_another_context(imports, job_id)
+        return begin(*args)
 
-    monkeypatch.setattr(running, "_split_batches", overtake)
+    monkeypatch.setattr(running.ingestion_jobs, "begin_batch", overtake)
     _run(imports, job_id)
     job = imports.get(job_id)
     assert (job["status"], job["counts"]) == ("completed", counts(found=9, created=9))
@@ -177,17 +178,16 @@ def test_a_job_that_is_cancelled_during_its_run_stops_at_the_next_batch(
     imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
-    split = running._split_batches
+    begin = running.ingestion_jobs.begin_batch
+    calls = []
 
-    def interrupt(records: Any) -> Any:
-        for number, batch in enumerate(split(records)):
-            if number == 1:
-                imports.sql(
-                    "UPDATE ingestion_jobs SET status = 'cancelled' WHERE id = :id", id=job_id
-                )
-            yield batch
+    def interrupt(*args: Any) -> Any:
+        calls.append(args)
+        if len(calls) == 2:
+            imports.sql("UPDATE ingestion_jobs SET status = 'cancelled' WHERE id = :id", id=job_id)
+        return begin(*args)
 
-    monkeypatch.setattr(running, "_split_batches", interrupt)
+    monkeypatch.setattr(running.ingestion_jobs, "begin_batch", interrupt)
     imports.work()
     assert (imports.get(job_id)["status"], imports.count()) == ("cancelled", 3)
 

@@ -16,7 +16,9 @@ from app.documents.artifacts.service.creating_many import (
     MAX_BATCH,
     NewText,
     Outcome,
+    PreparedText,
     create_from_texts,
+    prepare_text,
 )
 from app.documents.artifacts.service.images import get_page_image
 from app.documents.artifacts.service.parsing import mark_failed, parse
@@ -47,6 +49,7 @@ __all__ = [
     "MAX_BATCH",
     "NewText",
     "Outcome",
+    "PreparedText",
     "Workflow",
     "archive_many",
     "bind_workflow",
@@ -74,6 +77,7 @@ __all__ = [
     "lock",
     "mark_failed",
     "parse",
+    "prepare_text",
     "release_delayed",
     "release_unrouted",
     "reopen_failed",

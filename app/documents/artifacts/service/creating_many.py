@@ -45,13 +45,33 @@ class Outcome(NamedTuple):
     error: tuple[str, str] | None = None
 
 
-class _Parsed(NamedTuple):
+class PreparedText(NamedTuple):
+    """A parsed text, or the error if it cannot be parsed."""
+
+    text: NewText
+    content: bytes
+    sha256: str
+    parsed: documents.ParsedDocument | None
+    error: tuple[str, str] | None
+
+
+class _Candidate(NamedTuple):
     row: dict[str, Any]
     content: bytes
 
 
+def prepare_text(text: NewText) -> PreparedText:
+    """Parse a text. Uses neither the database nor the bound organization."""
+    content = text.text.encode()
+    try:
+        parsed = documents.parse_text(text.text)
+    except documents.ParseFailed as failure:
+        return PreparedText(text, content, "", None, (failure.code, failure.message))
+    return PreparedText(text, content, digest_of(content).hexdigest(), parsed, None)
+
+
 def create_from_texts(
-    texts: Sequence[NewText], *, created_by: UUID | None, ingestion_job_id: UUID | None
+    texts: Sequence[PreparedText], *, created_by: UUID | None, ingestion_job_id: UUID | None
 ) -> list[Outcome]:
     """Create up to `MAX_BATCH` documents, and return an outcome for each in the same order.
 
@@ -61,33 +81,37 @@ def create_from_texts(
     roll back.
     """
     assert len(texts) <= MAX_BATCH
-    known = queries.find_schemas({text.schema_id for text in texts if text.schema_id is not None})
-    status = build_first_status()
-    shared = {"created_by": created_by, "ingestion_job_id": ingestion_job_id, **status}
-    parsed = [_parse(text, known, shared) for text in texts]
-    new = _find_new([result for result in parsed if isinstance(result, _Parsed)])
-    created = queries.create_many([result.row for result in new.values()])
-    _emit([result.row for result in new.values() if result.row["id"] in created])
+    schema_ids = {text.text.schema_id for text in texts if text.text.schema_id is not None}
+    known = queries.find_schemas(schema_ids)
+    shared = {
+        "created_by": created_by,
+        "ingestion_job_id": ingestion_job_id,
+        **build_first_status(),
+    }
+    results = [_build_candidate(text, known, shared) for text in texts]
+    candidates = [result for result in results if isinstance(result, _Candidate)]
+    new = _find_new(candidates)
+    created = queries.create_many([candidate.row for candidate in new.values()])
+    stored = {
+        digest: candidate for digest, candidate in new.items() if candidate.row["id"] in created
+    }
+    _emit([candidate.row for candidate in stored.values()])
+    # Write the files last: after them, only the items and the commit itself can fail.
     files.get_storage().write_many(
-        {
-            files.build_content_key(digest): result.content
-            for digest, result in new.items()
-            if result.row["id"] in created
-        }
+        {files.build_content_key(digest): one.content for digest, one in stored.items()}
     )
-    digests = {result.row["sha256"] for result in parsed if isinstance(result, _Parsed)}
-    ids = queries.find_by_contents(digests)
-    return [_build_outcome(result, ids, created) for result in parsed]
+    ids = queries.find_by_contents({candidate.row["sha256"] for candidate in candidates})
+    return [_build_outcome(result, ids) for result in results]
 
 
-def _parse(text: NewText, known: set[UUID], shared: dict[str, Any]) -> _Parsed | Outcome:
+def _build_candidate(
+    prepared: PreparedText, known: set[UUID], shared: dict[str, Any]
+) -> _Candidate | Outcome:
+    text, parsed = prepared.text, prepared.parsed
+    if parsed is None:
+        return Outcome(None, error=prepared.error)
     if text.schema_id is not None and text.schema_id not in known:
         return Outcome(None, error=("validation_error", "This schema does not exist."))
-    try:
-        parsed = documents.parse_text(text.text)
-    except documents.ParseFailed as failure:
-        return Outcome(None, error=(failure.code, failure.message))
-    content = text.text.encode()
     row = build_row(
         {
             "schema_id": text.schema_id,
@@ -98,8 +122,8 @@ def _parse(text: NewText, known: set[UUID], shared: dict[str, Any]) -> _Parsed |
         },
         name=text.name,
         media_type="text/plain",
-        size_bytes=len(content),
-        sha256=digest_of(content).hexdigest(),
+        size_bytes=len(prepared.content),
+        sha256=prepared.sha256,
         page_count=len(parsed.pages),
         language=parsed.language,
         text_length=len(parsed.text),
@@ -107,14 +131,14 @@ def _parse(text: NewText, known: set[UUID], shared: dict[str, Any]) -> _Parsed |
     )
     row["text"] = parsed.text
     row["pages"] = [{name: getattr(page, name) for name in PAGE_MEMBERS} for page in parsed.pages]
-    return _Parsed(row, content)
+    return _Candidate(row, prepared.content)
 
 
-def _find_new(parsed: Sequence[_Parsed]) -> dict[str, _Parsed]:
+def _find_new(candidates: Sequence[_Candidate]) -> dict[str, _Candidate]:
     """Lock the contents, and return the first document of each new one by its digest."""
-    by_digest: dict[str, _Parsed] = {}
-    for result in parsed:
-        by_digest.setdefault(result.row["sha256"], result)
+    by_digest: dict[str, _Candidate] = {}
+    for candidate in candidates:
+        by_digest.setdefault(candidate.row["sha256"], candidate)
     queries.lock_contents(by_digest)
     for digest in queries.find_by_contents(by_digest):
         del by_digest[digest]
@@ -128,8 +152,8 @@ def _emit(rows: Sequence[dict[str, Any]]) -> None:
     routing.request_routing_of([row["id"] for row in waiting])
 
 
-def _build_outcome(result: _Parsed | Outcome, ids: dict[str, UUID], created: set[UUID]) -> Outcome:
+def _build_outcome(result: _Candidate | Outcome, ids: dict[str, UUID]) -> Outcome:
     if isinstance(result, Outcome):
         return result
     artifact_id = ids[result.row["sha256"]]
-    return Outcome(artifact_id, is_new=result.row["id"] == artifact_id and artifact_id in created)
+    return Outcome(artifact_id, is_new=result.row["id"] == artifact_id)

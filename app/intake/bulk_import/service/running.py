@@ -1,12 +1,13 @@
 """Import a stored file: read it batch by batch, each of which is one transaction."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.service import NewText
+from app.documents.artifacts.service import Outcome, PreparedText
 from app.engines.imports import READERS, ImportFileError, Position, Reader, Record
 from app.intake.bulk_import.service.archives import import_archive
 from app.intake.bulk_import.service.documents import MemberError, build_document, check_storable
@@ -21,6 +22,14 @@ BATCH_BYTES = 4 * 1024 * 1024
 """A batch ends after the record with which it has this size."""
 
 Checkpoint = Callable[[], None]
+_Result = PreparedText | Outcome
+
+
+class _Source(NamedTuple):
+    """The name of the file, and the id of the schema of records that name none."""
+
+    name: str
+    schema_id: str | None
 
 
 def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
@@ -48,6 +57,13 @@ def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
         ingestion_jobs.finish(job_id)
 
 
+class _Batch(NamedTuple):
+    """Records of a file; `results` has a prepared text, or an error, for each that is new."""
+
+    records: list[Record]
+    results: dict[int, _Result]
+
+
 def _import_records(
     job: IngestionJob, reader: Reader, file: BinaryIO, checkpoint: Checkpoint
 ) -> bool:
@@ -57,11 +73,14 @@ def _import_records(
             return False
         checkpoint()
     records = reader.read(file, Position(job.next_offset, job.next_number))
-    for batch in _split_batches(records):
-        numbers = ingestion_jobs.begin_batch(job.id, batch[0].number, batch[-1].number)
+    source = _Source(job.name, job.options["schema_id"])
+    batches = _prepare_batches(source, _split_batches(records), job.retried_until)
+    for batch in _read_ahead(batches):
+        first, last = batch.records[0], batch.records[-1]
+        numbers = ingestion_jobs.begin_batch(job.id, first.number, last.number)
         if numbers is None:
             return False
-        _import_batch(job, batch, [record for record in batch if record.number in numbers])
+        _import_batch(job, source, batch, numbers)
         checkpoint()
     return True
 
@@ -80,50 +99,67 @@ def _split_batches(records: Iterator[Record]) -> Iterator[list[Record]]:
         yield batch
 
 
-def _import_batch(job: IngestionJob, batch: Sequence[Record], chosen: Sequence[Record]) -> None:
-    """Create the documents of the `chosen` records of a batch, and record it."""
+def _prepare_batches(
+    source: _Source, batches: Iterator[list[Record]], retried_until: int
+) -> Iterator[_Batch]:
+    """Parse the texts of new records; which earlier ones are tried again is not known yet."""
+    for records in batches:
+        new = [record for record in records if record.number >= retried_until]
+        yield _Batch(records, {record.number: _prepare(source, record) for record in new})
+
+
+def _read_ahead(batches: Iterator[_Batch]) -> Iterator[_Batch]:
+    """Yield the batches, and prepare the next one while the database is busy with this one."""
+    with ThreadPoolExecutor(1, "import") as pool:
+        following = pool.submit(next, batches, None)
+        while (batch := following.result()) is not None:
+            following = pool.submit(next, batches, None)
+            yield batch
+
+
+def _import_batch(job: IngestionJob, source: _Source, batch: _Batch, numbers: set[int]) -> None:
+    """Create the documents of the records with these numbers, and record the batch."""
     began = perf_counter()
-    results = [_build(job, record) for record in chosen]
+    chosen = [record for record in batch.records if record.number in numbers]
+    results = [batch.results.get(record.number) or _prepare(source, record) for record in chosen]
     outcomes = iter(
         artifacts.create_from_texts(
-            [result for result in results if isinstance(result, NewText)],
+            [result for result in results if isinstance(result, PreparedText)],
             created_by=job.created_by,
             ingestion_job_id=job.id,
         )
     )
-    final = [next(outcomes) if isinstance(result, NewText) else result for result in results]
+    final = [next(outcomes) if isinstance(result, PreparedText) else result for result in results]
     seconds = round((perf_counter() - began) / max(1, len(chosen)), 6)
     items = [
-        _build_item(job, record, outcome, seconds)
+        _build_item(source, record, outcome, seconds)
         for record, outcome in zip(chosen, final, strict=True)
     ]
-    end = batch[-1].next
+    end = batch.records[-1].next
     ingestion_jobs.record_batch(job, items, offset=end.offset, number=end.number)
 
 
-def _build(job: IngestionJob, record: Record) -> NewText | artifacts.Outcome:
+def _prepare(source: _Source, record: Record) -> _Result:
     if record.members is None:
         assert record.error is not None
-        return artifacts.Outcome(None, error=record.error)
-    schema_id = job.options["schema_id"]
+        return Outcome(None, error=record.error)
     try:
-        return build_document(
+        document = build_document(
             record.members,
-            file_name=job.name,
+            file_name=source.name,
             number=record.number,
-            schema_id=None if schema_id is None else UUID(schema_id),
+            schema_id=None if source.schema_id is None else UUID(source.schema_id),
         )
     except MemberError as failure:
-        return artifacts.Outcome(None, error=("unprocessable", str(failure)))
+        return Outcome(None, error=("unprocessable", str(failure)))
+    return artifacts.prepare_text(document)
 
 
-def _build_item(
-    job: IngestionJob, record: Record, outcome: artifacts.Outcome, seconds: float
-) -> ItemRow:
+def _build_item(source: _Source, record: Record, outcome: Outcome, seconds: float) -> ItemRow:
     status, error = ItemStatus.CREATED if outcome.is_new else ItemStatus.DUPLICATE, None
     if outcome.error is not None:
         code, message = outcome.error
         status = ItemStatus.FAILED
         error = {"code": code, "message": check_storable(message, replace=True)}
-    uri = f"{job.name}#{record.number}"
+    uri = f"{source.name}#{record.number}"
     return ItemRow(record.number, uri, status.value, outcome.artifact_id, error, seconds)
