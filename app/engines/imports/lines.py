@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import BinaryIO, NamedTuple, cast
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -33,4 +34,6 @@ def read_lines(file: BinaryIO, offset: int) -> Iterator[Line]:
                 offset += len(data)
             yield Line(None, offset)
     finally:
-        buffered.detach()
+        # The owner of the file may have closed it before this generator ends.
+        with suppress(ValueError):
+            buffered.detach()

@@ -94,7 +94,7 @@ def _create(job: IngestionJob, entry: Entry, staged: Staged) -> _Outcome:
     except ApiError as failure:
         if failure.code == "service_unavailable":
             raise
-        if failure.code == "artifact_duplicate":
+        if failure.code == "artifact_duplicate" and failure.details is not None:
             return _reuse(job, entry, UUID(failure.details["artifact_id"]))
         return _Outcome(ItemStatus.FAILED, error=(failure.code, failure.message))
     return _Outcome(ItemStatus.PROCESSING, row["id"])
