@@ -2,7 +2,7 @@
 
 from app.documents.artifacts.names import MAX_NAME
 from app.engines.imports import FORMATS, READERS
-from app.kit.api.fields import FORM_BYTES, OneOf, Schema, Str, UploadSchema, Uuid
+from app.kit.api.fields import FORM_BYTES, Name, OneOf, Schema, Str, UploadSchema, Uuid
 
 MAX_CONTENT = 4_000_000
 _FORMAT = "By default, the format is recognized by the content."
@@ -13,7 +13,7 @@ class ImportRecords(Schema):
     """The content of a small file, to import without an upload."""
 
     content = Str(required=True, max_length=MAX_CONTENT)
-    name = Str(max_length=MAX_NAME, load_default=None, description="The name of the file.")
+    name = Name(max_length=MAX_NAME, load_default=None, description="The name of the file.")
     format_id = Str(
         data_key="format", validate=OneOf(tuple(READERS)), load_default=None, description=_FORMAT
     )
@@ -30,7 +30,7 @@ class UploadRecords(UploadSchema):
         max_length=FORM_BYTES,
         description="Used instead of a file. Send a longer content as a file or as JSON.",
     )
-    name = Str(max_length=MAX_NAME, load_default=None, description="The name of the file.")
+    name = Name(max_length=MAX_NAME, load_default=None, description="The name of the file.")
     format_id = Str(
         data_key="format", validate=OneOf(FORMATS), load_default=None, description=_FORMAT
     )

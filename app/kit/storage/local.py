@@ -58,19 +58,19 @@ class LocalFiles:
         """Write files, and sync the file system twice instead of each file and its folder."""
         folder = self._root / STAGING
         token = secrets.token_hex(16)
-        names = [folder / f"{token}-{number}" for number in range(len(contents))]
+        names = [f"{folder}/{token}-{number}" for number in range(len(contents))]
         try:
             with translate_disk_errors():
-                _make_folder(folder)
+                _make_unsynced_folder(folder)
                 for name, data in zip(names, contents.values(), strict=True):
                     _write_file(name, data)
                 _sync_file_system(folder)
                 for name, key in zip(names, contents, strict=True):
-                    _replace(name, self._root / key)
+                    _replace(name, f"{self._root}/{key}")
                 _sync_file_system(folder)
         except BaseException:
             for name in names:
-                name.unlink(missing_ok=True)
+                Path(name).unlink(missing_ok=True)
             raise
 
     def move(self, source: str, target: str) -> None:
@@ -130,7 +130,7 @@ class LocalFiles:
                 yield path.relative_to(self._root).as_posix(), status.st_size, status.st_mtime
 
 
-def _write_file(path: Path, data: bytes) -> None:
+def _write_file(path: str, data: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o600)
     try:
@@ -141,12 +141,19 @@ def _write_file(path: Path, data: bytes) -> None:
         os.close(descriptor)
 
 
-def _replace(source: Path, target: Path) -> None:
+def _replace(source: str, target: str) -> None:
+    """Rename a file; the caller syncs the file system, and with it folders that are missing."""
     try:
-        source.replace(target)
+        os.replace(source, target)  # noqa: PTH105 - a path object would take as long as the call
     except FileNotFoundError:
-        _make_folder(target.parent)
-        source.replace(target)
+        _make_unsynced_folder(Path(target).parent)
+        os.replace(source, target)  # noqa: PTH105 - as above
+
+
+def _make_unsynced_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        _make_unsynced_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def _sync_file_system(folder: Path) -> None:

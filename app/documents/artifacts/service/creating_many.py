@@ -1,6 +1,7 @@
 """Create many documents from texts in a few statements, for imports."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256 as digest_of
@@ -91,15 +92,13 @@ def create_from_texts(
     results = [_build_candidate(text, known, shared) for text in texts]
     candidates = [result for result in results if isinstance(result, _Candidate)]
     new = _find_new(candidates)
-    created = queries.create_many([candidate.row for candidate in new.values()])
-    stored = {
-        digest: candidate for digest, candidate in new.items() if candidate.row["id"] in created
-    }
-    _emit([candidate.row for candidate in stored.values()])
-    # Write the files last: after them, only the items and the commit itself can fail.
-    files.get_storage().write_many(
-        {files.build_content_key(digest): one.content for digest, one in stored.items()}
-    )
+    contents = {files.build_content_key(digest): one.content for digest, one in new.items()}
+    # The contents are locked. If the transaction fails, `sweep` deletes the files.
+    with ThreadPoolExecutor(1, "contents") as pool:
+        writing = pool.submit(files.get_storage().write_many, contents)
+        created = queries.create_many([candidate.row for candidate in new.values()])
+        _emit([one.row for one in new.values() if one.row["id"] in created])
+        writing.result()
     ids = queries.find_by_contents({candidate.row["sha256"] for candidate in candidates})
     return [_build_outcome(result, ids) for result in results]
 
