@@ -8,7 +8,7 @@ from migrations.auditing import audited, unaudited
 from migrations.policies import protect
 
 revision = "202611270100"
-down_revision = "202611260200"
+down_revision = "202611270050"
 branch_labels = None
 depends_on = None
 
