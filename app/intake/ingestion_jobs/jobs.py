@@ -9,6 +9,7 @@ from app.kit import db, jobs
 from app.kit.jobs import Job
 
 EXPIRE_EVERY = 600
+SWEEP_EVERY = 86_400
 SETTLE_EVERY = timedelta(seconds=2)
 
 
@@ -32,4 +33,11 @@ def delete_expired_files(job: Job) -> None:
         job.checkpoint()
 
 
+@jobs.handler("ingestion_jobs.sweep", queue="maintenance")
+def sweep_files(job: Job) -> None:
+    """Delete uploaded files that belong to no job."""
+    service.delete_stray_files(job.checkpoint)
+
+
 jobs.periodic("ingestion_jobs.expire", every=EXPIRE_EVERY)
+jobs.periodic("ingestion_jobs.sweep", every=SWEEP_EVERY)

@@ -1,10 +1,13 @@
 """Requests that are refused, formats that are recognized, and files that are kept and deleted."""
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app.kit import container
 from app.kit.ids import uuid7
 from tests.factories import make_due
 from tests.intake.conftest import Imports
@@ -92,3 +95,20 @@ def test_the_file_is_deleted_a_week_after_the_end(imports: Imports, work: Any) -
     answer = imports.admin.post(f"/ingestion-jobs/{job['id']}/retry")
     assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
     assert answer.json["error"]["details"] == {"missing": "file"}
+
+
+def test_a_file_without_a_job_is_swept(imports: Imports, work: Any) -> None:
+    job = imports.make(b'{"text": "x"}')
+    folder = f"organizations/{imports.org.id}/imports"
+    (kept,) = [key for key in imports.files() if key.startswith(folder)]
+    storage = container.current().storage
+    young, stray = f"{folder}/{uuid7()}", f"{folder}/{uuid7()}"
+    for key in (young, stray):
+        storage.write(key, [b"x"])
+    root = Path(container.settings().storage_url.removeprefix("file://"))
+    for key in (kept, stray):
+        os.utime(root / key, (0, 0))
+    make_due(imports.org.app, "ingestion_jobs.sweep")
+    work()
+    assert {key for key in imports.files() if key.startswith(folder)} == {kept, young}
+    assert imports.get(job["id"])["status"] == "completed"

@@ -79,7 +79,7 @@ def _check_schema(schema_id: UUID | None) -> None:
 
 def _create_job(staged: Staged, request: _Request) -> IngestionJob:
     job_id = uuid7()
-    key = f"organizations/{tenancy.current_organization_id()}/imports/{job_id}"
+    key = ingestion_jobs.build_source_key(tenancy.current_organization_id(), job_id)
     _store(staged, key)
     schema_id = request.schema_id
     try:

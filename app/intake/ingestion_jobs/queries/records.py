@@ -1,6 +1,6 @@
 """SQL queries that read and lock ingestion jobs and their items."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import ColumnElement, func, select, text
 
+from app.identity.organizations.models import Organization
 from app.intake.ingestion_jobs.models import COUNTS, IngestionItem, IngestionJob
 from app.intake.ingestion_jobs.statuses import ItemStatus
 from app.kit import db, tenancy
@@ -169,6 +170,17 @@ def has_processing(job_id: UUID) -> bool:
         IngestionItem.job_id == job_id, IngestionItem.status == ItemStatus.PROCESSING
     )
     return db.session().execute(statement.limit(1)).first() is not None
+
+
+def list_organizations() -> list[UUID]:
+    """Return the ids of all organizations."""
+    return list(db.session().scalars(select(Organization.id).order_by(Organization.id)))
+
+
+def find_source_keys(keys: Collection[str]) -> set[str]:
+    """Return those of the storage keys that belong to jobs."""
+    statement = select(IngestionJob.source_key).where(IngestionJob.source_key.in_(list(keys)))
+    return {key for key in db.session().scalars(statement) if key is not None}
 
 
 def lock_expired(retention: timedelta, limit: int) -> list[IngestionJob]:

@@ -1,11 +1,15 @@
 """Ingestion jobs: create, read, run, cancel and retry them. Other features call these."""
 
 from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.service.cleaning import (
+    build_source_key,
+    delete_expired_files,
+    delete_stray_files,
+)
 from app.intake.ingestion_jobs.service.reading import get, get_stats, list_items, list_jobs
 from app.intake.ingestion_jobs.service.requests import cancel, create_import, retry
 from app.intake.ingestion_jobs.service.running import (
     begin_batch,
-    delete_expired_files,
     fail,
     fail_after_attempts,
     finish,
@@ -19,9 +23,11 @@ from app.intake.ingestion_jobs.service.running import (
 __all__ = [
     "ItemRow",
     "begin_batch",
+    "build_source_key",
     "cancel",
     "create_import",
     "delete_expired_files",
+    "delete_stray_files",
     "fail",
     "fail_after_attempts",
     "finish",

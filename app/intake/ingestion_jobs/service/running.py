@@ -6,7 +6,6 @@ batch starts. A run that is killed continues there, so that no document is creat
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
 from uuid import UUID
 
 from app.intake.ingestion_jobs import emitted_events
@@ -15,12 +14,8 @@ from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.queries import records
 from app.intake.ingestion_jobs.queries.records import ItemRow
 from app.intake.ingestion_jobs.statuses import TRANSITIONS, ItemStatus, JobStatus
-from app.kit import container, db, events
+from app.kit import db, events
 
-RETENTION = timedelta(days=7)
-"""How long an uploaded file is kept after its job has ended, for retries."""
-
-_BATCH = 100
 _STORAGE_FAILURE = ("service_unavailable", "The uploaded file could not be read.")
 _FAILURES = {
     **dict.fromkeys(("StorageUnavailable", "StorageFull"), _STORAGE_FAILURE),
@@ -160,16 +155,6 @@ def end(job: IngestionJob) -> None:
         "counts": job.counts,
     }
     events.emit(emitted_events.ENDED, payload)
-
-
-def delete_expired_files() -> int:
-    """Delete a batch of uploaded files of any organization, and return how many."""
-    batch = records.lock_expired(RETENTION, _BATCH)
-    for job in batch:
-        assert job.source_key is not None
-        container.current().storage.delete(job.source_key)
-        job.source_key = None
-    return len(batch)
 
 
 def _lock_running(job_id: UUID) -> IngestionJob | None:
