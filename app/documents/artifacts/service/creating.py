@@ -186,7 +186,7 @@ def build_row(members: Members, **content: object) -> dict[str, Any]:
         **dict.fromkeys(("connector_id", "ingestion_job_id")),
         "metadata": {},
         **members,
-        "id": uuid7(),
+        "id": content.get("id") or uuid7(),
         "failure": None,
         "routing_since": None,
         "assignees": [],

@@ -16,6 +16,7 @@ from app.documents.artifacts.service import files, routing
 from app.documents.artifacts.service.creating import build_first_status, build_row
 from app.engines import documents
 from app.kit import events
+from app.kit.ids import generate
 
 MAX_BATCH = 500
 """The maximum number of documents in one call. Each one's content is locked until the commit."""
@@ -89,7 +90,11 @@ def create_from_texts(
         "ingestion_job_id": ingestion_job_id,
         **build_first_status(),
     }
-    results = [_build_candidate(text, known, shared) for text in texts]
+    ids = generate(len(texts))
+    results = [
+        _build_candidate(text, known, {"id": new_id, **shared})
+        for text, new_id in zip(texts, ids, strict=True)
+    ]
     candidates = [result for result in results if isinstance(result, _Candidate)]
     new = _find_new(candidates)
     contents = {files.build_content_key(digest): one.content for digest, one in new.items()}
@@ -99,8 +104,8 @@ def create_from_texts(
         created = queries.create_many([candidate.row for candidate in new.values()])
         _emit([one.row for one in new.values() if one.row["id"] in created])
         writing.result()
-    ids = queries.find_by_contents({candidate.row["sha256"] for candidate in candidates})
-    return [_build_outcome(result, ids) for result in results]
+    existing = queries.find_by_contents({candidate.row["sha256"] for candidate in candidates})
+    return [_build_outcome(result, existing) for result in results]
 
 
 def _build_candidate(
@@ -151,8 +156,8 @@ def _emit(rows: Sequence[dict[str, Any]]) -> None:
     routing.request_routing_of([row["id"] for row in waiting])
 
 
-def _build_outcome(result: _Candidate | Outcome, ids: dict[str, UUID]) -> Outcome:
+def _build_outcome(result: _Candidate | Outcome, existing: dict[str, UUID]) -> Outcome:
     if isinstance(result, Outcome):
         return result
-    artifact_id = ids[result.row["sha256"]]
+    artifact_id = existing[result.row["sha256"]]
     return Outcome(artifact_id, is_new=result.row["id"] == artifact_id)
