@@ -91,7 +91,9 @@ def _run_import(service: Service, org: Org, data: bytes) -> tuple[dict[str, Any]
     peak = 0.0
     while True:
         peak = max(peak, get_peak_memory(service))
-        job: dict[str, Any] = api.get(path).json["data"]
+        answer = api.get(path)
+        assert answer.status_code == 200, answer.json
+        job: dict[str, Any] = answer.json["data"]
         if job["finished_at"] is not None:
             return job, peak
         time.sleep(0.1)
