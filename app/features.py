@@ -49,6 +49,11 @@ from app.identity.users import routes as users
 from app.insight.history import routes as history
 from app.insight.schema_statistics import routes as schema_statistics
 from app.insight.workload import routes as workload
+from app.intake.bulk_import import jobs as bulk_import_jobs
+from app.intake.bulk_import import routes as bulk_import
+from app.intake.ingestion_jobs import jobs as ingestion_job_jobs
+from app.intake.ingestion_jobs import models as ingestion_job_models
+from app.intake.ingestion_jobs import routes as ingestion_jobs
 from app.kit import idempotency, watermarks
 from app.kit.api.blueprint import Blueprint
 from app.kit.counters import jobs as counter_jobs
@@ -87,12 +92,14 @@ BLUEPRINTS: list[Blueprint] = [
     schema_statistics.blueprint,
     templates.blueprint,
     artifacts.blueprint,
+    bulk_import.blueprint,
     assignment.blueprint,
     history.blueprint,
     tag_sets.artifacts,
     tag_sets.blueprint,
     comments.blueprint,
     review_queue.blueprint,
+    ingestion_jobs.blueprint,
     routing_rules.blueprint,
     teams.blueprint,
     workload.blueprint,
@@ -120,6 +127,8 @@ JOBS: list[ModuleType] = [
     tag_set_jobs,
     review_queue_jobs,
     routing_rule_jobs,
+    ingestion_job_jobs,
+    bulk_import_jobs,
     export_jobs,
     webhook_jobs,
     notification_jobs,
@@ -148,6 +157,7 @@ MODELS: list[ModuleType] = [
     tag_set_models,
     comment_models,
     routing_rule_models,
+    ingestion_job_models,
     counter_models,
     idempotency,
     schedule,

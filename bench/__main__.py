@@ -23,7 +23,18 @@ WORK = ("next", "assign")
 LEAN = ("list", "tag_set", "tag_sets", "text")
 NAMES = (
     *("live", "one", "login", "save", "create", *IDENTITY, *REVIEW, *LABELS, *DOCUMENTS, *LEAN),
-    *(*WORK, "export", "deliver", "memory", "routing", "backlog", "stalled", "parse", "growth"),
+    *(
+        *WORK,
+        "export",
+        "import",
+        "deliver",
+        "memory",
+        "routing",
+        "backlog",
+        "stalled",
+        "parse",
+        "growth",
+    ),
 )
 
 
@@ -32,6 +43,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000, help="documents in the list")
     parser.add_argument("--exports", type=int, default=50_000, help="tag sets to export")
+    parser.add_argument("--imports", type=int, default=50_000, help="texts to import")
     parser.add_argument("--routed", type=int, default=50_000, help="documents to route")
     parser.add_argument("--deliveries", type=int, default=5_000, help="webhooks to deliver")
     parser.add_argument("--seconds", type=float, default=3.0, help="length of a round")
@@ -103,11 +115,19 @@ def _measure_workers(
     report: Report, service: Service, names: set[str], options: argparse.Namespace
 ) -> None:
     """Measure the work of background workers."""
-    from bench import backlog_rows, growth_rows, jobs_rows, routing_rows  # noqa: PLC0415 - as above
+    from bench import (  # noqa: PLC0415 - as above
+        backlog_rows,
+        growth_rows,
+        import_rows,
+        jobs_rows,
+        routing_rows,
+    )
     from tests.factories import make_org  # noqa: PLC0415 - as above
 
     if not names or "export" in names:
         jobs_rows.measure_export(report, service, make_org(service.app), options.exports)
+    if not names or "import" in names:
+        import_rows.measure(report, service, make_org(service.app), options.imports)
     if not names or "deliver" in names:
         jobs_rows.measure_delivery(report, make_org(service.app), options.deliveries)
     if not names or "backlog" in names:

@@ -88,7 +88,7 @@ def _run_export(service: Service, org: Org, count: int) -> tuple[float, float]:
     job = api.post("/exports", {"format": "jsonl"}).json["data"]
     peak = 0.0
     while True:
-        peak = max(peak, _get_peak_memory(service))
+        peak = max(peak, get_peak_memory(service))
         state = api.get(f"/exports/{job['id']}").json["data"]
         if state["status"] in ("completed", "failed"):
             break
@@ -105,7 +105,7 @@ def _run_export(service: Service, org: Org, count: int) -> tuple[float, float]:
         return (row.finished_at - row.started_at).total_seconds(), peak
 
 
-def _get_peak_memory(service: Service) -> float:
+def get_peak_memory(service: Service) -> float:
     """Return the largest peak of resident memory among the current workers, in MB."""
     peaks = [0.0]
     for process in psutil.Process(service.process.pid).children(recursive=True):

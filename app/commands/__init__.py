@@ -10,6 +10,7 @@ from app.commands import (
     audit,
     billing,
     counts,
+    imports,
     jobs,
     keys,
     mail,
@@ -40,3 +41,4 @@ def init(app: Flask) -> None:
     """Register every command on `app`."""
     for group in GROUPS:
         app.cli.add_command(group)
+    app.cli.add_command(imports.import_file)

@@ -16,7 +16,7 @@ from sqlalchemy import ForeignKey, Index, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db, tenancy
-from app.kit.ids import uuid7
+from app.kit.ids import generate, uuid7
 from app.kit.prepared import Prepared
 
 
@@ -161,7 +161,7 @@ def emit_many(name: str, datas: Sequence[Mapping[str, object]]) -> None:
         {
             "organization_id": tenancy.current_organization_id(),
             "name": name,
-            "ids": [str(uuid7()) for _ in datas],
+            "ids": [str(event_id) for event_id in generate(len(datas))],
             "datas": [orjson.dumps(data, default=str).decode() for data in datas],
             "request_id": _request_id.get(),
             "functions": [function for function, _ in handlers],

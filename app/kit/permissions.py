@@ -32,6 +32,8 @@ PERMISSIONS: dict[str, Role] = {
     "exports:create": Role.reviewer,
     "exports:download": Role.reviewer,
     "exports:read": Role.viewer,
+    "ingestion_jobs:manage": Role.admin,
+    "ingestion_jobs:read": Role.viewer,
     "invitations:manage": Role.admin,
     "members:read": Role.viewer,
     "members:remove": Role.viewer,

@@ -96,7 +96,7 @@ def fill_path(path: str, seeds: Seeds, data: st.DataObject, generated: dict[str,
     """Insert values into a path: mostly ids of existing records, otherwise generated values."""
 
     def value(name: str) -> str:
-        known = seeds.ids.get(name)
+        known = seeds.find_ids(path, name)
         if known and data.draw(st.integers(0, 5)) < 5:
             return str(data.draw(st.sampled_from(known)))
         # The values of schemathesis are already quoted.

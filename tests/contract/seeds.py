@@ -43,6 +43,12 @@ class Seeds:
     ids: dict[str, list[Any]] = field(default_factory=dict)
     bodies: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
+    def find_ids(self, path: str, name: str) -> list[Any]:
+        """Return the ids for a parameter of a path; jobs are of the kind that the path names."""
+        if name == "job_id" and path.startswith("/ingestion-jobs"):
+            name = "ingestion_job_id"
+        return self.ids.get(name, [])
+
 
 def plant(org: Org) -> Seeds:
     """Fill `org` with the API; background jobs are enqueued but not run."""
@@ -56,6 +62,8 @@ def plant(org: Org) -> Seeds:
     deliveries = [_made(owner, f"/webhooks/{hook}/test")["id"] for _ in range(3)]
     _made(owner, f"/webhooks/{hook}/deactivate")  # Abandons pending deliveries.
     _made(owner, f"/webhooks/{hook}/activate")
+    content = '{"text": "Imported words"}\n{"text": 7}\n'
+    imports = [_made(owner, "/artifacts/bulk-import", content=content) for _ in range(2)]
     jobs = [_made(owner, "/exports", format=kind) for kind in ("jsonl", "csv")]
     key = {"name": "A key", "role": "reviewer", "read_only": True}
     keys = [_made(owner, f"/organizations/{org.slug}/api-keys", **key)["id"] for _ in range(3)]
@@ -71,6 +79,7 @@ def plant(org: Org) -> Seeds:
         "webhook_id": [hook],
         "delivery_id": deliveries,
         "job_id": [job["id"] for job in jobs],
+        "ingestion_job_id": [job["id"] for job in imports],
         "format_id": ["jsonl", "csv"],
         "template_id": ["invoice", "w9"],
         "org_slug": [org.slug],
@@ -385,6 +394,10 @@ def _document_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
                 "revision": 1,
             },
             {"schema_id": None, "due_at": None},
+        ],
+        "bulk_import_artifacts": [
+            {"content": '{"text": "One"}', "format": "jsonl", "name": "a.jsonl"},
+            {"content": "text;lot\nTwo;7\n", "schema_id": seeds.ids["schema_id"][0]},
         ],
         "bulk_archive_artifacts": [{"artifact_ids": some, "archived": False}, found],
         "bulk_delete_artifacts": [{"artifact_ids": some[:1]}, found],

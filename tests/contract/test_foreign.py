@@ -16,6 +16,7 @@ from app.documents.artifacts.models import Artifact
 from app.identity.api_keys.models import ApiKey
 from app.identity.invitations.models import Invitation
 from app.identity.teams.models import Team, TeamMember
+from app.intake.ingestion_jobs.models import IngestionJob
 from app.kit import db, tenancy
 from app.kit.api.operation import Operation
 from app.kit.ids import uuid7
@@ -82,7 +83,8 @@ def _records(org: Org) -> dict[str, UUID]:
             token_hash=uuid7().hex,
             expires_at=db.utc_now() + timedelta(days=7),
         )
-        session.add_all([webhook, export, key, team, invitation])
+        ingestion = IngestionJob(kind="import", name="x.jsonl", source_key="x", status="running")
+        session.add_all([webhook, export, key, team, invitation, ingestion])
         session.flush()
         delivery = Delivery(
             webhook_id=webhook.id,
@@ -109,6 +111,7 @@ def _records(org: Org) -> dict[str, UUID]:
             "webhook_id": webhook.id,
             "delivery_id": delivery.id,
             "job_id": export.id,
+            "ingestion_job_id": ingestion.id,
             "key_id": key.id,
             "team_id": team.id,
             "user_id": maker,
@@ -140,7 +143,9 @@ def test_a_foreign_record_answers_like_none(
 
     def send(records: dict[str, UUID]) -> Any:
         path = op.path.replace("{org_slug}", org.slug)
-        path = re.sub(r"{(\w+_id)}", lambda m: str(records[m[1]]), path)
+        own = {**records, "job_id": records["ingestion_job_id"]}
+        known = own if op.path.startswith("/ingestion-jobs") else records
+        path = re.sub(r"{(\w+_id)}", lambda m: str(known[m[1]]), path)
         path = re.sub(r"{\w+}", "1", path)
         json = BODIES.get(op.name) or _make_body(op.body) if op.body is not None else None
         kwargs = {"json": json} if json is not None else {}

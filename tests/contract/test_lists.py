@@ -52,7 +52,7 @@ def seeds(app: Flask) -> Iterator[Seeds]:
 
 @pytest.mark.parametrize("op", LISTS, ids=lambda op: op.name)
 def test_a_period_includes_its_start_and_excludes_its_end(op: Operation, seeds: Seeds) -> None:
-    path = re.sub(r"{(\w+)}", lambda name: str(seeds.ids[name[1]][0]), op.path)
+    path = re.sub(r"{(\w+)}", lambda name: str(seeds.find_ids(op.path, name[1])[0]), op.path)
 
     def listed(**bounds: datetime) -> Any:
         query = {name: at.isoformat() for name, at in bounds.items()}

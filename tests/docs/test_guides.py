@@ -43,3 +43,11 @@ def test_the_walk_through_labeling(service: Service) -> None:
     assert found.returncode == 0, found.stdout
     for seen in ("stale_precondition", "required_fields_missing", "5 of 5", "disagreement", "done"):
         assert seen in found.stdout, found.stdout
+
+
+def test_the_walk_through_ingestion(service: Service) -> None:
+    script = blocks("docs/guides/ingestion.md", "walk")
+    found = paste(script.replace("a-demo-password", service.password), BASE=service.base)
+    assert found.returncode == 0, found.stdout
+    for seen in ("'duplicate': 1", "ticket-1.txt | T-1", "unreadable", "conflict", "'stars': '5'"):
+        assert seen in found.stdout, found.stdout

@@ -1,3 +1,4 @@
+import errno
 import hashlib
 import io
 import os
@@ -13,8 +14,10 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from app.kit.storage import (
+    InvalidKey,
     NotStored,
     Storage,
+    StorageFull,
     StorageUnavailable,
     TooLarge,
     blob_key,
@@ -53,6 +56,37 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
 
 def keys(storage: Storage, prefix: str = "") -> list[str]:
     return sorted(entry.key for entry in storage.list(prefix))
+
+
+def test_write_many_contents_at_once(storage: Storage) -> None:
+    storage.write("a/2", [b"old"])
+    contents = {f"a/{n}": b"%d" % n * n * 1000 for n in range(40)} | {"b/c/d": b"deep"}
+    storage.write_many(contents)
+    storage.write_many({})
+    assert keys(storage) == sorted(contents)
+    assert {key: b"".join(storage.stream(key)) for key in contents} == contents
+    with pytest.raises(InvalidKey):
+        storage.write_many({"x": b"", "../x": b""})
+    assert not storage.exists("x")
+
+
+def test_files_written_at_once_are_private_and_leave_nothing_after_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = Storage(f"file://{tmp_path}")
+    storage.write_many({"a/b": b"x"})
+    assert (tmp_path / "a/b").stat().st_mode & 0o777 == 0o600
+    write = os.write
+
+    def fail(descriptor: int, data: bytes) -> int:
+        if bytes(data) == b"bad":
+            raise OSError(errno.ENOSPC, "full")
+        return write(descriptor, data)
+
+    monkeypatch.setattr(os, "write", fail)
+    with pytest.raises(StorageFull):
+        storage.write_many({"a/c": b"good", "a/d": b"bad"})
+    assert keys(storage) == ["a/b"]
 
 
 def test_write_and_read_back(storage: Storage) -> None:

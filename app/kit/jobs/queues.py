@@ -45,6 +45,7 @@ _OUTSIDE = Group("outside", outbound=True)
 _SLOW = Group("slow", nice=5)
 _DOCUMENTS = Group("documents", forking=True, nice=5)
 _EXPORTS = Group("exports", forking=True, nice=5)
+_IMPORTS = Group("imports", forking=True, nice=5)
 _ALL = (
     Queue("default", _QUICK),
     Queue("fanout", _QUICK),
@@ -60,6 +61,7 @@ _ALL = (
     Queue("maintenance", _SLOW, late_after=6 * _HOUR),
     Queue("documents", _DOCUMENTS, late_after=10 * _MINUTE),
     Queue("exports", _EXPORTS, slots=2, late_after=15 * _MINUTE),
+    Queue("imports", _IMPORTS, slots=2, late_after=15 * _MINUTE),
 )
 QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL}
 """All queues by name."""

@@ -1,6 +1,6 @@
 """The interface of storage backends."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -24,6 +24,9 @@ class Backend(Protocol):
 
     def create(self, key: str) -> Writer:
         """Begin a file."""
+
+    def create_many(self, contents: Mapping[str, bytes]) -> None:
+        """Write complete small files; on an error, some of them may exist."""
 
     def move(self, source: str, target: str) -> None:
         """Move a file, replacing the target."""

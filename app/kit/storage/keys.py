@@ -4,6 +4,8 @@ import re
 from uuid import UUID
 
 KEY_MAX = 1024
+STAGING = "staging"
+"""The folder of content that is being received and has no key yet."""
 # An allow-list, because keys are created by the service and never by its users: no "..", no hidden
 # files, no characters that have a special meaning in a file system or an object store.
 _SEGMENT = r"[A-Za-z0-9_][A-Za-z0-9._=-]{0,199}"

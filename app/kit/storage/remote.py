@@ -7,7 +7,7 @@ with files on a local disk can save.
 import io
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
@@ -95,6 +95,11 @@ class RemoteFiles:
 
     def create(self, key: str) -> RemoteWriter:
         return RemoteWriter(self, key)
+
+    def create_many(self, contents: Mapping[str, bytes]) -> None:
+        """Write objects, concurrently if the store's client can."""
+        with _translate_errors(next(iter(contents), ""), StorageUnavailable):
+            self.system.pipe({self.path(key): data for key, data in contents.items()})
 
     def move(self, source: str, target: str) -> None:
         with _translate_errors(source):

@@ -1,6 +1,6 @@
 """SQL queries that create documents, and lock and find their contents."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -52,6 +52,7 @@ _COLUMNS = {
 }
 _ROW = ", ".join(f"${number}" for number in range(1, len(_COLUMNS) + 1))
 _TEXT, _PAGES = (f"${len(_COLUMNS) + offset}" for offset in (1, 2))
+_PAGE = '(number int, width float8, height float8, rotation int, start int, "end" int)'
 _CREATE = Prepared(
     "create_artifact",
     ", ".join([*_COLUMNS.values(), "text", "jsonb"]),
@@ -67,11 +68,39 @@ _CREATE = Prepared(
         INSERT INTO artifact_pages
             (organization_id, artifact_id, number, width, height, rotation, start, "end")
         SELECT organization_id, id, number, width, height, rotation, start, "end"
-        FROM created, jsonb_to_recordset({_PAGES}) AS page (
-            number int, width float8, height float8, rotation int, start int, "end" int)
+        FROM created, jsonb_to_recordset({_PAGES}) AS page {_PAGE}
     )
     SELECT id FROM created
     """,  # noqa: S608 - built from the names above
+)
+_GIVEN = ", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())
+# As `_CREATE`, but of many documents.
+_CREATE_MANY = text(
+    f"""
+    WITH given AS MATERIALIZED (
+        SELECT * FROM json_to_recordset(CAST(:rows AS json))
+            AS given ({_GIVEN}, text text, pages jsonb)
+    ), created AS (
+        INSERT INTO artifacts ({", ".join(_COLUMNS)}) SELECT {", ".join(_COLUMNS)} FROM given
+        ON CONFLICT (organization_id, sha256) DO NOTHING
+        RETURNING organization_id, id
+    ), created_text AS (
+        INSERT INTO artifact_texts (organization_id, artifact_id, text)
+        SELECT organization_id, id, given.text FROM created JOIN given USING (organization_id, id)
+    ), created_pages AS (
+        INSERT INTO artifact_pages
+            (organization_id, artifact_id, number, width, height, rotation, start, "end")
+        SELECT organization_id, id, page.number, page.width, page.height, page.rotation,
+               page.start, page."end"
+        FROM created JOIN given USING (organization_id, id)
+        CROSS JOIN LATERAL jsonb_to_recordset(given.pages) AS page {_PAGE}
+    )
+    SELECT id FROM created
+    """  # noqa: S608 - built from the names above
+)
+_FIND_SCHEMAS = text(
+    "SELECT id FROM schemas WHERE organization_id = :organization"
+    " AND id = ANY (CAST(:ids AS uuid[]))"
 )
 
 
@@ -125,6 +154,46 @@ def lock_unused(organization_id: UUID, digests: Sequence[str]) -> list[str]:
     db.session().execute(_LOCK_CONTENTS, {"organization": str(organization_id), "digests": ordered})
     used = find_used_contents([(str(organization_id), digest) for digest in ordered])
     return [digest for digest in ordered if (str(organization_id), digest) not in used]
+
+
+def lock_contents(digests: Collection[str]) -> None:
+    """Lock contents of the bound organization until the transaction ends."""
+    values = {
+        "organization": str(tenancy.current_organization_id()),
+        "digests": sorted(digests),
+    }
+    db.session().execute(_LOCK_CONTENTS, values)
+
+
+def find_by_contents(digests: Collection[str]) -> dict[str, UUID]:
+    """Return the ids of the documents with these contents by their digests."""
+    statement = select(Artifact.sha256, Artifact.id).where(Artifact.sha256.in_(list(digests)))
+    return {row.sha256: row.id for row in db.session().execute(statement)}
+
+
+def find_schemas(schema_ids: Collection[UUID]) -> set[UUID]:
+    """Return those of the schemas that exist."""
+    if not schema_ids:
+        return set()
+    values = {
+        "organization": tenancy.current_organization_id(),
+        "ids": [str(schema_id) for schema_id in schema_ids],
+    }
+    return set(db.session().scalars(_FIND_SCHEMAS, values))
+
+
+def create_many(rows: Sequence[dict[str, Any]]) -> set[UUID]:
+    """Insert documents with their `text` and `pages`; return the ids of those that were inserted.
+
+    The others have a content that already exists.
+    """
+    if not rows:
+        return set()
+    names = (*_COLUMNS, "text", "pages")
+    organization = {"organization_id": tenancy.current_organization_id()}
+    complete = [{name: {**row, **organization}[name] for name in names} for row in rows]
+    values = {"rows": orjson.dumps(complete).decode()}
+    return set(db.session().scalars(_CREATE_MANY, values))
 
 
 def create(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> bool:

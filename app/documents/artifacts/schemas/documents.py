@@ -5,6 +5,14 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields
 
+from app.documents.artifacts.member_rules import (
+    MAX_KEY,
+    MAX_MEMBERS,
+    MAX_TEXT,
+    MAX_VALUE,
+    InexactNumberError,
+    check_metadata,
+)
 from app.documents.artifacts.names import MAX_NAME, NAME_PATTERN, check_name
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import errors
@@ -30,10 +38,6 @@ from app.kit.api.fields import (
 from app.kit.api.strict_json import MAX_SAFE_INT
 from app.kit.permissions import Role
 
-MAX_TEXT = 2_000_000
-MAX_METADATA_MEMBERS = 100
-MAX_METADATA_KEY = 100
-MAX_METADATA_TEXT = 2000
 TEXT_LAYER = {
     "description": "False when no page has text that can be selected, as in scans and photographs;"
     " null until the document is read."
@@ -41,21 +45,21 @@ TEXT_LAYER = {
 IMAGE_FORMATS = ("png", "jpeg", "webp")
 _METADATA = {
     "description": "An object of strings, numbers and booleans;"
-    f" keys have 1 to {MAX_METADATA_KEY} characters.",
-    "maxProperties": MAX_METADATA_MEMBERS,
+    f" keys have 1 to {MAX_KEY} characters.",
+    "maxProperties": MAX_MEMBERS,
     "additionalProperties": {
         "type": ["string", "number", "boolean"],
-        "maxLength": MAX_METADATA_TEXT,
+        "maxLength": MAX_VALUE,
         "minimum": -MAX_SAFE_INT,
         "maximum": MAX_SAFE_INT,
     },
-    "propertyNames": {"minLength": 1, "maxLength": MAX_METADATA_KEY},
+    "propertyNames": {"minLength": 1, "maxLength": MAX_KEY},
 }
 _METADATA_TEXT = {
     **_METADATA,
     "type": "object",
     "description": "The JSON text of an object of strings, numbers and booleans;"
-    f" keys have 1 to {MAX_METADATA_KEY} characters.",
+    f" keys have 1 to {MAX_KEY} characters.",
 }
 
 
@@ -81,23 +85,15 @@ class DocumentName(Str):
 
 
 def _check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
-    if len(value) > MAX_METADATA_MEMBERS:
-        raise ValidationError(f"Must have at most {MAX_METADATA_MEMBERS} members.")
-    for key, member in value.items():
-        if not 0 < len(check_text(key)) <= MAX_METADATA_KEY:
-            raise ValidationError(f"Keys must have 1 to {MAX_METADATA_KEY} characters.")
-        if isinstance(member, str):
-            if len(check_text(member)) > MAX_METADATA_TEXT:
-                raise ValidationError(f"Strings must have at most {MAX_METADATA_TEXT} characters.")
-        elif not isinstance(member, bool | int | float):
-            raise ValidationError("Members must be strings, numbers or booleans.")
-        elif abs(member) > MAX_SAFE_INT:
-            raise errors.invalid(
-                f"Numbers must be between -{MAX_SAFE_INT} and {MAX_SAFE_INT}; many JSON parsers"
-                " change larger ones. Send a larger number as text.",
-                f"metadata.{key}",
-            )
-    return value
+    for text in (*value, *value.values()):
+        if isinstance(text, str):
+            check_text(text)
+    try:
+        return check_metadata(value)
+    except InexactNumberError as error:
+        raise errors.invalid(str(error), f"metadata.{error.key}") from None
+    except ValueError as error:
+        raise ValidationError(str(error)) from None
 
 
 class Metadata(JsonObject):

@@ -12,6 +12,14 @@ from app.documents.artifacts.service.bulk import (
 from app.documents.artifacts.service.cleaning import delete, delete_contents, sweep
 from app.documents.artifacts.service.counting import get_stats
 from app.documents.artifacts.service.creating import create, create_from_file, create_from_text
+from app.documents.artifacts.service.creating_many import (
+    MAX_BATCH,
+    NewText,
+    Outcome,
+    PreparedText,
+    create_from_texts,
+    prepare_text,
+)
 from app.documents.artifacts.service.images import get_page_image
 from app.documents.artifacts.service.parsing import mark_failed, parse
 from app.documents.artifacts.service.ports import Workflow, bind_workflow
@@ -38,6 +46,10 @@ from app.documents.artifacts.service.texts import build_source_text
 from app.documents.artifacts.service.updating import update
 
 __all__ = [
+    "MAX_BATCH",
+    "NewText",
+    "Outcome",
+    "PreparedText",
     "Workflow",
     "archive_many",
     "bind_workflow",
@@ -45,6 +57,7 @@ __all__ = [
     "create",
     "create_from_file",
     "create_from_text",
+    "create_from_texts",
     "delete",
     "delete_contents",
     "delete_expired",
@@ -64,6 +77,7 @@ __all__ = [
     "lock",
     "mark_failed",
     "parse",
+    "prepare_text",
     "release_delayed",
     "release_unrouted",
     "reopen_failed",

@@ -14,7 +14,8 @@ from app.documents.artifacts.queries import updating
 from app.documents.artifacts.service import files
 from app.documents.artifacts.service.reading import lock
 from app.kit import db, events, tenancy
-from app.kit.storage.store import STAGING, Entry
+from app.kit.storage.keys import STAGING
+from app.kit.storage.store import Entry
 
 STRAY_AFTER = timedelta(hours=1)
 PAGE_IMAGE_LIFETIME = timedelta(days=7)

@@ -77,7 +77,7 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
     except documents.ParseFailed as failure:
         raise errors.invalid(failure.message, "text", code=failure.code) from None
     content = text.encode()
-    row = _build_row(
+    row = build_row(
         members,
         name=name,
         media_type="text/plain",
@@ -87,7 +87,7 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
         language=parsed.language,
         text_length=len(parsed.text),
         has_text_layer=True,
-        **_build_first_status(),
+        **build_first_status(),
     )
     _lock(row)
     pages = [{name: getattr(page, name) for name in PAGE_MEMBERS} for page in parsed.pages]
@@ -118,7 +118,7 @@ def create_from_file(
     """
     if staged.size == 0:
         raise errors.invalid("The file is empty.", "file")
-    row = _build_row(
+    row = build_row(
         members,
         name=name or _check_file_name(file_name),
         media_type="",
@@ -162,7 +162,8 @@ def _discard(row: dict[str, Any]) -> None:
         files.get_storage().delete(files.build_content_key(row["sha256"]))
 
 
-def _build_first_status() -> dict[str, Any]:
+def build_first_status() -> dict[str, Any]:
+    """Return the status of a new document with a text, which may have to wait for routing."""
     if routing.is_needed():
         return {"status": ArtifactStatus.PROCESSING, "routing_since": db.utc_now()}
     return {"status": ArtifactStatus.READY}
@@ -176,7 +177,8 @@ _DEFAULTS: dict[str, Any] = {
 """The constant column defaults; the response includes them without reading the row."""
 
 
-def _build_row(members: Members, **content: object) -> dict[str, Any]:
+def build_row(members: Members, **content: object) -> dict[str, Any]:
+    """Return the columns of a new document, and the members that only the response has."""
     now = db.utc_now()
     return {
         **_DEFAULTS,
@@ -184,7 +186,7 @@ def _build_row(members: Members, **content: object) -> dict[str, Any]:
         **dict.fromkeys(("connector_id", "ingestion_job_id")),
         "metadata": {},
         **members,
-        "id": uuid7(),
+        "id": content.get("id") or uuid7(),
         "failure": None,
         "routing_since": None,
         "assignees": [],

@@ -36,6 +36,12 @@ def request_routing(artifact_id: UUID) -> None:
     events.emit(emitted_events.PARSED, payload)
 
 
+def request_routing_of(artifact_ids: Sequence[UUID]) -> None:
+    """Emit `artifact.parsed` for each document, so that the rules run on them."""
+    payloads: list[ArtifactPayload] = [{"artifact_id": artifact_id} for artifact_id in artifact_ids]
+    events.emit_many(emitted_events.PARSED, payloads)
+
+
 def finish_routing(artifact_ids: Sequence[UUID]) -> None:
     """Make documents available that waited for the rules; ignore any others.
 

@@ -1,0 +1,74 @@
+"""`flask import`: the command that imports a file of this machine."""
+
+import time
+from pathlib import Path
+from uuid import UUID
+
+import click
+from flask.cli import with_appcontext
+
+from app.commands.running import (
+    EXIT_FINDINGS,
+    as_json,
+    run_operation,
+    show_progress,
+    show_record,
+)
+from app.engines.imports import FORMATS
+from app.identity.control_plane import service as control_plane
+from app.intake.bulk_import import service
+from app.intake.ingestion_jobs import service as ingestion_jobs
+from app.intake.ingestion_jobs.models import IngestionJob
+from app.intake.ingestion_jobs.statuses import JobStatus
+from app.kit import db, tenancy
+
+_PAUSE_SECONDS = 0.5
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--org", "slug", required=True, help="Slug of the organization.")
+@click.option("--format", "format_id", type=click.Choice(FORMATS), help="By default recognized.")
+@click.option("--schema", "schema_id", type=click.UUID, help="Schema of the documents.")
+@click.option("--no-wait", is_flag=True, help="Do not wait for the end of the import.")
+@as_json
+@with_appcontext
+def import_file(
+    file: Path,
+    slug: str,
+    format_id: str | None,
+    schema_id: UUID | None,
+    *,
+    no_wait: bool,
+    as_json: bool,
+) -> None:
+    """Import FILE (JSON Lines, CSV or ZIP) as documents of an organization.
+
+    The workers of the service import it. If the command is interrupted, the import goes on.
+    """
+    with run_operation("bulk_import_artifacts"):
+        organization_id = control_plane.show(slug)["id"]
+        with tenancy.organization(organization_id):
+            job_id = service.import_local_file(file, format_id=format_id, schema_id=schema_id).id
+    with tenancy.organization(organization_id):
+        job = ingestion_jobs.get(job_id) if no_wait else _wait(job_id)
+    record = {"id": job.id, "status": job.status, **job.counts}
+    if job.error:
+        record["error"] = job.error["message"]
+    show_record(record, as_json=as_json)
+    if job.status in (JobStatus.COMPLETED_WITH_ERRORS, JobStatus.FAILED, JobStatus.CANCELLED):
+        raise click.exceptions.Exit(EXIT_FINDINGS)
+
+
+def _wait(job_id: UUID) -> IngestionJob:
+    """Show the progress of a job until it ends, and return it."""
+    with show_progress("Importing") as report:
+        while True:
+            db.session().rollback()
+            db.session().expire_all()
+            job = ingestion_jobs.get(job_id)
+            if job.total is not None:
+                report(job.next_number - 1, job.total)
+            if job.finished_at is not None:
+                return job
+            time.sleep(_PAUSE_SECONDS)

@@ -1,0 +1,163 @@
+"""Create many documents from texts in a few statements, for imports."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256 as digest_of
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from app.documents.artifacts import emitted_events
+from app.documents.artifacts.emitted_events import build_ingested
+from app.documents.artifacts.queries import creating as queries
+from app.documents.artifacts.queries.reading import PAGE_MEMBERS
+from app.documents.artifacts.service import files, routing
+from app.documents.artifacts.service.creating import build_first_status, build_row
+from app.engines import documents
+from app.kit import events
+from app.kit.ids import generate
+
+MAX_BATCH = 500
+"""The maximum number of documents in one call. Each one's content is locked until the commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewText:
+    """A document to create; its members follow the rules of the API."""
+
+    name: str
+    text: str
+    schema_id: UUID | None = None
+    external_id: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    priority: int = 50
+    due_at: datetime | None = None
+
+
+class Outcome(NamedTuple):
+    """What became of a document.
+
+    `artifact_id` is that of the document with this content, which is new if `is_new`; None after an
+    error, which has a code of the API and a message.
+    """
+
+    artifact_id: UUID | None
+    is_new: bool = False
+    error: tuple[str, str] | None = None
+
+
+class PreparedText(NamedTuple):
+    """A parsed text, or the error if it cannot be parsed."""
+
+    text: NewText
+    content: bytes
+    sha256: str
+    parsed: documents.ParsedDocument | None
+    error: tuple[str, str] | None
+
+
+class _Candidate(NamedTuple):
+    row: dict[str, Any]
+    content: bytes
+
+
+def prepare_text(text: NewText) -> PreparedText:
+    """Parse a text. Uses neither the database nor the bound organization."""
+    content = text.text.encode()
+    try:
+        parsed = documents.parse_text(text.text)
+    except documents.ParseFailed as failure:
+        return PreparedText(text, content, "", None, (failure.code, failure.message))
+    return PreparedText(text, content, digest_of(content).hexdigest(), parsed, None)
+
+
+def create_from_texts(
+    texts: Sequence[PreparedText], *, created_by: UUID | None, ingestion_job_id: UUID | None
+) -> list[Outcome]:
+    """Create up to `MAX_BATCH` documents, and return an outcome for each in the same order.
+
+    A document whose content exists, or repeats in `texts`, is not created. The others emit
+    `artifact.ingested`, or `artifact.parsed` if routing rules must run first. A document that
+    cannot be created has an error in its outcome. Raises StorageUnavailable; the caller must then
+    roll back.
+    """
+    assert len(texts) <= MAX_BATCH
+    schema_ids = {text.text.schema_id for text in texts if text.text.schema_id is not None}
+    known = queries.find_schemas(schema_ids)
+    shared = {
+        "created_by": created_by,
+        "ingestion_job_id": ingestion_job_id,
+        **build_first_status(),
+    }
+    ids = generate(len(texts))
+    results = [
+        _build_candidate(text, known, {"id": new_id, **shared})
+        for text, new_id in zip(texts, ids, strict=True)
+    ]
+    candidates = [result for result in results if isinstance(result, _Candidate)]
+    new = _find_new(candidates)
+    contents = {files.build_content_key(digest): one.content for digest, one in new.items()}
+    # The contents are locked. If the transaction fails, `sweep` deletes the files.
+    with ThreadPoolExecutor(1, "contents") as pool:
+        writing = pool.submit(files.get_storage().write_many, contents)
+        created = queries.create_many([candidate.row for candidate in new.values()])
+        _emit([one.row for one in new.values() if one.row["id"] in created])
+        writing.result()
+    existing = queries.find_by_contents({candidate.row["sha256"] for candidate in candidates})
+    return [_build_outcome(result, existing) for result in results]
+
+
+def _build_candidate(
+    prepared: PreparedText, known: set[UUID], shared: dict[str, Any]
+) -> _Candidate | Outcome:
+    text, parsed = prepared.text, prepared.parsed
+    if parsed is None:
+        return Outcome(None, error=prepared.error)
+    if text.schema_id is not None and text.schema_id not in known:
+        return Outcome(None, error=("validation_error", "This schema does not exist."))
+    row = build_row(
+        {
+            "schema_id": text.schema_id,
+            "external_id": text.external_id,
+            "metadata": text.metadata,
+            "priority": text.priority,
+            "due_at": text.due_at,
+        },
+        name=text.name,
+        media_type="text/plain",
+        size_bytes=len(prepared.content),
+        sha256=prepared.sha256,
+        page_count=len(parsed.pages),
+        language=parsed.language,
+        text_length=len(parsed.text),
+        **shared,
+    )
+    row["text"] = parsed.text
+    row["pages"] = [{name: getattr(page, name) for name in PAGE_MEMBERS} for page in parsed.pages]
+    return _Candidate(row, prepared.content)
+
+
+def _find_new(candidates: Sequence[_Candidate]) -> dict[str, _Candidate]:
+    """Lock the contents, and return the first document of each new one by its digest."""
+    by_digest: dict[str, _Candidate] = {}
+    for candidate in candidates:
+        by_digest.setdefault(candidate.row["sha256"], candidate)
+    queries.lock_contents(by_digest)
+    for digest in queries.find_by_contents(by_digest):
+        del by_digest[digest]
+    return by_digest
+
+
+def _emit(rows: Sequence[dict[str, Any]]) -> None:
+    ready = [row for row in rows if row["routing_since"] is None]
+    waiting = [row for row in rows if row["routing_since"] is not None]
+    events.emit_many(emitted_events.INGESTED, [build_ingested(row["id"], row) for row in ready])
+    routing.request_routing_of([row["id"] for row in waiting])
+
+
+def _build_outcome(result: _Candidate | Outcome, existing: dict[str, UUID]) -> Outcome:
+    if isinstance(result, Outcome):
+        return result
+    artifact_id = existing[result.row["sha256"]]
+    return Outcome(artifact_id, is_new=result.row["id"] == artifact_id)

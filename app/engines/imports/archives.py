@@ -1,0 +1,129 @@
+"""Read the files of a ZIP archive one by one.
+
+The directory of the archive is checked before any file is read: encrypted files, unsafe paths,
+links and files beyond the limit on unpacked bytes have an error. Only the directory is in memory,
+and its size is limited.
+"""
+
+import stat
+import zlib
+from collections.abc import Iterator
+from io import SEEK_SET
+from pathlib import PurePosixPath
+from typing import BinaryIO, NamedTuple, Self, cast
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from app.engines.imports.records import UNREADABLE, ImportFileError
+
+MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
+"""The maximum size of an archive's directory, in which a file takes about 100 bytes."""
+MAX_RATIO = 50
+MIN_UNPACKED_BYTES = 1024 * 1024 * 1024
+"""All files together may have this size, or `MAX_RATIO` times that of the archive if it is more."""
+MAX_PATH = 1000
+"""Longer paths are cut where they are shown."""
+_CHUNK_BYTES = 256 * 1024
+_ENCRYPTED = 0x1
+# The other methods need memory that the archive determines.
+_METHODS = (ZIP_STORED, ZIP_DEFLATED)
+_IGNORED_FOLDERS = frozenset({"__MACOSX"})
+_IGNORED_NAMES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+_DAMAGED = "The ZIP file is damaged."
+
+
+class DamagedError(Exception):
+    """A file of the archive cannot be unpacked."""
+
+
+class Entry(NamedTuple):
+    """A file of an archive: its path as it may be shown, its name, and why it cannot be imported.
+
+    `is_ignored` files are made by operating systems and are no documents.
+    """
+
+    number: int
+    path: str
+    name: str
+    error: tuple[str, str] | None
+    is_ignored: bool
+
+
+class _Limited:
+    """A file that refuses to read a directory of more than `MAX_DIRECTORY_BYTES`."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        if size > MAX_DIRECTORY_BYTES:
+            raise ImportFileError("The ZIP file has too many files. Split it.")
+        return self._file.read(size)
+
+    def seek(self, offset: int, whence: int = SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+
+class Archive:
+    """A ZIP archive. Raises ImportFileError if it is damaged."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        try:
+            self._zip = ZipFile(cast("BinaryIO", _Limited(file)))
+        except (BadZipFile, UnicodeDecodeError, NotImplementedError, ValueError, OverflowError):
+            raise ImportFileError(_DAMAGED) from None
+        self._infos = [info for info in self._zip.infolist() if not info.is_dir()]
+        limit = max(MIN_UNPACKED_BYTES, MAX_RATIO * size)
+        self.entries = list(_describe(self._infos, limit))
+
+    def read(self, entry: Entry) -> Iterator[bytes]:
+        """Yield the content of a file in chunks. Raises DamagedError."""
+        try:
+            with self._zip.open(self._infos[entry.number - 1]) as unpacked:
+                while chunk := unpacked.read(_CHUNK_BYTES):
+                    yield chunk
+        except (BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, zlib.error):
+            raise DamagedError from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+
+def _describe(infos: list[ZipInfo], limit: int) -> Iterator[Entry]:
+    unpacked = 0
+    for number, info in enumerate(infos, start=1):
+        # A file cannot have more bytes than its entry says: reading stops there.
+        unpacked += info.file_size
+        path = PurePosixPath(info.filename)
+        error = _find_error(info, path)
+        if error is None and unpacked > limit:
+            error = (
+                "too_large_unpacked",
+                f"The files of the archive have more than {limit} bytes when unpacked.",
+            )
+        shown = info.filename.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+        is_ignored = path.name in _IGNORED_NAMES or not _IGNORED_FOLDERS.isdisjoint(path.parts)
+        yield Entry(number, shown[:MAX_PATH], path.name, error, is_ignored)
+
+
+def _find_error(info: ZipInfo, path: PurePosixPath) -> tuple[str, str] | None:
+    if info.flag_bits & _ENCRYPTED:
+        return "password_protected", "The file is encrypted."
+    # zipfile cuts names at NUL.
+    is_drive = path.parts[:1] != () and path.parts[0].endswith(":")
+    is_unsafe = path.is_absolute() or ".." in path.parts or "\\" in info.filename or is_drive
+    if is_unsafe or "\x00" in info.orig_filename:
+        return UNREADABLE, "The path must be relative and must not contain `..`, `\\` or NUL."
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return UNREADABLE, "The file is a symbolic link."
+    if info.compress_type not in _METHODS:
+        return UNREADABLE, "The compression method is not supported; use deflate."
+    return None

@@ -1,0 +1,131 @@
+"""Read CSV with a header: one document in each row.
+
+The column `text` has the text, `name` and `external_id` are members of the document, and all other
+columns become its metadata. The delimiter is the most frequent one of the header.
+"""
+
+import csv
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+from app.engines.imports.lines import MAX_LINE_BYTES, read_lines
+from app.engines.imports.records import (
+    START,
+    TOO_LARGE,
+    UNREADABLE,
+    ImportFileError,
+    Position,
+    Record,
+)
+
+TEXT = "text"
+MEMBERS = (TEXT, "name", "external_id")
+"""The columns that are members of the document; the others are metadata."""
+DELIMITERS = ",;\t|"
+_MAX_HEADER_BYTES = 64 * 1024
+
+csv.field_size_limit(MAX_LINE_BYTES)
+
+
+class _Header(NamedTuple):
+    columns: list[str]
+    delimiter: str
+    end: int
+
+
+class _Lines(Iterator[str]):
+    """The lines that the CSV parser reads, with the offset after the last one."""
+
+    def __init__(self, file: BinaryIO, offset: int) -> None:
+        self._lines = read_lines(file, offset)
+        self.offset = offset
+        self.is_too_long = False
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.offset = line.end
+        if line.data is None:
+            self.is_too_long = True
+            return "\n"
+        # A row that is not UTF-8 has surrogates, which `_parse` finds.
+        return line.data.decode("utf-8", "surrogateescape")
+
+
+class CsvReader:
+    """The reader of `csv`."""
+
+    def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
+        """Yield the records of a file from `start`. Raises ImportFileError for a wrong header."""
+        header = _read_header(file)
+        offset, number = max(start.offset, header.end), start.number
+        for row, failure, end in _read_rows(file, offset, header.delimiter):
+            members, error = (None, failure) if failure else _parse(header.columns, row)
+            yield Record(number, members, error, end - offset, Position(end, number + 1))
+            offset, number = end, number + 1
+
+    def count(self, file: BinaryIO) -> int:
+        """Return the number of records in a file. Raises ImportFileError for a wrong header."""
+        header = _read_header(file)
+        return sum(1 for _ in _read_rows(file, header.end, header.delimiter))
+
+
+def _read_rows(
+    file: BinaryIO, offset: int, delimiter: str
+) -> Iterator[tuple[list[str], tuple[str, str] | None, int]]:
+    """Yield each row that is not blank, its error, and the offset after it."""
+    lines = _Lines(file, offset)
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        error = None
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as failure:
+            row, error = [], (UNREADABLE, f"Malformed CSV: {failure}.")
+        if lines.is_too_long:
+            lines.is_too_long = False
+            error = (TOO_LARGE, f"The row has a line of more than {MAX_LINE_BYTES} bytes.")
+        if row or error:
+            yield row, error, lines.offset
+
+
+def _read_header(file: BinaryIO) -> _Header:
+    line = next(read_lines(file, START.offset), None)
+    if line is None or line.data is None or len(line.data) > _MAX_HEADER_BYTES:
+        raise ImportFileError("The first line must have the names of the columns.")
+    try:
+        text = line.data.decode("utf-8-sig")
+        delimiter = max(DELIMITERS, key=text.count)
+        columns = [name.strip() for name in next(csv.reader([text], delimiter=delimiter), [])]
+    except UnicodeDecodeError:
+        raise ImportFileError("The first line is not valid UTF-8 text.") from None
+    except csv.Error as failure:
+        raise ImportFileError(f"The first line is malformed: {failure}.") from None
+    if TEXT not in columns:
+        raise ImportFileError("The first line must name the columns; the column `text` is missing.")
+    if "" in columns or len(set(columns)) != len(columns):
+        raise ImportFileError("Each column must have a name of its own.")
+    return _Header(columns, delimiter, line.end)
+
+
+def _parse(
+    columns: list[str], row: list[str]
+) -> tuple[dict[str, Any] | None, tuple[str, str] | None]:
+    if len(row) != len(columns):
+        message = f"The row has {len(row)} columns, but the first line has {len(columns)}."
+        return None, (UNREADABLE, message)
+    values = dict(zip(columns, row, strict=True))
+    if any(_has_surrogate(value) for value in row):
+        return None, (UNREADABLE, "The row is not valid UTF-8 text.")
+    members: dict[str, Any] = {
+        name: values[name] for name in MEMBERS if values.get(name) or name == TEXT
+    }
+    members["metadata"] = {
+        name: value for name, value in values.items() if name not in MEMBERS and value
+    }
+    return members, None
+
+
+def _has_surrogate(value: str) -> bool:
+    return not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value)

@@ -1,0 +1,28 @@
+"""Detect the format of an import file from its content and its name."""
+
+from app.engines.imports.csv_rows import DELIMITERS, TEXT
+
+_CSV_EXTENSIONS = (".csv", ".tsv")
+_ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
+_DOCUMENT_EXTENSIONS = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub", ".jar")
+"""Files that are ZIP archives, too, but one document each."""
+
+
+def detect_format(head: bytes, name: str) -> str | None:
+    """Return the id of the format, or None if it is not recognized.
+
+    `head` has the first kilobytes of the file. The content decides; the name only distinguishes CSV
+    from other text, and archives from documents that consist of one.
+    """
+    if head.startswith(_ZIP_SIGNATURES):
+        return None if name.lower().endswith(_DOCUMENT_EXTENSIONS) else "zip"
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"{"):
+        return "jsonl"
+    first = start.split(b"\n", 1)[0].decode("utf-8", "replace").strip()
+    columns = {first}
+    for delimiter in DELIMITERS:
+        columns |= {column.strip(' "') for column in first.split(delimiter)}
+    if TEXT in columns or name.lower().endswith(_CSV_EXTENSIONS):
+        return "csv"
+    return None

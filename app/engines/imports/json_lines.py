@@ -1,0 +1,46 @@
+"""Read JSON Lines: one object in each line. Blank lines are ignored."""
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import orjson
+
+from app.engines.imports.lines import MAX_LINE_BYTES, read_lines
+from app.engines.imports.records import START, TOO_LARGE, UNREADABLE, Position, Record
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class JsonLinesReader:
+    """The reader of `jsonl`."""
+
+    def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
+        """Yield the records of a file from `start`."""
+        offset, number = start
+        for line in read_lines(file, offset):
+            size, offset = line.end - offset, line.end
+            if line.data is not None and line.data.isspace():
+                continue
+            data = line.data
+            if data is not None and line.end == size:
+                data = data.removeprefix(_BOM)
+            members, error = _parse(data)
+            yield Record(number, members, error, size, Position(line.end, number + 1))
+            number += 1
+
+    def count(self, file: BinaryIO) -> int:
+        """Return the number of records in a file."""
+        lines = read_lines(file, START.offset)
+        return sum(line.data is None or not line.data.isspace() for line in lines)
+
+
+def _parse(data: bytes | None) -> tuple[dict[str, Any] | None, tuple[str, str] | None]:
+    if data is None:
+        return None, (TOO_LARGE, f"The line is longer than {MAX_LINE_BYTES} bytes.")
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError as failure:
+        return None, (UNREADABLE, f"Malformed JSON: {failure}")
+    if not isinstance(value, dict):
+        return None, (UNREADABLE, "The line must be a JSON object.")
+    return value, None

@@ -1,0 +1,39 @@
+"""Read lines of limited length from a file."""
+
+import io
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import BinaryIO, NamedTuple, cast
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+"""The maximum size of a line. The text of a document has at most 2,000,000 characters, which take
+12 MB as escapes of JSON."""
+_BUFFER = 1024 * 1024
+
+
+class Line(NamedTuple):
+    """A line with its line break, None if it is too long, and the offset of the next line."""
+
+    data: bytes | None
+    end: int
+
+
+def read_lines(file: BinaryIO, offset: int) -> Iterator[Line]:
+    """Yield the lines of a seekable file from `offset`; `file` must not be used otherwise."""
+    file.seek(offset)
+    # Files of object stores have no fast `readline`.
+    buffered = io.BufferedReader(cast("io.RawIOBase", file), _BUFFER)
+    try:
+        while data := buffered.readline(MAX_LINE_BYTES + 1):
+            offset += len(data)
+            if len(data) <= MAX_LINE_BYTES:
+                yield Line(data, offset)
+                continue
+            while data and not data.endswith(b"\n"):
+                data = buffered.readline(_BUFFER)
+                offset += len(data)
+            yield Line(None, offset)
+    finally:
+        # The owner of the file may have closed it before this generator ends.
+        with suppress(ValueError):
+            buffered.detach()

@@ -1,0 +1,1 @@
+"""Intake: imports of documents and labels, and the jobs that run them."""

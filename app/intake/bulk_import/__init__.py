@@ -1,0 +1,1 @@
+"""Bulk import: one file with many documents."""

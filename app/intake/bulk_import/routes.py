@@ -1,0 +1,35 @@
+"""Route of bulk import."""
+
+from typing import Any
+
+from app.intake.bulk_import import service
+from app.intake.bulk_import.schemas import ImportRecords, UploadRecords
+from app.intake.ingestion_jobs.models import IngestionJob as IngestionJobRow
+from app.intake.ingestion_jobs.schemas import IngestionJob
+from app.kit.api.blueprint import MIB, Blueprint
+from app.kit.principal import Caller
+
+blueprint = Blueprint("bulk-import", tag="artifacts", records="ingestion_jobs")
+
+
+@blueprint.post(
+    "/artifacts/bulk-import",
+    permission="artifacts:create",
+    limit="artifact_actions",
+    body=ImportRecords,
+    max_body=16 * MIB,
+    upload=UploadRecords,
+    returns=IngestionJob,
+    status=202,
+)
+def bulk_import_artifacts(caller: Caller, body: dict[str, Any]) -> IngestionJobRow:
+    """Import artifacts.
+
+    Queues an ingestion job that creates an artifact from each record of a file: JSON Lines with
+    the members `text`, `name`, `external_id`, `metadata`, `schema_id`, `priority` and `due_at`, or
+    CSV with a column `text`, whose other columns become metadata (except `name` and
+    `external_id`); or from each file of a ZIP archive. Content that the organization already has
+    is counted as duplicate. What cannot be imported becomes a failed item of the job; the rest is
+    imported.
+    """
+    return service.import_records(created_by=caller.user_id, **body)

@@ -1,0 +1,132 @@
+"""Accept files for import: recognize the format, store the file and create the job."""
+
+from pathlib import Path
+from typing import NamedTuple
+from uuid import UUID
+
+from app.documents.artifacts.names import check_name
+from app.engines.imports import detect_format
+from app.intake.bulk_import.queries import schema_exists
+from app.intake.ingestion_jobs import service as ingestion_jobs
+from app.intake.ingestion_jobs.models import IngestionJob
+from app.kit import capacity, container, errors, tenancy
+from app.kit.api.uploads import Upload
+from app.kit.errors import ApiError
+from app.kit.ids import uuid7
+from app.kit.storage import Staged, StorageFull, StorageUnavailable
+
+HEAD_BYTES = 64 * 1024
+_DEFAULT_NAME = "import"
+
+
+class _Request(NamedTuple):
+    name: str
+    format_id: str | None
+    schema_id: UUID | None
+    created_by: UUID | None
+
+
+@capacity.guard("upload")
+def import_records(
+    *,
+    file: Upload | None = None,
+    content: str | None = None,
+    name: str | None,
+    format_id: str | None,
+    schema_id: UUID | None,
+    created_by: UUID | None,
+) -> IngestionJob:
+    """Store a file, or its content, and create the job that imports it.
+
+    `name` is by default the name of the uploaded file. Raises 400 for an empty `file` or `content`,
+    an unknown `schema_id`, or a `format` that is not recognized; 422 on an invalid `name`; 503
+    while the disk is full or the storage is not available.
+    """
+    member = "content" if file is None else "file"
+    if not (content if file is None else file.staged.size):
+        raise errors.invalid("The file is empty.", member)
+    _check_schema(schema_id)
+    checked_name = _check_name(name or (file and file.name) or _DEFAULT_NAME)
+    request = _Request(checked_name, format_id, schema_id, created_by)
+    if file is not None:
+        return _create_job(file.staged, request)
+    assert content is not None
+    with container.current().storage.stage() as staged:
+        staged.write(content.encode())
+        return _create_job(staged, request)
+
+
+@capacity.guard("upload")
+def import_local_file(path: Path, *, format_id: str | None, schema_id: UUID | None) -> IngestionJob:
+    """Store a file of this machine, and create the job that imports it.
+
+    Raises the errors of `import_records`, and OSError if the file cannot be read.
+    """
+    _check_schema(schema_id)
+    request = _Request(_check_name(path.name), format_id, schema_id, None)
+    with path.open("rb") as file, container.current().storage.stage() as staged:
+        while chunk := file.read(HEAD_BYTES):
+            staged.write(chunk)
+        if not staged.size:
+            raise errors.invalid("The file is empty.", "file")
+        return _create_job(staged, request)
+
+
+def _check_schema(schema_id: UUID | None) -> None:
+    if schema_id is not None and not schema_exists(schema_id):
+        raise errors.invalid("This schema does not exist.", "schema_id")
+
+
+def _create_job(staged: Staged, request: _Request) -> IngestionJob:
+    job_id = uuid7()
+    key = ingestion_jobs.build_source_key(tenancy.current_organization_id(), job_id)
+    _store(staged, key)
+    schema_id = request.schema_id
+    try:
+        return ingestion_jobs.create_import(
+            job_id,
+            name=request.name,
+            format_id=request.format_id or _detect_format(key, request.name),
+            options={"schema_id": None if schema_id is None else str(schema_id)},
+            source_key=key,
+            size_bytes=staged.size,
+            created_by=request.created_by,
+        )
+    except ApiError:
+        container.current().storage.delete(key)
+        raise
+
+
+def _check_name(name: str) -> str:
+    try:
+        return check_name(name)
+    except ValueError as error:
+        raise errors.unprocessable("name", str(error)) from None
+
+
+def _store(staged: Staged, key: str) -> None:
+    try:
+        staged.promote(key)
+    except StorageFull:
+        raise
+    except StorageUnavailable as failure:
+        raise _build_unavailable_error() from failure
+
+
+def _detect_format(key: str, name: str) -> str:
+    try:
+        head = b"".join(container.current().storage.stream(key, 0, HEAD_BYTES))
+    except StorageUnavailable as failure:
+        raise _build_unavailable_error() from failure
+    format_id = detect_format(head, name)
+    if format_id is None:
+        raise errors.invalid("The format is not recognized. Send it as `format`.", "format")
+    return format_id
+
+
+def _build_unavailable_error() -> ApiError:
+    return ApiError(
+        "service_unavailable",
+        "The file storage is not available. Try again shortly.",
+        headers={"Retry-After": "5"},
+    )

@@ -1,0 +1,127 @@
+"""Build documents from the members of imported records, by the rules of the API."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Any
+from uuid import UUID
+
+from app.documents.artifacts.member_rules import MAX_TEXT, check_metadata
+from app.documents.artifacts.names import MAX_NAME, check_name
+from app.documents.artifacts.service import NewText
+
+MAX_EXTERNAL_ID = 255
+MAX_PRIORITY = 100
+_NUMBER_LENGTH = 12
+
+
+class MemberError(Exception):
+    """A member of a record breaks a rule; the message names it."""
+
+
+def build_document(
+    members: Mapping[str, Any], *, file_name: str, number: int, schema_id: UUID | None
+) -> NewText:
+    """Return the document of a record.
+
+    Its name is by default the name of the file and the number of the record. `schema_id` is the
+    schema of records that name none. Raises MemberError.
+    """
+    unknown = next((name for name in members if name not in _CHECKS), None)
+    if unknown is not None:
+        raise MemberError(f"`{_shorten(unknown)}`: Unknown member.")
+    if members.get("text") is None:
+        raise MemberError("`text`: Missing data for required member.")
+    checked: dict[str, Any] = {"name": build_name(file_name, number), "schema_id": schema_id}
+    for name, value in members.items():
+        if value is None:
+            continue
+        try:
+            checked[name] = _CHECKS[name](value)
+        except ValueError as error:
+            raise MemberError(f"`{name}`: {error}") from None
+    return NewText(**checked)
+
+
+def build_name(file_name: str, number: int) -> str:
+    """Return the default name of a document: that of its file with the number of the record."""
+    path = PurePosixPath(file_name)
+    stem = path.stem[: MAX_NAME - _NUMBER_LENGTH - len(".txt")]
+    return f"{stem}-{number}.txt"
+
+
+def _shorten(name: str) -> str:
+    return check_storable(name[:64], replace=True)
+
+
+def check_storable(text: str, *, replace: bool = False) -> str:
+    """Return a text without NUL, which PostgreSQL cannot store. Raises ValueError."""
+    if "\x00" in text:
+        if replace:
+            return text.replace("\x00", "\ufffd")
+        raise ValueError("NUL characters are not allowed.")
+    return text
+
+
+def _check_text(value: object, most: int = MAX_TEXT) -> str:
+    if not isinstance(value, str):
+        raise ValueError("Not a valid string.")  # noqa: TRY004 - reported as the record's error
+    if len(value) > most:
+        raise ValueError(f"Longer than maximum length {most}.")
+    return check_storable(value)
+
+
+def _check_name(value: object) -> str:
+    return check_name(_check_text(value, MAX_NAME))
+
+
+def _check_external_id(value: object) -> str:
+    return _check_text(value, MAX_EXTERNAL_ID)
+
+
+def _check_metadata(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("Not a valid object.")  # noqa: TRY004 - as above
+    for text in (*value, *value.values()):
+        if isinstance(text, str):
+            check_storable(text)
+    return check_metadata(value)
+
+
+def _check_priority(value: object) -> int:
+    if type(value) is not int or not 0 <= value <= MAX_PRIORITY:
+        raise ValueError(f"Must be an integer from 0 to {MAX_PRIORITY}.")
+    return value
+
+
+def _check_schema_id(value: object) -> UUID:
+    try:
+        return UUID(_check_text(value, 36))
+    except ValueError:
+        raise ValueError("Not a valid UUID.") from None
+
+
+def _check_due_at(value: object) -> datetime:
+    text = _check_text(value, 64)
+    try:
+        at = datetime.fromisoformat(text.replace("z", "Z"))
+    except ValueError:
+        raise ValueError("Not a valid time, such as 2026-01-31T09:30:00Z.") from None
+    if at.tzinfo is None:
+        raise ValueError("Must carry a time zone, as in 2026-01-31T09:30:00Z.")
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("Not a valid time, such as 2026-01-31T09:30:00Z.") from None
+
+
+_CHECKS: Mapping[str, Callable[[object], object]] = {
+    "text": _check_text,
+    "name": _check_name,
+    "external_id": _check_external_id,
+    "metadata": _check_metadata,
+    "schema_id": _check_schema_id,
+    "priority": _check_priority,
+    "due_at": _check_due_at,
+}
+"""The members of a record. Null is the same as an absent member."""

@@ -1,0 +1,1 @@
+"""Ingestion jobs: runs that bring documents in, with their items."""

@@ -1,0 +1,43 @@
+"""Jobs of ingestion jobs: follow the parsing of their documents, and delete uploaded files."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from app.intake.ingestion_jobs import emitted_events, service
+from app.kit import db, jobs
+from app.kit.jobs import Job
+
+EXPIRE_EVERY = 600
+SWEEP_EVERY = 86_400
+SETTLE_EVERY = timedelta(seconds=2)
+
+
+@jobs.handler("ingestion_jobs.settle", listens=(emitted_events.READ, emitted_events.ENDED))
+def settle(job: Job) -> None:
+    """Store which documents were parsed, again and again until none is being parsed."""
+    data: dict[str, Any] = job.args["data"]
+    if service.settle(UUID(data["job_id"])):
+        jobs.enqueue(
+            "ingestion_jobs.settle",
+            {"data": data},
+            organization_id=job.organization_id,
+            due_at=db.utc_now() + SETTLE_EVERY,
+        )
+
+
+@jobs.handler("ingestion_jobs.expire", queue="maintenance", resumable=True)
+def delete_expired_files(job: Job) -> None:
+    """Delete uploaded files a week after their jobs have ended."""
+    while service.delete_expired_files():
+        job.checkpoint()
+
+
+@jobs.handler("ingestion_jobs.sweep", queue="maintenance")
+def sweep_files(job: Job) -> None:
+    """Delete uploaded files that belong to no job."""
+    service.delete_stray_files(job.checkpoint)
+
+
+jobs.periodic("ingestion_jobs.expire", every=EXPIRE_EVERY)
+jobs.periodic("ingestion_jobs.sweep", every=SWEEP_EVERY)

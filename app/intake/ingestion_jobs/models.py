@@ -1,0 +1,105 @@
+"""Models of ingestion jobs and their items."""
+
+from datetime import datetime
+from math import ceil
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, ForeignKey, ForeignKeyConstraint, Index, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.intake.ingestion_jobs.statuses import JobStatus
+from app.kit import db
+from app.kit.tenancy import TenantModel
+
+COUNTS = ("found", "created", "duplicate", "skipped", "failed")
+"""The counts of a job, in the order of the API; all but the first are outcomes of its items."""
+
+
+class IngestionJob(TenantModel, db.Record, db.Base):
+    """A run that brings documents in.
+
+    The uploaded file is in the storage under `source_key`, which is null once it is deleted. The
+    next batch starts at the byte `next_offset` of the file, with the document `next_number`.
+    Documents below `retried_until` were handled by an earlier run; only those that failed are
+    tried again.
+    """
+
+    __tablename__ = "ingestion_jobs"
+    __table_args__ = (
+        Index("ix_ingestion_jobs_list", "organization_id", "created_at", "id"),
+        Index("ix_ingestion_jobs_status", "organization_id", "status", "created_at", "id"),
+        Index(
+            "ix_ingestion_jobs_sources",
+            "finished_at",
+            postgresql_where=text("source_key IS NOT NULL"),
+        ),
+    )
+
+    kind: Mapped[str]
+    name: Mapped[str]
+    format: Mapped[str | None]
+    options: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    connector_id: Mapped[UUID | None]
+    status: Mapped[str] = mapped_column(default=JobStatus.QUEUED.value)
+    total: Mapped[int | None]
+    found: Mapped[int] = mapped_column(default=0)
+    created: Mapped[int] = mapped_column(default=0)
+    duplicate: Mapped[int] = mapped_column(default=0)
+    skipped: Mapped[int] = mapped_column(default=0)
+    failed: Mapped[int] = mapped_column(default=0)
+    size_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    source_key: Mapped[str | None]
+    next_offset: Mapped[int] = mapped_column(BigInteger, default=0)
+    next_number: Mapped[int] = mapped_column(default=1)
+    retried_until: Mapped[int] = mapped_column(default=1)
+    error: Mapped[dict[str, Any] | None]
+    created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of documents found, and of those with each outcome."""
+        return {name: getattr(self, name) for name in COUNTS}
+
+    @property
+    def progress(self) -> dict[str, Any]:
+        """Return the number of handled documents, their total, the rate and the seconds left."""
+        done, total = self.next_number - 1, self.total
+        rate = eta = None
+        if self.started_at is not None and done:
+            # While the job runs, `updated_at` is the time of its latest batch.
+            seconds = ((self.finished_at or self.updated_at) - self.started_at).total_seconds()
+            if seconds > 0:
+                rate = round(done / seconds, 1)
+                if total is not None and self.status == JobStatus.RUNNING:
+                    eta = ceil(max(0, total - done) * seconds / done)
+        return {"done": done, "total": total, "rate_per_second": rate, "eta_seconds": eta}
+
+
+class IngestionItem(TenantModel, db.Base):
+    """The outcome of one document of a job.
+
+    `number` is its position in the source, beginning with 1. `artifact_id` is the document that was
+    created, or the one with the same content; it is kept when that document is deleted.
+    """
+
+    __tablename__ = "ingestion_items"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "job_id"],
+            ["ingestion_jobs.organization_id", "ingestion_jobs.id"],
+            ondelete="CASCADE",
+        ),
+        Index("ix_ingestion_items_status", "organization_id", "job_id", "status", "number"),
+    )
+
+    job_id: Mapped[UUID] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    uri: Mapped[str]
+    status: Mapped[str]
+    artifact_id: Mapped[UUID | None]
+    error: Mapped[dict[str, Any] | None]
+    seconds: Mapped[float]
+    created_at: Mapped[datetime] = mapped_column(default=db.utc_now)

@@ -1,0 +1,197 @@
+"""SQL queries that read and lock ingestion jobs and their items."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+import orjson
+from sqlalchemy import ColumnElement, func, select, text
+
+from app.identity.organizations.models import Organization
+from app.intake.ingestion_jobs.models import COUNTS, IngestionItem, IngestionJob
+from app.intake.ingestion_jobs.statuses import ItemStatus
+from app.kit import db, tenancy
+from app.kit.pagination import Page, PageRequest, paginate, within
+
+# A retry replaces the failed item of an earlier run.
+_SAVE_ITEMS = text(
+    """
+    INSERT INTO ingestion_items
+        (organization_id, job_id, number, uri, status, artifact_id, error, seconds, created_at)
+    SELECT :organization_id, :job_id, number, uri, status, artifact_id, error, seconds, now()
+    FROM json_to_recordset(CAST(:items AS json)) AS item
+        (number int, uri text, status text, artifact_id uuid, error jsonb, seconds float8)
+    ON CONFLICT (organization_id, job_id, number) DO UPDATE SET
+        status = excluded.status, artifact_id = excluded.artifact_id, error = excluded.error,
+        seconds = excluded.seconds
+    """
+)
+# A document that waits for the routing rules has been parsed. One that was deleted meanwhile had
+# been created.
+_SETTLE_ITEMS = text(
+    """
+    WITH settled AS (
+        UPDATE ingestion_items item SET
+            status = CASE WHEN parsed.status = 'failed' THEN 'failed' ELSE 'created' END,
+            error = CASE WHEN parsed.status = 'failed' THEN parsed.failure END
+        FROM ingestion_items pending
+        LEFT JOIN artifacts parsed ON parsed.organization_id = pending.organization_id
+         AND parsed.id = pending.artifact_id
+        WHERE pending.organization_id = :organization_id AND pending.job_id = :job_id
+          AND pending.status = 'processing'
+          AND (parsed.status IS DISTINCT FROM 'processing' OR parsed.routing_since IS NOT NULL)
+          AND item.organization_id = pending.organization_id AND item.job_id = pending.job_id
+          AND item.number = pending.number
+        RETURNING item.status
+    )
+    SELECT count(*) FILTER (WHERE status = 'created'), count(*) FILTER (WHERE status = 'failed')
+    FROM settled
+    """
+)
+
+
+class ItemRow(NamedTuple):
+    """The outcome of a document, as it is stored; `error` is {code, message}."""
+
+    number: int
+    uri: str
+    status: str
+    artifact_id: UUID | None
+    error: dict[str, str] | None
+    seconds: float
+
+
+def get(job_id: UUID) -> IngestionJob | None:
+    """Return a job, or None if it does not exist."""
+    return db.session().scalars(select(IngestionJob).where(IngestionJob.id == job_id)).first()
+
+
+def lock(job_id: UUID) -> IngestionJob | None:
+    """Return a job, locked until the transaction ends."""
+    statement = select(IngestionJob).where(IngestionJob.id == job_id).with_for_update()
+    return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
+
+
+def list_jobs(
+    page: PageRequest,
+    *,
+    status: Sequence[str] = (),
+    kind: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """Return a page of jobs."""
+    conditions = within(IngestionJob.created_at, created_after, created_before)
+    if status:
+        conditions.append(IngestionJob.status.in_(status))
+    if kind is not None:
+        conditions.append(IngestionJob.kind == kind)
+    statement = select(IngestionJob).where(*conditions)
+    sorts = {"created_at": IngestionJob.created_at}
+    return paginate(statement, page, sorts=sorts, unique=IngestionJob.id)
+
+
+def list_items(
+    job: IngestionJob,
+    page: PageRequest,
+    *,
+    status: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """Return a page of the items of a job."""
+    item = IngestionItem
+    conditions: list[ColumnElement[bool]] = [item.job_id == job.id]
+    conditions += within(item.created_at, created_after, created_before)
+    if status is not None:
+        conditions.append(item.status == status)
+    # The job has counts of its items, so that a long list need not be counted.
+    is_counted = created_after is None and created_before is None
+    total = _build_total(job, status) if is_counted else None
+    return paginate(
+        select(item).where(*conditions),
+        page,
+        sorts={"number": item.number},
+        unique=item.number,
+        total=total,
+    )
+
+
+def _build_total(job: IngestionJob, status: str | None) -> ColumnElement[int]:
+    total: ColumnElement[int]
+    if status == ItemStatus.PROCESSING:
+        ended: list[ColumnElement[int]] = [getattr(IngestionJob, name) for name in COUNTS[1:]]
+        total = IngestionJob.found - sum(ended[1:], start=ended[0])
+    else:
+        total = getattr(IngestionJob, status or "found")
+    where = (
+        IngestionJob.organization_id == tenancy.current_organization_id(),
+        IngestionJob.id == job.id,
+    )
+    return select(total).where(*where).scalar_subquery()
+
+
+def save_items(job_id: UUID, items: Sequence[ItemRow]) -> None:
+    """Store the outcomes of documents; a retry replaces those of an earlier run."""
+    if not items:
+        return
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "job_id": job_id,
+        "items": orjson.dumps([item._asdict() for item in items]).decode(),
+    }
+    db.session().execute(_SAVE_ITEMS, values)
+
+
+def find_failed(job_id: UUID, first: int, last: int) -> set[int]:
+    """Return the numbers from `first` to `last` whose documents failed."""
+    statement = select(IngestionItem.number).where(
+        IngestionItem.job_id == job_id,
+        IngestionItem.status == ItemStatus.FAILED,
+        IngestionItem.number.between(first, last),
+    )
+    return set(db.session().scalars(statement))
+
+
+def settle_items(job_id: UUID) -> tuple[int, int]:
+    """Store the outcomes of documents that have been parsed.
+
+    Returns how many were created, and how many failed.
+    """
+    values = {"organization_id": tenancy.current_organization_id(), "job_id": job_id}
+    created, failed = db.session().execute(_SETTLE_ITEMS, values).one()
+    return int(created), int(failed)
+
+
+def has_processing(job_id: UUID) -> bool:
+    """Return whether documents of a job are still being parsed."""
+    statement = select(IngestionItem.number).where(
+        IngestionItem.job_id == job_id, IngestionItem.status == ItemStatus.PROCESSING
+    )
+    return db.session().execute(statement.limit(1)).first() is not None
+
+
+def list_organizations() -> list[UUID]:
+    """Return the ids of all organizations."""
+    return list(db.session().scalars(select(Organization.id).order_by(Organization.id)))
+
+
+def find_source_keys(keys: Collection[str]) -> set[str]:
+    """Return those of the storage keys that belong to jobs."""
+    statement = select(IngestionJob.source_key).where(IngestionJob.source_key.in_(list(keys)))
+    return {key for key in db.session().scalars(statement) if key is not None}
+
+
+def lock_expired(retention: timedelta, limit: int) -> list[IngestionJob]:
+    """Lock and return jobs of any organization that ended more than `retention` ago with a file."""
+    statement = (
+        select(IngestionJob)
+        .where(
+            IngestionJob.source_key.is_not(None), IngestionJob.finished_at < func.now() - retention
+        )
+        .order_by(IngestionJob.finished_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    return list(db.session().execute(statement).scalars())

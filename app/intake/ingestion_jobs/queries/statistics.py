@@ -1,0 +1,39 @@
+"""SQL queries of the statistics of ingestion jobs."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+
+_STATISTICS = text(
+    """
+    WITH chosen AS (
+        SELECT kind, connector_id, found, created, duplicate, skipped, failed, status,
+               CAST(created_at AT TIME ZONE 'UTC' AS date) AS day,
+               extract(epoch FROM coalesce(finished_at, updated_at) - started_at) AS seconds
+        FROM ingestion_jobs
+        WHERE organization_id = :organization_id
+          AND created_at >= :created_after AND created_at < :created_before
+    )
+    SELECT day, kind, connector_id, grouping(day) = 0 AS is_day, grouping(kind) = 0 AS is_kind,
+           grouping(connector_id) = 0 AS is_connector,
+           count(*) AS jobs, count(*) FILTER (WHERE status = 'failed') AS failed_jobs,
+           coalesce(sum(found), 0) AS found, coalesce(sum(created), 0) AS created,
+           coalesce(sum(duplicate), 0) AS duplicate, coalesce(sum(skipped), 0) AS skipped,
+           coalesce(sum(failed), 0) AS failed, coalesce(sum(seconds), 0) AS seconds
+    FROM chosen GROUP BY GROUPING SETS ((), (day), (kind), (connector_id))
+    ORDER BY day, kind, connector_id
+    """
+)
+
+
+def read_statistics(created_after: datetime, created_before: datetime) -> list[dict[str, Any]]:
+    """Return the sums of the jobs of a period: in total, by day, by kind and by connector."""
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "created_after": created_after,
+        "created_before": created_before,
+    }
+    return [dict(row) for row in db.session().execute(_STATISTICS, values).mappings()]

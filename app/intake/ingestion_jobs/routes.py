@@ -1,0 +1,95 @@
+"""Routes of ingestion jobs."""
+
+from typing import Any
+from uuid import UUID
+
+from app.intake.ingestion_jobs import models, schemas, service
+from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
+from app.kit.principal import Caller
+
+blueprint = Blueprint("ingestion-jobs", description="Runs that bring documents in.")
+
+
+@blueprint.get(
+    "/ingestion-jobs",
+    permission="ingestion_jobs:read",
+    query=Listing(sorts=("-created_at",), filters=schemas.IngestionJobFilters),
+    returns=schemas.IngestionJob,
+)
+def list_ingestion_jobs(caller: Caller, query: dict[str, Any]) -> Page:
+    """List ingestion jobs.
+
+    Returns jobs with their progress, optionally filtered by status, kind and time of creation.
+    """
+    return service.list_jobs(**query)
+
+
+@blueprint.get(
+    "/ingestion-jobs/{job_id}", permission="ingestion_jobs:read", returns=schemas.IngestionJob
+)
+def get_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
+    """Get an ingestion job.
+
+    Returns one job with its status, progress, counts, rate and remaining time.
+    """
+    return service.get(job_id)
+
+
+@blueprint.get(
+    "/ingestion-jobs/{job_id}/items",
+    permission="ingestion_jobs:read",
+    query=Listing(sorts=("number",), filters=schemas.IngestionItemFilters),
+    returns=schemas.IngestionItem,
+)
+def list_ingestion_items(caller: Caller, job_id: UUID, query: dict[str, Any]) -> Page:
+    """List the items of an ingestion job.
+
+    Returns the outcome of each document: the artifact that it became, or the reason why not.
+    """
+    return service.list_items(job_id, **query)
+
+
+@blueprint.post(
+    "/ingestion-jobs/{job_id}/cancel",
+    permission="ingestion_jobs:manage",
+    returns=schemas.IngestionJob,
+)
+def cancel_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
+    """Cancel an ingestion job.
+
+    Stops a queued or running job after the document, or the batch of texts, in hand. Documents
+    that it created stay. A job that has ended is refused with 409 conflict and details.state.
+    """
+    return service.cancel(job_id)
+
+
+@blueprint.post(
+    "/ingestion-jobs/{job_id}/retry",
+    permission="ingestion_jobs:manage",
+    returns=schemas.IngestionJob,
+    status=202,
+)
+def retry_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
+    """Retry an ingestion job.
+
+    Queues the failed documents of a job again, and those that a failed job did not reach. Other
+    jobs are refused with 409 conflict and details.state. The uploaded file is kept for a week
+    after a job has ended; later requests are refused with details.missing.
+    """
+    return service.retry(job_id)
+
+
+@blueprint.get(
+    "/ingestion-jobs/stats",
+    permission="ingestion_jobs:read",
+    query=schemas.IngestionStatsQuery,
+    returns=schemas.IngestionStats,
+)
+def get_ingestion_stats(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
+    """Get ingestion statistics.
+
+    Returns counts and speed of the jobs that were created in a period, in total, by day, by kind
+    and by connector.
+    """
+    return service.get_stats(**query)

@@ -1,0 +1,44 @@
+"""Ingestion jobs: create, read, run, cancel and retry them. Other features call these."""
+
+from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.service.cleaning import (
+    build_source_key,
+    delete_expired_files,
+    delete_stray_files,
+)
+from app.intake.ingestion_jobs.service.reading import get, get_stats, list_items, list_jobs
+from app.intake.ingestion_jobs.service.requests import cancel, create_import, retry
+from app.intake.ingestion_jobs.service.running import (
+    begin_batch,
+    fail,
+    fail_after_attempts,
+    finish,
+    record_batch,
+    reopen,
+    set_total,
+    settle,
+    start,
+)
+
+__all__ = [
+    "ItemRow",
+    "begin_batch",
+    "build_source_key",
+    "cancel",
+    "create_import",
+    "delete_expired_files",
+    "delete_stray_files",
+    "fail",
+    "fail_after_attempts",
+    "finish",
+    "get",
+    "get_stats",
+    "list_items",
+    "list_jobs",
+    "record_batch",
+    "reopen",
+    "retry",
+    "set_total",
+    "settle",
+    "start",
+]

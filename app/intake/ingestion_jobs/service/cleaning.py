@@ -1,0 +1,61 @@
+"""Store uploaded files for ingestion jobs, and delete them."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from uuid import UUID
+
+from app.intake.ingestion_jobs.queries import records
+from app.kit import container, db, tenancy
+
+RETENTION = timedelta(days=7)
+"""How long an uploaded file is kept after its job has ended, for retries."""
+STRAY_AFTER = timedelta(hours=1)
+"""A younger file may belong to a request that has not committed yet."""
+_BATCH = 100
+
+
+def build_source_key(organization_id: UUID, job_id: UUID) -> str:
+    """Return the storage key of the uploaded file of a job."""
+    return f"{_build_folder(organization_id)}/{job_id}"
+
+
+def _build_folder(organization_id: UUID) -> str:
+    return f"organizations/{organization_id}/imports"
+
+
+def delete_expired_files() -> int:
+    """Delete a batch of uploaded files of any organization, and return how many."""
+    batch = records.lock_expired(RETENTION, _BATCH)
+    for job in batch:
+        assert job.source_key is not None
+        container.current().storage.delete(job.source_key)
+        job.source_key = None
+    return len(batch)
+
+
+def delete_stray_files(checkpoint: Callable[[], None]) -> int:
+    """Delete uploaded files of any organization that belong to no job, and return how many.
+
+    A process that is killed before it has committed a new job leaves one. `checkpoint` ends the
+    transaction after each organization.
+    """
+    deleted = 0
+    for organization_id in records.list_organizations():
+        deleted += _delete_stray_files_of(organization_id)
+        checkpoint()
+    return deleted
+
+
+def _delete_stray_files_of(organization_id: UUID) -> int:
+    store = container.current().storage
+    oldest = db.utc_now() - STRAY_AFTER
+    keys = {
+        entry.key for entry in store.list(_build_folder(organization_id)) if entry.modified < oldest
+    }
+    if not keys:
+        return 0
+    with tenancy.organization(organization_id):
+        stray = keys - records.find_source_keys(keys)
+    for key in stray:
+        store.delete(key)
+    return len(stray)

@@ -1,0 +1,70 @@
+"""Read ingestion jobs, their items and their statistics."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from app.intake.ingestion_jobs.models import COUNTS, IngestionJob
+from app.intake.ingestion_jobs.queries import records, statistics
+from app.kit import db, errors
+from app.kit.pagination import Page, PageRequest
+
+DEFAULT_PERIOD = timedelta(days=30)
+"""The period of the statistics if the request names no start."""
+MAX_PERIOD = timedelta(days=366)
+
+list_jobs = records.list_jobs
+
+
+def get(job_id: UUID) -> IngestionJob:
+    """Return a job. Raises 404."""
+    job = records.get(job_id)
+    if job is None:
+        raise errors.not_found()
+    return job
+
+
+def list_items(job_id: UUID, page: PageRequest, **filters: Any) -> Page:
+    """Return a page of the items of a job. Raises 404."""
+    return records.list_items(get(job_id), page, **filters)
+
+
+def get_stats(
+    created_after: datetime | None = None, created_before: datetime | None = None
+) -> dict[str, Any]:
+    """Return the sums of the jobs that were created in a period, at most 366 days.
+
+    The period ends now and has 30 days by default. Raises 400 on `created_before` if it ends before
+    it starts, on `created_after` if it is too long.
+    """
+    end = created_before or db.utc_now()
+    start = created_after or end - DEFAULT_PERIOD
+    if start >= end:
+        message = "The end of the period must be after its start."
+        raise errors.invalid(message, "created_before" if created_before else "created_after")
+    if end - start > MAX_PERIOD:
+        raise errors.invalid("The period must have at most 366 days.", "created_after")
+    rows = statistics.read_statistics(start, end)
+    total = next(r for r in rows if not (r["is_day"] or r["is_kind"] or r["is_connector"]))
+    return {
+        "created_after": start,
+        "created_before": end,
+        **_build_sums(total),
+        "by_day": [{"date": r["day"], **_build_sums(r)} for r in rows if r["is_day"]],
+        "by_kind": [{"kind": r["kind"], **_build_sums(r)} for r in rows if r["is_kind"]],
+        "by_connector": [
+            {"connector_id": r["connector_id"], **_build_sums(r)} for r in rows if r["is_connector"]
+        ],
+    }
+
+
+def _build_sums(row: dict[str, Any]) -> dict[str, Any]:
+    seconds = float(row["seconds"])
+    handled = sum(int(row[name]) for name in COUNTS[1:])
+    return {
+        "jobs": row["jobs"],
+        "failed_jobs": row["failed_jobs"],
+        "counts": {name: int(row[name]) for name in COUNTS},
+        "seconds": round(seconds, 3),
+        "rate_per_second": round(handled / seconds, 1) if seconds > 0 else None,
+    }

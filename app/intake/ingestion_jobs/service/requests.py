@@ -1,0 +1,91 @@
+"""Create, cancel and retry ingestion jobs."""
+
+from typing import Any
+from uuid import UUID
+
+from app.intake.ingestion_jobs import emitted_events
+from app.intake.ingestion_jobs.emitted_events import JobPayload
+from app.intake.ingestion_jobs.models import IngestionJob
+from app.intake.ingestion_jobs.queries import records
+from app.intake.ingestion_jobs.service.running import change_status, end
+from app.intake.ingestion_jobs.statuses import TRANSITIONS, JobKind, JobStatus
+from app.kit import db, errors, events
+
+
+def create_import(
+    job_id: UUID,
+    *,
+    name: str,
+    format_id: str,
+    options: dict[str, Any],
+    source_key: str,
+    size_bytes: int,
+    created_by: UUID | None,
+) -> IngestionJob:
+    """Create a job that imports the stored file `source_key`, and emit `ingestion_job.requested`.
+
+    `options` is JSON. `name` is the name of the uploaded file.
+    """
+    job = IngestionJob(
+        id=job_id,
+        kind=JobKind.IMPORT.value,
+        name=name,
+        format=format_id,
+        options=options,
+        source_key=source_key,
+        size_bytes=size_bytes,
+        created_by=created_by,
+    )
+    db.session().add(job)
+    _emit_requested(job)
+    return job
+
+
+def cancel(job_id: UUID) -> IngestionJob:
+    """Cancel a job that is queued or runs; it stops after the batch in hand.
+
+    Documents that were created stay. Raises 404, and 409 `conflict` with `details.state`.
+    """
+    job = _lock(job_id, JobStatus.CANCELLED, "cancelled")
+    change_status(job, JobStatus.CANCELLED)
+    end(job)
+    return job
+
+
+def retry(job_id: UUID) -> IngestionJob:
+    """Queue an ended job again: its failed documents, and those that it did not reach.
+
+    Raises 404, and 409 `conflict` with `details.state` if it cannot be retried, or with
+    `details.missing` if the uploaded file has been deleted.
+    """
+    job = _lock(job_id, JobStatus.QUEUED, "retried")
+    if job.source_key is None:
+        raise errors.conflict(
+            "The uploaded file was deleted a week after the job ended. Import it again.",
+            missing="file",
+        )
+    restart(job)
+    _emit_requested(job)
+    return job
+
+
+def restart(job: IngestionJob) -> None:
+    """Queue an ended job from the start of its file; only failed documents are handled again."""
+    change_status(job, JobStatus.QUEUED)
+    job.retried_until = max(job.retried_until, job.next_number)
+    job.next_offset, job.next_number = 0, 1
+    job.error = job.started_at = job.finished_at = None
+
+
+def _lock(job_id: UUID, status: JobStatus, verb: str) -> IngestionJob:
+    job = records.lock(job_id)
+    if job is None:
+        raise errors.not_found()
+    if status not in TRANSITIONS[JobStatus(job.status)]:
+        raise errors.conflict(f"The job is {job.status}; it cannot be {verb}.", state=job.status)
+    return job
+
+
+def _emit_requested(job: IngestionJob) -> None:
+    payload: JobPayload = {"job_id": job.id, "kind": job.kind}
+    events.emit(emitted_events.REQUESTED, payload)

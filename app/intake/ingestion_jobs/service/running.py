@@ -1,0 +1,162 @@
+"""Run ingestion jobs: start, record batches, and end.
+
+Each batch is one transaction, which stores the created documents, their items, and where the next
+batch starts. A run that is killed continues there, so that no document is created twice.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from uuid import UUID
+
+from app.intake.ingestion_jobs import emitted_events
+from app.intake.ingestion_jobs.emitted_events import EndedPayload, JobPayload
+from app.intake.ingestion_jobs.models import IngestionJob
+from app.intake.ingestion_jobs.queries import records
+from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.statuses import TRANSITIONS, ItemStatus, JobStatus
+from app.kit import db, events
+
+_STORAGE_FAILURE = ("service_unavailable", "The uploaded file could not be read.")
+_FAILURES = {
+    **dict.fromkeys(("StorageUnavailable", "StorageFull"), _STORAGE_FAILURE),
+    "NotStored": ("content_missing", "The uploaded file is missing from the storage."),
+}
+_UNKNOWN_FAILURE = ("internal_error", "The job failed after several attempts.")
+
+
+def change_status(job: IngestionJob, status: JobStatus) -> bool:
+    """Change the status of a locked job; return False if its current status forbids that."""
+    if status not in TRANSITIONS[JobStatus(job.status)]:
+        return False
+    job.status = status.value
+    return True
+
+
+def start(job_id: UUID) -> IngestionJob | None:
+    """Mark a job as running, and return it; None if it has ended."""
+    job = records.lock(job_id)
+    if job is None or not change_status(job, JobStatus.RUNNING):
+        return None
+    job.started_at = job.started_at or db.utc_now()
+    return job
+
+
+def set_total(job_id: UUID, total: int) -> bool:
+    """Store how many documents a job will handle; return False if it does not run any more."""
+    job = _lock_running(job_id)
+    if job is not None:
+        job.total = total
+    return job is not None
+
+
+def begin_batch(job_id: UUID, first: int, last: int) -> set[int] | None:
+    """Lock a job, and return which documents from `first` to `last` a run must handle.
+
+    These are all new ones, and those that failed in an earlier run. Returns None if the job does
+    not run any more, or another run has handled the batch.
+    """
+    job = _lock_running(job_id)
+    if job is None or job.next_number != first:
+        return None
+    numbers = set(range(max(first, job.retried_until), last + 1))
+    if first < job.retried_until:
+        numbers |= records.find_failed(job_id, first, min(last, job.retried_until - 1))
+    return numbers
+
+
+def record_batch(job: IngestionJob, items: Sequence[ItemRow], *, offset: int, number: int) -> None:
+    """Store the outcomes of a batch of a locked job, and where the next one starts."""
+    retried = sum(item.number < job.retried_until for item in items)
+    outcomes = Counter(item.status for item in items)
+    # Documents that are tried again were counted as failed.
+    job.found += len(items) - retried
+    job.created += outcomes[ItemStatus.CREATED]
+    job.duplicate += outcomes[ItemStatus.DUPLICATE]
+    job.skipped += outcomes[ItemStatus.SKIPPED]
+    job.failed += outcomes[ItemStatus.FAILED] - retried
+    job.next_offset, job.next_number = offset, number
+    job.updated_at = db.utc_now()
+    records.save_items(job.id, items)
+
+
+def finish(job_id: UUID) -> None:
+    """Complete a job whose source was read to its end.
+
+    While documents are still being parsed, it goes on running; emits `ingestion_job.read` then, so
+    that `settle` completes it.
+    """
+    job = _lock_running(job_id)
+    if job is None:
+        return
+    job.total = job.next_number - 1
+    if records.has_processing(job_id):
+        payload: JobPayload = {"job_id": job.id, "kind": job.kind}
+        events.emit(emitted_events.READ, payload)
+    else:
+        _complete(job)
+
+
+def settle(job_id: UUID) -> bool:
+    """Store the outcomes of documents that have been parsed, and complete a job that was read.
+
+    Returns whether to call it again later, because documents are still being parsed.
+    """
+    job = records.lock(job_id)
+    if job is None or job.status == JobStatus.QUEUED:
+        return False
+    created, failed = records.settle_items(job_id)
+    job.created += created
+    job.failed += failed
+    is_read = job.total is not None and job.next_number > job.total
+    if records.has_processing(job_id):
+        return is_read or job.status != JobStatus.RUNNING
+    if is_read and job.status == JobStatus.RUNNING:
+        _complete(job)
+    return False
+
+
+def _complete(job: IngestionJob) -> None:
+    status = JobStatus.COMPLETED_WITH_ERRORS if job.failed else JobStatus.COMPLETED
+    change_status(job, status)
+    end(job)
+
+
+def fail(job_id: UUID, *, code: str, message: str) -> None:
+    """Mark a job as failed with the reason."""
+    job = records.lock(job_id)
+    if job is not None and change_status(job, JobStatus.FAILED):
+        job.error = {"code": code, "message": message}
+        end(job)
+
+
+def fail_after_attempts(job_id: UUID, cause: str) -> None:
+    """Mark a job as failed after its last attempt.
+
+    `cause` begins with the name of the exception; clients do not see it.
+    """
+    code, message = _FAILURES.get(cause.partition(":")[0], _UNKNOWN_FAILURE)
+    fail(job_id, code=code, message=message)
+
+
+def reopen(job_id: UUID) -> None:
+    """Queue a failed job again from where it stopped, for an operator's retry."""
+    job = records.lock(job_id)
+    if job is not None and change_status(job, JobStatus.QUEUED):
+        job.error = job.finished_at = None
+
+
+def end(job: IngestionJob) -> None:
+    """Emit `ingestion_job.ended` for a job that has just got its final status."""
+    job.finished_at = db.utc_now()
+    payload: EndedPayload = {
+        "job_id": job.id,
+        "kind": job.kind,
+        "status": job.status,
+        "counts": job.counts,
+    }
+    events.emit(emitted_events.ENDED, payload)
+
+
+def _lock_running(job_id: UUID) -> IngestionJob | None:
+    job = records.lock(job_id)
+    return job if job is not None and job.status == JobStatus.RUNNING else None

@@ -1,0 +1,48 @@
+"""The state machine of an ingestion job, and the outcomes of its items."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class JobStatus(StrEnum):
+    """The status of an ingestion job."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    COMPLETED_WITH_ERRORS = "completed_with_errors"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+_QUEUED, _RUNNING, _COMPLETED, _WITH_ERRORS, _FAILED, _CANCELLED = JobStatus
+
+TRANSITIONS: Mapping[JobStatus, frozenset[JobStatus]] = {
+    _QUEUED: frozenset({_RUNNING, _FAILED, _CANCELLED}),
+    # An interrupted run continues from its last batch.
+    _RUNNING: frozenset({_RUNNING, _COMPLETED, _WITH_ERRORS, _FAILED, _CANCELLED}),
+    _COMPLETED: frozenset(),
+    # Caused by a retry.
+    _WITH_ERRORS: frozenset({_QUEUED}),
+    _FAILED: frozenset({_QUEUED}),
+    _CANCELLED: frozenset(),
+}
+"""The statuses that may follow each status."""
+ENDED = (_COMPLETED, _WITH_ERRORS, _FAILED, _CANCELLED)
+"""The statuses of jobs that no longer run."""
+
+
+class JobKind(StrEnum):
+    """What an ingestion job does."""
+
+    IMPORT = "import"
+
+
+class ItemStatus(StrEnum):
+    """The outcome of one document of a job; `processing` while its file is being read."""
+
+    PROCESSING = "processing"
+    CREATED = "created"
+    DUPLICATE = "duplicate"
+    SKIPPED = "skipped"
+    FAILED = "failed"

@@ -1,0 +1,132 @@
+"""Import texts from JSON Lines; the floor is COPY of the same rows into equal tables."""
+
+import io
+import time
+from typing import Any
+
+import orjson
+
+from app.kit.ids import uuid7
+from bench.filling import analyze, open_cursor
+from bench.jobs_rows import get_peak_memory
+from bench.report import Report, Row
+from bench.service import Service
+from tests.factories import Org
+
+_BOUND = 0.15
+_GROWTH = 1.25
+_MEMORY_MB = 250
+_TEXT_BYTES = 600
+_EDGE = 1000
+_TABLES = ("artifacts", "artifact_texts")
+_SENTENCE = (
+    "the invoice of our vendor lists machine parts which were delivered in time and paid by bank"
+    " transfer within thirty days after the order had been confirmed by the purchasing department"
+)
+_MEAN = """
+SELECT avg(seconds) FROM ingestion_items
+WHERE organization_id = %s AND number > %s AND number <= %s
+"""
+
+
+def measure(report: Report, service: Service, org: Org, count: int) -> None:
+    """Import `count` texts of 600 bytes, and compare the rows per second with COPY."""
+    job, memory = _run_import(service, org, _build_file(count))
+    assert job["counts"]["created"] == count, job
+    ours = count / _get_seconds(service, org)
+    analyze(service)
+    floor = count / _time_copy(service, org)
+    report.add(
+        Row(
+            f"import {count:,} texts from JSON Lines",
+            f"{ours:,.0f}/s",
+            f"{floor:,.0f}/s COPY",
+            ours / floor,
+            f">= {_BOUND}",
+            ours / floor >= _BOUND,
+        )
+    )
+    first, last = _get_mean(service, org, 0), _get_mean(service, org, count - _EDGE)
+    report.add(
+        Row(
+            "the last thousand texts of the import",
+            f"{1 / last:,.0f}/s",
+            f"{1 / first:,.0f}/s first",
+            last / first,
+            f"<= {_GROWTH}",
+            last / first <= _GROWTH,
+        )
+    )
+    report.add(
+        Row(
+            "largest worker's peak memory (RSS) meanwhile",
+            f"{memory:,.0f} MB",
+            "",
+            None,
+            f"< {_MEMORY_MB} MB",
+            memory < _MEMORY_MB,
+        )
+    )
+
+
+def _build_file(count: int) -> bytes:
+    salt, vocabulary = uuid7().hex, _SENTENCE.split()
+    lines = []
+    for number in range(count):
+        words = [vocabulary[(number * 7 + n * n) % len(vocabulary)] for n in range(110)]
+        text = f"{salt} {number} {' '.join(words)}"[:_TEXT_BYTES]
+        lines.append(orjson.dumps({"text": text, "metadata": {"lot": number % 10}}))
+    return b"\n".join(lines)
+
+
+def _run_import(service: Service, org: Org, data: bytes) -> tuple[dict[str, Any], float]:
+    """Run an import by a worker; return the job, and the workers' peak memory in MB."""
+    api = org.api("labeler")
+    form = {"file": (io.BytesIO(data), "texts.jsonl")}
+    answer = api.request(
+        "POST", "/artifacts/bulk-import", data=form, content_type="multipart/form-data"
+    )
+    assert answer.status_code == 202, answer.json
+    path = f"/ingestion-jobs/{answer.json['data']['id']}"
+    peak = 0.0
+    while True:
+        peak = max(peak, get_peak_memory(service))
+        answer = api.get(path)
+        assert answer.status_code == 200, answer.json
+        job: dict[str, Any] = answer.json["data"]
+        if job["finished_at"] is not None:
+            return job, peak
+        time.sleep(0.1)
+
+
+def _get_seconds(service: Service, org: Org) -> float:
+    with open_cursor(service) as cursor:
+        cursor.execute(
+            "SELECT extract(epoch FROM finished_at - started_at) FROM ingestion_jobs"
+            " WHERE organization_id = %s",
+            [str(org.id)],
+        )
+        return float(cursor.fetchone()[0])
+
+
+def _get_mean(service: Service, org: Org, after: int) -> float:
+    with open_cursor(service) as cursor:
+        cursor.execute(_MEAN, [str(org.id), after, after + _EDGE])
+        return float(cursor.fetchone()[0])
+
+
+def _time_copy(service: Service, org: Org) -> float:
+    """Return the seconds in which COPY writes the imported rows into tables with equal indexes."""
+    seconds = 0.0
+    with open_cursor(service) as cursor:
+        for table in _TABLES:
+            rows = io.BytesIO()
+            chosen = f"SELECT * FROM {table} WHERE organization_id = '{org.id}'"
+            cursor.copy_expert(f"COPY ({chosen}) TO STDOUT", rows)
+            rows.seek(0)
+            cursor.execute(f"CREATE TABLE copied_{table} (LIKE {table} INCLUDING ALL)")
+            began = time.perf_counter()
+            cursor.copy_expert(f"COPY copied_{table} FROM STDIN", rows)
+            seconds += time.perf_counter() - began
+            cursor.execute(f"DROP TABLE copied_{table}")
+    return seconds

@@ -1,0 +1,52 @@
+"""`flask import`: a file of the operator's machine."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.commands import imports as command
+from tests.factories import Org, run_jobs_of
+
+
+@pytest.fixture(autouse=True)
+def _workers(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let workers run while the command pauses."""
+    monkeypatch.setattr(command.time, "sleep", lambda _seconds: run_jobs_of(org))
+
+
+def test_a_file_is_imported(flask: Any, org: Org, tmp_path: Path) -> None:
+    file = tmp_path / "texts.jsonl"
+    file.write_text('{"text": "One"}\n{"text": "Two"}\n')
+    record = flask.json("import", str(file), "--org", org.slug)
+    assert (record["status"], record["found"], record["created"]) == ("completed", 2, 2)
+    listed = org.api("viewer").get("/artifacts").json
+    assert {one["name"] for one in listed["data"]} == {"texts-1.txt", "texts-2.txt"}
+    assert {one["created_by"] for one in listed["data"]} == {None}
+
+
+def test_it_does_not_wait_if_asked(flask: Any, org: Org, tmp_path: Path) -> None:
+    file = tmp_path / "texts.csv"
+    file.write_text("text\nOne\n")
+    record = flask.json("import", str(file), "--org", org.slug, "--no-wait")
+    assert (record["status"], record["found"]) == ("queued", 0)
+
+
+def test_a_document_that_fails_is_a_finding(flask: Any, org: Org, tmp_path: Path) -> None:
+    file = tmp_path / "texts.jsonl"
+    file.write_text('{"text": "One"}\n{"text": 2}\n')
+    result = flask.run("import", str(file), "--org", org.slug)
+    assert result.exit_code == 3, result.output
+    assert "completed_with_errors" in result.stdout
+
+
+def test_what_is_refused(flask: Any, org: Org, tmp_path: Path) -> None:
+    file = tmp_path / "texts.bin"
+    file.write_bytes(b"\x89PNG")
+    assert "format" in flask.refused("import", str(file), "--org", org.slug)
+    assert "no such organization" in flask.refused("import", str(file), "--org", "nobody")
+    schema = "00000000-0000-7000-8000-000000000000"
+    refused = flask.refused("import", str(file), "--org", org.slug, "--schema", schema)
+    assert "schema does not exist" in refused
+    missing = flask.run("import", str(tmp_path / "none"), "--org", org.slug)
+    assert missing.exit_code == 2

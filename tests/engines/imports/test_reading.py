@@ -1,0 +1,55 @@
+"""Readers of import files: they continue anywhere, and count what they read."""
+
+import io
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.engines.imports import READERS, START, ImportFileError, lines
+
+_LINES = st.lists(
+    st.one_of(
+        st.sampled_from([b"", b"  ", b"{", b"[1]", b'{"text": "x"}', b"\xff", b'"a,b"', b"x" * 50]),
+        st.binary(max_size=20),
+    ),
+    max_size=12,
+)
+
+
+def _read(format_id: str, data: bytes, start: Any = START) -> list[Any]:
+    return list(READERS[format_id].read(io.BytesIO(data), start))
+
+
+@pytest.mark.parametrize("format_id", READERS)
+@given(rows=_LINES, end=st.sampled_from([b"\n", b"\r\n"]))
+def test_reading_continues_at_every_record(format_id: str, rows: list[bytes], end: bytes) -> None:
+    data = b"text,lot\n" + end.join(rows)
+    whole = _read(format_id, data)
+    assert READERS[format_id].count(io.BytesIO(data)) == len(whole)
+    assert [record.number for record in whole] == list(range(1, len(whole) + 1))
+    for position, record in enumerate(whole):
+        assert (record.members is None) == (record.error is not None)
+        rest = _read(format_id, data, record.next)
+        assert [r[:3] for r in rest] == [r[:3] for r in whole[position + 1 :]]
+
+
+def test_lines_over_the_limit_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 10)
+    data = b"short\n" + b"x" * 11 + b"\n" + b"y" * 5_000_000 + b"\nlast"
+    found = list(lines.read_lines(io.BytesIO(data), 0))
+    assert [line.data for line in found] == [b"short\n", None, None, b"last"]
+    assert found[-1].end == len(data)
+
+
+def test_the_file_stays_open_for_its_owner() -> None:
+    file = io.BytesIO(b'{"a": 1}\n{"b": 2}\n')
+    next(iter(READERS["jsonl"].read(file, START)))
+    assert not file.closed
+
+
+def test_a_file_without_a_header() -> None:
+    for data in (b"", b"\n", b"a;b\n"):
+        with pytest.raises(ImportFileError):
+            _read("csv", data)

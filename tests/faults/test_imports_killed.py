@@ -1,0 +1,47 @@
+"""An import whose workers are killed: it continues, and no document is created twice."""
+
+import signal
+
+import orjson
+import pytest
+
+from tests.factories.processes import send_signal
+from tests.factories.waiting import wait_until
+from tests.faults.sites import Site
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+BATCH = 500
+
+
+def _start(place: Site, number: int) -> str:
+    content = b"\n".join(orjson.dumps({"text": f"Text {n} of {place.slug}"}) for n in range(number))
+    body = {"content": content.decode(), "name": "texts.jsonl"}
+    return str(place.call("POST", "/artifacts/bulk-import", json=body)["id"])
+
+
+def test_an_import_outlives_its_worker_and_postgresql(place: Site) -> None:
+    with place.turnstile("ingestion_items") as gate:
+        job_id = _start(place, 8 * BATCH)
+        for _ in range(2):
+            worker = gate.step("worker.py")
+        gate.kill(worker)
+    job = place.find_job("bulk_import.run").id
+    running = place.call("GET", f"/ingestion-jobs/{job_id}")
+    assert (running["status"], running["progress"]["done"]) == ("running", 2 * BATCH)
+    assert place.one("SELECT count(*) FROM artifacts WHERE organization_id = :org") == 2 * BATCH
+    with place.turnstile("ingestion_items") as gate:
+        place.expire_lease(job)
+        gate.step("worker.py")
+        for process in place.service.processes("postgres", "-D"):
+            send_signal(process, signal.SIGKILL)
+    wait_until(place.service.is_ready, "PostgreSQL to be there again")
+    place.expire_lease(job)
+    place.wait_for_job(job)
+    done = place.call("GET", f"/ingestion-jobs/{job_id}")
+    assert done["status"] == "completed"
+    assert (done["counts"]["found"], done["counts"]["created"]) == (8 * BATCH, 8 * BATCH)
+    assert place.one("SELECT count(*) FROM artifacts WHERE organization_id = :org") == 8 * BATCH
+    announced = [one["artifact_id"] for one in place.events("artifact.ingested")]
+    assert (len(announced), len(set(announced))) == (8 * BATCH, 8 * BATCH)
+    assert place.find_job("bulk_import.run").attempts == 0, "kills are no errors of the job"

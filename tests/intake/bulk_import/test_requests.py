@@ -1,0 +1,114 @@
+"""Requests that are refused, formats that are recognized, and files that are kept and deleted."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.kit import container
+from app.kit.ids import uuid7
+from tests.factories import make_due
+from tests.intake.conftest import Imports
+
+Lines = Callable[..., bytes]
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "format_id"),
+    [
+        (b'{"text": "x"}', "anything", "jsonl"),
+        (b'\xef\xbb\xbf\n {"text": "x"}', "list.csv", "jsonl"),
+        (b"text\nx\n", "list.txt", "csv"),
+        (b'lot;"text"\n1;x\n', "list.txt", "csv"),
+        (b"words\nx\n", "list.csv", "csv"),
+    ],
+)
+def test_the_format_is_recognized(imports: Imports, data: bytes, name: str, format_id: str) -> None:
+    answer = imports.send(data, name)
+    assert answer.status_code == 202
+    assert answer.json["data"]["format"] == format_id
+
+
+def _refused(answer: Any, status: int, code: str, field: str) -> None:
+    error = answer.json["error"]
+    assert (answer.status_code, error["code"], error["field"]) == (status, code, field)
+
+
+def test_what_is_refused_leaves_nothing(imports: Imports, other_org: Any) -> None:
+    foreign = str(Imports(other_org).workspace.schema())
+    good = b'{"text": "x"}'
+    _refused(imports.send(b""), 400, "validation_error", "file")
+    _refused(imports.send(b"\x89PNG\r\n\x1a\n", "a.png"), 400, "validation_error", "format")
+    _refused(imports.send(good, format="xml"), 422, "unprocessable", "format")
+    _refused(imports.send(good, schema_id=foreign), 400, "validation_error", "schema_id")
+    _refused(imports.send(good, schema_id=uuid7()), 400, "validation_error", "schema_id")
+    _refused(imports.send(good, "a\u202eb.jsonl"), 422, "unprocessable", "name")
+    _refused(imports.send(good, name="a/b"), 422, "unprocessable", "name")
+    _refused(imports.send(good, other="x"), 422, "unprocessable", "other")
+    empty = imports.api.post("/artifacts/bulk-import", {"content": ""})
+    _refused(empty, 400, "validation_error", "content")
+    _refused(imports.api.post("/artifacts/bulk-import", {}), 422, "unprocessable", "content")
+    assert imports.files() == []
+    assert imports.count("ingestion_jobs") == 0
+
+
+def test_a_viewer_is_refused(imports: Imports) -> None:
+    answer = imports.org.api("viewer").post("/artifacts/bulk-import", {"content": "x"})
+    assert (answer.status_code, answer.json["error"]["code"]) == (403, "insufficient_role")
+
+
+def test_a_file_over_the_limit_is_refused(imports: Imports) -> None:
+    answer = imports.send(b'{"text": "' + b"x" * (8 * 1024 * 1024) + b'"}')
+    assert answer.status_code == 413
+    assert imports.count("ingestion_jobs") == 0
+
+
+def test_the_same_key_and_body_start_one_job(imports: Imports, lines: Lines) -> None:
+    data = lines({"text": "Once"})
+    headers = {"Idempotency-Key": "import-1"}
+    body = {"content": data.decode()}
+    one = imports.api.post("/artifacts/bulk-import", body, headers=headers)
+    two = imports.api.post("/artifacts/bulk-import", body, headers=headers)
+    assert one.json["data"]["id"] == two.json["data"]["id"]
+    assert two.headers["Idempotency-Replayed"] == "true"
+    other = imports.api.post("/artifacts/bulk-import", {"content": "text\nx"}, headers=headers)
+    assert (other.status_code, other.json["error"]["code"]) == (409, "conflict")
+    assert imports.count("ingestion_jobs") == 1
+
+
+def test_the_file_is_deleted_a_week_after_the_end(imports: Imports, work: Any) -> None:
+    job = imports.make(b'{"text": "x"}\n{"text": 7}')
+    (key,) = [key for key in imports.files() if "/imports/" in key]
+    assert key.endswith(job["id"])
+
+    def expire() -> None:
+        make_due(imports.org.app, "ingestion_jobs.expire")
+        work()
+
+    expire()
+    assert key in imports.files()
+    imports.sql("UPDATE ingestion_jobs SET finished_at = now() - interval '8 days'")
+    expire()
+    assert key not in imports.files()
+    answer = imports.admin.post(f"/ingestion-jobs/{job['id']}/retry")
+    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
+    assert answer.json["error"]["details"] == {"missing": "file"}
+
+
+def test_a_file_without_a_job_is_swept(imports: Imports, work: Any) -> None:
+    job = imports.make(b'{"text": "x"}')
+    folder = f"organizations/{imports.org.id}/imports"
+    (kept,) = [key for key in imports.files() if key.startswith(folder)]
+    storage = container.current().storage
+    young, stray = f"{folder}/{uuid7()}", f"{folder}/{uuid7()}"
+    for key in (young, stray):
+        storage.write(key, [b"x"])
+    root = Path(container.settings().storage_url.removeprefix("file://"))
+    for key in (kept, stray):
+        os.utime(root / key, (0, 0))
+    make_due(imports.org.app, "ingestion_jobs.sweep")
+    work()
+    assert {key for key in imports.files() if key.startswith(folder)} == {kept, young}
+    assert imports.get(job["id"])["status"] == "completed"

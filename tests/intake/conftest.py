@@ -1,0 +1,105 @@
+"""Import files, and read what became of them."""
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+
+from app.kit import container
+from tests.factories import Org, run_jobs_of
+from tests.factories.workspace import Workspace
+
+
+class Imports:
+    """The imports of one organization."""
+
+    def __init__(self, org: Org) -> None:
+        self.org = org
+        self.api = org.api("labeler")
+        self.admin = org.api("admin")
+        self.workspace = Workspace(org)
+
+    def send(self, data: bytes, name: str = "texts.jsonl", /, **form: Any) -> Any:
+        """Upload a file, and return the response."""
+        return self.api.request(
+            "POST",
+            "/artifacts/bulk-import",
+            data={"file": (io.BytesIO(data), name), **form},
+            content_type="multipart/form-data",
+        )
+
+    def start(self, data: bytes, name: str = "texts.jsonl", /, **form: Any) -> str:
+        """Upload a file, and return the id of the job."""
+        answer = self.send(data, name, **form)
+        assert answer.status_code == 202, answer.json
+        return str(answer.json["data"]["id"])
+
+    def work(self) -> None:
+        """Run the queued imports."""
+        run_jobs_of(self.org, "imports")
+
+    def make(self, data: bytes, name: str = "texts.jsonl", /, **form: Any) -> dict[str, Any]:
+        """Upload and import a file, and return the job."""
+        job_id = self.start(data, name, **form)
+        self.work()
+        return self.get(job_id)
+
+    def get(self, job_id: str) -> dict[str, Any]:
+        """Return the current state of a job."""
+        answer = self.api.get(f"/ingestion-jobs/{job_id}")
+        assert answer.status_code == 200, answer.json
+        return dict(answer.json["data"])
+
+    def items(self, job_id: str, **query: Any) -> list[dict[str, Any]]:
+        """Return the items of a job."""
+        answer = self.api.get(f"/ingestion-jobs/{job_id}/items", query_string=query)
+        assert answer.status_code == 200, answer.json
+        return list(answer.json["data"])
+
+    def artifact(self, artifact_id: str) -> dict[str, Any]:
+        """Return a document."""
+        answer = self.api.get(f"/artifacts/{artifact_id}")
+        assert answer.status_code == 200, answer.json
+        return dict(answer.json["data"])
+
+    def sql(self, statement: str, **values: Any) -> list[Any]:
+        """Run a statement in the organization, commit, and return its rows."""
+        return self.workspace.sql(statement, **values)
+
+    def count(self, table: str = "artifacts") -> int:
+        """Return the number of rows that the organization has in a table."""
+        statement = f"SELECT count(*) FROM {table} WHERE organization_id = :org"
+        return int(self.sql(statement, org=self.org.id)[0][0])
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        """Return the payloads of the events with this name."""
+        statement = "SELECT data FROM outbox_events WHERE organization_id = :org AND name = :name"
+        return [row.data for row in self.sql(statement, org=self.org.id, name=name)]
+
+    def files(self) -> list[str]:
+        """Return the keys of the files of the organization."""
+        folder = f"organizations/{self.org.id}"
+        return sorted(entry.key for entry in container.current().storage.list(folder))
+
+
+@pytest.fixture
+def imports(org: Org) -> Imports:
+    """Return the imports of `org`."""
+    return Imports(org)
+
+
+@pytest.fixture
+def lines() -> Callable[..., bytes]:
+    """Return a function that writes objects as JSON Lines."""
+
+    def write(*records: Any) -> bytes:
+        return b"".join(orjson.dumps(record) + b"\n" for record in records)
+
+    return write
+
+
+def counts(**members: int) -> dict[str, int]:
+    """Return the counts of a job; omitted ones are 0."""
+    return dict.fromkeys(("found", "created", "duplicate", "skipped", "failed"), 0) | members

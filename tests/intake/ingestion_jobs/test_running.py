@@ -1,0 +1,292 @@
+"""Runs of an import: interrupted, repeated, cancelled and retried."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.intake.bulk_import.service import running
+from app.intake.ingestion_jobs.statuses import TRANSITIONS, JobStatus
+from app.kit import container, db, tenancy
+from app.kit.ids import uuid7
+from app.kit.jobs import LostLease
+from app.kit.storage import StorageUnavailable
+from tests.factories import run_jobs_of
+from tests.intake.conftest import Imports, counts
+
+Lines = Callable[..., bytes]
+
+
+class _Killed(BaseException):
+    """Stands for the end of a process, which no handler of errors sees."""
+
+
+@pytest.fixture(autouse=True)
+def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "BATCH_RECORDS", 3)
+
+
+def _run(imports: Imports, job_id: str, *, checkpoints: int | None = None) -> None:
+    """Run an import in this process until it ends, or has committed this often and is killed."""
+    left = checkpoints
+
+    def checkpoint() -> None:
+        nonlocal left
+        db.session().commit()
+        if left is not None:
+            left -= 1
+            if left == 0:
+                raise _Killed
+
+    with imports.org.app.app_context(), tenancy.organization(imports.org.id):
+        try:
+            running.run_import(UUID(job_id), checkpoint)
+            db.session().commit()
+        except _Killed:
+            db.session().rollback()
+
+
+def _make_due(imports: Imports) -> None:
+    """Make the jobs that wait for their next attempt due."""
+    imports.sql(
+        "UPDATE jobs SET due_at = now() WHERE due_at IS NOT NULL AND organization_id = :org",
+        org=imports.org.id,
+    )
+
+
+def test_a_killed_run_continues_after_its_last_batch(imports: Imports, lines: Lines) -> None:
+    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(10))))
+    done = []
+    for _ in range(3):
+        # The first two commits are the start and the number of documents.
+        first = not done
+        _run(imports, job_id, checkpoints=3 if first else 2)
+        job = imports.get(job_id)
+        assert job["status"] == "running"
+        assert job["progress"]["total"] == 10
+        done.append(job["progress"]["done"])
+    assert done == [3, 6, 9]
+    assert imports.count() == 9
+    _run(imports, job_id)
+    job = imports.get(job_id)
+    assert (job["status"], job["counts"]) == ("completed", counts(found=10, created=10))
+    assert imports.count() == 10
+    assert len(imports.events("artifact.ingested")) == 10
+    assert [item["number"] for item in imports.items(job_id)] == list(range(1, 11))
+    assert len(imports.events("ingestion_job.ended")) == 1
+
+
+def test_a_run_that_dies_within_a_batch_leaves_nothing_of_it(
+    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(5))))
+    record = running.ingestion_jobs.record_batch
+    calls = []
+
+    def die(*args: Any, **members: Any) -> None:
+        record(*args, **members)
+        calls.append(args)
+        if len(calls) == 2:
+            raise _Killed
+
+    monkeypatch.setattr(running.ingestion_jobs, "record_batch", die)
+    _run(imports, job_id)
+    assert (imports.count(), imports.get(job_id)["counts"]["created"]) == (3, 3)
+    monkeypatch.setattr(running.ingestion_jobs, "record_batch", record)
+    _run(imports, job_id)
+    assert imports.get(job_id)["counts"] == counts(found=5, created=5)
+    assert len(imports.events("artifact.ingested")) == 5
+
+
+def test_a_second_run_of_a_job_that_ended_does_nothing(imports: Imports, lines: Lines) -> None:
+    job = imports.make(lines({"text": "Once"}))
+    _run(imports, job["id"])
+    assert imports.get(job["id"]) == job
+    assert imports.count() == 1
+
+
+def test_of_two_runs_at_once_each_batch_is_handled_by_one(
+    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
+    _run(imports, job_id, checkpoints=3)
+    begin = running.ingestion_jobs.begin_batch
+    calls = []
+
+    def overtake(*args: Any) -> Any:
+        calls.append(args)
+        if len(calls) == 2:
+            db.session().commit()
+            monkeypatch.setattr(running.ingestion_jobs, "begin_batch", begin)
+            _in_another_context(imports, job_id)
+        return begin(*args)
+
+    monkeypatch.setattr(running.ingestion_jobs, "begin_batch", overtake)
+    _run(imports, job_id)
+    job = imports.get(job_id)
+    assert (job["status"], job["counts"]) == ("completed", counts(found=9, created=9))
+    assert imports.count() == 9
+
+
+def _in_another_context(imports: Imports, job_id: str) -> None:
+    from threading import Thread  # noqa: PLC0415
+
+    thread = Thread(target=_run, args=(imports, job_id))
+    thread.start()
+    thread.join()
+
+
+def test_a_run_without_its_lease_commits_nothing(
+    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = imports.start(lines({"text": "One"}))
+    record = running.ingestion_jobs.record_batch
+
+    def lose(*args: Any, **members: Any) -> None:
+        record(*args, **members)
+        raise LostLease
+
+    monkeypatch.setattr(running.ingestion_jobs, "record_batch", lose)
+    imports.work()
+    assert (imports.get(job_id)["status"], imports.count()) == ("running", 0)
+
+
+def test_a_cancelled_job_stops_and_keeps_what_it_created(imports: Imports, lines: Lines) -> None:
+    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
+    _run(imports, job_id, checkpoints=4)
+    answer = imports.admin.post(f"/ingestion-jobs/{job_id}/cancel")
+    assert answer.status_code == 200
+    assert answer.json["data"]["status"] == "cancelled"
+    _run(imports, job_id)
+    imports.work()
+    job = imports.get(job_id)
+    assert (job["status"], job["counts"]) == ("cancelled", counts(found=6, created=6))
+    assert job["finished_at"] is not None
+    assert imports.count() == 6
+    for action in ("cancel", "retry"):
+        refused = imports.admin.post(f"/ingestion-jobs/{job_id}/{action}")
+        assert refused.status_code == 409
+        assert refused.json["error"]["details"] == {"state": "cancelled"}
+    (ended,) = imports.events("ingestion_job.ended")
+    assert ended["status"] == "cancelled"
+
+
+def test_a_job_that_is_cancelled_during_its_run_stops_at_the_next_batch(
+    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
+    begin = running.ingestion_jobs.begin_batch
+    calls = []
+
+    def interrupt(*args: Any) -> Any:
+        calls.append(args)
+        if len(calls) == 2:
+            imports.sql("UPDATE ingestion_jobs SET status = 'cancelled' WHERE id = :id", id=job_id)
+        return begin(*args)
+
+    monkeypatch.setattr(running.ingestion_jobs, "begin_batch", interrupt)
+    imports.work()
+    assert (imports.get(job_id)["status"], imports.count()) == ("cancelled", 3)
+
+
+def test_a_retry_handles_only_what_failed(imports: Imports, lines: Lines) -> None:
+    records = [{"text": f"Text {n}"} for n in range(8)]
+    schema_id = uuid7()
+    for number in (1, 6):
+        records[number]["schema_id"] = str(schema_id)
+    records[4]["text"] = 7  # type: ignore[assignment]
+    job = imports.make(lines(*records))
+    assert job["status"] == "completed_with_errors"
+    assert job["counts"] == counts(found=8, created=5, failed=3)
+    made = {item["artifact_id"] for item in imports.items(job["id"], status="created")}
+    body = {"name": "Late", "fields": [{"key": "number", "type": "text"}]}
+    assert imports.admin.post("/schemas", body).status_code == 201
+    imports.sql("UPDATE schemas SET id = :id", id=schema_id)
+    answer = imports.admin.post(f"/ingestion-jobs/{job['id']}/retry")
+    assert answer.status_code == 202
+    assert answer.json["data"]["status"] == "queued"
+    assert answer.json["data"]["finished_at"] is None
+    imports.work()
+    again = imports.get(job["id"])
+    assert again["status"] == "completed_with_errors"
+    assert again["counts"] == counts(found=8, created=7, failed=1)
+    items = imports.items(job["id"])
+    assert [item["number"] for item in items if item["status"] == "failed"] == [5]
+    assert made < {item["artifact_id"] for item in items}
+    assert imports.count() == 7
+
+
+def test_a_completed_job_cannot_be_retried(imports: Imports, lines: Lines) -> None:
+    job = imports.make(lines({"text": "One"}))
+    answer = imports.admin.post(f"/ingestion-jobs/{job['id']}/retry")
+    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
+    assert answer.json["error"]["details"] == {"state": "completed"}
+
+
+@pytest.mark.parametrize("action", ["cancel", "retry"])
+def test_only_admins_cancel_and_retry(imports: Imports, lines: Lines, action: str) -> None:
+    job_id = imports.start(lines({"text": "One"}))
+    answer = imports.org.api("reviewer").post(f"/ingestion-jobs/{job_id}/{action}")
+    assert (answer.status_code, answer.json["error"]["code"]) == (403, "insufficient_role")
+
+
+def test_a_job_whose_file_is_missing_fails_and_can_be_retried(
+    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
+    _run(imports, job_id, checkpoints=4)
+    (key,) = [key for key in imports.files() if "/imports/" in key]
+    storage = container.current().storage
+    data = b"".join(storage.stream(key))
+    storage.delete(key)
+    while imports.get(job_id)["status"] == "running":
+        _make_due(imports)
+        run_jobs_of(imports.org, "imports")
+    job = imports.get(job_id)
+    assert (job["status"], job["error"]["code"]) == ("failed", "content_missing")
+    assert job["counts"] == counts(found=6, created=6)
+    storage.write(key, [data])
+    assert imports.admin.post(f"/ingestion-jobs/{job_id}/retry").status_code == 202
+    imports.work()
+    job = imports.get(job_id)
+    assert (job["status"], job["error"]) == ("completed", None)
+    assert job["counts"] == counts(found=9, created=9)
+
+
+def test_an_outage_of_the_storage_costs_no_attempt(
+    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = imports.start(lines({"text": "One"}))
+    storage = container.current().storage
+
+    def fail(_contents: Any) -> None:
+        raise StorageUnavailable("down")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(storage), "write_many", lambda _self, contents: fail(contents))
+        imports.work()
+    assert (imports.get(job_id)["status"], imports.count()) == ("running", 0)
+    (row,) = imports.sql(
+        "SELECT attempts, faults FROM jobs WHERE function = 'bulk_import.run'"
+        " AND organization_id = :org",
+        org=imports.org.id,
+    )
+    assert (row.attempts, row.faults) == (0, 1)
+    _make_due(imports)
+    imports.work()
+    assert imports.get(job_id)["counts"] == counts(found=1, created=1)
+
+
+def test_the_guide_shows_each_status_and_what_it_may_become() -> None:
+    guide = (Path(__file__).parents[3] / "docs/guides/ingestion.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| .+ \|(?: (.+?))? \|$", guide, re.MULTILINE)
+    shown = {
+        status: frozenset(re.findall(r"`(\w+)`", following))
+        for status, following in rows
+        if status in tuple(JobStatus)
+    }
+    # An interrupted run goes on in the same status.
+    assert shown == {status: after - {status} for status, after in TRANSITIONS.items()}
