@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,12 +20,16 @@ _SCANS_ALL = ("Seq Scan", "Parallel Seq Scan")
 
 @dataclass
 class Explained:
-    """A statement with the tables that it scanned completely, and the blocks and rows it read."""
+    """A statement with the tables that it scanned completely, and the blocks and rows it read.
+
+    `rows_by_index` counts the rows that each index, or table without one, was read for.
+    """
 
     statement: str
     scanned: list[str] = field(default_factory=list)
     blocks: int = 0
     rows: int = 0
+    rows_by_index: Counter[str] = field(default_factory=Counter)
 
 
 def _walk(plan: dict[str, Any], explained: Explained) -> None:
@@ -33,7 +38,9 @@ def _walk(plan: dict[str, Any], explained: Explained) -> None:
     if "Relation Name" in plan:
         loops = plan["Actual Loops"]
         removed = sum(plan.get(f"Rows Removed by {how}", 0) for how in ("Filter", "Index Recheck"))
-        explained.rows += int(loops * (plan["Actual Rows"] + removed))
+        rows = int(loops * (plan["Actual Rows"] + removed))
+        explained.rows += rows
+        explained.rows_by_index[plan.get("Index Name", plan["Relation Name"])] += rows
     for child in plan.get("Plans", ()):
         _walk(child, explained)
 

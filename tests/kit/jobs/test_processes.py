@@ -149,6 +149,7 @@ def test_a_child_that_dies_is_started_again(workers: Workers) -> None:
     assert workers.parent.poll() is None
 
 
+@pytest.mark.usefixtures("quiet")
 def test_children_outlive_an_outage_of_redis(workers: Workers) -> None:
     before = {child.pid for child in workers.children()}
     _wait_until(lambda: _clients(workers) >= CHILDREN)
@@ -159,6 +160,7 @@ def test_children_outlive_an_outage_of_redis(workers: Workers) -> None:
     assert {child.pid for child in workers.children()} == before
 
 
+@pytest.mark.usefixtures("quiet")
 def test_children_outlive_a_redis_that_hangs(workers: Workers) -> None:
     before = {child.pid for child in workers.children()}
     _wait_until(lambda: _clients(workers) >= CHILDREN)

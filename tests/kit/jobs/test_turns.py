@@ -85,7 +85,8 @@ def test_a_claim_reads_no_more_rows_with_a_longer_backlog(app: Flask, org: Org, 
             assert _claim(app, queue, after)
         assert _is_claimable(app, queue, quota=10)
     assert len(explained) >= 4
-    assert max(statement.rows for statement in explained) < 50, explained
+    expensive = [statement.rows_by_index for statement in explained if statement.rows >= 50]
+    assert expensive == []
 
 
 def test_jobs_of_no_organization_take_a_turn_too(app: Flask, org: Org, queue: str) -> None:
