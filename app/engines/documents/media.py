@@ -20,6 +20,8 @@ PNG = "image/png"
 JPEG = "image/jpeg"
 TIFF = "image/tiff"
 WEBP = "image/webp"
+GIF = "image/gif"
+BMP = "image/bmp"
 
 MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     PDF: (".pdf",),
@@ -33,12 +35,16 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     JPEG: (".jpg", ".jpeg", ".jpe", ".jfif"),
     TIFF: (".tif", ".tiff"),
     WEBP: (".webp",),
+    GIF: (".gif",),
+    BMP: (".bmp", ".dib"),
 }
 """The supported media types with their file name extensions, the usual one first."""
 
 TEXT_TYPES = frozenset({PLAIN, MARKDOWN, CSV})
 TEXT_BASED_TYPES = TEXT_TYPES | {HTML, MAIL}
-IMAGE_TYPES = frozenset({PNG, JPEG, TIFF, WEBP})
+IMAGE_TYPES = frozenset({PNG, JPEG, TIFF, WEBP, GIF, BMP})
+PAGED_TYPES = IMAGE_TYPES | {PDF}
+"""The types whose files have pages of their own; the text of other types is laid out on pages."""
 
 HEAD_BYTES = 1 << 16
 """The number of leading bytes of the file that `detect_media_type` uses."""
@@ -50,6 +56,8 @@ _ALIASES = {
     "image/pjpeg": JPEG,
     "image/tif": TIFF,
     "image/x-png": PNG,
+    "image/x-bmp": BMP,
+    "image/x-ms-bmp": BMP,
     "application/mbox": MAIL,
     "text/x-markdown": MARKDOWN,
     "application/csv": CSV,
@@ -85,7 +93,12 @@ _SIGNATURES = {
     b"MM\0*": TIFF,
     b"II+\0": TIFF,  # BigTIFF
     b"MM\0+": TIFF,
+    b"GIF87a": GIF,
+    b"GIF89a": GIF,
 }
+# The lengths that the second header of a BMP can have; one of them follows "BM" and three numbers.
+_BMP_HEADER_LENGTHS = {12, 16, 40, 52, 56, 64, 108, 124}
+_BMP_LENGTH_OFFSET = 14
 _COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ZIP_ENTRY = re.compile(rb"PK\x03\x04.{22}(..)(..)", re.DOTALL)
 _ZIP_FOLDERS = {
@@ -161,17 +174,24 @@ def _detect_binary(head: bytes, claims: list[str]) -> str | None:
     """Return the media type that a known signature indicates, or None."""
     if b"%PDF-" in head[:1024]:  # may follow other bytes (PDF 1.7, appendix H.3)
         return PDF
-    for signature, media_type in _SIGNATURES.items():
-        if head.startswith(signature):
-            return media_type
-    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
-        return WEBP
+    if image_type := _detect_image(head):
+        return image_type
     if head.startswith(b"PK\x03\x04"):
         return _detect_zip_type(head, claims)
     if head.startswith(_COMPOUND_FILE) and DOCX in claims:
         # Word stores a DOCX with a password in this format; parsing distinguishes it from a DOC.
         return DOCX
     return None
+
+
+def _detect_image(head: bytes) -> str | None:
+    for signature, media_type in _SIGNATURES.items():
+        if head.startswith(signature):
+            return media_type
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return WEBP
+    length = int.from_bytes(head[_BMP_LENGTH_OFFSET : _BMP_LENGTH_OFFSET + 4], "little")
+    return BMP if head.startswith(b"BM") and length in _BMP_HEADER_LENGTHS else None
 
 
 def _detect_zip_type(head: bytes, claims: list[str]) -> str:

@@ -118,6 +118,17 @@ def test_a_word_document_of_pictures_is_ready_without_text(org: Org, work: Work)
     assert (image.status_code, image.mimetype) == (200, "image/png")
 
 
+@pytest.mark.parametrize("kind", ["GIF", "BMP"])
+def test_images_of_older_formats(org: Org, work: Work, kind: str) -> None:
+    artifact_id = _upload(org, samples.image(kind), f"scan.{kind.lower()}")["id"]
+    work()
+    document = _get(org, artifact_id)
+    assert (document["status"], document["page_count"]) == ("ready", 1)
+    assert (document["media_type"], document["has_text_layer"]) == (f"image/{kind.lower()}", False)
+    image = org.api("viewer").get(f"/artifacts/{artifact_id}/pages/1/image?width=300")
+    assert (image.status_code, image.mimetype) == (200, "image/png")
+
+
 def test_running_twice_changes_nothing(org: Org) -> None:
     artifact_id = _upload(org, make_pdf("one", "two", "three"), "a.pdf")["id"]
     _parse(org, artifact_id)

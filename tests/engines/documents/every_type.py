@@ -79,7 +79,7 @@ def _images() -> dict[str, tuple[str, bytes]]:
     turned[0x0112] = 6
     red = Image.new("RGB", (200, 100), "red")
     frames = {"save_all": True, "append_images": [Image.new("L", (9, 9))]}
-    kinds = ("PNG", "JPEG", "TIFF", "WEBP")
+    kinds = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
     return {
         **{kind: (f"image/{kind.lower()}", samples.image(kind)) for kind in kinds},
         "cmyk": ("image/tiff", samples.image("TIFF", Image.new("CMYK", (50, 50)))),

@@ -26,6 +26,8 @@ def test_every_kind_is_known_by_its_content_alone() -> None:
         "image/jpeg": samples.image("JPEG"),
         "image/tiff": samples.image("TIFF"),
         "image/webp": samples.image("WEBP"),
+        "image/gif": samples.image("GIF"),
+        "image/bmp": samples.image("BMP"),
     }
     found = {kind: detect_media_type(data, "upload", None) for kind, data in contents.items()}
     assert found == {kind: kind for kind in contents}
@@ -80,7 +82,7 @@ def test_a_sheet_that_windows_calls_excel() -> None:
 @pytest.mark.parametrize(
     ("data", "detected"),
     [
-        (b"GIF89a\x01\x00\x01\x00\x00", "image/gif"),
+        (b"8BPS\x00\x01" + bytes(60), "image/vnd.adobe.photoshop"),
         (b"MZ\x90\x00" + bytes(200), "application/vnd.microsoft.portable-executable"),
         (b"{\\rtf1\\ansi Hello}", "application/rtf"),
         (b"%!PS-Adobe-3.0\n", "application/postscript"),
@@ -127,6 +129,24 @@ def test_an_empty_file_is_what_it_claims_to_be() -> None:
 def test_text_in_any_encoding_is_text(encoding: str) -> None:
     data = ("Straße und Fluß, Größe über alles. " * 50).encode(encoding)
     assert detect_media_type(data[:1001], "brief.txt", "text/plain") == "text/plain"
+
+
+def test_a_text_that_begins_like_a_bitmap_is_text() -> None:
+    assert detect_media_type(b"BMW 320 and other cars", "cars.txt", None) == "text/plain"
+    with pytest.raises(UnsupportedMediaType) as caught:
+        detect_media_type(b"BMW 320 and other cars", "cars.bmp", None)
+    assert caught.value.detected == "text/plain"
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "declared"),
+    [
+        (samples.image("BMP"), "scan.bmp", "image/x-ms-bmp"),
+        (samples.image("GIF"), "scan.gif", "image/gif"),
+    ],
+)
+def test_images_by_their_other_names(data: bytes, name: str, declared: str | None) -> None:
+    assert detect_media_type(data, name, declared) == detect_media_type(data, "upload", None)
 
 
 def test_hostile_names() -> None:
