@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.documents import MEDIA_TYPES, UnsupportedMediaType, detect_media_type
-from tests.engines.documents import samples
+from tests.engines.documents import samples, workbooks
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 HTML = b"<!-- made by hand -->\n<!DOCTYPE html><html><body><p>Hello</p></body></html>"
 
 
@@ -19,6 +20,7 @@ def test_every_kind_is_known_by_its_content_alone() -> None:
     contents = {
         "application/pdf": samples.pdf(),
         DOCX: samples.word(lambda document: document.add_paragraph("Hello")),
+        XLSX: workbooks.xlsx(workbooks.fill_invoice),
         "text/html": HTML,
         "message/rfc822": bytes(samples.mail()),
         "text/plain": b"Just some words.",
@@ -31,7 +33,11 @@ def test_every_kind_is_known_by_its_content_alone() -> None:
     }
     found = {kind: detect_media_type(data, "upload", None) for kind, data in contents.items()}
     assert found == {kind: kind for kind in contents}
-    assert set(MEDIA_TYPES) - set(contents) == {"text/markdown", "text/csv"}
+    assert set(MEDIA_TYPES) - set(contents) == {
+        "text/markdown",
+        "text/csv",
+        "application/vnd.ms-excel",
+    }
 
 
 def test_every_extension_agrees_with_its_own_content() -> None:
@@ -98,15 +104,15 @@ def test_what_is_not_supported_is_named_where_possible(data: bytes, detected: st
         assert caught.value.detected == detected
 
 
-@pytest.mark.parametrize("name", ["book", "book.docx", "book.xlsx"])
-def test_other_office_files_are_not_taken_for_word(name: str) -> None:
+@pytest.mark.parametrize("name", ["slides", "slides.docx", "slides.xlsx"])
+def test_other_office_files_are_not_taken_for_supported_ones(name: str) -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr("xl/workbook.xml", "<workbook/>")
+        archive.writestr("ppt/presentation.xml", "<presentation/>")
     with pytest.raises(UnsupportedMediaType) as caught:
         detect_media_type(out.getvalue(), name, None)
-    assert str(caught.value.detected).endswith("spreadsheetml.sheet")
+    assert str(caught.value.detected).endswith("presentationml.presentation")
 
 
 def test_a_word_document_with_a_password_passes_so_that_parsing_can_say_so() -> None:
