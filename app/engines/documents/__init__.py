@@ -6,7 +6,7 @@ their limits and the meaning of offsets are described in docs/contributors/docum
 """
 
 from app.engines.documents.layout import parse_text
-from app.engines.documents.media import HEAD_BYTES, MEDIA_TYPES, detect_media_type
+from app.engines.documents.media import HEAD_BYTES, MEDIA_TYPES, PAGED_TYPES, detect_media_type
 from app.engines.documents.model import (
     DEFAULT_LIMITS,
     FAILURE_CODES,
@@ -30,6 +30,7 @@ __all__ = [
     "FAILURE_CODES",
     "HEAD_BYTES",
     "MEDIA_TYPES",
+    "PAGED_TYPES",
     "Box",
     "FailureCode",
     "ImageFormat",

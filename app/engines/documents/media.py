@@ -11,6 +11,8 @@ from app.engines.documents.text import detect_bom, detect_utf16_without_bom
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+XLS = "application/vnd.ms-excel"
 HTML = "text/html"
 MAIL = "message/rfc822"
 PLAIN = "text/plain"
@@ -20,10 +22,14 @@ PNG = "image/png"
 JPEG = "image/jpeg"
 TIFF = "image/tiff"
 WEBP = "image/webp"
+GIF = "image/gif"
+BMP = "image/bmp"
 
 MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     PDF: (".pdf",),
     DOCX: (".docx",),
+    XLSX: (".xlsx",),
+    XLS: (".xls",),
     HTML: (".html", ".htm", ".xhtml"),
     MAIL: (".eml", ".mbox"),
     PLAIN: (".txt", ".text", ".log"),
@@ -33,12 +39,17 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     JPEG: (".jpg", ".jpeg", ".jpe", ".jfif"),
     TIFF: (".tif", ".tiff"),
     WEBP: (".webp",),
+    GIF: (".gif",),
+    BMP: (".bmp", ".dib"),
 }
 """The supported media types with their file name extensions, the usual one first."""
 
 TEXT_TYPES = frozenset({PLAIN, MARKDOWN, CSV})
+SPREADSHEET_TYPES = frozenset({XLSX, XLS})
 TEXT_BASED_TYPES = TEXT_TYPES | {HTML, MAIL}
-IMAGE_TYPES = frozenset({PNG, JPEG, TIFF, WEBP})
+IMAGE_TYPES = frozenset({PNG, JPEG, TIFF, WEBP, GIF, BMP})
+PAGED_TYPES = IMAGE_TYPES | {PDF}
+"""The types whose files have pages of their own; the text of other types is laid out on pages."""
 
 HEAD_BYTES = 1 << 16
 """The number of leading bytes of the file that `detect_media_type` uses."""
@@ -50,6 +61,8 @@ _ALIASES = {
     "image/pjpeg": JPEG,
     "image/tif": TIFF,
     "image/x-png": PNG,
+    "image/x-bmp": BMP,
+    "image/x-ms-bmp": BMP,
     "application/mbox": MAIL,
     "text/x-markdown": MARKDOWN,
     "application/csv": CSV,
@@ -63,8 +76,6 @@ _UNSPECIFIC_TYPES = {
     "application/force-download",
     "application/unknown",
 }
-# The media type that Windows with Excel assigns to .csv files.
-_EXCEL = "application/vnd.ms-excel"
 _TEXT_LIKE = re.compile(r"text/|application/(?:json|xml|yaml|x-yaml|sql|toml)$|.*\+(?:json|xml)$")
 # Python's own table with additions, so that the result does not depend on the machine.
 _TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
@@ -74,7 +85,8 @@ _TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
     ".ods": "application/vnd.oasis.opendocument.spreadsheet",
     ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     ".rtf": "application/rtf",
-    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".xlsm": "application/vnd.ms-excel.sheet.macroenabled.12",
+    ".xlsb": "application/vnd.ms-excel.sheet.binary.macroenabled.12",
     **{extension: media_type for media_type, names in MEDIA_TYPES.items() for extension in names},
 }
 
@@ -85,12 +97,17 @@ _SIGNATURES = {
     b"MM\0*": TIFF,
     b"II+\0": TIFF,  # BigTIFF
     b"MM\0+": TIFF,
+    b"GIF87a": GIF,
+    b"GIF89a": GIF,
 }
+# The lengths that the second header of a BMP can have; one of them follows "BM" and three numbers.
+_BMP_HEADER_LENGTHS = {12, 16, 40, 52, 56, 64, 108, 124}
+_BMP_LENGTH_OFFSET = 14
 _COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ZIP_ENTRY = re.compile(rb"PK\x03\x04.{22}(..)(..)", re.DOTALL)
 _ZIP_FOLDERS = {
     b"word/": DOCX,
-    b"xl/": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    b"xl/": XLSX,
     b"ppt/": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
 _WORD_MAIN_PART = b"wordprocessingml.document.main+xml"
@@ -140,7 +157,7 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
 def _list_claims(extension: str, declared: str | None) -> list[str]:
     """Return the media types that the file extension and the sender indicate, if any."""
     by_sender = (declared or "").partition(";")[0].strip().lower()
-    if by_sender == _EXCEL and extension == ".csv":
+    if by_sender == XLS and extension == ".csv":  # what Windows with Excel declares
         by_sender = ""
     claims = (_TYPES_BY_EXTENSION.get(extension, ""), by_sender)
     return [_ALIASES.get(claim, claim) for claim in claims if claim not in _UNSPECIFIC_TYPES]
@@ -161,17 +178,25 @@ def _detect_binary(head: bytes, claims: list[str]) -> str | None:
     """Return the media type that a known signature indicates, or None."""
     if b"%PDF-" in head[:1024]:  # may follow other bytes (PDF 1.7, appendix H.3)
         return PDF
+    if image_type := _detect_image(head):
+        return image_type
+    if head.startswith(b"PK\x03\x04"):
+        return _detect_zip_type(head, claims)
+    if head.startswith(_COMPOUND_FILE):
+        # XLS has this format, and so have DOCX and XLSX with a password; parsing distinguishes
+        # them from other documents.
+        return next((claim for claim in claims if claim in (DOCX, XLSX, XLS)), None)
+    return None
+
+
+def _detect_image(head: bytes) -> str | None:
     for signature, media_type in _SIGNATURES.items():
         if head.startswith(signature):
             return media_type
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return WEBP
-    if head.startswith(b"PK\x03\x04"):
-        return _detect_zip_type(head, claims)
-    if head.startswith(_COMPOUND_FILE) and DOCX in claims:
-        # Word stores a DOCX with a password in this format; parsing distinguishes it from a DOC.
-        return DOCX
-    return None
+    length = int.from_bytes(head[_BMP_LENGTH_OFFSET : _BMP_LENGTH_OFFSET + 4], "little")
+    return BMP if head.startswith(b"BM") and length in _BMP_HEADER_LENGTHS else None
 
 
 def _detect_zip_type(head: bytes, claims: list[str]) -> str:
@@ -186,7 +211,9 @@ def _detect_zip_type(head: bytes, claims: list[str]) -> str:
             packed = head[match.end() + name_length + extra_length :]
             if _WORD_MAIN_PART in _inflate(packed):
                 return DOCX
-    return DOCX if DOCX in claims and b"[Content_Types].xml" in head else "application/zip"
+    if b"[Content_Types].xml" in head:
+        return next((claim for claim in claims if claim in (DOCX, XLSX)), "application/zip")
+    return "application/zip"
 
 
 def _inflate(packed: bytes) -> bytes:

@@ -17,7 +17,7 @@ from app.kit import container, db, tenancy
 from app.kit.jobs import handlers, runs
 from app.kit.storage import blob_key
 from tests.documents.artifacts.conftest import make_pdf, make_png, upload
-from tests.engines.documents import samples
+from tests.engines.documents import samples, workbooks
 from tests.factories import Org, run_jobs_of
 
 Work = Callable[[], None]
@@ -116,6 +116,33 @@ def test_a_word_document_of_pictures_is_ready_without_text(org: Org, work: Work)
     assert page["words"] == []
     image = org.api("viewer").get(f"/artifacts/{artifact_id}/pages/1/image?width=300")
     assert (image.status_code, image.mimetype) == (200, "image/png")
+
+
+@pytest.mark.parametrize("kind", ["GIF", "BMP"])
+def test_images_of_older_formats(org: Org, work: Work, kind: str) -> None:
+    artifact_id = _upload(org, samples.image(kind), f"scan.{kind.lower()}")["id"]
+    work()
+    document = _get(org, artifact_id)
+    assert (document["status"], document["page_count"]) == ("ready", 1)
+    assert (document["media_type"], document["has_text_layer"]) == (f"image/{kind.lower()}", False)
+    image = org.api("viewer").get(f"/artifacts/{artifact_id}/pages/1/image?width=300")
+    assert (image.status_code, image.mimetype) == (200, "image/png")
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "word"),
+    [
+        (workbooks.xlsx(workbooks.fill_invoice), "invoice.xlsx", "Payable"),
+        (workbooks.xls(), "rechnung.xls", "Rechnung"),
+    ],
+)
+def test_the_words_of_a_workbook(org: Org, work: Work, data: bytes, name: str, word: str) -> None:
+    artifact_id = _upload(org, data, name)["id"]
+    work()
+    document = _get(org, artifact_id)
+    assert (document["status"], document["page_count"]) == ("ready", 2)
+    pages = org.api("viewer").get(f"/artifacts/{artifact_id}/pages").json["data"]
+    assert word in [one["text"] for page in pages for one in page["words"]]
 
 
 def test_running_twice_changes_nothing(org: Org) -> None:

@@ -3,10 +3,11 @@
 from PIL import Image
 
 from demo.documents import DOCUMENTS
-from tests.engines.documents import samples
+from tests.engines.documents import samples, workbooks
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MAIL = "message/rfc822"
 
 
@@ -29,6 +30,10 @@ def _pdfs() -> dict[str, tuple[str, bytes]]:
         "pdf, nothing": (PDF, b""),
         "docx": (DOCX, samples.word(_fill)),
         "docx, damaged": (DOCX, b"PK\x03\x04"),
+        "xlsx": (XLSX, workbooks.xlsx(workbooks.fill_invoice)),
+        "xlsx, damaged": (XLSX, b"PK\x03\x04"),
+        "xls": ("application/vnd.ms-excel", workbooks.xls()),
+        "xls, damaged": ("application/vnd.ms-excel", workbooks.xls()[:600]),
     }
 
 
@@ -79,7 +84,7 @@ def _images() -> dict[str, tuple[str, bytes]]:
     turned[0x0112] = 6
     red = Image.new("RGB", (200, 100), "red")
     frames = {"save_all": True, "append_images": [Image.new("L", (9, 9))]}
-    kinds = ("PNG", "JPEG", "TIFF", "WEBP")
+    kinds = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
     return {
         **{kind: (f"image/{kind.lower()}", samples.image(kind)) for kind in kinds},
         "cmyk": ("image/tiff", samples.image("TIFF", Image.new("CMYK", (50, 50)))),

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.documents import MEDIA_TYPES, UnsupportedMediaType, detect_media_type
-from tests.engines.documents import samples
+from tests.engines.documents import samples, workbooks
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 HTML = b"<!-- made by hand -->\n<!DOCTYPE html><html><body><p>Hello</p></body></html>"
 
 
@@ -19,6 +20,7 @@ def test_every_kind_is_known_by_its_content_alone() -> None:
     contents = {
         "application/pdf": samples.pdf(),
         DOCX: samples.word(lambda document: document.add_paragraph("Hello")),
+        XLSX: workbooks.xlsx(workbooks.fill_invoice),
         "text/html": HTML,
         "message/rfc822": bytes(samples.mail()),
         "text/plain": b"Just some words.",
@@ -26,10 +28,16 @@ def test_every_kind_is_known_by_its_content_alone() -> None:
         "image/jpeg": samples.image("JPEG"),
         "image/tiff": samples.image("TIFF"),
         "image/webp": samples.image("WEBP"),
+        "image/gif": samples.image("GIF"),
+        "image/bmp": samples.image("BMP"),
     }
     found = {kind: detect_media_type(data, "upload", None) for kind, data in contents.items()}
     assert found == {kind: kind for kind in contents}
-    assert set(MEDIA_TYPES) - set(contents) == {"text/markdown", "text/csv"}
+    assert set(MEDIA_TYPES) - set(contents) == {
+        "text/markdown",
+        "text/csv",
+        "application/vnd.ms-excel",
+    }
 
 
 def test_every_extension_agrees_with_its_own_content() -> None:
@@ -80,7 +88,7 @@ def test_a_sheet_that_windows_calls_excel() -> None:
 @pytest.mark.parametrize(
     ("data", "detected"),
     [
-        (b"GIF89a\x01\x00\x01\x00\x00", "image/gif"),
+        (b"8BPS\x00\x01" + bytes(60), "image/vnd.adobe.photoshop"),
         (b"MZ\x90\x00" + bytes(200), "application/vnd.microsoft.portable-executable"),
         (b"{\\rtf1\\ansi Hello}", "application/rtf"),
         (b"%!PS-Adobe-3.0\n", "application/postscript"),
@@ -96,15 +104,15 @@ def test_what_is_not_supported_is_named_where_possible(data: bytes, detected: st
         assert caught.value.detected == detected
 
 
-@pytest.mark.parametrize("name", ["book", "book.docx", "book.xlsx"])
-def test_other_office_files_are_not_taken_for_word(name: str) -> None:
+@pytest.mark.parametrize("name", ["slides", "slides.docx", "slides.xlsx"])
+def test_other_office_files_are_not_taken_for_supported_ones(name: str) -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr("xl/workbook.xml", "<workbook/>")
+        archive.writestr("ppt/presentation.xml", "<presentation/>")
     with pytest.raises(UnsupportedMediaType) as caught:
         detect_media_type(out.getvalue(), name, None)
-    assert str(caught.value.detected).endswith("spreadsheetml.sheet")
+    assert str(caught.value.detected).endswith("presentationml.presentation")
 
 
 def test_a_word_document_with_a_password_passes_so_that_parsing_can_say_so() -> None:
@@ -127,6 +135,24 @@ def test_an_empty_file_is_what_it_claims_to_be() -> None:
 def test_text_in_any_encoding_is_text(encoding: str) -> None:
     data = ("Straße und Fluß, Größe über alles. " * 50).encode(encoding)
     assert detect_media_type(data[:1001], "brief.txt", "text/plain") == "text/plain"
+
+
+def test_a_text_that_begins_like_a_bitmap_is_text() -> None:
+    assert detect_media_type(b"BMW 320 and other cars", "cars.txt", None) == "text/plain"
+    with pytest.raises(UnsupportedMediaType) as caught:
+        detect_media_type(b"BMW 320 and other cars", "cars.bmp", None)
+    assert caught.value.detected == "text/plain"
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "declared"),
+    [
+        (samples.image("BMP"), "scan.bmp", "image/x-ms-bmp"),
+        (samples.image("GIF"), "scan.gif", "image/gif"),
+    ],
+)
+def test_images_by_their_other_names(data: bytes, name: str, declared: str | None) -> None:
+    assert detect_media_type(data, name, declared) == detect_media_type(data, "upload", None)
 
 
 def test_hostile_names() -> None:

@@ -12,10 +12,6 @@ from app.documents.artifacts.service import files, routing
 from app.engines import documents
 from app.kit import events
 
-PAGED = frozenset({"application/pdf", "image/png", "image/jpeg", "image/tiff", "image/webp"})
-"""Media types whose pages and words are in the file. Other types have flowing text, from which the
-words are laid out."""
-
 _BATCH_PAGES = 50
 _BATCH_BYTES = 1 << 20
 
@@ -64,7 +60,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
         return
     queries.delete_pages(artifact_id)
     checkpoint()
-    pages = _Pages(artifact_id, checkpoint, with_words=artifact.media_type in PAGED)
+    pages = _Pages(artifact_id, checkpoint, with_words=artifact.media_type in documents.PAGED_TYPES)
     try:
         with files.get_storage().local(files.build_content_key(artifact.sha256)) as path:
             summary = documents.parse_stream(

@@ -9,7 +9,16 @@ from PIL import Image
 from app.engines.documents import media
 from app.engines.documents.layout import check_text, paginate
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
-from app.engines.documents.readers import docx, docx_pictures, drawing, html, images, mail, pdf
+from app.engines.documents.readers import (
+    docx,
+    docx_pictures,
+    drawing,
+    html,
+    images,
+    mail,
+    pdf,
+    spreadsheets,
+)
 from app.engines.documents.readers.pages import SendPage
 from app.engines.documents.text import decode_text, normalize_text
 
@@ -78,7 +87,9 @@ def _has_text(text: str) -> bool:
 
 
 def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
-    """Return the whole text of a file without pages of its own: plain text, HTML or email."""
+    """Return the whole text of a file without pages of its own: a workbook, text, HTML or email."""
+    if media_type in media.SPREADSHEET_TYPES:
+        return check_text(spreadsheets.extract_text(file, media_type, limits), limits)
     max_bytes = limits.max_unpacked_bytes
     if media_type in media.TEXT_TYPES:
         # Four bytes are the maximum per character in all supported encodings.

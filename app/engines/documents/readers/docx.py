@@ -6,8 +6,6 @@ controls and inserted text are included. All three types of checkboxes become sy
 """
 
 import re
-import zipfile
-import zlib
 from collections.abc import Collection, Iterable
 from typing import Any, BinaryIO
 
@@ -19,6 +17,7 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import docx_symbols
+from app.engines.documents.readers.archives import check_archive
 from app.engines.documents.readers.docx_hidden import (
     HiddenStyles,
     get_on_off,
@@ -27,12 +26,7 @@ from app.engines.documents.readers.docx_hidden import (
 )
 from app.engines.documents.text import normalize_text, replace_unstorable
 
-_MAX_ENTRIES = 10_000
 _MAX_CODE = 0xFFFF
-_CHUNK_BYTES = 1 << 16
-_ENCRYPTED_FLAG = 0x1
-_COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
-_ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _WORD_2010 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -78,7 +72,12 @@ def _find_styles(part: Any) -> Any:
 
 def open_document(file: BinaryIO, limits: Limits) -> Any:
     """Return the python-docx document after checking the unpacked size. Raises `ParseFailed`."""
-    _check_archive(file, limits)
+    check_archive(
+        file,
+        limits,
+        damaged="The file is damaged or not a Word document.",
+        older_format="The file has an older Word format; save it as DOCX.",
+    )
     file.seek(0)
     try:
         document = docx.Document(file)
@@ -87,36 +86,6 @@ def open_document(file: BinaryIO, limits: Limits) -> Any:
     if document.part.content_type != CONTENT_TYPE.WML_DOCUMENT_MAIN:
         raise ParseFailed("unreadable", "The file is not a Word document.")
     return document
-
-
-def _check_archive(file: BinaryIO, limits: Limits) -> None:
-    """Reject large archives by their measured sizes, because declared sizes may be wrong."""
-    if file.read(len(_COMPOUND_FILE)) == _COMPOUND_FILE:
-        if _ENCRYPTED_PACKAGE in file.read():
-            message = "The document is protected by a password."
-            raise ParseFailed("password_protected", message)
-        raise ParseFailed("unreadable", "The file has an older Word format; save it as DOCX.")
-    try:
-        with zipfile.ZipFile(file) as archive:
-            _check_entries(archive, limits)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
-        raise ParseFailed("unreadable", "The file is damaged or not a Word document.") from error
-
-
-def _check_entries(archive: zipfile.ZipFile, limits: Limits) -> None:
-    entries = archive.infolist()
-    if len(entries) > _MAX_ENTRIES:
-        raise ParseFailed("too_large_unpacked", f"The file has more than {_MAX_ENTRIES} entries.")
-    bytes_left = limits.max_unpacked_bytes
-    for entry in entries:
-        if entry.flag_bits & _ENCRYPTED_FLAG:
-            raise ParseFailed("password_protected", "The document is protected by a password.")
-        with archive.open(entry) as stream:
-            while chunk := stream.read(_CHUNK_BYTES):
-                bytes_left -= len(chunk)
-                if bytes_left < 0:
-                    message = f"The unpacked file is larger than {limits.max_unpacked_bytes} bytes."
-                    raise ParseFailed("too_large_unpacked", message)
 
 
 def _extract_related_texts(

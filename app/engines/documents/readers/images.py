@@ -18,7 +18,14 @@ from app.engines.documents.readers.pages import (
     compute_pixel_size,
 )
 
-_FORMATS = {media.PNG: "PNG", media.JPEG: "JPEG", media.TIFF: "TIFF", media.WEBP: "WEBP"}
+_FORMATS = {
+    media.PNG: "PNG",
+    media.JPEG: "JPEG",
+    media.TIFF: "TIFF",
+    media.WEBP: "WEBP",
+    media.GIF: "GIF",
+    media.BMP: "BMP",
+}
 _ORIENTATION = 0x0112
 # Clockwise rotation in degrees that makes each EXIF orientation upright; some are also mirrored.
 _ROTATIONS = {3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270}

@@ -1,0 +1,171 @@
+"""Read XLSX and XLS workbooks with calamine: the visible sheets, one after the other.
+
+Each sheet starts a page with its name. A row is a line, with a tab between its cells; empty cells
+and rows at the end are left out, and several empty rows become one. Cells have the values that the
+program computed last, not the format in which it displays them.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from python_calamine import (
+    CalamineError,
+    CalamineSheet,
+    CalamineWorkbook,
+    PasswordError,
+    SheetTypeEnum,
+    SheetVisibleEnum,
+)
+
+from app.engines.documents import media
+from app.engines.documents.model import Limits, ParseFailed
+from app.engines.documents.readers.archives import check_archive, is_encrypted_package
+from app.engines.documents.text import normalize_text, replace_unstorable
+
+Value = int | float | str | bool | dt.time | dt.date | dt.datetime | dt.timedelta
+
+# calamine keeps all cells from the first to the last in memory, 32 bytes each.
+_MAX_CELLS = 10_000_000
+# A cell that has content. No match spans tags, so the search takes linear time.
+_CELL = re.compile(
+    rb"""<(?:\w+:)?c\s[^<>]*?\br\s*=\s*["']([A-Z]{1,3})([0-9]{1,7})["'][^<>]*(?<!/)>"""
+)
+_MAX_TAG_BYTES = 200
+_WORKBOOK_PART = "xl/workbook.xml"
+_UNREADABLE = "The file is damaged or not an Excel workbook."
+_SECONDS_PER_HOUR, _SECONDS_PER_MINUTE = 3600, 60
+
+
+def extract_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
+    """Return the text of the visible sheets of a workbook. Raises `ParseFailed`."""
+    if media_type == media.XLSX:
+        _check_xlsx(file, limits)
+    elif is_encrypted_package(file):
+        raise ParseFailed("password_protected", "The workbook is protected by a password.")
+    file.seek(0)
+    try:
+        with CalamineWorkbook.from_filelike(file) as workbook:
+            return normalize_text(replace_unstorable(_join_sheets(workbook, limits)))
+    except PasswordError as error:
+        message = "The workbook is protected by a password."
+        raise ParseFailed("password_protected", message) from error
+    except CalamineError as error:
+        raise ParseFailed("unreadable", _UNREADABLE) from error
+
+
+def _check_xlsx(file: BinaryIO, limits: Limits) -> None:
+    areas = _Areas()
+    check_archive(
+        file,
+        limits,
+        damaged=_UNREADABLE,
+        older_format="The file has an older Excel format; name it .xls.",
+        inspect=areas.inspect,
+    )
+    if not areas.has_workbook:
+        raise ParseFailed("unreadable", _UNREADABLE)
+
+
+class _Areas:
+    """Measures the area of the cells of each sheet while the archive is unpacked."""
+
+    def __init__(self) -> None:
+        self.has_workbook = False
+        self._name = ""
+        self._end = b""  # of the previous chunk, because a tag may span two chunks
+        self._first_row = self._first_column = 0
+        self._last_row = self._last_column = 0
+
+    def inspect(self, name: str, chunk: bytes) -> None:
+        """Add the cells of a chunk. Raises `ParseFailed` if the sheet's area is too large."""
+        self.has_workbook = self.has_workbook or name == _WORKBOOK_PART
+        if name != self._name:
+            self._name, self._end = name, b""
+            self._first_row = self._first_column = 1 << 30
+            self._last_row = self._last_column = 0
+        data = self._end + chunk
+        for match in _CELL.finditer(data):
+            row, column = int(match[2]), _parse_column(match[1])
+            self._first_row, self._last_row = min(self._first_row, row), max(self._last_row, row)
+            self._first_column = min(self._first_column, column)
+            self._last_column = max(self._last_column, column)
+        self._end = data[-_MAX_TAG_BYTES:]
+        rows = self._last_row - self._first_row + 1
+        if rows > 0 and rows * (self._last_column - self._first_column + 1) > _MAX_CELLS:
+            message = f"A sheet of the workbook spans more than {_MAX_CELLS} cells."
+            raise ParseFailed("too_large_unpacked", message)
+
+
+def _parse_column(letters: bytes) -> int:
+    """Return the number of a column from 1, for example 28 for `AB`."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - ord("A") + 1
+    return number
+
+
+def _join_sheets(workbook: CalamineWorkbook, limits: Limits) -> str:
+    """Return the sheets separated by form feeds; stops at the first that exceeds the limit."""
+    pages: list[str] = []
+    chars = 0
+    for sheet in _iterate_visible_sheets(workbook):
+        lines: list[str] = []
+        for line in _iterate_lines(sheet):
+            chars += len(line) + 1
+            if chars > limits.max_text_chars:
+                message = f"The text is longer than {limits.max_text_chars} characters."
+                raise ParseFailed("too_large_unpacked", message)
+            lines.append(line)
+        if lines:
+            pages.append("\n".join([_collapse(sheet.name), *lines]))
+    return "\f".join(pages)
+
+
+def _iterate_visible_sheets(workbook: CalamineWorkbook) -> Iterator[CalamineSheet]:
+    for number, sheet in enumerate(workbook.sheets_metadata):
+        is_visible = sheet.visible == SheetVisibleEnum.Visible
+        if is_visible and sheet.typ == SheetTypeEnum.WorkSheet:
+            yield workbook.get_sheet_by_index(number)
+
+
+def _iterate_lines(sheet: CalamineSheet) -> Iterator[str]:
+    """Yield the rows from the first that has content to the last."""
+    has_content = is_gap = False
+    for row in sheet.iter_rows():
+        line = "\t".join(map(_format_value, row)).rstrip("\t")
+        if not line:
+            is_gap = has_content
+            continue
+        if is_gap:
+            yield ""
+        yield line
+        has_content, is_gap = True, False
+
+
+def _format_value(value: Value) -> str:
+    if isinstance(value, str):
+        return _collapse(value)
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, dt.datetime):
+        return value.isoformat(" ")
+    if isinstance(value, dt.timedelta):
+        return _format_duration(value)
+    return str(value)
+
+
+def _format_duration(value: dt.timedelta) -> str:
+    """Return hours, minutes and seconds, for example `30:00:00`."""
+    sign, seconds = ("-" if value.days < 0 else ""), round(abs(value).total_seconds())
+    hours, rest = divmod(seconds, _SECONDS_PER_HOUR)
+    minutes, seconds = divmod(rest, _SECONDS_PER_MINUTE)
+    return f"{sign}{hours}:{minutes:02}:{seconds:02}"
+
+
+def _collapse(text: str) -> str:
+    """Return the text of a cell on one line."""
+    return " ".join(text.split())
