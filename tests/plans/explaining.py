@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,7 +28,7 @@ class Explained:
     scanned: list[str] = field(default_factory=list)
     blocks: int = 0
     rows: int = 0
-    rows_by_index: Counter[str] = field(default_factory=Counter)
+    rows_by_index: dict[str, int] = field(default_factory=dict)
 
 
 def _walk(plan: dict[str, Any], explained: Explained) -> None:
@@ -40,7 +39,8 @@ def _walk(plan: dict[str, Any], explained: Explained) -> None:
         removed = sum(plan.get(f"Rows Removed by {how}", 0) for how in ("Filter", "Index Recheck"))
         rows = int(loops * (plan["Actual Rows"] + removed))
         explained.rows += rows
-        explained.rows_by_index[plan.get("Index Name", plan["Relation Name"])] += rows
+        name = plan.get("Index Name", plan["Relation Name"])
+        explained.rows_by_index[name] = explained.rows_by_index.get(name, 0) + rows
     for child in plan.get("Plans", ()):
         _walk(child, explained)
 
