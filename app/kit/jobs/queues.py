@@ -61,7 +61,8 @@ _ALL = (
     Queue("maintenance", _SLOW, late_after=6 * _HOUR),
     Queue("documents", _DOCUMENTS, late_after=10 * _MINUTE),
     Queue("exports", _EXPORTS, slots=2, late_after=15 * _MINUTE),
-    Queue("imports", _IMPORTS, slots=2, late_after=15 * _MINUTE),
+    # One process is enough: imports of several organizations take turns every few seconds.
+    Queue("imports", _IMPORTS, late_after=15 * _MINUTE),
 )
 QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL}
 """All queues by name."""
