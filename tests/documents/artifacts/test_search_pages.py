@@ -7,6 +7,7 @@ import pytest
 from app.documents.artifacts.queries import search_pages
 from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org
+from tests.factories.statements import record_statements
 
 Calls = list[int]
 
@@ -57,7 +58,7 @@ def _pages(org: Org, path: str) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("limit", "way"),
     [
-        ("MIN_HITS_TO_SEARCH_NEWEST", "_find_hits_of_newest"),
+        ("MIN_HITS_TO_SEARCH_NEWEST", "_find_hits_until"),
         ("MIN_HITS_TO_TEST_NEWEST", "_find_among_newest"),
     ],
 )
@@ -89,8 +90,27 @@ def test_where_the_newest_hold_no_page_every_hit_is_visited(
     for number in range(12):
         create_text(org.api("labeler"), f"wire {number}", f"other {number}")
     path = "/artifacts?q=rope&page_size=2&sort=-created_at"
-    calls = _record(monkeypatch, "_find_hits_of_newest")
+    calls = _record(monkeypatch, "_find_hits_until")
     monkeypatch.setattr(search_pages, "MIN_HITS_TO_SEARCH_NEWEST", 1)
     monkeypatch.setattr(search_pages, "_DEVIATIONS", 0)
     assert _pages(org, path) == [["5", "4"], ["3", "2"], ["1", "0"]]
     assert calls[0] == 0
+
+
+def test_the_time_at_which_a_first_page_ends_is_read_again_only_after_a_change(
+    org: Org, written: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_pages, "MIN_HITS_TO_SEARCH_NEWEST", 1)
+    monkeypatch.setattr(search_pages, "_DEVIATIONS", 0)
+    path = "/artifacts?q=rope&page_size=2&archived=any&sort=-created_at"
+
+    def list_first_page() -> tuple[list[str], int]:
+        with record_statements(org.app) as statements:
+            names = [document["name"] for document in org.api("viewer").get(path).json["data"]]
+        return names, sum("OFFSET" in statement for statement in statements)
+
+    assert list_first_page() == (["19", "17"], 1)
+    assert list_first_page() == (["19", "17"], 0)
+    create_text(org.api("labeler"), "rope 20", "20")
+    assert list_first_page() == (["20", "19"], 1)
+    assert len(written) == 10
