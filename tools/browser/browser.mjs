@@ -58,6 +58,17 @@ async function state() {
   return { ...shown, title: await page.title(), url: page.url(), blocked, referers, urls };
 }
 
+// Does what leads to another page. The event is awaited, not the state: until the response is
+// processed, the old page is in the state `load`.
+async function navigate(action) {
+  const [response] = await Promise.all([
+    page.waitForResponse((found) => found.request().isNavigationRequest()),
+    page.waitForEvent('load'),
+    action(),
+  ]);
+  return { ...(await state()), status: response.status() };
+}
+
 const COMMANDS = {
   // A new profile: {locale, width, cookies}.
   async begin({ locale, width = 1280, cookies = [] }) {
@@ -81,21 +92,11 @@ const COMMANDS = {
   },
   // Follows the link that has the focus, and waits for the next page.
   async follow() {
-    const [response] = await Promise.all([
-      page.waitForResponse((found) => found.request().isNavigationRequest()),
-      page.keyboard.press('Enter'),
-    ]);
-    await page.waitForLoadState();
-    return { ...(await state()), status: response.status() };
+    return navigate(() => page.keyboard.press('Enter'));
   },
   // Presses the form's button and waits for the next page.
   async submit() {
-    const [response] = await Promise.all([
-      page.waitForResponse((found) => found.request().isNavigationRequest()),
-      page.locator('form button').click(),
-    ]);
-    await page.waitForLoadState();
-    return { ...(await state()), status: response.status() };
+    return navigate(() => page.locator('form button').click());
   },
   // What axe-core finds against WCAG 2.2 AA. It is evaluated through the devtools protocol, which
   // the page's policy does not bind; its own requests for style sheets are off, for those it would.
