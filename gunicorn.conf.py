@@ -1,7 +1,6 @@
 """gunicorn's configuration: `gunicorn -c gunicorn.conf.py wsgi:app`."""
 
 import gc
-import importlib
 import os
 import sys
 from pathlib import Path
@@ -26,10 +25,10 @@ worker_class = "app.kit.serving.worker.BufferingWorker"
 workers = _settings.web_workers
 threads = _settings.web_threads
 worker_connections = reserve_descriptors(_settings.web_connections)
-# Every worker makes its application after the fork: a connection pool that crossed one would hand
-# the same socket to two processes. Hence no engine to dispose of in post_fork either.
-preload_app = False
-_APPLICATION, _ITS_MODULES = "wsgi:app", "app.factory"
+# The master creates the application once, and its workers share that memory. This is safe because
+# creating it opens no connection and starts no thread.
+preload_app = True
+_APPLICATION = "wsgi:app"
 # Nobody talks to it, and it would be one more way in.
 control_socket_disable = True
 
@@ -76,16 +75,15 @@ logger_class = LineLogger
 
 
 def on_starting(server: Any) -> None:
-    """Load the application's modules, though not the application, before the workers fork.
+    """Prepare the memory that workers share.
 
-    That is done once instead of once a worker, and they share the memory. The collector is kept
-    from touching those objects, which would copy their pages to every worker.
+    The collector is kept from touching it, which would copy its pages to every worker.
     """
     if server.app.app_uri == _APPLICATION:
-        importlib.import_module(_ITS_MODULES)
         # Requests come before the rendering of pages. Until the first page this takes 4 MB.
         documents.start_server(idle_seconds=300, nice=10)
-        gc.freeze()
+    gc.collect()
+    gc.freeze()
 
 
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
