@@ -1,11 +1,15 @@
 """Search for encrypted values in columns that are not declared as encrypted."""
 
+from typing import Any
+
 from sqlalchemy import text
 
 from app.kit import db, encryption, tenancy
 
 # In base64: Fernet's version byte, the first half of its timestamp, and at least one block.
 _TOKEN = "gAAAAAB[A-Za-z0-9_-]{90,}"
+# Much faster than the regular expression, which then reads few values.
+_TOKEN_START = "%gAAAAAB%"
 _TEXT_COLUMNS = text(
     "SELECT quote_ident(table_name), quote_ident(column_name) FROM information_schema.columns"
     " JOIN information_schema.tables USING (table_schema, table_name)"
@@ -14,14 +18,26 @@ _TEXT_COLUMNS = text(
 )
 
 
-def find_undeclared_columns() -> list[str]:
-    """Return the undeclared columns (`table.column`) that contain something like a token."""
+def find_undeclared_columns(only_table: str | None = None) -> list[str]:
+    """Return the undeclared columns (`table.column`) that contain something like a token.
+
+    Every table is searched, or `only_table`.
+    """
     declared = {(place.table.name, place.column.name) for place in encryption.list_columns()}
     undeclared = []
     everything = tenancy.across_organizations(reason="a test reads every table")
     with everything, db.transaction() as session:
         for table, column in session.execute(_TEXT_COLUMNS).all():
-            sql = f"SELECT EXISTS (SELECT FROM {table} WHERE {column}::text ~ :token)"
-            if (table, column) not in declared and session.scalar(text(sql), {"token": _TOKEN}):
+            if table != (only_table or table):
+                continue
+            if (table, column) not in declared and _has_tokens(session, table, column):
                 undeclared.append(f"{table}.{column}")
     return undeclared
+
+
+def _has_tokens(session: Any, table: str, column: str) -> bool:
+    sql = (
+        f"SELECT EXISTS (SELECT FROM {table} WHERE {column}::text LIKE :start"
+        f" AND {column}::text ~ :token)"
+    )
+    return bool(session.scalar(text(sql), {"start": _TOKEN_START, "token": _TOKEN}))

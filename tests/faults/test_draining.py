@@ -28,7 +28,7 @@ from tests.faults.draining import Ledger, Person
 pytestmark = pytest.mark.xdist_group("faults")
 
 SEED = "draining"
-DOCUMENTS, LABELERS, REVIEWERS, KILLS = 500, 16, 4, 8
+DOCUMENTS, LABELERS, REVIEWERS, KILLS = 240, 16, 4, 5
 DEADLINE = 600.0
 """In seconds; it takes less than a tenth of that where nothing else runs."""
 _FIELDS = [{"key": "number", "type": "text", "required": True}]
@@ -59,7 +59,7 @@ class Backlog:
 
 @pytest.fixture
 def backlog() -> Iterator[Backlog]:
-    """500 documents of one schema, each label set of which is reviewed."""
+    """Documents of one schema, each label set of which is reviewed."""
     with running(RATE_LIMITS="off") as service:
         engine = create_engine(
             make_url(service.environment()["DATABASE_URL"]).set(drivername="postgresql+psycopg2"),

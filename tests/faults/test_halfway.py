@@ -19,7 +19,7 @@ pytestmark = pytest.mark.xdist_group("faults")
 
 BATCH = 1000
 """How many records a transaction takes, of requests by filter and of jobs."""
-DOCUMENTS = 5_000
+DOCUMENTS = 3_000
 
 
 def _cut_off(place: Site, table: str, path: str, body: dict[str, Any]) -> None:

@@ -177,11 +177,11 @@ def test_what_no_key_reads_is_counted_and_left(org: Org, app: Flask) -> None:
 def test_a_column_of_tokens_that_is_not_declared_is_noticed(app: Flask) -> None:
     token = container.keyring().encrypt("x" * 40)
     with app.app_context():
-        assert find_undeclared_columns() == []
+        assert find_undeclared_columns("schedule_runs") == []
         with db.transaction() as session:
             insert = text("INSERT INTO schedule_runs (name, due_at) VALUES (:t, now())")
             session.execute(insert, {"t": f"x {token}"})
-        assert find_undeclared_columns() == ["schedule_runs.name"]
+        assert find_undeclared_columns("schedule_runs") == ["schedule_runs.name"]
         with db.transaction() as session:
             delete = text("DELETE FROM schedule_runs WHERE name = :t")
             session.execute(delete, {"t": f"x {token}"})
