@@ -28,7 +28,6 @@ _MAX_ID_BYTES = 16
 _PENDING = {
     "jobs": "due_at IS NOT NULL AND coalesce(unique_key, '') NOT LIKE 'periodic:%'",
     "webhook_deliveries": "next_attempt_at IS NOT NULL",
-    "audit_unsealed": "true",
 }
 _databases: list[str] = []
 
