@@ -30,7 +30,7 @@ from app.kit.redaction import redact
 # At lower levels these log whole requests, statements with values, or one line per byte.
 _TALKATIVE = (
     "aiobotocore", "alembic.runtime.plugins", "asyncio", "botocore", "fsspec", "PIL", "s3fs",
-    "sqlalchemy", "urllib3", "werkzeug",
+    "paramiko", "sqlalchemy", "urllib3", "werkzeug",
 )  # fmt: skip
 # These install handlers of their own in addition to the one here.
 _WITH_HANDLERS = ("gunicorn.error", "gunicorn.access", "rq.worker", "flask.app", "werkzeug")

@@ -1,0 +1,54 @@
+"""Sentences for failed connections that hold for every protocol."""
+
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app.engines.sources.model import ObjectMissing, SourceError, SourceErrorKind
+
+
+@contextmanager
+def translate_errors() -> Iterator[None]:
+    """Raise SourceError instead of the errors of sockets and TLS.
+
+    The original errors are dropped: their texts may name internal addresses.
+    """
+    try:
+        yield
+    except (SourceError, ObjectMissing):
+        raise
+    except (OSError, EOFError) as error:
+        raise describe_error(error) from None
+
+
+def describe_error(error: BaseException) -> SourceError:
+    """Return the SourceError for an error of a socket or of TLS."""
+    match error:
+        case ssl.SSLCertVerificationError():
+            reason = error.verify_message.rstrip(".")
+            message = f"The certificate of the host is not valid: {reason}."
+            return SourceError(SourceErrorKind.PROTOCOL, message)
+        case TimeoutError():
+            message = "The host did not answer in time."
+        case ssl.SSLError():
+            message = "No secure connection could be established; check that the host uses TLS."
+            return SourceError(SourceErrorKind.PROTOCOL, message)
+        case ConnectionRefusedError():
+            message = "The host refuses connections on this port."
+        case socket.gaierror():
+            message = "The name of the host does not resolve."
+        case _:
+            message = "The connection to the host failed or was lost."
+    return SourceError(SourceErrorKind.UNREACHABLE, message)
+
+
+def describe_protocol_error() -> SourceError:
+    """Return the SourceError for an answer that does not follow the protocol."""
+    message = "The host answers, but not as its protocol demands; check host and port."
+    return SourceError(SourceErrorKind.PROTOCOL, message)
+
+
+def describe_missing_folder() -> SourceError:
+    """Return the SourceError for a folder that does not exist."""
+    return SourceError(SourceErrorKind.NOT_FOUND, "The folder does not exist.")

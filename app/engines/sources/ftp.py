@@ -1,0 +1,276 @@
+"""Documents on an FTP server, with or without TLS."""
+
+import ftplib
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from app.engines.sources import limits
+from app.engines.sources.deadlines import Budget
+from app.engines.sources.failures import (
+    describe_missing_folder,
+    describe_protocol_error,
+    translate_errors,
+)
+from app.engines.sources.folders import Item, list_entries, list_objects, sort_items
+from app.engines.sources.ftp_client import FtpClient
+from app.engines.sources.ftp_lines import parse_facts, parse_row, parse_time
+from app.engines.sources.model import (
+    Entry,
+    Network,
+    ObjectMissing,
+    SourceError,
+    SourceErrorKind,
+    SourceObject,
+)
+from app.engines.sources.paths import decode_path, split_path
+from app.engines.sources.tls import build_context
+
+_PROBE_SECONDS = 20.0
+"""Servers close connections that are idle for longer; then it is asked for a sign of life."""
+_COMPLETE = ("226", "250")
+
+
+def open_source(
+    settings: Mapping[str, Any], network: Network, local_root: Path | None
+) -> "FtpSource":
+    """Return the source of a folder of an FTP server, and sign in."""
+    del local_root
+    source = FtpSource(settings, network)
+    source.connect()
+    return source
+
+
+class FtpSource:
+    """A folder of an FTP server. A lost connection is opened again at the next operation."""
+
+    def __init__(self, settings: Mapping[str, Any], network: Network) -> None:
+        self._settings = settings
+        self._network = network
+        tls = settings.get("tls", True)
+        self._context = build_context(settings.get("ca_certificate")) if tls else None
+        self._client: FtpClient | None = None
+        self._root = b""
+        self._has_facts = False
+        self._used_at = 0.0
+
+    def connect(self) -> FtpClient:
+        """Return the client, signed in."""
+        if self._client is not None and not self._is_alive(self._client):
+            self.close()
+        if self._client is None:
+            client = FtpClient(self._network, self._context)
+            try:
+                with _translate_ftp_errors(), self._budget(client).spend():
+                    self._sign_in(client)
+            except BaseException:
+                client.close()
+                raise
+            self._client = client
+        self._used_at = monotonic()
+        return self._client
+
+    def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
+        """Yield all documents, sorted by the names on their paths."""
+        try:
+            yield from list_objects(self._read_folder, after)
+        except ObjectMissing:
+            raise describe_missing_folder() from None
+
+    def browse(self, path: str, limit: int) -> list[Entry]:
+        """Return at most `limit` entries of a folder."""
+        try:
+            return list_entries(self._read_folder, path, limit)
+        except ObjectMissing:
+            raise describe_missing_folder() from None
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[Iterator[bytes]]:
+        """Read a document in chunks."""
+        target = self._join(path)
+        if not path:
+            raise ObjectMissing
+        client = self.connect()
+        budget = self._budget(client, limits.READ_SECONDS)
+        with self._run(budget, missing=True):
+            size = _find_size(client, target)
+            data = client.start_transfer(f"RETR {target}")
+        chunks = _Chunks(client, data, size, budget)
+        try:
+            yield iter(chunks)
+        finally:
+            data.close()
+            # What the server says about a broken-off transfer differs too much to go on.
+            if not chunks.is_complete:
+                self.close()
+            self._used_at = monotonic()
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _budget(self, client: FtpClient, seconds: float | None = None) -> Budget:
+        return Budget(seconds or limits.OPERATION_SECONDS, client.shut_down)
+
+    def _is_alive(self, client: FtpClient) -> bool:
+        if monotonic() - self._used_at < _PROBE_SECONDS:
+            return client.sock is not None
+        with suppress(SourceError), _translate_ftp_errors(), self._budget(client).spend():
+            client.voidcmd("NOOP")
+            return True
+        return False
+
+    def _sign_in(self, client: FtpClient) -> None:
+        settings = self._settings
+        client.open(settings["host"], settings.get("port", 21))
+        # Names and passwords are UTF-8, like those of files on all current servers.
+        client.login(
+            _to_latin(settings.get("username", "")), _to_latin(settings.get("password", ""))
+        )
+        client.enable_protection()
+        client.voidcmd("TYPE I")
+        with suppress(ftplib.error_perm):
+            self._has_facts = "MLST" in client.sendcmd("FEAT").upper()
+        home = ftplib.parse257(client.sendcmd("PWD")).encode("latin-1") or b"/"
+        path = str(settings.get("path", "")).encode("utf-8", "replace")
+        self._root = path if path.startswith(b"/") else home.rstrip(b"/") + b"/" + path
+        self._root = self._root.rstrip(b"/")
+
+    def _join(self, path: str) -> str:
+        names = split_path(path)
+        # A line break would end the command.
+        if names is None or any(b"\r" in name or b"\n" in name for name in names):
+            raise ObjectMissing
+        return (b"/".join([self._root, *names]) or b"/").decode("latin-1")
+
+    def _read_folder(self, path: str) -> Iterator[Item]:
+        target = self._join(path)
+        client = self.connect()
+        budget = self._budget(client)
+        with self._run(budget, missing=True):
+            # Servers take options in the argument of LIST, and `*` as a pattern.
+            client.cwd(target)
+        if self._has_facts:
+            with self._run(budget):
+                for line in map(parse_facts, _read_lines(client, "MLSD")):
+                    if line is not None:
+                        yield line.build_item()
+        else:
+            # The data connection must be closed before the times are requested.
+            with self._run(budget):
+                items = sort_items(_read_rows(client))
+            for item in items:
+                with self._run(self._budget(client)):
+                    yield item if item.is_folder else _add_time(client, target, item)
+        self._used_at = monotonic()
+
+    @contextmanager
+    def _run(self, budget: Budget, *, missing: bool = False) -> Iterator[None]:
+        """Run commands. After an error the connection is closed: answers have no numbers."""
+        try:
+            with _translate_ftp_errors(missing=missing), budget.spend():
+                yield
+        except SourceError:
+            self.close()
+            raise
+
+
+def _to_latin(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("latin-1")
+
+
+def _read_lines(client: FtpClient, command: str) -> Iterator[str]:
+    with client.start_transfer(command) as data, data.makefile("rb") as file:
+        while line := file.readline(limits.MAX_NAME_BYTES):
+            yield line.decode("latin-1").rstrip("\r\n")
+    if client.getresp()[:3] not in _COMPLETE:
+        raise ftplib.error_reply
+
+
+def _find_size(client: FtpClient, path: str) -> int | None:
+    """Return the size of a file if the server tells it."""
+    with suppress(ftplib.error_perm):
+        return client.size(path)
+    return None
+
+
+def _read_rows(client: FtpClient) -> Iterator[Item]:
+    for line in map(parse_row, _read_lines(client, "LIST")):
+        if line is not None:
+            yield line.build_item()
+
+
+def _add_time(client: FtpClient, folder: str, item: Item) -> Item:
+    """Return the entry of a document with the exact time of its last change."""
+    path = f"{folder.rstrip('/')}/{decode_path(item.name).decode('latin-1')}"
+    modified: float | None = None
+    with suppress(ftplib.error_perm):
+        modified = parse_time(client.sendcmd(f"MDTM {path}").partition(" ")[2])
+    return item._replace(version=f"{item.size}-{modified}", modified=modified)
+
+
+class _Chunks:
+    """The content of a document. `is_complete` is whether it was received to its end."""
+
+    def __init__(
+        self, client: FtpClient, data: socket.socket, size: int | None, budget: Budget
+    ) -> None:
+        self._client = client
+        self._data = data
+        self._size = size
+        self._budget = budget
+        self.is_complete = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        received = 0
+        while chunk := self._read():
+            received += len(chunk)
+            yield chunk
+        with _translate_ftp_errors(), self._budget.spend():
+            self._data.close()
+            if self._client.getresp()[:3] not in _COMPLETE:
+                raise ftplib.error_reply
+        self.is_complete = True
+        if self._size not in (None, received):
+            raise ObjectMissing
+
+    def _read(self) -> bytes:
+        with _translate_ftp_errors(), self._budget.spend():
+            return self._data.recv(limits.CHUNK_BYTES)
+
+
+@contextmanager
+def _translate_ftp_errors(*, missing: bool = False) -> Iterator[None]:
+    """Raise SourceError instead of the errors of ftplib.
+
+    Args:
+        missing: whether a refusal of the server means that a file or folder does not exist.
+    """
+    try:
+        with translate_errors():
+            yield
+    except ftplib.Error as error:
+        raise _describe(error, missing=missing) from None
+    except ValueError:
+        raise describe_protocol_error() from None
+
+
+def _describe(error: ftplib.Error, *, missing: bool) -> Exception:
+    code = str(error)[:3]
+    if code in ("530", "331", "332"):
+        message = "The host answers, but refuses the user name or password."
+        return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
+    if code.startswith("55") and missing:
+        return ObjectMissing()
+    if code in ("550", "553"):
+        message = "The user is not allowed to read a folder or document of this source."
+        return SourceError(SourceErrorKind.NOT_ALLOWED, message)
+    if code.startswith("4"):
+        message = "The host ended the connection or the transfer before it was complete."
+        return SourceError(SourceErrorKind.UNREACHABLE, message)
+    return describe_protocol_error()

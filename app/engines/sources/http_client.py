@@ -1,0 +1,129 @@
+"""Send HTTP requests through the guarded session of a network."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from ssl import SSLError
+from urllib.parse import urlsplit
+
+import requests
+import urllib3
+from requests import Response
+
+from app.engines.sources import limits
+from app.engines.sources.failures import describe_error
+from app.engines.sources.model import Network, SourceError, SourceErrorKind
+
+
+class HttpClient:
+    """Sends requests without redirects, cookies or retries."""
+
+    def __init__(self, network: Network) -> None:
+        self._listings = network.session(
+            deadline=limits.OPERATION_SECONDS, max_response_bytes=limits.MAX_LISTING_BYTES
+        )
+        self._documents = network.session(
+            deadline=limits.READ_SECONDS, max_response_bytes=limits.MAX_DOCUMENT_BYTES
+        )
+
+    @contextmanager
+    def request(
+        self, url: str, headers: Mapping[str, str], *, method: str = "GET", is_document: bool
+    ) -> Iterator[Response]:
+        """Send a request and return the response, whose body is not read yet.
+
+        Args:
+            url: the URL, whose path and query are sent exactly as they are.
+            headers: headers of the request.
+            method: GET or HEAD.
+            is_document: whether the response may be as large and take as long as a document.
+        """
+        if len(url) > limits.MAX_URL:
+            message = f"The name is too long: its URL has more than {limits.MAX_URL} characters."
+            raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        session = self._documents if is_document else self._listings
+        with translate_http_errors():
+            prepared = session.prepare_request(requests.Request(method, url, headers=headers))
+            # `requests` resolves `..` in paths, which are part of the name in an object store.
+            exact = urlsplit(url)
+            base = urlsplit(prepared.url or "")
+            prepared.url = base._replace(path=exact.path, query=exact.query).geturl()
+            timeouts = (limits.CONNECT_SECONDS, limits.IDLE_SECONDS)
+            response = session.send(prepared, stream=True, allow_redirects=False, timeout=timeouts)
+        try:
+            yield response
+        finally:
+            response.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._listings.close()
+        self._documents.close()
+
+
+def read_chunks(response: Response) -> Iterator[bytes]:
+    """Yield the body in chunks, as it was sent. Raises SourceError if it is not complete."""
+    raw = response.raw
+    # Without either, a lost connection looks like the end.
+    if raw.length_remaining is None and not getattr(raw, "chunked", False):
+        message = "The host does not tell the size of its answers, so they may be incomplete."
+        raise SourceError(SourceErrorKind.PROTOCOL, message)
+    while chunk := _read_chunk(raw):
+        yield chunk
+
+
+def _read_chunk(raw: urllib3.HTTPResponse) -> bytes:
+    with translate_http_errors():
+        return raw.read(limits.CHUNK_BYTES, decode_content=False)
+
+
+def read_body(response: Response, limit: int = limits.MAX_LISTING_BYTES) -> bytes:
+    """Return the body of a listing or an error. Raises SourceError if it is too large."""
+    body = bytearray()
+    for chunk in read_chunks(response):
+        body += chunk
+        if len(body) > limit:
+            message = "The host sends a listing that is too large."
+            raise SourceError(SourceErrorKind.PROTOCOL, message)
+    return bytes(body)
+
+
+@contextmanager
+def translate_http_errors() -> Iterator[None]:
+    """Raise SourceError instead of the errors of the HTTP libraries and of the network's guard."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the guard has its own exceptions
+        raise _describe(error) from None
+
+
+def _describe(error: Exception) -> SourceError:
+    causes = _list_causes(error)
+    if tls_error := next((cause for cause in causes if isinstance(cause, SSLError)), None):
+        return describe_error(tls_error)
+    if any(isinstance(cause, urllib3.exceptions.NewConnectionError) for cause in causes):
+        message = "The host does not exist, or it refuses connections on this port."
+        return SourceError(SourceErrorKind.UNREACHABLE, message)
+    timeouts = (TimeoutError, requests.exceptions.Timeout, urllib3.exceptions.TimeoutError)
+    if any(isinstance(cause, timeouts) for cause in causes):
+        message = "The host did not answer in time."
+        return SourceError(SourceErrorKind.UNREACHABLE, message)
+    if isinstance(error, requests.exceptions.InvalidURL | UnicodeError):
+        return SourceError(SourceErrorKind.PROTOCOL, "The URL is not valid.")
+    if isinstance(error, requests.RequestException | urllib3.exceptions.HTTPError | OSError):
+        message = "The connection to the host failed, or ended before the answer was complete."
+        return SourceError(SourceErrorKind.UNREACHABLE, message)
+    message = "The operator of this service does not allow connections to this address."
+    return SourceError(SourceErrorKind.NOT_ALLOWED, message)
+
+
+def _list_causes(error: BaseException) -> list[BaseException]:
+    causes: list[BaseException] = []
+    pending: list[object] = [error]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, BaseException) and not any(item is cause for cause in causes):
+            causes.append(item)
+            pending += [item.__cause__, getattr(item, "reason", None), *item.args]
+    return causes

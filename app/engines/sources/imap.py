@@ -1,0 +1,275 @@
+"""Emails in a folder of a mailbox, as files of RFC 5322.
+
+The folder is opened for reading only, and messages are read without marking them as seen.
+"""
+
+import imaplib
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+
+from app.engines.sources import limits
+from app.engines.sources.deadlines import Budget
+from app.engines.sources.failures import (
+    describe_missing_folder,
+    describe_protocol_error,
+    translate_errors,
+)
+from app.engines.sources.imap_client import ImapClient, encode_folder
+from app.engines.sources.model import (
+    Entry,
+    Network,
+    ObjectMissing,
+    SourceError,
+    SourceErrorKind,
+    SourceObject,
+)
+from app.engines.sources.tls import build_context
+
+_PATH = re.compile(r"([1-9][0-9]{0,9})\.eml")
+_UID = re.compile(rb"\bUID (\d{1,10})\b")
+_SIZE = re.compile(rb"\bRFC822\.SIZE (\d{1,15})\b")
+_RECEIVED = re.compile(rb'\bINTERNALDATE "([^"]{10,40})"')
+_NUMBER = re.compile(rb"(\d{1,10}) \(")
+_PAGE_MESSAGES = 500
+_PROBE_SECONDS = 60.0
+
+
+class _Message(NamedTuple):
+    number: int
+    uid: int
+    size: int | None
+    received_at: datetime | None
+
+
+def open_source(
+    settings: Mapping[str, Any], network: Network, local_root: Path | None
+) -> "ImapSource":
+    """Return the source of a folder of a mailbox, and sign in."""
+    del local_root
+    source = ImapSource(settings, network)
+    source.connect()
+    return source
+
+
+class ImapSource:
+    """A folder of a mailbox. A lost connection is opened again at the next operation."""
+
+    def __init__(self, settings: Mapping[str, Any], network: Network) -> None:
+        self._settings = settings
+        self._network = network
+        tls = settings.get("tls", True)
+        self._context = build_context(settings.get("ca_certificate")) if tls else None
+        self._client: ImapClient | None = None
+        self._validity = ""
+        self._used_at = 0.0
+
+    def connect(self) -> ImapClient:
+        """Return the client, with the folder opened for reading."""
+        if self._client is not None and not self._is_alive(self._client):
+            self.close()
+        if self._client is None:
+            host, port = self._settings["host"], self._settings.get("port", 993)
+            with _translate_imap_errors():
+                client = ImapClient(self._network, host, port, self._context)
+            try:
+                with _translate_imap_errors(), _build_budget(client).spend():
+                    self._sign_in(client)
+            except BaseException:
+                _shut(client)
+                raise
+            self._client = client
+        self._used_at = monotonic()
+        return self._client
+
+    def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
+        """Yield all messages in the order of their arrival."""
+        match = _PATH.fullmatch(after) if after else None
+        for message in self._list_messages(int(match[1]) if match else 0):
+            version = f"{self._validity}-{message.uid}"
+            path = f"{message.uid}.eml"
+            yield SourceObject(path, version, message.size, message.received_at)
+
+    def browse(self, path: str, limit: int) -> list[Entry]:
+        """Return the first `limit` messages; there are no folders."""
+        if path:
+            raise describe_missing_folder()
+        return [
+            Entry(f"{message.uid}.eml", False, message.size, message.received_at)  # noqa: FBT003
+            for message in islice(self._list_messages(0), limit)
+        ]
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[Iterator[bytes]]:
+        """Read a message in chunks."""
+        match = _PATH.fullmatch(path)
+        if match is None:
+            raise ObjectMissing
+        uid = int(match[1])
+        client = self.connect()
+        budget = _build_budget(client, limits.READ_SECONDS)
+        with self._run(budget):
+            first = _fetch_part(client, uid, 0)
+        yield self._read_message(client, uid, first, budget)
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._client is not None:
+            _shut(self._client)
+            self._client = None
+
+    def _is_alive(self, client: ImapClient) -> bool:
+        if monotonic() - self._used_at < _PROBE_SECONDS:
+            return True
+        with suppress(SourceError), _translate_imap_errors(), _build_budget(client).spend():
+            client.noop()
+            return True
+        return False
+
+    def _sign_in(self, client: ImapClient) -> None:
+        client.protect()
+        if client.state == "NONAUTH":
+            try:
+                client.sign_in(self._settings["username"], self._settings["password"])
+            except (imaplib.IMAP4.abort, OSError, EOFError):
+                raise
+            except (imaplib.IMAP4.error, UnicodeError):
+                message = "The host answers, but refuses the user name or password."
+                raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
+        folder = encode_folder(str(self._settings.get("folder") or "INBOX"))
+        status, _ = client.select(folder, readonly=True)
+        if status != "OK":
+            raise describe_missing_folder()
+        validity = client.response("UIDVALIDITY")[1][0]
+        if validity is None or not validity.isdigit():
+            raise describe_protocol_error()
+        self._validity = validity.decode()
+
+    def _list_messages(self, after: int) -> Iterator[_Message]:
+        """Yield the messages with a higher UID, page by page."""
+        last_uid, position, client = after, 0, None
+        while True:
+            current = self.connect()
+            with self._run(_build_budget(current)):
+                # Numbers of messages move when others delete messages.
+                if current is not client or current.has_moved:
+                    client = current
+                    position = _find_position(client, last_uid)
+                page = _fetch_page(client, position + 1)
+            if not page:
+                return
+            for message in page:
+                position = max(position, message.number)
+                if message.uid > last_uid:
+                    last_uid = message.uid
+                    yield message
+
+    def _read_message(
+        self, client: ImapClient, uid: int, first: bytes, budget: Budget
+    ) -> Iterator[bytes]:
+        part, offset = first, 0
+        while part:
+            yield part
+            offset += len(part)
+            if len(part) < limits.CHUNK_BYTES:
+                return
+            with self._run(budget):
+                part = _fetch_part(client, uid, offset)
+
+    @contextmanager
+    def _run(self, budget: Budget) -> Iterator[None]:
+        """Run commands. After an error the connection is closed: its state is unknown."""
+        try:
+            with _translate_imap_errors(), budget.spend():
+                yield
+        except SourceError:
+            self.close()
+            raise
+        self._used_at = monotonic()
+
+
+def _build_budget(client: ImapClient, seconds: float | None = None) -> Budget:
+    return Budget(seconds or limits.OPERATION_SECONDS, client.shut_down)
+
+
+def _shut(client: ImapClient) -> None:
+    with suppress(OSError):
+        client.shutdown()
+
+
+def _find_position(client: ImapClient, uid: int) -> int:
+    """Return how many messages have a UID up to this one, by a binary search."""
+    client.noop()  # brings the number of messages up to date
+    client.has_moved = False
+    low, high = 0, client.message_count
+    while low < high:
+        middle = (low + high + 1) // 2
+        found = _fetch(client, str(middle), "(UID)")
+        if found and found[0].uid <= uid:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _fetch_page(client: ImapClient, start: int) -> list[_Message]:
+    end = min(start + _PAGE_MESSAGES - 1, client.message_count)
+    if start > end:
+        return []
+    return _fetch(client, f"{start}:{end}", "(UID RFC822.SIZE INTERNALDATE)")
+
+
+def _fetch(client: ImapClient, numbers: str, items: str) -> list[_Message]:
+    _, data = client.fetch(numbers, items)
+    messages = (_parse_message(line) for line in data if isinstance(line, bytes))
+    return sorted((message for message in messages if message), key=lambda one: one.number)
+
+
+def _parse_message(line: bytes) -> _Message | None:
+    number, uid, size = _NUMBER.match(line), _UID.search(line), _SIZE.search(line)
+    if number is None or uid is None:
+        return None
+    received = _RECEIVED.search(line)
+    return _Message(
+        int(number[1]),
+        int(uid[1]),
+        int(size[1]) if size else None,
+        _parse_time(received[1]) if received else None,
+    )
+
+
+def _parse_time(text: bytes) -> datetime | None:
+    try:
+        time = datetime.strptime(text.decode("ascii").strip(), "%d-%b-%Y %H:%M:%S %z")
+        return time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _fetch_part(client: ImapClient, uid: int, offset: int) -> bytes:
+    """Return a part of a message. Raises ObjectMissing if there is no such message."""
+    status, data = client.uid("FETCH", str(uid), f"(BODY.PEEK[]<{offset}.{limits.CHUNK_BYTES}>)")
+    parts = [one[1] for one in data if isinstance(one, tuple)]
+    if status != "OK" or not parts:
+        raise ObjectMissing
+    if len(parts[0]) > limits.CHUNK_BYTES:
+        raise describe_protocol_error()
+    return bytes(parts[0])
+
+
+@contextmanager
+def _translate_imap_errors() -> Iterator[None]:
+    """Raise SourceError instead of the errors of imaplib."""
+    try:
+        with translate_errors():
+            yield
+    except imaplib.IMAP4.abort:
+        message = "The host broke the connection, or it is not a mail server."
+        raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
+    except (imaplib.IMAP4.error, ValueError, LookupError):
+        raise describe_protocol_error() from None

@@ -1,0 +1,141 @@
+"""The IMAP client of the standard library, over guarded connections and in bounded memory."""
+
+import imaplib
+import socket
+import ssl
+from base64 import b64encode
+from typing import TYPE_CHECKING
+
+from app.engines.sources import limits
+from app.engines.sources.deadlines import Budget, shut_down
+from app.engines.sources.model import Network, SourceError, SourceErrorKind
+from app.engines.sources.tls import wrap
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+_STARTTLS_PORT = 143
+_MAX_ANSWER_BYTES = 16 * 1024 * 1024
+"""Maximum size of all answers to one command."""
+
+
+class ImapClient(imaplib.IMAP4):
+    """A connection to a mail server.
+
+    With TLS, port 143 begins in plain text and changes to TLS before signing in (STARTTLS); all
+    other ports use TLS from the beginning.
+
+    Args:
+        network: opens the connection.
+        host: name or address of the server.
+        port: port of the server.
+        context: for TLS, if it is used.
+
+    Attributes:
+        message_count: number of messages in the open folder.
+        has_moved: whether messages have got other numbers, because others were deleted.
+    """
+
+    def __init__(
+        self, network: Network, host: str, port: int, context: ssl.SSLContext | None
+    ) -> None:
+        self._network = network
+        self._context = context
+        self._received = 0
+        self.connection: socket.socket | None = None
+        self.message_count = 0
+        self.has_moved = False
+        with Budget(limits.OPERATION_SECONDS, self.shut_down).spend():
+            super().__init__(host, port, limits.CONNECT_SECONDS)
+
+    def protect(self) -> None:
+        """Change to TLS if the connection does not use it yet."""
+        if self._context is not None and self.port == _STARTTLS_PORT:
+            if self.xatom("STARTTLS")[0] != "OK":
+                message = "The host does not offer TLS. Ask its operator, or switch `tls` off."
+                raise SourceError(SourceErrorKind.PROTOCOL, message)
+            self.sock = wrap(self._context, self.sock, self.host, self._use)
+            # What was sent before, in plain text, is dropped.
+            self.file = self.sock.makefile("rb")
+            self.capabilities = tuple(str(self.capability()[1][-1], "ascii").upper().split())
+
+    def shut_down(self) -> None:
+        """End all waiting operations, from another thread."""
+        shut_down(self.connection)
+
+    def read(self, size: int) -> bytes:
+        """Read a literal, whose size the server names."""
+        self._count(size)
+        return bytes(super().read(size))
+
+    def readline(self) -> bytes:
+        """Read a line."""
+        line = super().readline()
+        self._count(len(line))
+        return line
+
+    def send(self, data: "ReadableBuffer") -> None:
+        """Send a command."""
+        self._received = 0
+        super().send(data)
+
+    def sign_in(self, username: str, password: str) -> None:
+        """Sign in, with AUTHENTICATE if the server offers it: LOGIN has no letters but ASCII."""
+        if "AUTH=PLAIN" in self.capabilities:
+            answer = f"\0{username}\0{password}".encode()
+            self.authenticate("PLAIN", lambda _: answer)
+        else:
+            self.login(quote(username), password)
+
+    def _create_socket(self, timeout: float | None) -> socket.socket:
+        connection = self._network.connect(self.host, self.port, timeout or limits.CONNECT_SECONDS)
+        connection.settimeout(limits.IDLE_SECONDS)
+        self._use(connection)
+        if self._context is not None and self.port != _STARTTLS_PORT:
+            return wrap(self._context, connection, self.host, self._use)
+        return connection
+
+    def _use(self, connection: socket.socket) -> None:
+        self.connection = connection
+
+    def _append_untagged(self, typ: str, dat: bytes) -> None:
+        """Store an answer; numbers and removals of messages are counted instead."""
+        if typ == "EXISTS":
+            self.message_count = int(dat)
+        elif typ == "EXPUNGE":
+            self.message_count -= 1
+            self.has_moved = True
+        else:
+            super()._append_untagged(typ, dat)  # type: ignore[misc]
+
+    def _count(self, size: int) -> None:
+        self._received += size
+        if self._received > _MAX_ANSWER_BYTES:
+            raise self.abort("the answer is too large")
+
+
+def quote(text: str) -> str:
+    """Return a text as a quoted string of IMAP."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def encode_folder(name: str) -> str:
+    """Return the name of a folder in the modified UTF-7 of IMAP (RFC 3501, 5.1.3), quoted."""
+    parts: list[str] = []
+    other = ""
+    for char in f"{name}\0":  # the last character ends the last run
+        if " " <= char <= "~" or char == "\0":
+            parts.append(_encode_run(other))
+            parts.append("&-" if char == "&" else char)
+            other = ""
+        else:
+            other += char
+    return quote("".join(parts).removesuffix("\0"))
+
+
+def _encode_run(text: str) -> str:
+    if not text:
+        return ""
+    encoded = b64encode(text.encode("utf-16-be", "replace")).decode()
+    return f"&{encoded.rstrip('=').replace('/', ',')}-"

@@ -1,0 +1,54 @@
+"""Find the links of an index page."""
+
+from urllib.parse import urljoin
+
+from lxml import etree  # type: ignore[import-untyped]
+
+_MAX_URL = 8 * 1024
+
+
+class _Links:
+    """A target for the HTML parser, which builds no tree."""
+
+    def __init__(self, url: str) -> None:
+        self._base = url
+        self._urls: dict[str, None] = {}
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Note the link of an element."""
+        link = attributes.get("href")
+        if link is None or len(link) > _MAX_URL or tag not in ("a", "base"):
+            return
+        try:
+            url = urljoin(self._base, link.strip()).partition("#")[0]
+        except ValueError:
+            return
+        if tag == "base":
+            self._base = url
+        else:
+            self._urls[url] = None
+
+    def close(self) -> list[str]:
+        """Return all links as absolute URLs."""
+        return list(self._urls)
+
+
+def find_links(page: bytes, url: str, charset: str | None) -> list[str]:
+    """Return the links of an HTML page as absolute URLs without fragments.
+
+    Args:
+        page: the page.
+        url: its URL.
+        charset: its encoding, if the host tells it.
+    """
+    if not page.strip():
+        return []
+    try:
+        parser = etree.HTMLParser(target=_Links(url), no_network=True, encoding=charset)
+    except LookupError:
+        parser = etree.HTMLParser(target=_Links(url), no_network=True)
+    try:
+        links: list[str] = etree.fromstring(page, parser)
+    except etree.LxmlError:
+        return []
+    return links

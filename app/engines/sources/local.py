@@ -1,0 +1,208 @@
+"""Documents in a folder on the operator's machine.
+
+Every file is opened from the root downwards without following links, so neither a name nor a link
+that is changed at the same time leads out of the root. A link to a file inside of the root is
+followed; other links are not listed. Folders are never entered through links.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from app.engines.sources import limits
+from app.engines.sources.failures import describe_missing_folder
+from app.engines.sources.folders import Item, list_entries, list_objects
+from app.engines.sources.model import (
+    Entry,
+    Network,
+    ObjectMissing,
+    SourceError,
+    SourceErrorKind,
+    SourceObject,
+)
+from app.engines.sources.paths import encode_name, split_path
+
+# Opening a named pipe must not wait for its writer.
+_FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOLDER_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+def open_source(
+    settings: Mapping[str, Any], network: Network, local_root: Path | None
+) -> "LocalSource":
+    """Return the source of a folder below the operator's root."""
+    del network
+    if local_root is None:
+        message = "The operator of this service has not released any local folder."
+        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+    root = os.path.realpath(os.fsencode(local_root))
+    path = str(settings.get("path", "")).strip("/")
+    try:
+        target = os.path.realpath(os.path.join(root, os.fsencode(path)))  # noqa: PTH118 - bytes
+    except (ValueError, OSError):  # NUL, or a lone surrogate
+        raise describe_missing_folder() from None
+    names = _split_below(target, root)
+    if names is None:
+        message = "The folder is outside of the folders that the operator has released."
+        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+    try:
+        top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        with _closing(top):
+            descriptor = _open_folder(top, names)
+    except (ObjectMissing, OSError):
+        raise describe_missing_folder() from None
+    return LocalSource(descriptor, target)
+
+
+class LocalSource:
+    """An open folder.
+
+    Args:
+        descriptor: the open root, which this object closes.
+        root: its path without links, to judge where links lead.
+    """
+
+    def __init__(self, descriptor: int, root: bytes) -> None:
+        self._descriptor = descriptor
+        self._root = root
+
+    def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
+        """Yield all documents, sorted by the names on their paths."""
+        try:
+            yield from list_objects(self._read_folder, after)
+        except ObjectMissing:
+            raise describe_missing_folder() from None
+
+    def browse(self, path: str, limit: int) -> list[Entry]:
+        """Return at most `limit` entries of a folder."""
+        try:
+            return list_entries(self._read_folder, path, limit)
+        except ObjectMissing:
+            raise describe_missing_folder() from None
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[Iterator[bytes]]:
+        """Read a document in chunks."""
+        names = split_path(path)
+        if not names:
+            raise ObjectMissing
+        try:
+            descriptor = self._open_file(names)
+        except PermissionError:
+            message = "The service has no permission to read this document."
+            raise SourceError(SourceErrorKind.NOT_ALLOWED, message) from None
+        except OSError:
+            raise ObjectMissing from None
+        with _closing(descriptor):
+            yield _read_file(descriptor)
+
+    def close(self) -> None:
+        """Close the folder."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _read_folder(self, path: str) -> Iterator[Item]:
+        names = split_path(path)
+        if names is None:
+            raise ObjectMissing
+        try:
+            descriptor = _open_folder(self._descriptor, names)
+        except PermissionError:
+            message = "The service has no permission to read a folder of this source."
+            raise SourceError(SourceErrorKind.NOT_ALLOWED, message) from None
+        except OSError:
+            raise ObjectMissing from None
+        return self._list_folder(descriptor, names)
+
+    def _list_folder(self, descriptor: int, names: list[bytes]) -> Iterator[Item]:
+        with _closing(descriptor), os.scandir(descriptor) as entries:
+            for entry in entries:
+                name = os.fsencode(entry.name)
+                with suppress(OSError, ObjectMissing):  # it vanished, or its link leads nowhere
+                    status = self._get_status(entry, [*names, name])
+                    is_folder = stat.S_ISDIR(status.st_mode)
+                    if is_folder or stat.S_ISREG(status.st_mode):
+                        yield _build_item(name, status, is_folder=is_folder)
+
+    def _get_status(self, entry: "os.DirEntry[str]", names: list[bytes]) -> os.stat_result:
+        if not entry.is_symlink():
+            return entry.stat(follow_symlinks=False)
+        descriptor = self._open_file(names)
+        with _closing(descriptor):
+            return os.fstat(descriptor)
+
+    def _open_file(self, names: list[bytes]) -> int:
+        """Open a regular file, or the file inside of the root to which a link leads."""
+        folder = _open_folder(self._descriptor, names[:-1])
+        with _closing(folder):
+            status = os.stat(names[-1], dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode):
+                return _open_regular(names[-1], folder)
+        if not stat.S_ISLNK(status.st_mode):
+            raise ObjectMissing
+        target = os.path.realpath(b"/".join([self._root, *names]))
+        below = _split_below(target, self._root)
+        if not below:
+            raise ObjectMissing
+        folder = _open_folder(self._descriptor, below[:-1])
+        with _closing(folder):
+            return _open_regular(below[-1], folder)
+
+
+def _build_item(name: bytes, status: os.stat_result, *, is_folder: bool) -> Item:
+    if is_folder:
+        return Item(encode_name(name), is_folder=True)
+    # The time of the last change of the inode also shows replacements that keep size and time.
+    version = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
+    return Item(encode_name(name), False, version, status.st_size, status.st_mtime)  # noqa: FBT003
+
+
+def _split_below(target: bytes, root: bytes) -> list[bytes] | None:
+    """Return the names that lead from the root to a path, or None if it is not below it."""
+    if target == root:
+        return []
+    prefix = root.rstrip(b"/") + b"/"
+    return target[len(prefix) :].split(b"/") if target.startswith(prefix) else None
+
+
+def _open_folder(root: int, names: list[bytes]) -> int:
+    descriptor = os.open(b".", _FOLDER_FLAGS, dir_fd=root)
+    for name in names:
+        with _closing(descriptor):
+            descriptor = os.open(name, _FOLDER_FLAGS, dir_fd=descriptor)
+    return descriptor
+
+
+def _open_regular(name: bytes, folder: int) -> int:
+    descriptor = os.open(name, _FILE_FLAGS, dir_fd=folder)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise ObjectMissing
+
+
+def _read_file(descriptor: int) -> Iterator[bytes]:
+    before = os.fstat(descriptor)
+    received = 0
+    try:
+        while chunk := os.read(descriptor, limits.CHUNK_BYTES):
+            received += len(chunk)
+            yield chunk
+        after = os.fstat(descriptor)
+    except OSError:
+        message = "The document could not be read completely from the disk."
+        raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
+    if received != after.st_size or after.st_mtime_ns != before.st_mtime_ns:
+        raise ObjectMissing
+
+
+@contextmanager
+def _closing(descriptor: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        os.close(descriptor)

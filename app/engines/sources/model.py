@@ -1,0 +1,124 @@
+"""What every source offers, whatever its protocol."""
+
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+import requests
+
+
+class SourceErrorKind(StrEnum):
+    """Why a source cannot be used."""
+
+    UNREACHABLE = "unreachable"
+    CREDENTIALS_REFUSED = "credentials_refused"
+    NOT_FOUND = "not_found"
+    NOT_ALLOWED = "not_allowed"
+    PROTOCOL = "protocol"
+
+
+class SourceError(Exception):
+    """The source cannot be used.
+
+    `message` is a complete sentence for the administrator of the connector. It contains no
+    credential and no internal address.
+    """
+
+    def __init__(self, kind: SourceErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+
+
+class ObjectMissing(Exception):  # noqa: N818 - names what happened
+    """The listed document is no longer there, or was replaced while it was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceObject:
+    """A document of a source.
+
+    Attributes:
+        path: where it is, below the root of the source, with `/` between folders. Unique.
+        version: a text that differs after every change of the content: an ETag, a UID, or size
+            and time of the last change.
+        size: size in bytes, if the source lists it.
+        modified_at: time of the last change in UTC, if the source lists it.
+    """
+
+    path: str
+    version: str
+    size: int | None = None
+    modified_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A folder or a document, as a person browses the source."""
+
+    path: str
+    is_folder: bool
+    size: int | None = None
+    modified_at: datetime | None = None
+
+
+class Network(Protocol):
+    """Connections to other hosts. The caller decides which addresses are allowed."""
+
+    def connect(self, host: str, port: int, timeout: float) -> socket.socket:
+        """Return a connected TCP socket. Raises OSError, or SourceError `not_allowed`."""
+
+    def session(self, *, deadline: float, max_response_bytes: int) -> requests.Session:
+        """Return a session for HTTP that follows no redirects by itself.
+
+        Its requests raise the exceptions of `requests`. Any other exception means that the address
+        is not allowed.
+        """
+
+
+class Source(Protocol):
+    """An open source. All methods raise SourceError. One thread uses it at a time."""
+
+    def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
+        """Yield all documents in an order that does not change between two listings.
+
+        Listings are read in parts, so memory does not grow with their number. `after` is a path at
+        which an earlier listing stopped; a source may begin after it, or list everything.
+        """
+
+    def browse(self, path: str, limit: int) -> list[Entry]:
+        """Return at most `limit` entries of a folder; the root is the empty path."""
+
+    def open(self, path: str) -> AbstractContextManager[Iterator[bytes]]:
+        """Read a document in chunks of at most 1 MiB. Raises ObjectMissing."""
+
+    def close(self) -> None:
+        """Close all connections."""
+
+
+SourceOpener: TypeAlias = Callable[[Mapping[str, Any], Network, Path | None], Source]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceType:
+    """A type of source that an administrator can connect.
+
+    Attributes:
+        name: name of the type, such as `s3`.
+        title: name for people.
+        settings_schema: JSON Schema 2020-12 of the settings. Secrets have `"writeOnly": true`.
+        secrets: names of the settings that must be stored encrypted and never shown.
+        open: returns the source for settings that fit the schema, a network, and the folder of the
+            operator to which local sources are limited, if there is one. Raises SourceError.
+    """
+
+    name: str
+    title: str
+    settings_schema: Mapping[str, Any]
+    secrets: frozenset[str]
+    open: SourceOpener

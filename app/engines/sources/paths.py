@@ -1,0 +1,74 @@
+"""Write the names of a source as safe paths, and read them back.
+
+Names of files are bytes that anybody may have chosen. A path shows them as text in which `%XX`
+stands for a byte that could mislead a program or a reader: control characters, NUL, characters that
+change the direction of text, bytes that are not UTF-8, the names `.` and `..`, and an empty name or
+a name that begins with `/` (object stores have them). A `%` that looks like such an escape is
+escaped itself. Everything else stays as it is, so `Ärger 50%.pdf` is shown unchanged. Each name has
+exactly one path, and the path determines the name.
+"""
+
+import re
+import unicodedata
+
+_ESCAPE = re.compile(rb"%([0-9A-F]{2})")
+_AMBIGUOUS = re.compile(rb"%(?=[0-9A-F]{2})")
+_UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# They join letters of several scripts and emojis, and change nothing else.
+_JOINERS = "\u200c\u200d"
+
+
+def encode_name(name: bytes, reserved: str = "") -> str:
+    """Return a name of a folder or document as one segment of a path.
+
+    Args:
+        name: the name as the source has it.
+        reserved: further characters to escape.
+    """
+    if name in (b".", b".."):
+        return "%2E" * len(name)
+    text = _AMBIGUOUS.sub(b"%25", name).decode("utf-8", "surrogateescape")
+    return "".join(_escape(char) if _is_unsafe(char, reserved) else char for char in text)
+
+
+def encode_key(key: bytes) -> str:
+    """Return the key of an object store as a path. Its empty segments become `%2F`."""
+    segments: list[str] = []
+    slashes = ""
+    for segment in key.split(b"/"):
+        if segment:
+            segments.append(slashes + encode_name(segment))
+            slashes = ""
+        else:
+            slashes += "%2F"
+    # the key ends with slashes: the first one separates, the others belong to the name
+    if slashes:
+        segments.append(slashes.removesuffix("%2F"))
+    return "/".join(segments)
+
+
+def decode_path(path: str) -> bytes:
+    """Return the name or the key of a path."""
+    encoded = path.encode("utf-8", "replace")
+    return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), encoded)
+
+
+def is_name(name: bytes) -> bool:
+    """Return whether a name from a host is one entry of a folder."""
+    return name not in (b"", b".", b"..") and b"/" not in name and b"\x00" not in name
+
+
+def split_path(path: str) -> list[bytes] | None:
+    """Return the names of the folders and the document of a path, or None if it is not valid."""
+    names = [decode_path(segment) for segment in path.split("/")] if path else []
+    return names if all(is_name(name) for name in names) else None
+
+
+def _is_unsafe(char: str, reserved: str) -> bool:
+    if char == "/" or char in reserved:
+        return True
+    return unicodedata.category(char) in _UNSAFE_CATEGORIES and char not in _JOINERS
+
+
+def _escape(char: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogateescape"))

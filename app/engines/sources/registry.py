@@ -1,0 +1,41 @@
+"""All types of sources. Their libraries are imported when a source is opened."""
+
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from app.engines.sources import settings
+from app.engines.sources.model import Network, Source, SourceOpener, SourceType
+
+
+def _build_type(name: str, title: str, module: str, schema: Mapping[str, Any]) -> SourceType:
+    secrets = (name for name, rules in schema["properties"].items() if rules.get("writeOnly"))
+    return SourceType(name, title, schema, frozenset(secrets), _build_opener(module))
+
+
+def _build_opener(module: str) -> SourceOpener:
+    def open_source(values: Mapping[str, Any], network: Network, local_root: Path | None) -> Source:
+        # SSH and S3 take several megabytes per process, which most processes never need.
+        opener: SourceOpener = importlib.import_module(module).open_source
+        return opener(values, network, local_root)
+
+    return open_source
+
+
+_PACKAGE = "app.engines.sources"
+TYPES: Mapping[str, SourceType] = MappingProxyType(
+    {
+        source_type.name: source_type
+        for source_type in (
+            _build_type("local", "Local folder", f"{_PACKAGE}.local", settings.LOCAL),
+            _build_type("s3", "S3 and compatible", f"{_PACKAGE}.s3", settings.S3),
+            _build_type("http", "Web server", f"{_PACKAGE}.web", settings.HTTP),
+            _build_type("sftp", "SFTP", f"{_PACKAGE}.sftp", settings.SFTP),
+            _build_type("ftp", "FTP", f"{_PACKAGE}.ftp", settings.FTP),
+            _build_type("imap", "Mailbox (IMAP)", f"{_PACKAGE}.imap", settings.IMAP),
+        )
+    }
+)
+"""The types by their names."""

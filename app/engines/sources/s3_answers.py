@@ -1,0 +1,136 @@
+"""Read the answers of S3 and of object stores with the same interface."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
+from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
+from requests import Response
+
+from app.engines.sources.failures import describe_protocol_error
+from app.engines.sources.http_client import read_body
+from app.engines.sources.model import SourceError, SourceErrorKind
+
+_MAX_ERROR_BYTES = 64 * 1024
+_KEY_REFUSED = frozenset(
+    {
+        "ExpiredToken",
+        "InvalidAccessKeyId",
+        "InvalidClientTokenId",
+        "InvalidSecurity",
+        "InvalidToken",
+        "SignatureDoesNotMatch",
+    }
+)
+_REGION = re.compile(r"[a-z0-9-]{1,40}")
+
+
+class StoredObject(NamedTuple):
+    """An object of a bucket, with the time of its last change."""
+
+    key: bytes
+    version: str
+    size: int
+    modified_at: datetime | None
+
+
+class Listing(NamedTuple):
+    """A page of a listing. `token` leads to the next page; it is None on the last one."""
+
+    objects: list[StoredObject]
+    folders: list[bytes]
+    token: str | None
+
+
+def parse_listing(body: bytes) -> Listing:
+    """Return a page of ListObjectsV2. Raises SourceError if it is none."""
+    try:
+        root: Element = fromstring(body, forbid_dtd=True)
+        is_encoded = root.findtext("{*}EncodingType") == "url"
+        return Listing(
+            [_parse_object(item, is_encoded=is_encoded) for item in root.iterfind("{*}Contents")],
+            list(_parse_folders(root, is_encoded=is_encoded)),
+            _find_token(root),
+        )
+    except (ParseError, DefusedXmlException, ValueError):
+        raise describe_protocol_error() from None
+
+
+def _parse_object(item: Element, *, is_encoded: bool) -> StoredObject:
+    size = int(item.findtext("{*}Size") or 0)
+    modified = item.findtext("{*}LastModified") or ""
+    version = (item.findtext("{*}ETag") or "").strip('"') or f"{size}-{modified}"
+    modified_at = datetime.fromisoformat(modified) if modified else None
+    if modified_at is not None and modified_at.tzinfo is None:
+        modified_at = modified_at.replace(tzinfo=UTC)
+    key = _decode(item.findtext("{*}Key") or "", is_encoded=is_encoded)
+    return StoredObject(key, version[:255], size, modified_at)
+
+
+def _parse_folders(root: Element, *, is_encoded: bool) -> Iterator[bytes]:
+    for prefix in root.iterfind("{*}CommonPrefixes/{*}Prefix"):
+        yield _decode(prefix.text or "", is_encoded=is_encoded)
+
+
+def _decode(text: str, *, is_encoded: bool) -> bytes:
+    return unquote_to_bytes(text.replace("+", " ")) if is_encoded else text.encode()
+
+
+def _find_token(root: Element) -> str | None:
+    if root.findtext("{*}IsTruncated") != "true":
+        return None
+    token = root.findtext("{*}NextContinuationToken")
+    if not token:
+        raise ValueError("a page without a way to the next one")
+    return token
+
+
+def describe_refusal(response: Response) -> SourceError:
+    """Return the SourceError for a response with an error status."""
+    code = _find_code(response)
+    region = _find_region(response, code)
+    if code in _KEY_REFUSED or response.status_code == HTTPStatus.UNAUTHORIZED:
+        message = "The host answers, but refuses the access key or its secret."
+        return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
+    if code == "RequestTimeTooSkewed":
+        message = "The clocks of this service and of the host differ too much."
+        return SourceError(SourceErrorKind.PROTOCOL, message)
+    if region:
+        message = f"The bucket is in the region {region}; change `region`."
+        return SourceError(SourceErrorKind.NOT_FOUND, message)
+    return _describe_status(response.status_code)
+
+
+def _describe_status(status: int) -> SourceError:
+    if status == HTTPStatus.FORBIDDEN:
+        message = "The access key is not allowed to list or read this bucket."
+        return SourceError(SourceErrorKind.NOT_ALLOWED, message)
+    if status == HTTPStatus.NOT_FOUND:
+        return SourceError(SourceErrorKind.NOT_FOUND, "The bucket does not exist.")
+    if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        message = f"The host cannot answer at the moment (HTTP status {status})."
+        return SourceError(SourceErrorKind.UNREACHABLE, message)
+    message = f"The host does not answer like an object store (HTTP status {status})."
+    return SourceError(SourceErrorKind.PROTOCOL, message)
+
+
+def _find_region(response: Response, code: str) -> str | None:
+    if code not in ("PermanentRedirect", "TemporaryRedirect", "AuthorizationHeaderMalformed", ""):
+        return None
+    region = response.headers.get("x-amz-bucket-region", "")
+    is_elsewhere = response.status_code in (301, 307, 400)
+    return region if is_elsewhere and _REGION.fullmatch(region) else None
+
+
+def _find_code(response: Response) -> str:
+    """Return the code of the error, or nothing if the host sends another body."""
+    try:
+        root: Element = fromstring(read_body(response, _MAX_ERROR_BYTES), forbid_dtd=True)
+    except (ParseError, DefusedXmlException, ValueError, SourceError):
+        return ""
+    return root.findtext("{*}Code") or root.findtext("Code") or ""

@@ -1,0 +1,209 @@
+"""The settings of each type of source, as JSON Schemas."""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+Schema: TypeAlias = dict[str, Any]
+# No control characters: they would end a command of a protocol.
+_LINE = r"^[^\u0000-\u001f\u007f]*$"
+_MAX_URLS = 1000
+
+
+def _build_text(title: str, description: str, **rules: object) -> Schema:
+    return {
+        "type": "string",
+        "title": title,
+        "description": description,
+        "maxLength": 1024,
+        "pattern": _LINE,
+        **rules,
+    }
+
+
+def _build_secret(title: str, description: str, **rules: object) -> Schema:
+    return _build_text(title, description, minLength=1, writeOnly=True, **rules)
+
+
+def _build_port(default: int, description: str) -> Schema:
+    return {
+        "type": "integer",
+        "title": "Port",
+        "description": description,
+        "minimum": 1,
+        "maximum": 65535,
+        "default": default,
+    }
+
+
+def _build_schema(
+    properties: Mapping[str, Schema], required: tuple[str, ...] = (), **rules: object
+) -> Schema:
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+        **rules,
+    }
+
+
+_HOST = _build_text(
+    "Host",
+    "Name or address of the server, without port.",
+    minLength=1,
+    maxLength=253,
+    pattern=r"^[A-Za-z0-9._:-]+$",
+)
+_USERNAME = _build_text("User name", "User with permission to read.", minLength=1, maxLength=255)
+_PASSWORD = _build_secret("Password", "Password of the user.")
+_CERTIFICATE: Schema = {
+    "type": "string",
+    "title": "Certificate of the authority",
+    "description": "Certificates in PEM format that are trusted besides the public authorities.",
+    "maxLength": 65536,
+}
+
+LOCAL = _build_schema(
+    {
+        "path": _build_text(
+            "Folder",
+            "Folder below the one that the operator has released; empty for all of it.",
+            maxLength=4096,
+        ),
+    }
+)
+
+S3 = _build_schema(
+    {
+        "bucket": _build_text(
+            "Bucket",
+            "Name of the bucket.",
+            minLength=3,
+            maxLength=255,
+            pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]+$",
+        ),
+        "prefix": _build_text("Folder", "Folder in the bucket; empty for the whole bucket."),
+        "region": _build_text(
+            "Region",
+            "Region of the bucket.",
+            maxLength=64,
+            pattern=r"^[A-Za-z0-9-]+$",
+            default="us-east-1",
+        ),
+        "endpoint_url": _build_text(
+            "URL of the endpoint",
+            "URL of an object store with the interface of S3, such as MinIO; empty for AWS.",
+            pattern=r"^https?://[^\s?#@]+$",
+        ),
+        "access_key_id": _build_text(
+            "Access key", "Id of the access key.", minLength=1, pattern=r"^[!-.0-~]+$"
+        ),
+        "secret_access_key": _build_secret("Secret key", "Secret of the access key."),
+    },
+    ("bucket", "access_key_id", "secret_access_key"),
+)
+
+_URL = r"^https?://[^\s@]+$"
+HTTP = _build_schema(
+    {
+        "url": _build_text(
+            "Index page",
+            "URL of an HTML page. The documents and folders below it that it links are read.",
+            pattern=_URL,
+            maxLength=2048,
+        ),
+        "urls": {
+            "type": "array",
+            "title": "Documents",
+            "description": "URLs of single documents, instead of an index page.",
+            "items": {"type": "string", "pattern": _URL, "maxLength": 2048},
+            "minItems": 1,
+            "maxItems": _MAX_URLS,
+            "uniqueItems": True,
+        },
+        "username": _build_text(
+            "User name",
+            "User for HTTP Basic authentication.",
+            minLength=1,
+            pattern=r"^[^:\x00-\x1f]+$",
+        ),
+        "password": _PASSWORD,
+        "token": _build_secret(
+            "Token", "Bearer token, instead of a user name.", maxLength=8192, pattern=r"^[!-~]+$"
+        ),
+    },
+    oneOf=[{"required": ["url"]}, {"required": ["urls"]}],
+    dependentRequired={"username": ["password"], "password": ["username"]},
+    allOf=[{"not": {"required": ["token", "username"]}}],
+)
+
+SFTP = _build_schema(
+    {
+        "host": _HOST,
+        "port": _build_port(22, "Port of the SSH server."),
+        "path": _build_text(
+            "Folder", "Absolute path, or a path below the home folder of the user.", maxLength=4096
+        ),
+        "username": _USERNAME,
+        "password": _PASSWORD,
+        "private_key": {
+            "type": "string",
+            "title": "Private key",
+            "description": "Private key in OpenSSH or PEM format, instead of a password.",
+            "minLength": 1,
+            "maxLength": 32768,
+            "writeOnly": True,
+        },
+        "passphrase": _build_secret("Passphrase", "Passphrase of the private key, if it has one."),
+        "host_key": _build_text(
+            "Key of the host",
+            "Public key of the server (`ssh-ed25519 AAAA…`) or its fingerprint (`SHA256:…`).",
+            maxLength=8192,
+            pattern=r"^(SHA256:[A-Za-z0-9+/]{43}=?|[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,3}( [ -~]*)?)$",
+        ),
+    },
+    ("host", "username", "host_key"),
+    oneOf=[{"required": ["password"]}, {"required": ["private_key"]}],
+    dependentRequired={"passphrase": ["private_key"]},
+)
+
+FTP = _build_schema(
+    {
+        "host": _HOST,
+        "port": _build_port(21, "Port of the server. Port 990 uses TLS from the beginning."),
+        "path": _build_text(
+            "Folder", "Absolute path, or a path below the first folder of the user.", maxLength=4096
+        ),
+        "username": _build_text("User name", "User with permission to read.", maxLength=255),
+        "password": _PASSWORD,
+        "tls": {
+            "type": "boolean",
+            "title": "TLS",
+            "description": "Whether to protect the connection. Without, anybody can read along.",
+            "default": True,
+        },
+        "ca_certificate": _CERTIFICATE,
+    },
+    ("host", "username", "password"),
+)
+
+IMAP = _build_schema(
+    {
+        "host": _HOST,
+        "port": _build_port(993, "Port of the server. Port 143 changes to TLS with STARTTLS."),
+        "folder": _build_text(
+            "Folder", "Name of the folder in the mailbox.", minLength=1, default="INBOX"
+        ),
+        "username": _USERNAME,
+        "password": _PASSWORD,
+        "tls": {
+            "type": "boolean",
+            "title": "TLS",
+            "description": "Whether to protect the connection. Without, anybody can read along.",
+            "default": True,
+        },
+        "ca_certificate": _CERTIFICATE,
+    },
+    ("host", "username", "password"),
+)

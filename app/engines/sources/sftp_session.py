@@ -1,0 +1,192 @@
+"""The SFTP protocol on paramiko, with names in bytes and with pipelined reads.
+
+paramiko's own listing refuses names that are not UTF-8, and its prefetching needs a thread and a
+buffer of the size of the file.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from paramiko import Channel, Message, SFTPClient
+from paramiko.sftp import (
+    CMD_CLOSE,
+    CMD_DATA,
+    CMD_FSTAT,
+    CMD_HANDLE,
+    CMD_LSTAT,
+    CMD_NAME,
+    CMD_OPEN,
+    CMD_OPENDIR,
+    CMD_READ,
+    CMD_READDIR,
+    CMD_REALPATH,
+    CMD_STATUS,
+    SFTP_FLAG_READ,
+    SFTPError,
+    int64,
+)
+from paramiko.sftp_attr import SFTPAttributes
+
+_MAX_PACKET_BYTES = 1024 * 1024
+_MAX_NAMES = _MAX_PACKET_BYTES // 12
+"""A name takes at least two lengths and the flags of its attributes."""
+_BLOCK_BYTES = 32 * 1024
+_MAX_PENDING = 32
+"""Requests that wait for their answers: the memory of a reader, and its speed on long ways."""
+
+
+class Attributes(NamedTuple):
+    """What a server tells about a file."""
+
+    mode: int
+    size: int | None
+    modified: float | None
+
+
+class SftpSession(SFTPClient):  # type: ignore[misc]
+    """A session on a channel. Raises OSError, EOFError, SSHException or ValueError."""
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__(channel)
+
+    def resolve_path(self, path: bytes) -> bytes:
+        """Return an absolute path."""
+        message = self._ask(CMD_NAME, CMD_REALPATH, path)
+        message.get_int()
+        return bytes(message.get_string())
+
+    def get_attributes(self, path: bytes) -> Attributes:
+        """Return the attributes of a file, or of a link itself."""
+        _, message = self._request(CMD_LSTAT, path)
+        return _read_attributes(message)
+
+    def read_folder(self, path: bytes) -> Iterator[tuple[bytes, Attributes]]:
+        """Yield the names in a folder with their attributes. Links are not followed."""
+        handle = self._ask(CMD_HANDLE, CMD_OPENDIR, path).get_string()
+        try:
+            while True:
+                message = self._ask(CMD_NAME, CMD_READDIR, handle)
+                count = message.get_int()
+                if count > _MAX_NAMES:
+                    raise SFTPError("more names than an answer can contain")
+                for _ in range(count):
+                    name = message.get_string()
+                    message.get_string()  # the same as a line of text
+                    yield name, _read_attributes(message)
+        except EOFError:
+            self._request(CMD_CLOSE, handle)
+
+    def open_file(self, path: bytes) -> "SftpReader":
+        """Open a file to read it from its beginning to its end."""
+        message = self._ask(CMD_HANDLE, CMD_OPEN, path, SFTP_FLAG_READ, SFTPAttributes())
+        return SftpReader(self, message.get_string())
+
+    def get_open_attributes(self, handle: bytes) -> Attributes:
+        """Return the attributes of an open file."""
+        _, message = self._request(CMD_FSTAT, handle)
+        return _read_attributes(message)
+
+    def close_handle(self, handle: bytes) -> None:
+        """Close an open file."""
+        self._request(CMD_CLOSE, handle)
+
+    def send_read(self, reader: "SftpReader", handle: bytes, offset: int) -> int:
+        """Request a block for a reader. Return the number of the request."""
+        number: int = self._async_request(reader, CMD_READ, handle, int64(offset), _BLOCK_BYTES)
+        return number
+
+    def receive(self) -> None:
+        """Wait for one answer and pass it to its reader."""
+        self._read_response()
+
+    def check_status(self, message: Message) -> None:
+        """Raise OSError, or EOFError at the end of the file."""
+        self._convert_status(message)
+
+    def _ask(self, expected: int, *request: object) -> Message:
+        kind, message = self._request(*request)
+        if kind != expected:
+            raise SFTPError("unexpected answer")
+        return message
+
+    def _read_all(self, n: int) -> bytes:
+        if n > _MAX_PACKET_BYTES:
+            raise SFTPError("the answer is too large")
+        data: bytes = super()._read_all(n)
+        return data
+
+
+class SftpReader:
+    """Reads an open file in order, with several requests at a time."""
+
+    def __init__(self, session: SftpSession, handle: bytes) -> None:
+        self._session = session
+        self._handle = handle
+        self._answers: dict[int, bytes] = {}
+        self._pending: list[int] = []
+        self._next_offset = 0
+        self._is_at_end = False
+
+    def get_attributes(self) -> Attributes:
+        """Return the attributes of the file."""
+        return self._session.get_open_attributes(self._handle)
+
+    def read(self, size: int) -> bytes:
+        """Return about `size` bytes, or nothing at the end of the file."""
+        data = bytearray()
+        while len(data) < size and (block := self._read_block()):
+            data += block
+        return bytes(data)
+
+    def close(self) -> None:
+        """Close the file. Answers that are still on their way are dropped."""
+        self._session.close_handle(self._handle)
+
+    def _read_block(self) -> bytes:
+        while not self._is_at_end and len(self._pending) < _MAX_PENDING:
+            self._send(self._next_offset)
+        if not self._pending:
+            return b""
+        number = self._pending[0]
+        while number not in self._answers:
+            self._session.receive()
+        self._pending.pop(0)
+        block = self._answers.pop(number)
+        if len(block) < _BLOCK_BYTES:
+            self._restart(len(block))
+        return block
+
+    def _send(self, offset: int) -> None:
+        self._pending.append(self._session.send_read(self, self._handle, offset))
+        self._next_offset = offset + _BLOCK_BYTES
+
+    def _restart(self, size: int) -> None:
+        """Continue behind a block that is shorter than requested: it may not be the last one."""
+        sent_blocks = len(self._pending)
+        while self._pending:
+            number = self._pending.pop(0)
+            while number not in self._answers:
+                self._session.receive()
+            del self._answers[number]
+        self._next_offset -= (sent_blocks + 1) * _BLOCK_BYTES - size
+        self._is_at_end = size == 0
+
+    def _async_response(self, kind: int, message: Message, number: int) -> None:
+        """Store the answer to a request; paramiko calls it."""
+        if kind == CMD_STATUS:
+            try:
+                self._session.check_status(message)
+            except EOFError:
+                self._answers[number] = b""
+                return
+        if kind != CMD_DATA:
+            raise SFTPError("unexpected answer")
+        data = message.get_string()
+        if len(data) > _BLOCK_BYTES:
+            raise SFTPError("more data than requested")
+        self._answers[number] = data
+
+
+def _read_attributes(message: Message) -> Attributes:
+    attributes = SFTPAttributes._from_msg(message)  # noqa: SLF001 - there is no other way
+    return Attributes(attributes.st_mode or 0, attributes.st_size, attributes.st_mtime)

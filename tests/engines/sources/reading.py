@@ -1,0 +1,30 @@
+"""Read sources in tests."""
+
+from app.engines.sources import Source, SourceError, SourceErrorKind
+
+
+def list_paths(source: Source, after: str | None = None) -> list[str]:
+    return [item.path for item in source.list_objects(after)]
+
+
+def get_versions(source: Source) -> dict[str, str]:
+    return {item.path: item.version for item in source.list_objects()}
+
+
+def read(source: Source, path: str) -> bytes:
+    with source.open(path) as chunks:
+        parts = list(chunks)
+    assert all(0 < len(part) <= 1024 * 1024 for part in parts)
+    return b"".join(parts)
+
+
+def browse(source: Source, path: str = "", limit: int = 100) -> list[tuple[str, bool]]:
+    return [(entry.path, entry.is_folder) for entry in source.browse(path, limit)]
+
+
+def check_error(error: SourceError, kind: SourceErrorKind, *secrets: str) -> None:
+    assert error.kind is kind, error.message
+    assert error.message.endswith(".")
+    for secret in secrets:
+        assert secret not in error.message
+        assert secret not in repr(error.__cause__)

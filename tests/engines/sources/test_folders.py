@@ -1,0 +1,63 @@
+"""Trees of folders: a stable order, in bounded memory, continued after a path."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from app.engines.sources import ObjectMissing, SourceError, SourceErrorKind, limits
+from app.engines.sources.folders import Item, list_tree, sort_items
+
+Tree = dict[str, "Tree | None"]
+TREE: Tree = {
+    "b": None,
+    "a": {"y": None, "x": {"deep": None}, "gone": {}},
+    "a.txt": None,
+    "c": {"z": None},
+}
+
+
+def read_folder(path: str) -> Iterable[Item]:
+    folder = TREE
+    for name in path.split("/") if path else []:
+        below = folder[name]
+        assert below is not None
+        folder = below
+    if path == "a/gone":
+        raise ObjectMissing
+    return [Item(name, below is not None, "1", 3, 0.5) for name, below in folder.items()]
+
+
+@pytest.fixture(params=[2, 10_000], ids=["sorted on disk", "sorted in memory"])
+def _sort_items(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SORT_ITEMS", request.param)
+
+
+PATHS = ["a/x/deep", "a/y", "a.txt", "b", "c/z"]
+
+
+@pytest.mark.usefixtures("_sort_items")
+def test_documents_are_sorted_by_folder_and_name() -> None:
+    assert [path for path, _ in list_tree(read_folder)] == PATHS
+
+
+@pytest.mark.usefixtures("_sort_items")
+@pytest.mark.parametrize("position", range(len(PATHS)))
+def test_a_listing_continues_after_a_path(position: int) -> None:
+    after = PATHS[position]
+    assert [path for path, _ in list_tree(read_folder, after)] == PATHS[position + 1 :]
+
+
+def test_a_listing_continues_after_a_path_that_is_gone() -> None:
+    assert [path for path, _ in list_tree(read_folder, "a/x/other")] == PATHS[1:]
+
+
+def test_entries_sorted_on_disk_keep_all_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SORT_ITEMS", 7)
+    items = [Item(f"{n * 37 % 100:02}é", False, f"v{n}", n, n / 4) for n in range(100)]
+    assert list(sort_items([*items, *items])) == sorted(items)
+
+
+def test_folders_without_end_are_an_error() -> None:
+    with pytest.raises(SourceError) as caught:
+        list(list_tree(lambda _: [Item("again", True)]))
+    assert caught.value.kind is SourceErrorKind.PROTOCOL

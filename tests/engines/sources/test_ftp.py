@@ -1,0 +1,196 @@
+"""FTP servers, with and without TLS: pyftpdlib serves a folder."""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from pyftpdlib.handlers import FTPHandler, TLS_FTPHandler
+
+from app.engines.sources import (
+    TYPES,
+    ObjectMissing,
+    Source,
+    SourceError,
+    SourceErrorKind,
+    limits,
+)
+from tests.engines.sources.ftp_server import PASSWORD as SECRET
+from tests.engines.sources.ftp_server import Server
+from tests.engines.sources.hosts import CuttingProxy, drip, find_closed_port, run_host
+from tests.engines.sources.network import LoopbackNetwork
+from tests.engines.sources.reading import browse, check_error, get_versions, list_paths, read
+
+LARGE = os.urandom(600_001)
+FILES = {"2029/a.txt": b"letter a", "2029/deep/c.txt": b"letter c", "b.txt": b"letter b"}
+PATHS = [*FILES, "empty.txt", "large.bin"]
+Open = Callable[..., Source]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for path, content in {**FILES, "empty.txt": b"", "large.bin": LARGE}.items():
+        target = tmp_path / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    return tmp_path
+
+
+@pytest.fixture
+def plain(folder: Path) -> Iterator[Server]:
+    server = Server(folder, FTPHandler)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def secure(folder: Path, authority: trustme.CA, tmp_path_factory: Any) -> Iterator[Server]:
+    pem = tmp_path_factory.mktemp("ftp") / "server.pem"
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(pem))
+    members = {"tls_control_required": True, "tls_data_required": True, "certfile": str(pem)}
+    server = Server(folder, TLS_FTPHandler, **members)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def open_source(network: LoopbackNetwork) -> Iterator[Open]:
+    sources: list[Source] = []
+
+    def open_source(port: int, **changes: Any) -> Source:
+        settings = {"host": "127.0.0.1", "username": "reader", "password": SECRET, "tls": False}
+        source = TYPES["ftp"].open({**settings, "port": port, **changes}, network, None)
+        sources.append(source)
+        return source
+
+    yield open_source
+    for source in sources:
+        source.close()
+
+
+def test_documents_are_listed_and_read(open_source: Open, plain: Server) -> None:
+    source = open_source(plain.port)
+    objects = list(source.list_objects())
+    assert [one.path for one in objects] == PATHS
+    assert [one.size for one in objects] == [8, 8, 8, 0, len(LARGE)]
+    assert [read(source, path) for path in PATHS] == [*FILES.values(), b"", LARGE]
+    assert list_paths(source, PATHS[1]) == PATHS[2:]
+    assert get_versions(source) == {one.path: one.version for one in objects}
+
+
+def test_documents_are_read_over_tls(
+    open_source: Open, secure: Server, authority: trustme.CA
+) -> None:
+    certificate = authority.cert_pem.bytes().decode()
+    source = open_source(secure.port, tls=True, ca_certificate=certificate)
+    assert list_paths(source) == PATHS
+    assert read(source, "large.bin") == LARGE
+
+
+def test_unknown_authorities_and_missing_tls_are_explained(
+    open_source: Open, secure: Server, plain: Server
+) -> None:
+    for server, part in ((secure, "certificate"), (plain, "TLS")):
+        with pytest.raises(SourceError) as caught:
+            open_source(server.port, tls=True)
+        check_error(caught.value, SourceErrorKind.PROTOCOL, SECRET)
+        assert part in caught.value.message
+
+
+def test_a_folder_is_browsed_level_by_level(open_source: Open, plain: Server) -> None:
+    source = open_source(plain.port)
+    assert browse(source, limit=2) == [("2029", True), ("b.txt", False)]
+    assert browse(source, "2029") == [("2029/a.txt", False), ("2029/deep", True)]
+    with pytest.raises(SourceError) as caught:
+        source.browse("2030", 10)
+    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+
+
+def test_refused_credentials_are_explained(open_source: Open, plain: Server) -> None:
+    for changes in ({"password": "wrong"}, {"username": "nobody"}):
+        with pytest.raises(SourceError) as caught:
+            open_source(plain.port, **changes)
+        check_error(caught.value, SourceErrorKind.CREDENTIALS_REFUSED, "wrong", SECRET)
+
+
+def test_a_change_has_another_version(open_source: Open, plain: Server, folder: Path) -> None:
+    source = open_source(plain.port)
+    before = get_versions(source)
+    (folder / "b.txt").write_bytes(b"another letter b")
+    after = get_versions(source)
+    assert {path for path in after if after[path] != before[path]} == {"b.txt"}
+    (folder / "b.txt").unlink()
+    with pytest.raises(ObjectMissing), source.open("b.txt"):
+        pass
+
+
+@pytest.mark.parametrize("path", ["", "../x", "%2E%2E/x", "a%0D%0ADELE b.txt", "none", "\ud800"])
+def test_other_paths_are_no_documents(open_source: Open, plain: Server, path: str) -> None:
+    with pytest.raises(ObjectMissing), open_source(plain.port).open(path):
+        pass
+
+
+def test_a_document_that_breaks_off_is_an_error(
+    open_source: Open, plain: Server, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "huge.bin").write_bytes(LARGE * 20)
+    source = open_source(plain.port)
+    with source.open("huge.bin") as chunks:
+        next(chunks)
+        plain.stop()
+        with pytest.raises(SourceError) as caught:
+            list(chunks)
+    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+
+
+def test_data_connections_go_to_the_same_host(open_source: Open, network: LoopbackNetwork) -> None:
+    """A server names another address for the data: it is ignored."""
+
+    def script(connection: socket.socket) -> None:
+        answers = {
+            b"EPSV": b"500 no\r\n",
+            b"PASV": b"227 (10,0,0,1,0,9)\r\n",
+            b"PWD": b'257 "/"\r\n',
+            b"FEAT": b"211 no\r\n",
+        }
+        connection.sendall(b"220 x\r\n")
+        for line in connection.makefile("rb"):
+            command = line.split()[0].upper()
+            connection.sendall(answers.get(command, b"230 x\r\n"))
+
+    with run_host(script) as port, pytest.raises(SourceError):
+        list_paths(open_source(port))
+    assert {host for host, _ in network.connections} == {"127.0.0.1"}
+
+
+def test_hosts_that_do_not_answer_are_unreachable(
+    open_source: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SourceError) as caught:
+        open_source(find_closed_port())
+    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    monkeypatch.setattr(limits, "OPERATION_SECONDS", 0.3)
+    with run_host(lambda connection: drip(connection, b"2")) as port:
+        with pytest.raises(SourceError) as caught:
+            open_source(port)
+        check_error(caught.value, SourceErrorKind.UNREACHABLE)
+
+
+def test_hosts_that_are_not_allowed_are_refused(open_source: Open) -> None:
+    with pytest.raises(SourceError) as caught:
+        open_source(21, host="192.168.0.1")
+    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+
+
+def test_a_lost_connection_is_opened_again(open_source: Open, plain: Server) -> None:
+    proxy = CuttingProxy(plain.port)
+    with run_host(proxy) as port:
+        source = open_source(port)
+        proxy.cut()
+        with pytest.raises(SourceError):
+            list_paths(source)
+        source.close()
+        assert list_paths(source) == PATHS

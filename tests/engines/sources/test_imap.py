@@ -1,0 +1,121 @@
+"""Mailboxes: messages in order of their arrival, and every failure of a host."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from app.engines.sources import (
+    TYPES,
+    ObjectMissing,
+    Source,
+    SourceError,
+    SourceErrorKind,
+    limits,
+)
+from tests.engines.sources.hosts import drip, find_closed_port, run_host
+from tests.engines.sources.imap_server import PASSWORD, USER, Mailbox, Server
+from tests.engines.sources.network import LoopbackNetwork
+from tests.engines.sources.reading import browse, check_error, get_versions, list_paths, read
+
+Open = Callable[..., Source]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def mailbox(server: Server, request: pytest.FixtureRequest) -> Iterator[Mailbox]:
+    mailbox = Mailbox(server, f"Box-{abs(hash(request.node.name))}")
+    yield mailbox
+    mailbox.close()
+
+
+@pytest.fixture
+def open_source(network: LoopbackNetwork, server: Server) -> Iterator[Open]:
+    sources: list[Source] = []
+
+    def open_source(**changes: Any) -> Source:
+        account = {"username": USER, "password": PASSWORD}
+        settings = {"host": "127.0.0.1", "port": server.port, "tls": False, **account, **changes}
+        source = TYPES["imap"].open(settings, network, None)
+        sources.append(source)
+        return source
+
+    yield open_source
+    for source in sources:
+        source.close()
+
+
+def test_messages_are_listed_and_read(open_source: Open, mailbox: Mailbox) -> None:
+    mails = [mailbox.add(number) for number in range(5)]
+    source = open_source(folder=mailbox.name)
+    objects = list(source.list_objects())
+    assert [one.size for one in objects] == [len(mail) for mail in mails]
+    assert [read(source, one.path) for one in objects] == mails
+    assert list_paths(source, objects[1].path) == [one.path for one in objects[2:]]
+    assert get_versions(source) == {one.path: one.version for one in objects}
+    assert browse(source, limit=2) == [(one.path, False) for one in objects[:2]]
+    assert not mailbox.is_seen()
+
+
+def test_new_messages_come_last_and_deleted_ones_are_missing(
+    open_source: Open, mailbox: Mailbox
+) -> None:
+    mailbox.add(1)
+    source = open_source(folder=mailbox.name)
+    (first,) = list_paths(source)
+    second = mailbox.add(2)
+    added = list_paths(open_source(folder=mailbox.name), first)
+    assert [read(open_source(folder=mailbox.name), path) for path in added] == [second]
+    mailbox.delete(1)
+    with pytest.raises(ObjectMissing), open_source(folder=mailbox.name).open(first) as chunks:
+        list(chunks)
+
+
+@pytest.mark.parametrize("path", ["", "0.eml", "x.eml", "../1.eml", "1.eml\r\nLOGOUT"])
+def test_other_paths_are_no_messages(open_source: Open, path: str) -> None:
+    with pytest.raises(ObjectMissing), open_source().open(path) as chunks:
+        list(chunks)
+
+
+def test_refused_credentials_are_explained(open_source: Open) -> None:
+    for changes in ({"password": "wrong"}, {"username": "nobody"}):
+        with pytest.raises(SourceError) as caught:
+            open_source(**changes)
+        check_error(caught.value, SourceErrorKind.CREDENTIALS_REFUSED, "wrong", PASSWORD)
+
+
+def test_a_missing_folder_is_explained(open_source: Open) -> None:
+    with pytest.raises(SourceError) as caught:
+        open_source(folder="Missing")
+    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+
+
+def test_hosts_that_do_not_answer_are_unreachable(
+    open_source: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SourceError) as caught:
+        open_source(port=find_closed_port())
+    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    monkeypatch.setattr(limits, "OPERATION_SECONDS", 0.3)
+    with run_host(lambda connection: drip(connection, b"*")) as port:
+        with pytest.raises(SourceError) as caught:
+            open_source(port=port)
+        check_error(caught.value, SourceErrorKind.UNREACHABLE)
+
+
+def test_hosts_that_are_not_allowed_are_refused(open_source: Open) -> None:
+    with pytest.raises(SourceError) as caught:
+        open_source(host="169.254.169.254")
+    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+
+
+def test_tls_is_demanded_by_default(open_source: Open) -> None:
+    with pytest.raises(SourceError) as caught:
+        open_source(tls=True)
+    check_error(caught.value, SourceErrorKind.PROTOCOL, PASSWORD)

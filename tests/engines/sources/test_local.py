@@ -1,0 +1,178 @@
+"""Local folders: what is below the operator's root, and never anything else."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.engines.sources import TYPES, ObjectMissing, Source, SourceError, SourceErrorKind
+from tests.engines.sources.network import LoopbackNetwork
+from tests.engines.sources.reading import browse, check_error, get_versions, list_paths, read
+
+Open = Callable[..., Source]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "root"
+    (root / "inbox" / "2029").mkdir(parents=True)
+    (root / "inbox" / "b.txt").write_bytes(b"letter b")
+    (root / "inbox" / "2029" / "a.txt").write_bytes(b"letter a")
+    (root / "other.txt").write_bytes(b"another folder")
+    (tmp_path / "secret.txt").write_bytes(b"outside")
+    return root
+
+
+@pytest.fixture
+def open_source(root: Path, network: LoopbackNetwork) -> Iterator[Open]:
+    sources: list[Source] = []
+
+    def open_source(path: str = "inbox") -> Source:
+        sources.append(TYPES["local"].open({"path": path}, network, root))
+        return sources[-1]
+
+    yield open_source
+    for source in sources:
+        source.close()
+
+
+def test_documents_are_listed_and_read(open_source: Open) -> None:
+    source = open_source()
+    objects = list(source.list_objects())
+    assert [(one.path, one.size) for one in objects] == [("2029/a.txt", 8), ("b.txt", 8)]
+    assert all(one.modified_at is not None for one in objects)
+    assert list_paths(source, "2029/a.txt") == ["b.txt"]
+    assert read(source, "2029/a.txt") == b"letter a"
+
+
+def test_the_whole_root_may_be_connected(open_source: Open) -> None:
+    assert list_paths(open_source("")) == ["inbox/2029/a.txt", "inbox/b.txt", "other.txt"]
+
+
+def test_a_folder_is_browsed_level_by_level(open_source: Open) -> None:
+    source = open_source()
+    assert browse(source) == [("2029", True), ("b.txt", False)]
+    assert browse(source, "2029") == [("2029/a.txt", False)]
+    assert browse(source, limit=1) == [("2029", True)]
+    with pytest.raises(SourceError) as caught:
+        source.browse("2030", 10)
+    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+
+
+def test_without_a_released_folder_nothing_opens(network: LoopbackNetwork) -> None:
+    with pytest.raises(SourceError) as caught:
+        TYPES["local"].open({"path": ""}, network, None)
+    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("..", SourceErrorKind.NOT_ALLOWED),
+        ("inbox/../../", SourceErrorKind.NOT_ALLOWED),
+        ("out", SourceErrorKind.NOT_ALLOWED),
+        ("missing", SourceErrorKind.NOT_FOUND),
+        ("other.txt", SourceErrorKind.NOT_FOUND),
+        ("a\x00b", SourceErrorKind.NOT_FOUND),
+        ("a\ud800b", SourceErrorKind.NOT_FOUND),
+        ("x" * 5000, SourceErrorKind.NOT_FOUND),
+    ],
+)
+def test_folders_elsewhere_do_not_open(
+    open_source: Open, root: Path, path: str, kind: SourceErrorKind
+) -> None:
+    (root / "out").symlink_to("..")
+    with pytest.raises(SourceError) as caught:
+        open_source(path)
+    check_error(caught.value, kind)
+
+
+def test_links_are_judged_by_where_they_lead(open_source: Open, root: Path) -> None:
+    inbox = root / "inbox"
+    (inbox / "inside.txt").symlink_to("2029/a.txt")
+    (inbox / "beside.txt").symlink_to("../other.txt")
+    (inbox / "outside.txt").symlink_to("../../secret.txt")
+    (inbox / "absolute.txt").symlink_to(root.parent / "secret.txt")
+    (inbox / "dangling.txt").symlink_to("nothing")
+    (inbox / "loop").symlink_to("loop")
+    (inbox / "folder").symlink_to(".")
+    (inbox / "parent").symlink_to("..")
+    source = open_source()
+    assert list_paths(source) == ["2029/a.txt", "b.txt", "inside.txt"]
+    assert read(source, "inside.txt") == b"letter a"
+    hidden = ("beside", "outside", "absolute", "dangling")
+    paths = [f"{name}.txt" for name in hidden] + ["loop", "folder/b.txt", "parent/other.txt"]
+    for path in paths:
+        with pytest.raises(ObjectMissing), source.open(path):
+            pass
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../other.txt", "%2E%2E/other.txt", "..%2Fother.txt", "/etc/passwd", "", "2029", "b.txt/x"],
+)
+def test_paths_do_not_leave_the_folder(open_source: Open, path: str) -> None:
+    with pytest.raises(ObjectMissing), open_source().open(path):
+        pass
+
+
+def test_a_folder_that_becomes_a_link_is_not_entered(open_source: Open, root: Path) -> None:
+    source = open_source()
+    (root / "secrets").mkdir()
+    (root / "secrets" / "a.txt").write_bytes(b"not connected")
+    listing = source.list_objects()
+    assert next(listing).path == "2029/a.txt"
+    (root / "inbox" / "2029").rename(root / "inbox" / "2028")
+    (root / "inbox" / "2029").symlink_to("../secrets")
+    with pytest.raises(ObjectMissing), source.open("2029/a.txt"):
+        pass
+
+
+def test_pipes_and_sockets_are_no_documents(open_source: Open, root: Path) -> None:
+    os.mkfifo(root / "inbox" / "pipe")
+    source = open_source()
+    assert "pipe" not in list_paths(source)
+    with pytest.raises(ObjectMissing), source.open("pipe"):
+        pass
+
+
+def test_hostile_names_are_listed_and_read(open_source: Open, root: Path) -> None:
+    names = [b"a\nb", b"\xff\xfe.txt", "\u202etxt.exe".encode(), b"%2E%2E", b"\\..\\x", b"n" * 255]
+    folder = os.fsencode(root / "inbox" / "2029")
+    for name in names:
+        Path(os.fsdecode(folder + b"/" + name)).write_bytes(name)
+    source = open_source()
+    paths = [path for path in list_paths(source) if path not in ("2029/a.txt", "b.txt")]
+    assert sorted(read(source, path) for path in paths) == sorted(names)
+    assert all(path.isprintable() for path in paths)
+
+
+def test_a_change_has_another_version(open_source: Open, root: Path) -> None:
+    source = open_source()
+    path = root / "inbox" / "b.txt"
+    before, times = get_versions(source), path.stat()
+    path.write_bytes(b"LETTER B")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    after = get_versions(source)
+    assert before["b.txt"] != after["b.txt"]
+    assert before["2029/a.txt"] == after["2029/a.txt"]
+    assert read(source, "b.txt") == b"LETTER B"
+
+
+@pytest.mark.parametrize("change", [b"longer than before", b"x"])
+def test_a_change_while_reading_is_no_complete_document(
+    open_source: Open, root: Path, change: bytes
+) -> None:
+    path = root / "inbox" / "b.txt"
+    with open_source().open("b.txt") as chunks:
+        assert next(chunks) == b"letter b"
+        path.write_bytes(change)
+        with pytest.raises(ObjectMissing):
+            list(chunks)
+
+
+def test_large_documents_come_in_chunks(open_source: Open, root: Path) -> None:
+    content = os.urandom(3 * 1024 * 1024 + 1)
+    (root / "inbox" / "large.bin").write_bytes(content)
+    assert read(open_source(), "large.bin") == content

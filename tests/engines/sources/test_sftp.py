@@ -1,0 +1,242 @@
+"""SFTP servers: listings, keys, hostile names and every failure of a host."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import asyncssh
+import pytest
+
+from app.engines.sources import (
+    TYPES,
+    ObjectMissing,
+    Source,
+    SourceError,
+    SourceErrorKind,
+    limits,
+)
+from tests.engines.sources.hosts import CuttingProxy, drip, find_closed_port, run_host
+from tests.engines.sources.network import LoopbackNetwork
+from tests.engines.sources.reading import browse, check_error, get_versions, list_paths, read
+from tests.engines.sources.sftp_server import PASSWORD as SECRET
+from tests.engines.sources.sftp_server import Server
+
+LARGE = os.urandom(3_000_001)
+PATHS = ["2029/a.txt", "2029/deep/c.txt", "b.txt", "empty.txt", "large.bin"]
+Open = Callable[..., Source]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("sftp"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def folder(server: Server, tmp_path: Path) -> Path:
+    """Return a folder of the server for one test."""
+    folder = server.folder / tmp_path.name
+    (folder / "2029" / "deep").mkdir(parents=True)
+    (folder / "2029" / "a.txt").write_bytes(b"letter a")
+    (folder / "2029" / "deep" / "c.txt").write_bytes(b"letter c")
+    (folder / "b.txt").write_bytes(b"letter b")
+    (folder / "empty.txt").write_bytes(b"")
+    (folder / "large.bin").write_bytes(LARGE)
+    return folder
+
+
+@pytest.fixture
+def open_source(server: Server, folder: Path, network: LoopbackNetwork) -> Iterator[Open]:
+    sources: list[Source] = []
+    settings = {
+        "host": "127.0.0.1",
+        "port": server.port,
+        "path": f"/{folder.name}",
+        "username": "reader",
+        "password": SECRET,
+        "host_key": server.host_key.get_fingerprint(),
+    }
+
+    def open_source(**changes: Any) -> Source:
+        merged = {**settings, **changes}
+        given = {name: value for name, value in merged.items() if value is not None}
+        sources.append(TYPES["sftp"].open(given, network, None))
+        return sources[-1]
+
+    yield open_source
+    for source in sources:
+        source.close()
+
+
+def test_documents_are_listed_and_read(open_source: Open, network: LoopbackNetwork) -> None:
+    source = open_source()
+    objects = list(source.list_objects())
+    assert [one.path for one in objects] == PATHS
+    assert [one.size for one in objects] == [8, 8, 8, 0, len(LARGE)]
+    assert all(one.modified_at is not None for one in objects)
+    contents = [b"letter a", b"letter c", b"letter b", b"", LARGE]
+    assert [read(source, path) for path in PATHS] == contents
+    assert list_paths(source, PATHS[1]) == PATHS[2:]
+    assert len(network.connections) == 1
+
+
+def test_documents_are_read_while_they_are_listed(open_source: Open) -> None:
+    source = open_source()
+    assert [len(read(source, one.path)) == one.size for one in source.list_objects()] == [True] * 5
+
+
+def test_a_document_need_not_be_read_to_its_end(
+    open_source: Open, network: LoopbackNetwork
+) -> None:
+    source = open_source()
+    with source.open("large.bin") as chunks:
+        assert LARGE.startswith(next(chunks))
+    assert read(source, "b.txt") == b"letter b"
+    assert len(network.connections) == 1
+
+
+def test_a_folder_is_browsed_level_by_level(open_source: Open) -> None:
+    source = open_source()
+    assert browse(source, limit=2) == [("2029", True), ("b.txt", False)]
+    assert browse(source, "2029") == [("2029/a.txt", False), ("2029/deep", True)]
+    with pytest.raises(SourceError) as caught:
+        source.browse("2030", 10)
+    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+
+
+@pytest.mark.parametrize("form", ["openssh", "pkcs8-pem"])
+@pytest.mark.parametrize("kind", ["ssh-ed25519", "ecdsa-sha2-nistp256", "ssh-rsa"])
+def test_a_private_key_signs_in(open_source: Open, server: Server, form: str, kind: str) -> None:
+    options = {"key_size": 2048} if kind == "ssh-rsa" else {}
+    server.key = asyncssh.generate_private_key(kind, **options)
+    key = server.key.export_private_key(form).decode()
+    source = open_source(password=None, private_key=key)
+    assert read(source, "b.txt") == b"letter b"
+
+
+def test_an_encrypted_private_key_signs_in(open_source: Open, server: Server) -> None:
+    key = server.key.export_private_key("pkcs8-pem", passphrase="p" + SECRET).decode()
+    source = open_source(password=None, private_key=key, passphrase="p" + SECRET)
+    assert list_paths(source) == PATHS
+    with pytest.raises(SourceError) as caught:
+        open_source(password=None, private_key=key, passphrase="wrong")
+    check_error(caught.value, SourceErrorKind.CREDENTIALS_REFUSED, "wrong")
+
+
+def test_the_key_of_the_host_may_be_given_in_full(open_source: Open, server: Server) -> None:
+    public = server.host_key.export_public_key().decode()
+    assert list_paths(open_source(host_key=public)) == PATHS
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"password": "wrong"}, {"username": "nobody"}, {"private_key": "no key", "password": None}],
+)
+def test_refused_credentials_are_explained(open_source: Open, changes: dict[str, Any]) -> None:
+    with pytest.raises(SourceError) as caught:
+        open_source(**changes)
+    check_error(caught.value, SourceErrorKind.CREDENTIALS_REFUSED, "wrong", "no key")
+
+
+def test_another_key_of_the_host_is_refused_before_signing_in(
+    open_source: Open, server: Server
+) -> None:
+    other = asyncssh.generate_private_key("ssh-ed25519")
+    for host_key in (other.get_fingerprint(), other.export_public_key().decode()):
+        with pytest.raises(SourceError) as caught:
+            open_source(host_key=host_key)
+        check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+        assert server.host_key.get_fingerprint() in caught.value.message
+
+
+def test_a_change_has_another_version(open_source: Open, folder: Path) -> None:
+    source = open_source()
+    before = get_versions(source)
+    (folder / "b.txt").write_bytes(b"another letter b")
+    after = get_versions(source)
+    assert {path for path in after if after[path] != before[path]} == {"b.txt"}
+    assert read(source, "b.txt") == b"another letter b"
+    (folder / "b.txt").unlink()
+    with pytest.raises(ObjectMissing), source.open("b.txt"):
+        pass
+
+
+@pytest.mark.parametrize("size", [100, 4_000_000])
+def test_a_change_while_reading_is_no_complete_document(
+    open_source: Open, folder: Path, size: int
+) -> None:
+    with open_source().open("large.bin") as chunks:
+        next(chunks)
+        os.truncate(folder / "large.bin", size)
+        with pytest.raises(ObjectMissing):
+            list(chunks)
+
+
+def test_hostile_names_are_listed_and_read(open_source: Open, folder: Path) -> None:
+    names = [b"a\nb", b"\xff\xfe.txt", "\u202etxt.exe".encode(), b"%2E%2E", b"\\..\\x", b"n" * 255]
+    for name in names:
+        Path(os.fsdecode(os.fsencode(folder / "2029") + b"/" + name)).write_bytes(name)
+    (folder / "link.txt").symlink_to("b.txt")
+    os.mkfifo(folder / "pipe")
+    source = open_source()
+    paths = [path for path in list_paths(source) if path not in PATHS]
+    assert sorted(read(source, path) for path in paths) == sorted(names)
+    assert all(path.isprintable() for path in paths)
+
+
+@pytest.mark.parametrize(
+    "path", ["", "2029", "../x", "%2E%2E/x", "a%00", "link.txt", "none", "\ud800"]
+)
+def test_other_paths_are_no_documents(open_source: Open, folder: Path, path: str) -> None:
+    (folder / "link.txt").symlink_to("b.txt")
+    with pytest.raises(ObjectMissing), open_source().open(path):
+        pass
+
+
+def test_a_missing_folder_is_explained(open_source: Open) -> None:
+    source = open_source(path="/missing")
+    with pytest.raises(SourceError) as caught:
+        list_paths(source)
+    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+
+
+def test_hosts_that_are_not_allowed_are_refused(open_source: Open) -> None:
+    with pytest.raises(SourceError) as caught:
+        open_source(host="192.168.0.1")
+    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+
+
+def test_a_host_that_does_not_listen_is_unreachable(open_source: Open) -> None:
+    with pytest.raises(SourceError) as caught:
+        open_source(port=find_closed_port())
+    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+
+
+def test_a_document_that_breaks_off_is_an_error(open_source: Open, server: Server) -> None:
+    proxy = CuttingProxy(server.port)
+    with run_host(proxy) as port:
+        source = open_source(port=port)
+        assert read(source, "b.txt") == b"letter b"
+        proxy.limit = 1_000_000
+        with source.open("large.bin") as chunks, pytest.raises(SourceError) as caught:
+            list(chunks)
+        check_error(caught.value, SourceErrorKind.UNREACHABLE)
+        proxy.limit = None
+        assert read(source, "large.bin") == LARGE
+
+
+@pytest.mark.parametrize("greeting", [b"SSH-2.0-x\r\n", b"", b"HTTP/1.1 200 OK\r\n\r\n"])
+def test_a_slow_host_ends_by_its_deadline(
+    open_source: Open, monkeypatch: pytest.MonkeyPatch, greeting: bytes
+) -> None:
+    monkeypatch.setattr(limits, "OPERATION_SECONDS", 0.3)
+
+    def script(connection: Any) -> None:
+        connection.sendall(greeting)
+        drip(connection, b"\x00")
+
+    with run_host(script) as port, pytest.raises(SourceError) as caught:
+        open_source(port=port)
+    check_error(caught.value, SourceErrorKind.UNREACHABLE)

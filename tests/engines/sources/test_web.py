@@ -1,0 +1,364 @@
+"""Web servers: index pages, lists of URLs, redirects, credentials and failures."""
+
+import base64
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from app.engines.sources import (
+    TYPES,
+    ObjectMissing,
+    Source,
+    SourceError,
+    SourceErrorKind,
+    limits,
+)
+from tests.engines.sources.hosts import drip, find_closed_port, run_host
+from tests.engines.sources.network import LoopbackNetwork
+from tests.engines.sources.reading import browse, check_error, get_versions, list_paths, read
+
+SECRET = "never-in-a-message"
+LARGE = os.urandom(700_000)
+INDEX = """<html><base href="/docs/"><a href="../">up</a><a href="?C=N;O=D">sort</a>
+<a href="index.html">self</a><a href="b.txt">b</a><a href="/docs/b.txt#part">again</a>
+<a href="2029/">folder</a><a href="%C3%84rger%2050%25.txt">name</a><a href="get?id=3">query</a>
+<a href="2029/deep.txt">deeper</a><a href="gone.txt">gone</a><a href="large.bin">large</a>
+<a href="http://127.0.0.1:1/docs/other.txt">other host</a><a href="mailto:a@example.org">mail</a>
+<a href="..%2F..%2Fetc">outside</a><a href="%2E%2E">outside</a><a href="http://[">bad</a>
+<a>none</a><a href="/docs2/c.txt">other folder</a><a href="%0D%0Ax: y">line break</a></html>"""
+
+
+class Server(ThreadingHTTPServer):
+    """Serves `pages`: status, headers and body by the target of a request."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.requests: list[tuple[str, str, str | None]] = []
+        self.pages: dict[str, tuple[int, dict[str, str], bytes]] = {}
+        self.authorization: str | None = None
+        self.fill()
+
+    def fill(self) -> None:
+        html = {"Content-Type": "text/html; charset=utf-8"}
+        self.pages = {
+            "/docs/": (200, html, INDEX.encode()),
+            "/docs/index.html": (200, html, INDEX.encode()),
+            "/docs/2029/": (200, html, b"<a href=deep.txt>d</a><a href=../>up</a>"),
+            "/docs/2029/deep.txt": (200, {"ETag": '"d1"'}, b"deep"),
+            "/docs/b.txt": (200, {"ETag": '"b1"'}, b"letter b"),
+            "/docs/%C3%84rger%2050%25.txt": (
+                200,
+                {"Last-Modified": "Mon, 01 Jan 2029 10:00:00 GMT"},
+                b"angry",
+            ),
+            "/docs/get?id=3": (200, {}, b"generated"),
+            "/docs/large.bin": (200, {"ETag": '"l1"'}, LARGE),
+            "/docs/%0D%0Ax:%20y": (200, {"ETag": '"n1"'}, b"line break"),
+        }
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def do_GET(self) -> None:
+        server = self.server
+        authorization = self.headers["Authorization"]
+        server.requests.append((self.command, self.path, authorization))
+        status, headers, body = server.pages.get(self.path, (404, {}, b""))
+        if server.authorization and authorization != server.authorization:
+            status, headers, body = 401, {}, b""
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[tuple[Server, Server]]:
+    servers = (Server(), Server())
+    for server in servers:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    yield servers
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def server(servers: tuple[Server, Server]) -> Server:
+    for server in servers:
+        server.fill()
+        server.requests.clear()
+        server.authorization = None
+    return servers[0]
+
+
+Open = Callable[..., Source]
+
+
+@pytest.fixture
+def open_source(server: Server, network: LoopbackNetwork) -> Iterator[Open]:
+    sources: list[Source] = []
+
+    def open_source(**settings: Any) -> Source:
+        if "urls" not in settings:
+            settings = {"url": f"{server.url}/docs/index.html", **settings}
+        sources.append(TYPES["http"].open(settings, network, None))
+        return sources[-1]
+
+    yield open_source
+    for source in sources:
+        source.close()
+
+
+PATHS = [
+    "%0D%0Ax: y",
+    "2029/deep.txt",
+    "b.txt",
+    "get?id=3",
+    "large.bin",
+    "Ärger 50%.txt",
+]
+
+
+def test_the_documents_of_an_index_page_are_listed_and_read(open_source: Open) -> None:
+    source = open_source()
+    objects = {one.path: one for one in source.list_objects()}
+    assert list(objects) == PATHS
+    assert objects["b.txt"].version == '"b1"'
+    assert objects["b.txt"].size == 8
+    assert objects["get?id=3"].version == hashlib.sha256(b"generated").hexdigest()
+    changed_at = objects["Ärger 50%.txt"].modified_at
+    assert changed_at is not None
+    assert changed_at.isoformat() == "2029-01-01T10:00:00+00:00"
+    contents = [b"line break", b"deep", b"letter b", b"generated", LARGE, b"angry"]
+    assert [read(source, path) for path in PATHS] == contents
+
+
+@pytest.mark.parametrize("position", range(len(PATHS)))
+def test_a_listing_continues_after_a_path(open_source: Open, position: int) -> None:
+    assert list_paths(open_source(), PATHS[position]) == PATHS[position + 1 :]
+
+
+def test_a_folder_is_browsed_level_by_level(open_source: Open) -> None:
+    source = open_source()
+    assert ("2029", True) in browse(source)
+    assert browse(source, "2029") == [("2029/deep.txt", False)]
+    assert len(browse(source, limit=2)) == 2
+    with pytest.raises(SourceError) as caught:
+        source.browse("2030", 10)
+    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+
+
+def test_given_urls_are_listed_and_read(open_source: Open, servers: tuple[Server, Server]) -> None:
+    urls = [f"{server.url}/docs/{name}" for server in servers for name in ("b.txt", "gone.txt")]
+    source = open_source(urls=[*urls, f"{servers[0].url}/docs/get?id=3"])
+    hosts = sorted(server.url.removeprefix("http://") for server in servers)
+    assert browse(source) == [(host, True) for host in hosts]
+    first = servers[0].url.removeprefix("http://")
+    assert browse(source, f"{first}/docs")[0] == (f"{first}/docs/b.txt", False)
+    paths = list_paths(source)
+    assert len(paths) == 3
+    assert f"{first}/docs/get?id=3" in paths
+    assert read(source, f"{first}/docs/b.txt") == b"letter b"
+    with pytest.raises(ObjectMissing), source.open(f"{first}/docs/large.bin"):
+        pass
+
+
+def test_a_change_has_another_version(open_source: Open, server: Server) -> None:
+    source = open_source()
+    before = get_versions(source)
+    server.pages["/docs/b.txt"] = (200, {"ETag": '"b2"'}, b"LETTER B")
+    server.pages["/docs/get?id=3"] = (200, {}, b"generated again")
+    after = get_versions(source)
+    changed = {path for path in after if after[path] != before[path]}
+    assert changed == {"b.txt", "get?id=3"}
+    assert read(source, "b.txt") == b"LETTER B"
+    del server.pages["/docs/b.txt"]
+    with pytest.raises(ObjectMissing), source.open("b.txt"):
+        pass
+    assert "b.txt" not in list_paths(source)
+
+
+@pytest.mark.parametrize(
+    "path", ["", "../x", "%2E%2E/x", "2029/../../x", "2029/", "a\r\nb", "\ud800"]
+)
+def test_paths_do_not_leave_the_folder(open_source: Open, server: Server, path: str) -> None:
+    with pytest.raises(ObjectMissing), open_source().open(path):
+        pass
+    assert all(".." not in target for _, target, _ in server.requests)
+
+
+@pytest.mark.parametrize(
+    ("settings", "header"),
+    [
+        (
+            {"username": "reader", "password": SECRET},
+            "Basic " + base64.b64encode(f"reader:{SECRET}".encode()).decode(),
+        ),
+        ({"token": SECRET}, f"Bearer {SECRET}"),
+    ],
+)
+def test_credentials_are_sent_to_their_host_only(
+    open_source: Open, servers: tuple[Server, Server], settings: dict[str, str], header: str
+) -> None:
+    server, other = servers
+    server.authorization = header
+    server.pages["/docs/b.txt"] = (302, {"Location": f"{other.url}/docs/b.txt"}, b"")
+    server.pages["/docs/large.bin"] = (307, {"Location": "2029/deep.txt"}, b"")
+    source = open_source(**settings)
+    assert read(source, "b.txt") == b"letter b"
+    assert read(source, "large.bin") == b"deep"
+    assert {sent for _, _, sent in server.requests} == {header}
+    assert {sent for _, _, sent in other.requests} == {None}
+
+
+def test_credentials_need_one_host(open_source: Open, servers: tuple[Server, Server]) -> None:
+    urls = [f"{server.url}/docs/b.txt" for server in servers]
+    with pytest.raises(SourceError) as caught:
+        open_source(urls=urls, token=SECRET)
+    check_error(caught.value, SourceErrorKind.NOT_ALLOWED, SECRET)
+
+
+def test_refused_credentials_are_explained(open_source: Open, server: Server) -> None:
+    server.authorization = "Bearer other"
+    with pytest.raises(SourceError) as caught:
+        list_paths(open_source(token=SECRET))
+    check_error(caught.value, SourceErrorKind.CREDENTIALS_REFUSED, SECRET)
+
+
+@pytest.mark.parametrize(
+    ("location", "kind"),
+    [
+        ("/docs/b.txt", SourceErrorKind.PROTOCOL),
+        ("http://192.168.0.1/", SourceErrorKind.NOT_ALLOWED),
+        ("http://169.254.169.254/latest/", SourceErrorKind.NOT_ALLOWED),
+        ("file:///etc/passwd", SourceErrorKind.PROTOCOL),
+        ("http://user:word@127.0.0.1/", SourceErrorKind.PROTOCOL),
+        ("http://[", SourceErrorKind.PROTOCOL),
+    ],
+)
+def test_redirects_end_and_pass_the_guard(
+    open_source: Open, server: Server, location: str, kind: SourceErrorKind
+) -> None:
+    server.pages["/docs/b.txt"] = (302, {"Location": location}, b"")
+    with pytest.raises(SourceError) as caught, open_source().open("b.txt"):
+        pass
+    check_error(caught.value, kind)
+    assert len(server.requests) <= limits.MAX_REDIRECTS + 1
+
+
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    [
+        ((403, {}, b""), SourceErrorKind.NOT_ALLOWED),
+        ((404, {}, b""), SourceErrorKind.NOT_FOUND),
+        ((503, {}, b""), SourceErrorKind.UNREACHABLE),
+        ((418, {}, b""), SourceErrorKind.PROTOCOL),
+        ((200, {"Content-Type": "text/plain"}, b"no page"), SourceErrorKind.PROTOCOL),
+        (
+            (200, {"Content-Type": "text/html", "Content-Encoding": "gzip"}, b"x"),
+            SourceErrorKind.PROTOCOL,
+        ),
+    ],
+)
+def test_index_pages_that_cannot_be_read_are_explained(
+    open_source: Open,
+    server: Server,
+    page: tuple[int, dict[str, str], bytes],
+    kind: SourceErrorKind,
+) -> None:
+    server.pages["/docs/index.html"] = page
+    with pytest.raises(SourceError) as caught:
+        list_paths(open_source())
+    check_error(caught.value, kind)
+
+
+def test_a_document_that_is_not_allowed_stays_in_the_listing(
+    open_source: Open, server: Server
+) -> None:
+    server.pages["/docs/b.txt"] = (403, {}, b"")
+    source = open_source()
+    assert list_paths(source) == PATHS
+    with pytest.raises(SourceError) as caught, source.open("b.txt"):
+        pass
+    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+
+
+def test_pages_that_are_no_html_have_no_links(open_source: Open, server: Server) -> None:
+    for body in (b"", b" \n", b"\x00\xff", b"<" * 1000, b"<a href='" + b"x" * 9000 + b"'>"):
+        server.pages["/docs/index.html"] = (200, {"Content-Type": "text/html; charset=x"}, body)
+        assert list_paths(open_source()) == []
+
+
+def test_a_host_that_does_not_listen_is_unreachable(open_source: Open) -> None:
+    with pytest.raises(SourceError) as caught:
+        list_paths(open_source(url=f"http://127.0.0.1:{find_closed_port()}/"))
+    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+
+
+@pytest.mark.parametrize("url", ["http://192.168.0.1/", "http://localhost.invalid/"])
+def test_hosts_that_are_not_allowed_are_refused(open_source: Open, url: str) -> None:
+    with pytest.raises(SourceError):
+        list_paths(open_source(url=url))
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n", SourceErrorKind.UNREACHABLE),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\n",
+            SourceErrorKind.UNREACHABLE,
+        ),
+        (b"HTTP/1.1 200 OK\r\n\r\n", SourceErrorKind.PROTOCOL),
+        (b"HTTP/1.0 200 OK\r\n\r\n", SourceErrorKind.PROTOCOL),
+    ],
+)
+def test_a_document_that_breaks_off_is_an_error(
+    open_source: Open, head: bytes, kind: SourceErrorKind
+) -> None:
+    def script(connection: Any) -> None:
+        connection.recv(65536)
+        connection.sendall(head + LARGE)
+
+    with run_host(script) as port:
+        source = open_source(url=f"http://127.0.0.1:{port}/")
+        with source.open("large.bin") as chunks, pytest.raises(SourceError) as caught:
+            list(chunks)
+    check_error(caught.value, kind)
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n"])
+def test_a_slow_answer_ends_by_its_deadline(
+    open_source: Open, monkeypatch: pytest.MonkeyPatch, head: bytes
+) -> None:
+    monkeypatch.setattr(limits, "READ_SECONDS", 0.3)
+
+    def script(connection: Any) -> None:
+        connection.recv(65536)
+        connection.sendall(head)
+        drip(connection, b"H")
+
+    with run_host(script) as port:
+        source = open_source(url=f"http://127.0.0.1:{port}/")
+        with pytest.raises(SourceError) as caught, source.open("large.bin") as chunks:
+            list(chunks)
+    check_error(caught.value, SourceErrorKind.UNREACHABLE)
