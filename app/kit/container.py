@@ -52,6 +52,16 @@ class Container:
         return Egress(policy)
 
     @cached_property
+    def connector_egress(self) -> Egress:
+        """The client of all connections to sources of documents."""
+        policy = Policy(
+            allowed_networks=self.settings.connector_allowed_networks,
+            allow_http=self.settings.connector_allow_unencrypted,
+            closed=not self.settings.outbound,
+        )
+        return Egress(policy)
+
+    @cached_property
     def mailer(self) -> Mailer:
         """The sender of emails."""
         folder = self.settings.data_dir / "mail"

@@ -55,6 +55,9 @@ class Settings:
     storage_reserve_bytes: int = _setting(values.parse_whole_number(0, 1 << 50), 1024 * 1024 * 1024)
     outbound: bool = _setting(values.parse_switch, default=True)
     egress_allowed_networks: tuple[Network, ...] = _setting(values.parse_networks, ())
+    connector_allowed_networks: tuple[Network, ...] = _setting(values.parse_networks, ())
+    connector_allow_unencrypted: bool = _setting(values.parse_switch, default=False)
+    connector_local_root: str = _setting(values.parse_folder, "")
     webhook_allow_http: bool = _setting(values.parse_switch, default=False)
     webhook_retry_delays: RetryDelays = _setting(values.retry_delays, (30, 120, 300))  # noqa: RUF009 - immutable
     web_workers: int = _setting(values.parse_whole_number(1, 256), 2)

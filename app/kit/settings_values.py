@@ -104,6 +104,13 @@ def parse_redis_url(raw: str) -> str:
     return raw
 
 
+def parse_folder(raw: str) -> str:
+    """Parse the absolute path of a folder, which need not exist yet."""
+    if not raw.startswith("/") or "\x00" in raw:
+        raise ValueError("must be an absolute path")
+    return raw
+
+
 def parse_smtp_url(raw: str) -> str:
     """Parse the URL of a mail server."""
     if not _split(raw, "smtp", "smtps").hostname:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http.cookiejar import DefaultCookiePolicy
@@ -16,7 +17,7 @@ from app.kit.egress.connections import GuardedAdapter, build_tls_context, check_
 from app.kit.egress.outcome import ErrorKind, Outcome, classify
 from app.kit.egress.policy import EgressRefused, Policy
 from app.kit.egress.resolve import ResolutionFailed, resolve
-from app.kit.egress.sockets import Call, calling
+from app.kit.egress.sockets import Call, calling, connect
 from app.kit.logging import get_logger
 
 log = get_logger("app.egress")
@@ -94,6 +95,26 @@ class Egress:
         except ResolutionFailed:
             raise EgressRefused("the host name does not resolve") from None
         return address[0], address[1]
+
+    def connect(self, host: str, port: int, *, timeout: float) -> socket.socket:
+        """Return a connected TCP socket, for protocols other than HTTP.
+
+        Args:
+            host: name or address of the host.
+            port: port to connect to.
+            timeout: limit in seconds of the DNS lookup and the connection together. It is also the
+                timeout of the socket.
+
+        Raises:
+            EgressRefused: the host has no address, or one that is not allowed.
+            OSError: the connection failed.
+        """
+        try:
+            return connect(self.policy, host, port, timeout)
+        except ResolutionFailed as failure:
+            if failure.timed_out:
+                raise TimeoutError("the name was not resolved in time") from None
+            raise EgressRefused("the host name does not resolve") from None
 
     def request(
         self,

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from app.kit.egress.policy import Policy
+from app.kit.egress.resolve import resolve
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
@@ -125,6 +126,32 @@ class calling:  # noqa: N801 - read as a statement: with calling(call)
 
     def __exit__(self, *_: object) -> None:
         _current.call = self._previous
+
+
+def connect(policy: Policy, host: str, port: int, timeout: float) -> socket.socket:
+    """Return a socket that is connected to an allowed address of a host.
+
+    The addresses are tried in turn, each within an equal part of the time left. Raises
+    EgressRefused, ResolutionFailed, OSError.
+    """
+    until = monotonic() + timeout
+    endpoints = resolve(policy, host, port, timeout)
+    error: OSError = TimeoutError("no connection in time")
+    for untried, endpoint in zip(range(len(endpoints), 0, -1), endpoints, strict=True):
+        left = until - monotonic()
+        if left <= 0:
+            break
+        connection = socket.socket(endpoint.family)
+        try:
+            connection.settimeout(left / untried)
+            connection.connect(endpoint.address)
+            connection.settimeout(timeout)
+        except OSError as failure:
+            connection.close()
+            error = failure
+        else:
+            return connection
+    raise error
 
 
 class CallSocket(socket.socket):
