@@ -85,7 +85,10 @@ def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) 
         for process in place.service.processes("postgres", "-D"):
             send_signal(process, signal.SIGKILL)
     wait_until(lambda: _answers(place), "PostgreSQL to be there again")
-    assert _routed(place) == 5 * BATCH
+    # The worker lives. It may be quick enough to have continued already.
+    routed = _routed(place)
+    assert routed >= 5 * BATCH
+    assert routed % BATCH == 0
     place.expire_lease(job)
     place.wait_for_job(job)
     assert place.find_job("routing_rules.apply").attempts == 0, "kills are no errors of the job"
