@@ -22,7 +22,7 @@ class IngestionJob(TenantModel, db.Record, db.Base):
     The uploaded file is in the storage under `source_key`, which is null once it is deleted. The
     next batch starts at the byte `next_offset` of the file, with the document `next_number`.
     Documents below `retried_until` were handled by an earlier run; only those that failed are
-    tried again.
+    tried again. `cursor` is the path in the source up to which a crawl has handled the documents.
     """
 
     __tablename__ = "ingestion_jobs"
@@ -33,6 +33,21 @@ class IngestionJob(TenantModel, db.Record, db.Base):
             "ix_ingestion_jobs_sources",
             "finished_at",
             postgresql_where=text("source_key IS NOT NULL"),
+        ),
+        Index(
+            "uq_ingestion_jobs_crawl",
+            "organization_id",
+            "connector_id",
+            unique=True,
+            postgresql_where=text("kind = 'crawl' AND status IN ('queued', 'running')"),
+        ),
+        Index(
+            "ix_ingestion_jobs_connector",
+            "organization_id",
+            "connector_id",
+            "created_at",
+            "id",
+            postgresql_where=text("connector_id IS NOT NULL"),
         ),
     )
 
@@ -53,6 +68,7 @@ class IngestionJob(TenantModel, db.Record, db.Base):
     next_offset: Mapped[int] = mapped_column(BigInteger, default=0)
     next_number: Mapped[int] = mapped_column(default=1)
     retried_until: Mapped[int] = mapped_column(default=1)
+    cursor: Mapped[str | None]
     error: Mapped[dict[str, Any] | None]
     created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     started_at: Mapped[datetime | None]

@@ -23,6 +23,7 @@ class IngestionJobFilters(Schema):
 
     status = List(Str(validate=OneOf(tuple(JobStatus))), description="One of these statuses.")
     kind = Str(validate=OneOf(tuple(JobKind)))
+    connector_id = Uuid()
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 
@@ -73,7 +74,7 @@ class IngestionJob(Response):
 
     id = Uuid()
     kind = Str(validate=OneOf(tuple(JobKind)))
-    name = Str(description="The name of the uploaded file.")
+    name = Str(description="The name of the uploaded file, or of the connector.")
     format = Str(allow_none=True)
     size_bytes = Int(allow_none=True, maximum=_MAX_BIGINT)
     connector_id = Uuid(allow_none=True)

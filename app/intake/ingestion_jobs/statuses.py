@@ -30,12 +30,15 @@ TRANSITIONS: Mapping[JobStatus, frozenset[JobStatus]] = {
 """The statuses that may follow each status."""
 ENDED = (_COMPLETED, _WITH_ERRORS, _FAILED, _CANCELLED)
 """The statuses of jobs that no longer run."""
+ACTIVE = (_QUEUED, _RUNNING)
+"""The statuses of jobs that wait or run."""
 
 
 class JobKind(StrEnum):
     """What an ingestion job does."""
 
     IMPORT = "import"
+    CRAWL = "crawl"
 
 
 class ItemStatus(StrEnum):

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, func, select, text
 
 from app.identity.organizations.models import Organization
 from app.intake.ingestion_jobs.models import COUNTS, IngestionItem, IngestionJob
-from app.intake.ingestion_jobs.statuses import ItemStatus
+from app.intake.ingestion_jobs.statuses import ACTIVE, ItemStatus, JobKind
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 
@@ -78,6 +78,7 @@ def list_jobs(
     *,
     status: Sequence[str] = (),
     kind: str | None = None,
+    connector_id: UUID | None = None,
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
@@ -87,6 +88,8 @@ def list_jobs(
         conditions.append(IngestionJob.status.in_(status))
     if kind is not None:
         conditions.append(IngestionJob.kind == kind)
+    if connector_id is not None:
+        conditions.append(IngestionJob.connector_id == connector_id)
     statement = select(IngestionJob).where(*conditions)
     sorts = {"created_at": IngestionJob.created_at}
     return paginate(statement, page, sorts=sorts, unique=IngestionJob.id)
@@ -125,6 +128,9 @@ def _build_total(job: IngestionJob, status: str | None) -> ColumnElement[int]:
         total = IngestionJob.found - sum(ended[1:], start=ended[0])
     else:
         total = getattr(IngestionJob, status or "found")
+    # A crawl counts unchanged documents as skipped, but they have no items.
+    if job.kind == JobKind.CRAWL and status in (None, ItemStatus.SKIPPED):
+        total = total - IngestionJob.skipped
     where = (
         IngestionJob.organization_id == tenancy.current_organization_id(),
         IngestionJob.id == job.id,
@@ -162,6 +168,29 @@ def settle_items(job_id: UUID) -> tuple[int, int]:
     values = {"organization_id": tenancy.current_organization_id(), "job_id": job_id}
     created, failed = db.session().execute(_SETTLE_ITEMS, values).one()
     return int(created), int(failed)
+
+
+def list_failed(job_id: UUID, first: int, last: int, limit: int) -> list[tuple[int, str]]:
+    """Return number and URI of failed documents from `first` to `last`, in order of numbers."""
+    item = IngestionItem
+    statement = (
+        select(item.number, item.uri)
+        .where(item.job_id == job_id, item.status == ItemStatus.FAILED)
+        .where(item.number.between(first, last))
+        .order_by(item.number)
+        .limit(limit)
+    )
+    return [(number, uri) for number, uri in db.session().execute(statement)]
+
+
+def find_active_crawl(connector_id: UUID) -> IngestionJob | None:
+    """Return the crawl of a connector that waits or runs."""
+    statement = select(IngestionJob).where(
+        IngestionJob.connector_id == connector_id,
+        IngestionJob.kind == JobKind.CRAWL,
+        IngestionJob.status.in_(ACTIVE),
+    )
+    return db.session().scalars(statement).first()
 
 
 def has_processing(job_id: UUID) -> bool:

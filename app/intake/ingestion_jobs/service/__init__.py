@@ -1,13 +1,24 @@
 """Ingestion jobs: create, read, run, cancel and retry them. Other features call these."""
 
-from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.queries.records import ItemRow, list_failed
 from app.intake.ingestion_jobs.service.cleaning import (
     build_source_key,
     delete_expired_files,
     delete_stray_files,
 )
+from app.intake.ingestion_jobs.service.documents import (
+    Outcome,
+    build_failure,
+    create_document,
+)
 from app.intake.ingestion_jobs.service.reading import get, get_stats, list_items, list_jobs
-from app.intake.ingestion_jobs.service.requests import cancel, create_import, retry
+from app.intake.ingestion_jobs.service.requests import (
+    cancel,
+    cancel_crawl,
+    create_crawl,
+    create_import,
+    retry,
+)
 from app.intake.ingestion_jobs.service.running import (
     begin_batch,
     fail,
@@ -22,9 +33,14 @@ from app.intake.ingestion_jobs.service.running import (
 
 __all__ = [
     "ItemRow",
+    "Outcome",
     "begin_batch",
+    "build_failure",
     "build_source_key",
     "cancel",
+    "cancel_crawl",
+    "create_crawl",
+    "create_document",
     "create_import",
     "delete_expired_files",
     "delete_stray_files",
@@ -33,6 +49,7 @@ __all__ = [
     "finish",
     "get",
     "get_stats",
+    "list_failed",
     "list_items",
     "list_jobs",
     "record_batch",

@@ -10,6 +10,7 @@ from app.intake.ingestion_jobs.queries import records
 from app.intake.ingestion_jobs.service.running import change_status, end
 from app.intake.ingestion_jobs.statuses import TRANSITIONS, JobKind, JobStatus
 from app.kit import db, errors, events
+from app.kit.ids import uuid7
 
 
 def create_import(
@@ -41,6 +42,40 @@ def create_import(
     return job
 
 
+def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> IngestionJob:
+    """Create a job that crawls a connector, and emit `ingestion_job.requested`.
+
+    `name` is the name of the connector, which the caller has locked. Raises 409 `conflict` with
+    `details.job_id` if another crawl of it waits or runs.
+    """
+    _check_no_crawl(connector_id)
+    job = IngestionJob(
+        id=uuid7(),
+        kind=JobKind.CRAWL.value,
+        name=name,
+        connector_id=connector_id,
+        created_by=created_by,
+    )
+    db.session().add(job)
+    _emit_requested(job)
+    return job
+
+
+def _check_no_crawl(connector_id: UUID) -> None:
+    active = records.find_active_crawl(connector_id)
+    if active is not None:
+        message = "A crawl of this connector waits or runs already."
+        raise errors.conflict(message, job_id=str(active.id))
+
+
+def cancel_crawl(connector_id: UUID) -> None:
+    """Cancel the crawl of a connector that waits or runs, if there is one."""
+    active = records.find_active_crawl(connector_id)
+    locked = None if active is None else records.lock(active.id)
+    if locked is not None and change_status(locked, JobStatus.CANCELLED):
+        end(locked)
+
+
 def cancel(job_id: UUID) -> IngestionJob:
     """Cancel a job that is queued or runs; it stops after the batch in hand.
 
@@ -56,10 +91,13 @@ def retry(job_id: UUID) -> IngestionJob:
     """Queue an ended job again: its failed documents, and those that it did not reach.
 
     Raises 404, and 409 `conflict` with `details.state` if it cannot be retried, or with
-    `details.missing` if the uploaded file has been deleted.
+    `details.missing` if the uploaded file has been deleted, or with `details.job_id` if another
+    crawl of the connector waits or runs.
     """
     job = _lock(job_id, JobStatus.QUEUED, "retried")
-    if job.source_key is None:
+    if job.kind == JobKind.CRAWL and job.connector_id is not None:
+        _check_no_crawl(job.connector_id)
+    elif job.source_key is None:
         raise errors.conflict(
             "The uploaded file was deleted a week after the job ended. Import it again.",
             missing="file",

@@ -64,17 +64,35 @@ def begin_batch(job_id: UUID, first: int, last: int) -> set[int] | None:
     return numbers
 
 
-def record_batch(job: IngestionJob, items: Sequence[ItemRow], *, offset: int, number: int) -> None:
-    """Store the outcomes of a batch of a locked job, and where the next one starts."""
+def record_batch(
+    job: IngestionJob,
+    items: Sequence[ItemRow],
+    *,
+    number: int,
+    offset: int = 0,
+    cursor: str | None = None,
+    unchanged: int = 0,
+) -> None:
+    """Store the outcomes of a batch of a locked job, and where the next one starts.
+
+    Args:
+        job: the locked job.
+        items: the outcomes.
+        number: the number of the next document.
+        offset: where it starts in the file.
+        cursor: the path of the last document of a crawl; None keeps the one before.
+        unchanged: how many documents of the batch a crawl did not read, as they have not changed.
+    """
     retried = sum(item.number < job.retried_until for item in items)
     outcomes = Counter(item.status for item in items)
     # Documents that are tried again were counted as failed.
-    job.found += len(items) - retried
+    job.found += len(items) - retried + unchanged
     job.created += outcomes[ItemStatus.CREATED]
     job.duplicate += outcomes[ItemStatus.DUPLICATE]
-    job.skipped += outcomes[ItemStatus.SKIPPED]
+    job.skipped += outcomes[ItemStatus.SKIPPED] + unchanged
     job.failed += outcomes[ItemStatus.FAILED] - retried
     job.next_offset, job.next_number = offset, number
+    job.cursor = cursor or job.cursor
     job.updated_at = db.utc_now()
     records.save_items(job.id, items)
 
