@@ -54,6 +54,9 @@ _declare_batch_handler(
 )
 _declare_handler("notifications.tag_set_commented", ("tag_set.commented",), work.notify_of_comment)
 _declare_handler(
+    "notifications.connector_alert", ("connector.alert_raised",), work.notify_of_connector_alert
+)
+_declare_handler(
     "notifications.api_key_creator_left",
     ("member.removed", "member.disabled"),
     work.notify_of_departed_creator,

@@ -125,6 +125,19 @@ def notify_of_comment(event: Event) -> None:
     )
 
 
+def notify_of_connector_alert(event: Event) -> None:
+    """Notify administrators of an alert of a connector."""
+    data = event.data
+    notify(
+        "connector_alert",
+        kind="connector_alert",
+        values={"connector": _shorten(data["connector_name"]), "message": data["message"]},
+        link=f"{_API}/connectors/{data['connector_id']}/alerts",
+        unique_key=f"alert:{data['alert_id']}",
+        role=Role.admin,
+    )
+
+
 def notify_of_rejected_tag_sets(events: Sequence[Event]) -> None:
     """Notify labelers of rejected tag sets, and users to whom a document was transferred."""
     notices = []
