@@ -51,6 +51,9 @@ from app.insight.schema_statistics import routes as schema_statistics
 from app.insight.workload import routes as workload
 from app.intake.bulk_import import jobs as bulk_import_jobs
 from app.intake.bulk_import import routes as bulk_import
+from app.intake.connectors import jobs as connector_jobs
+from app.intake.connectors import models as connector_models
+from app.intake.connectors import routes as connectors
 from app.intake.ingestion_jobs import jobs as ingestion_job_jobs
 from app.intake.ingestion_jobs import models as ingestion_job_models
 from app.intake.ingestion_jobs import routes as ingestion_jobs
@@ -99,6 +102,7 @@ BLUEPRINTS: list[Blueprint] = [
     tag_sets.blueprint,
     comments.blueprint,
     review_queue.blueprint,
+    connectors.blueprint,
     ingestion_jobs.blueprint,
     routing_rules.blueprint,
     teams.blueprint,
@@ -127,6 +131,7 @@ JOBS: list[ModuleType] = [
     tag_set_jobs,
     review_queue_jobs,
     routing_rule_jobs,
+    connector_jobs,
     ingestion_job_jobs,
     bulk_import_jobs,
     export_jobs,
@@ -157,6 +162,7 @@ MODELS: list[ModuleType] = [
     tag_set_models,
     comment_models,
     routing_rule_models,
+    connector_models,
     ingestion_job_models,
     counter_models,
     idempotency,

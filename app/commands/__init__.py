@@ -42,3 +42,4 @@ def init(app: Flask) -> None:
     for group in GROUPS:
         app.cli.add_command(group)
     app.cli.add_command(imports.import_file)
+    app.cli.add_command(imports.crawl)

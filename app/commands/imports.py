@@ -1,4 +1,4 @@
-"""`flask import`: the command that imports a file of this machine."""
+"""`flask import` and `flask crawl`: import a file of this machine, and crawl a connector."""
 
 import time
 from pathlib import Path
@@ -17,6 +17,7 @@ from app.commands.running import (
 from app.engines.imports import FORMATS
 from app.identity.control_plane import service as control_plane
 from app.intake.bulk_import import service
+from app.intake.connectors import service as connectors
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.statuses import JobStatus
@@ -28,7 +29,7 @@ _PAUSE_SECONDS = 0.5
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--org", "slug", required=True, help="Slug of the organization.")
-@click.option("--format", "format_id", type=click.Choice(FORMATS), help="By default recognized.")
+@click.option("--format", "format_id", type=click.Choice(FORMATS), help="Default: by content.")
 @click.option("--schema", "schema_id", type=click.UUID, help="Schema of the documents.")
 @click.option("--no-wait", is_flag=True, help="Do not wait for the end of the import.")
 @as_json
@@ -50,8 +51,33 @@ def import_file(
         organization_id = control_plane.show(slug)["id"]
         with tenancy.organization(organization_id):
             job_id = service.import_local_file(file, format_id=format_id, schema_id=schema_id).id
+    _show_job(organization_id, job_id, "Importing", no_wait=no_wait, as_json=as_json)
+
+
+@click.command("crawl")
+@click.argument("connector_id", type=click.UUID)
+@click.option("--org", "slug", required=True, help="Slug of the organization.")
+@click.option("--no-wait", is_flag=True, help="Do not wait for the end of the crawl.")
+@as_json
+@with_appcontext
+def crawl(connector_id: UUID, slug: str, *, no_wait: bool, as_json: bool) -> None:
+    """Crawl a connector of an organization.
+
+    The workers of the service crawl it. If the command is interrupted, the crawl goes on.
+    """
+    with run_operation("crawl_connector"):
+        organization_id = control_plane.show(slug)["id"]
+        with tenancy.organization(organization_id):
+            job_id = connectors.crawl(connector_id, created_by=None).id
+    _show_job(organization_id, job_id, "Crawling", no_wait=no_wait, as_json=as_json)
+
+
+def _show_job(
+    organization_id: UUID, job_id: UUID, label: str, *, no_wait: bool, as_json: bool
+) -> None:
+    """Print a job, by default after its end; exit with a status of its own if not all went well."""
     with tenancy.organization(organization_id):
-        job = ingestion_jobs.get(job_id) if no_wait else _wait(job_id)
+        job = ingestion_jobs.get(job_id) if no_wait else _wait(job_id, label)
     record = {"id": job.id, "status": job.status, **job.counts}
     if job.error:
         record["error"] = job.error["message"]
@@ -60,15 +86,15 @@ def import_file(
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
-def _wait(job_id: UUID) -> IngestionJob:
+def _wait(job_id: UUID, label: str) -> IngestionJob:
     """Show the progress of a job until it ends, and return it."""
-    with show_progress("Importing") as report:
+    with show_progress(label) as report:
         while True:
             db.session().rollback()
             db.session().expire_all()
             job = ingestion_jobs.get(job_id)
-            if job.total is not None:
-                report(job.next_number - 1, job.total)
+            # The total of a crawl is unknown until the source was listed.
+            report(job.next_number - 1, job.total or job.next_number)
             if job.finished_at is not None:
                 return job
             time.sleep(_PAUSE_SECONDS)

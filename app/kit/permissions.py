@@ -28,6 +28,8 @@ PERMISSIONS: dict[str, Role] = {
     "assignments:read": Role.labeler,
     "comments:read": Role.viewer,
     "comments:write": Role.labeler,
+    "connectors:manage": Role.admin,
+    "connectors:read": Role.viewer,
     "export_formats:read": Role.viewer,
     "exports:create": Role.reviewer,
     "exports:download": Role.reviewer,

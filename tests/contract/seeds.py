@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.factories import Org
+from tests.factories import Org, run_jobs_of
 from tests.factories.orgs import PASSWORD, Api
 
 HOOK = "http://127.0.0.2:9/hook"
@@ -64,6 +64,7 @@ def plant(org: Org) -> Seeds:
     _made(owner, f"/webhooks/{hook}/activate")
     content = '{"text": "Imported words"}\n{"text": 7}\n'
     imports = [_made(owner, "/artifacts/bulk-import", content=content) for _ in range(2)]
+    connectors = _connectors(owner, org)
     jobs = [_made(owner, "/exports", format=kind) for kind in ("jsonl", "csv")]
     key = {"name": "A key", "role": "reviewer", "read_only": True}
     keys = [_made(owner, f"/organizations/{org.slug}/api-keys", **key)["id"] for _ in range(3)]
@@ -80,6 +81,8 @@ def plant(org: Org) -> Seeds:
         "delivery_id": deliveries,
         "job_id": [job["id"] for job in jobs],
         "ingestion_job_id": [job["id"] for job in imports],
+        "connector_id": connectors,
+        "alert_id": _alerts(owner, connectors[0]),
         "format_id": ["jsonl", "csv"],
         "template_id": ["invoice", "w9"],
         "org_slug": [org.slug],
@@ -116,6 +119,23 @@ def _teams(owner: Api, users: list[str]) -> list[str]:
         _made(owner, f"/teams/{team['id']}/members", user_ids=users)
         teams.append(team["id"])
     return teams
+
+
+def _connectors(owner: Api, org: Org) -> list[str]:
+    """Create connectors, of which the first has an alert because its crawl has failed."""
+    bodies = [
+        {"type": "local", "settings": {"path": "missing"}},
+        {"type": "http", "settings": {"url": "http://127.0.0.2:9/"}, "schedule": "0 6 * * *"},
+        {"type": "local", "settings": {}, "enabled": False},
+    ]
+    made = [_made(owner, "/connectors", name="Inbox", **body)["id"] for body in bodies]
+    _made(owner, f"/connectors/{made[0]}/crawl")
+    run_jobs_of(org, "crawls")
+    return made
+
+
+def _alerts(owner: Api, connector: str) -> list[str]:
+    return [alert["id"] for alert in owner.get(f"/connectors/{connector}/alerts").json["data"]]
 
 
 def _rules(owner: Api, user: str) -> list[str]:
@@ -291,6 +311,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             },
             {"format": "jsonl"},
         ],
+        **_connector_bodies(seeds),
         **_template_bodies(),
         **_team_bodies(seeds),
         **_routing_bodies(seeds),
@@ -401,6 +422,21 @@ def _document_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         ],
         "bulk_archive_artifacts": [{"artifact_ids": some, "archived": False}, found],
         "bulk_delete_artifacts": [{"artifact_ids": some[:1]}, found],
+    }
+
+
+def _connector_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+    store = {"bucket": "papers", "access_key_id": "key", "secret_access_key": "secret"}
+    common = {"schedule": "0 6 * * 1-5", "include": ["*.pdf"], "exclude": ["old/**"]}
+    return {
+        "create_connector": [
+            {"name": "A bucket", "type": "s3", "settings": store, **common},
+            {"name": "A folder", "type": "local", "settings": {}, "enabled": False},
+        ],
+        "update_connector": [
+            {**common, "name": "Renamed", "enabled": False, "revision": 1},
+            {"schema_id": seeds.ids["schema_id"][0], "schedule": None},
+        ],
     }
 
 

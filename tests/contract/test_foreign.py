@@ -16,6 +16,7 @@ from app.documents.artifacts.models import Artifact
 from app.identity.api_keys.models import ApiKey
 from app.identity.invitations.models import Invitation
 from app.identity.teams.models import Team, TeamMember
+from app.intake.connectors.models import Connector, ConnectorAlert
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.kit import db, tenancy
 from app.kit.api.operation import Operation
@@ -84,7 +85,8 @@ def _records(org: Org) -> dict[str, UUID]:
             expires_at=db.utc_now() + timedelta(days=7),
         )
         ingestion = IngestionJob(kind="import", name="x.jsonl", source_key="x", status="running")
-        session.add_all([webhook, export, key, team, invitation, ingestion])
+        connector = Connector(name="x", type="local", created_by=maker)
+        session.add_all([webhook, export, key, team, invitation, ingestion, connector])
         session.flush()
         delivery = Delivery(
             webhook_id=webhook.id,
@@ -99,7 +101,8 @@ def _records(org: Org) -> dict[str, UUID]:
         said = {"tag_set_id": tag_set, "thread_id": comment, "author_id": maker, "body": "x"}
         session.add(TagSetComment(id=comment, **said))
         rule = RoutingRule(name="x", position=1, conditions={"all": []}, priority=1)
-        session.add_all([delivery, rule, TeamMember(team_id=team.id, user_id=maker)])
+        alert = ConnectorAlert(connector_id=connector.id, kind="crawl_failed", message="x")
+        session.add_all([delivery, rule, alert, TeamMember(team_id=team.id, user_id=maker)])
         session.flush()
         return {
             "schema_id": labeled.schema_id,
@@ -112,6 +115,8 @@ def _records(org: Org) -> dict[str, UUID]:
             "delivery_id": delivery.id,
             "job_id": export.id,
             "ingestion_job_id": ingestion.id,
+            "connector_id": connector.id,
+            "alert_id": alert.id,
             "key_id": key.id,
             "team_id": team.id,
             "user_id": maker,

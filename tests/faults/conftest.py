@@ -277,6 +277,7 @@ def _started(
         "ENCRYPTION_KEYS": "",
         "RATE_LIMITS": "on",
         "EGRESS_ALLOWED_NETWORKS": f"{ADDRESS}/32",
+        "CONNECTOR_LOCAL_ROOT": str(folder / "sources"),
         "WEBHOOK_ALLOW_HTTP": "on",
         "WEBHOOK_RETRY_DELAYS": "1,2,3",
         "LOG_LEVEL": "INFO",

@@ -46,6 +46,7 @@ _SLOW = Group("slow", nice=5)
 _DOCUMENTS = Group("documents", forking=True, nice=5)
 _EXPORTS = Group("exports", forking=True, nice=5)
 _IMPORTS = Group("imports", forking=True, nice=5)
+_CRAWLS = Group("crawls", nice=5, outbound=True)
 _ALL = (
     Queue("default", _QUICK),
     Queue("fanout", _QUICK),
@@ -63,6 +64,8 @@ _ALL = (
     Queue("exports", _EXPORTS, slots=2, late_after=15 * _MINUTE),
     # One process is enough: imports of several organizations take turns every few seconds.
     Queue("imports", _IMPORTS, late_after=15 * _MINUTE),
+    # Crawls mostly wait for other hosts.
+    Queue("crawls", _CRAWLS, slots=4, late_after=15 * _MINUTE),
 )
 QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL}
 """All queues by name."""

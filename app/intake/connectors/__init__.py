@@ -1,0 +1,1 @@
+"""Connectors: sources that the service crawls for documents, and their alerts."""

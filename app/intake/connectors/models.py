@@ -1,0 +1,103 @@
+"""Models of connectors, their alerts, and the objects that they have seen."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, LargeBinary, text
+from sqlalchemy.dialects.postgresql import ARRAY, TEXT
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.encryption import encrypted
+from app.kit.tenancy import TenantModel
+
+
+class Connector(TenantModel, db.Revised, db.Base):
+    """A source of documents.
+
+    `settings` are the settings without secrets; `credentials` is the encrypted JSON object of the
+    secrets, or null, and `stored_secrets` are their names. `next_crawl_at` is the next time of the
+    schedule; it is null without one, and while the schedule is suspended. After `stale_at` without
+    a successful crawl, the connector is stale. The revision counts edits; a crawl does not change
+    it.
+    """
+
+    __tablename__ = "connectors"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "schema_id"],
+            ["schemas.organization_id", "schemas.id"],
+            ondelete="SET NULL (schema_id)",
+        ),
+        Index("ix_connectors_list", "organization_id", "created_at", "id"),
+        Index("ix_connectors_schema", "organization_id", "schema_id"),
+        Index(
+            "ix_connectors_due",
+            "next_crawl_at",
+            postgresql_where=text("next_crawl_at IS NOT NULL"),
+        ),
+        Index("ix_connectors_stale", "stale_at", postgresql_where=text("stale_at IS NOT NULL")),
+    )
+
+    name: Mapped[str]
+    type: Mapped[str]
+    settings: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    credentials: Mapped[str | None] = mapped_column(info=encrypted())
+    stored_secrets: Mapped[list[str]] = mapped_column(ARRAY(TEXT), default=list)
+    schema_id: Mapped[UUID | None]
+    enabled: Mapped[bool] = mapped_column(default=True)
+    schedule: Mapped[str | None]
+    include_patterns: Mapped[list[str]] = mapped_column(ARRAY(TEXT), default=list)
+    exclude_patterns: Mapped[list[str]] = mapped_column(ARRAY(TEXT), default=list)
+    next_crawl_at: Mapped[datetime | None]
+    stale_at: Mapped[datetime | None]
+    last_job_id: Mapped[UUID | None]
+    failures_in_a_row: Mapped[int] = mapped_column(default=0)
+    open_alert_count: Mapped[int] = mapped_column(default=0)
+    created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+
+
+class ConnectorAlert(TenantModel, db.Record, db.Base):
+    """A problem of a connector. It is open until `closed_at`; there is one open alert per kind."""
+
+    __tablename__ = "connector_alerts"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "connector_id"],
+            ["connectors.organization_id", "connectors.id"],
+            ondelete="CASCADE",
+        ),
+        Index("ix_connector_alerts_list", "organization_id", "connector_id", "created_at", "id"),
+        Index(
+            "uq_connector_alerts_open",
+            "organization_id",
+            "connector_id",
+            "kind",
+            unique=True,
+            postgresql_where=text("closed_at IS NULL"),
+        ),
+    )
+
+    connector_id: Mapped[UUID]
+    kind: Mapped[str]
+    message: Mapped[str]
+    ingestion_job_id: Mapped[UUID | None]
+    acknowledged_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    acknowledged_at: Mapped[datetime | None]
+    closed_at: Mapped[datetime | None]
+
+
+class ConnectorObject(TenantModel, db.Base):
+    """A document of a source, as a crawl last handled it.
+
+    `digest` is the SHA-256 of its path, because a path may be too long for an index. `version` is
+    null if the document could not be read and must be tried again. A job deletes the objects of a
+    deleted connector.
+    """
+
+    __tablename__ = "connector_objects"
+
+    connector_id: Mapped[UUID] = mapped_column(primary_key=True)
+    digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    version: Mapped[str | None]

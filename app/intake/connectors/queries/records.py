@@ -1,0 +1,128 @@
+"""SQL queries that read, lock and update connectors."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    String,
+    case,
+    column,
+    func,
+    select,
+    update,
+    values,
+)
+
+from app.identity.organizations.models import Organization
+from app.intake.connectors.models import Connector
+from app.intake.ingestion_jobs.models import IngestionJob
+from app.intake.ingestion_jobs.statuses import ACTIVE
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate, within
+from app.schemas.artifact_schemas.models import ArtifactSchema
+
+_ACTIVE = "active"
+_JOB = (
+    IngestionJob.status.label("job_status"),
+    func.coalesce(IngestionJob.finished_at, IngestionJob.started_at, IngestionJob.created_at).label(
+        "job_at"
+    ),
+    case((IngestionJob.status.in_(ACTIVE), IngestionJob.cursor)).label("cursor"),
+)
+
+
+def _select() -> Select[Any]:
+    """Select connectors with their last crawl."""
+    return select(*Connector.__table__.columns, *_JOB).outerjoin(
+        IngestionJob,
+        (IngestionJob.organization_id == Connector.organization_id)
+        & (IngestionJob.id == Connector.last_job_id),
+    )
+
+
+def list_connectors(
+    page: PageRequest,
+    *,
+    type: str | None = None,  # noqa: A002 - the name of the filter
+    enabled: bool | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """Return a page of connectors with their last crawls, as rows."""
+    conditions: list[ColumnElement[bool]] = [
+        *within(Connector.created_at, created_after, created_before)
+    ]
+    if type is not None:
+        conditions.append(Connector.type == type)
+    if enabled is not None:
+        conditions.append(Connector.enabled == enabled)
+    sorts = {"created_at": Connector.created_at, "name": Connector.name}
+    return paginate(_select().where(*conditions), page, sorts=sorts, unique=Connector.id)
+
+
+def list_type_names(page: PageRequest, names: Sequence[str]) -> Page:
+    """Return a page of type names as rows, so that they use the same pagination as stored rows."""
+    table = values(column("type", String), name="types").data([(name,) for name in names])
+    statement = select(table.c.type)
+    return paginate(statement, page, sorts={"type": table.c.type}, unique=table.c.type)
+
+
+def read(connector_id: UUID) -> Row[Any] | None:
+    """Return a connector with its last crawl, as a row."""
+    return db.session().execute(_select().where(Connector.id == connector_id)).first()
+
+
+def get(connector_id: UUID, *, lock: bool = False) -> Connector | None:
+    """Return a connector, locked until the transaction ends if `lock` is set."""
+    statement = select(Connector).where(Connector.id == connector_id)
+    if lock:
+        statement = statement.with_for_update(key_share=True)
+    options = {"populate_existing": lock}
+    return db.session().execute(statement, execution_options=options).scalar_one_or_none()
+
+
+def set_state(connector_id: UUID, **state: Any) -> None:
+    """Update columns that are not edited by users, without a new revision."""
+    statement = update(Connector).where(Connector.id == connector_id)
+    state["updated_at"] = Connector.updated_at
+    db.session().execute(statement.values(state))
+
+
+def lock_due(limit: int) -> list[Connector]:
+    """Lock and return connectors of any active organization whose crawls are due."""
+    return _lock_past(Connector.next_crawl_at, limit)
+
+
+def lock_stale(limit: int) -> list[Connector]:
+    """Lock and return connectors of any active organization that have become stale."""
+    return _lock_past(Connector.stale_at, limit)
+
+
+def _lock_past(at: Any, limit: int) -> list[Connector]:
+    statement = (
+        select(Connector)
+        .join(Organization, Organization.id == Connector.organization_id)
+        .where(at <= func.now(), Organization.status == _ACTIVE)
+        .order_by(at)
+        .limit(limit)
+        .with_for_update(of=Connector, skip_locked=True, key_share=True)
+    )
+    return list(db.session().execute(statement).scalars())
+
+
+def get_time_zone(organization_id: UUID) -> str:
+    """Return the time zone of an organization."""
+    statement = select(Organization.settings["time_zone"].astext)
+    found: str | None = db.session().scalar(statement.where(Organization.id == organization_id))
+    return found or "UTC"
+
+
+def schema_exists(schema_id: UUID) -> bool:
+    """Return whether the bound organization has the schema."""
+    statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
+    return db.session().execute(statement).first() is not None

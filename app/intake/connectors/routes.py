@@ -1,0 +1,167 @@
+"""Routes of connectors and their alerts."""
+
+from typing import Any
+from uuid import UUID
+
+from app.intake.connectors import models, schemas, service
+from app.intake.ingestion_jobs.models import IngestionJob as IngestionJobRow
+from app.intake.ingestion_jobs.schemas import IngestionJob
+from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
+from app.kit.principal import Caller
+
+blueprint = Blueprint("connectors", description="Input connections that bring documents in.")
+_READ, _MANAGE = "connectors:read", "connectors:manage"
+
+
+@blueprint.get(
+    "/connectors",
+    permission=_READ,
+    query=Listing(sorts=("-created_at", "name"), filters=schemas.ConnectorFilters),
+    returns=schemas.Connector,
+)
+def list_connectors(caller: Caller, query: dict[str, Any]) -> Page:
+    """List connectors.
+
+    Returns connectors with their last crawl and the number of open alerts.
+    """
+    return service.list_connectors(**query)
+
+
+@blueprint.post(
+    "/connectors",
+    permission=_MANAGE,
+    body=schemas.CreateConnector,
+    returns=schemas.Connector,
+    status=201,
+)
+def create_connector(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
+    """Create a connector.
+
+    The settings are validated against the JSON Schema of the type. Its secrets are stored
+    encrypted and are never in a response. Test the connector before its first crawl.
+    """
+    return service.create(created_by=caller.user_id, **body)
+
+
+@blueprint.get(
+    "/connectors/types",
+    permission=_READ,
+    query=Listing(sorts=("type",)),
+    returns=schemas.ConnectorType,
+)
+def list_connector_types(caller: Caller, query: dict[str, Any]) -> Page:
+    """List connector types.
+
+    Returns the types that this installation offers, each with the JSON Schema of its settings.
+    """
+    return service.list_types(**query)
+
+
+@blueprint.get("/connectors/{connector_id}", permission=_READ, returns=schemas.Connector)
+def get_connector(caller: Caller, connector_id: UUID) -> dict[str, Any]:
+    """Get a connector.
+
+    Returns one connector. Of its secrets only the names are shown.
+    """
+    return service.get(connector_id)
+
+
+@blueprint.patch(
+    "/connectors/{connector_id}",
+    permission=_MANAGE,
+    body=schemas.UpdateConnector,
+    returns=schemas.Connector,
+    revision="optional",
+)
+def update_connector(
+    caller: Caller, connector_id: UUID, body: dict[str, Any], revision: int | None
+) -> dict[str, Any]:
+    """Update a connector.
+
+    Changes name, settings, schema, schedule, patterns or whether it is enabled. If the settings
+    name another host, the secrets must be sent again. Resumes a suspended schedule.
+    """
+    return service.update(connector_id, revision=revision, **body)
+
+
+@blueprint.delete("/connectors/{connector_id}", permission=_MANAGE, revision="optional")
+def delete_connector(caller: Caller, connector_id: UUID, revision: int | None) -> None:
+    """Delete a connector.
+
+    Cancels its crawl. The documents that it brought in, and its ingestion jobs, stay.
+    """
+    service.delete(connector_id, revision=revision)
+
+
+@blueprint.post(
+    "/connectors/{connector_id}/test", permission=_MANAGE, returns=schemas.ConnectorTest
+)
+def test_connector(caller: Caller, connector_id: UUID) -> dict[str, Any]:
+    """Test a connector.
+
+    Connects to the source, lists its first entries, and says what went wrong. Waits for at most 10
+    seconds.
+    """
+    return service.test(connector_id)
+
+
+@blueprint.get(
+    "/connectors/{connector_id}/browse",
+    permission=_MANAGE,
+    query=schemas.BrowseQuery,
+    returns=schemas.ConnectorEntries,
+)
+def browse_connector(caller: Caller, connector_id: UUID, query: dict[str, Any]) -> dict[str, Any]:
+    """Browse a connector.
+
+    Returns the first entries of a folder of the source, and which documents a crawl would read. A
+    source that cannot be read is 409 conflict with details.kind.
+    """
+    return service.browse(connector_id, **query)
+
+
+@blueprint.post(
+    "/connectors/{connector_id}/crawl",
+    permission=_MANAGE,
+    limit="crawl",
+    returns=IngestionJob,
+    status=202,
+)
+def crawl_connector(caller: Caller, connector_id: UUID) -> IngestionJobRow:
+    """Crawl a connector.
+
+    Queues an ingestion job that reads the documents that are new or have changed since the last
+    crawl. While another crawl of the connector waits or runs, the request is refused with 409
+    conflict and details.job_id.
+    """
+    return service.crawl(connector_id, created_by=caller.user_id)
+
+
+@blueprint.get(
+    "/connectors/{connector_id}/alerts",
+    permission=_READ,
+    query=Listing(sorts=("-created_at",), filters=schemas.AlertFilters),
+    returns=schemas.ConnectorAlert,
+)
+def list_connector_alerts(caller: Caller, connector_id: UUID, query: dict[str, Any]) -> Page:
+    """List the alerts of a connector.
+
+    There is one open alert for each cause. A successful crawl closes all.
+    """
+    return service.list_alerts(connector_id, **query)
+
+
+@blueprint.post(
+    "/connectors/{connector_id}/alerts/{alert_id}/acknowledge",
+    permission=_MANAGE,
+    returns=schemas.ConnectorAlert,
+)
+def acknowledge_connector_alert(
+    caller: Caller, connector_id: UUID, alert_id: UUID
+) -> models.ConnectorAlert:
+    """Acknowledge an alert.
+
+    Records who has seen the alert. It stays open until a crawl succeeds.
+    """
+    return service.acknowledge(connector_id, alert_id, by=caller.user_id)

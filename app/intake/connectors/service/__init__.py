@@ -1,0 +1,37 @@
+"""Connectors: manage, test, browse and crawl sources of documents. Other features call these."""
+
+from app.intake.connectors.service.alerts import acknowledge, list_alerts
+from app.intake.connectors.service.crawling import fail_crawl, run_crawl
+from app.intake.connectors.service.managing import (
+    FORGET,
+    crawl,
+    create,
+    delete,
+    forget_objects,
+    get,
+    list_connectors,
+    list_types,
+    update,
+)
+from app.intake.connectors.service.probing import browse, test
+from app.intake.connectors.service.scheduling import raise_stale_alerts, start_due_crawls
+
+__all__ = [
+    "FORGET",
+    "acknowledge",
+    "browse",
+    "crawl",
+    "create",
+    "delete",
+    "fail_crawl",
+    "forget_objects",
+    "get",
+    "list_alerts",
+    "list_connectors",
+    "list_types",
+    "raise_stale_alerts",
+    "run_crawl",
+    "start_due_crawls",
+    "test",
+    "update",
+]

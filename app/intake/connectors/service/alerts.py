@@ -1,0 +1,87 @@
+"""Raise and close alerts: one per connector and cause, which a successful crawl closes."""
+
+from typing import Any
+from uuid import UUID
+
+from app.engines.sources import SourceErrorKind
+from app.intake.connectors import emitted_events
+from app.intake.connectors.emitted_events import AlertPayload, AlertRaisedPayload
+from app.intake.connectors.models import Connector, ConnectorAlert
+from app.intake.connectors.queries import alerts as queries
+from app.intake.connectors.queries import records
+from app.intake.connectors.statuses import AlertKind
+from app.kit import db, errors, events
+from app.kit.pagination import Page, PageRequest
+
+QUARANTINE_AFTER = 10
+"""The number of failed crawls in a row that suspends the schedule."""
+_KINDS = {
+    SourceErrorKind.UNREACHABLE.value: AlertKind.UNREACHABLE,
+    SourceErrorKind.CREDENTIALS_REFUSED.value: AlertKind.CREDENTIALS_REFUSED,
+}
+
+
+def record_failure(connector_id: UUID, code: str, message: str, *, job_id: UUID) -> None:
+    """Count a failed crawl and raise its alert; `code` is that of the job's error.
+
+    Too many failures in a row suspend the schedule. Does nothing if the connector was deleted.
+    """
+    connector = records.get(connector_id, lock=True)
+    if connector is None:
+        return
+    failures = connector.failures_in_a_row + 1
+    records.set_state(connector_id, failures_in_a_row=failures)
+    kind = _KINDS.get(code, AlertKind.CRAWL_FAILED)
+    raise_alert(connector, kind, message, job_id=job_id)
+    if failures >= QUARANTINE_AFTER and connector.next_crawl_at is not None:
+        records.set_state(connector_id, next_crawl_at=None, stale_at=None)
+        text = (
+            f"The schedule is suspended after {failures} failed crawls in a row. A successful crawl"
+            " or a change of the connector resumes it."
+        )
+        raise_alert(connector, AlertKind.QUARANTINED, text, job_id=job_id)
+
+
+def raise_alert(
+    connector: Connector, kind: AlertKind, message: str, *, job_id: UUID | None
+) -> None:
+    """Raise an alert of a locked connector and emit `connector.alert`.
+
+    Does nothing if an alert of this kind is open already.
+    """
+    alert_id = queries.create(connector.id, kind.value, message, job_id=job_id)
+    if alert_id is None:
+        return
+    payload: AlertPayload = {
+        "alert_id": alert_id,
+        "connector_id": connector.id,
+        "kind": kind.value,
+        "message": message,
+        "ingestion_job_id": job_id,
+    }
+    events.emit(emitted_events.ALERT, payload)
+    raised: AlertRaisedPayload = {**payload, "connector_name": connector.name}
+    events.emit(emitted_events.ALERT_RAISED, raised)
+
+
+def close_alerts(connector_id: UUID) -> None:
+    """Close all alerts of a locked connector."""
+    queries.close(connector_id)
+
+
+def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Any) -> Page:
+    """Return a page of the alerts of a connector. Raises 404."""
+    if records.get(connector_id) is None:
+        raise errors.not_found()
+    return queries.list_alerts(connector_id, page, **filters)
+
+
+def acknowledge(connector_id: UUID, alert_id: UUID, *, by: UUID | None) -> ConnectorAlert:
+    """Record who has seen an alert; a second time changes nothing. Raises 404."""
+    alert = queries.get(connector_id, alert_id, lock=True)
+    if alert is None:
+        raise errors.not_found()
+    if alert.acknowledged_at is None:
+        alert.acknowledged_by, alert.acknowledged_at = by, db.utc_now()
+        db.session().flush()
+    return alert

@@ -1,0 +1,186 @@
+"""Create, read, update and delete connectors, and start their crawls."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.engines.sources import SourceType
+from app.intake.connectors.models import Connector
+from app.intake.connectors.queries import objects, records
+from app.intake.connectors.service import settings_rules
+from app.intake.connectors.service.globs import MAX_PATTERN, MAX_PATTERNS
+from app.intake.connectors.service.scheduling import check_schedule, plan, start_crawl
+from app.intake.connectors.service.settings_rules import Settings
+from app.intake.ingestion_jobs import service as ingestion_jobs
+from app.intake.ingestion_jobs.models import IngestionJob
+from app.kit import db, errors, jobs, tenancy
+from app.kit.pagination import Page, PageRequest
+from app.kit.secrets import DecryptionFailed
+
+FORGET = "connectors.forget"
+"""The job that deletes the objects of a deleted connector."""
+_FORGET_BATCH = 1000
+
+
+def list_connectors(*, page: PageRequest, **filters: Any) -> Page:
+    """Return a page of connectors with their last crawls."""
+    found = records.list_connectors(page, **filters)
+    return replace(found, items=[_describe(row) for row in found.items])
+
+
+def list_types(*, page: PageRequest) -> Page:
+    """Return a page of the types that this installation offers."""
+    offered = {found.name: found for found in settings_rules.list_types()}
+    names = records.list_type_names(page, list(offered))
+    return replace(names, items=[_describe_type(offered[row.type]) for row in names.items])
+
+
+def _describe_type(found: SourceType) -> dict[str, Any]:
+    return {"type": found.name, "title": found.title, "settings_schema": found.settings_schema}
+
+
+def get(connector_id: UUID) -> dict[str, Any]:
+    """Return a connector with its last crawl; of its secrets only the names. Raises 404."""
+    db.session().flush()
+    row = records.read(connector_id)
+    if row is None:
+        raise errors.not_found()
+    return _describe(row)
+
+
+def create(
+    *,
+    name: str,
+    type: str,  # noqa: A002 - the name of the member
+    settings: dict[str, Any],
+    schema_id: UUID | None = None,
+    enabled: bool = True,
+    schedule: str | None = None,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    created_by: UUID | None,
+) -> dict[str, Any]:
+    """Create a connector and return it.
+
+    Raises 400 `validation_error` on `type`, a member of `settings`, `schema_id`, `schedule`,
+    `include` or `exclude`.
+    """
+    checked = settings_rules.check_settings(type, settings)
+    connector = Connector(type=type, created_by=created_by)
+    _store_settings(connector, checked)
+    changes = {"name": name, "schema_id": schema_id, "enabled": enabled, "schedule": schedule}
+    _change(connector, {**changes, "include": include, "exclude": exclude})
+    db.session().add(connector)
+    connector.organization_id = tenancy.current_organization_id()
+    connector.next_crawl_at, connector.stale_at = plan(connector)
+    db.session().flush()
+    return get(connector.id)
+
+
+def update(connector_id: UUID, *, revision: int | None, **changes: Any) -> dict[str, Any]:
+    """Change the given members of a connector, and return it.
+
+    `settings` replaces all settings; the secrets are kept unless new ones are sent. Resumes a
+    suspended schedule. Raises 404, 409, and the errors of `create`.
+    """
+    connector = _lock(connector_id, revision)
+    if "settings" in changes:
+        stored = Settings(connector.settings, _read_secrets(connector))
+        merged = settings_rules.merge_settings(connector.type, stored, changes.pop("settings"))
+        _store_settings(connector, merged)
+    _change(connector, changes)
+    connector.next_crawl_at, connector.stale_at = plan(connector)
+    db.session().flush()
+    return get(connector_id)
+
+
+def delete(connector_id: UUID, *, revision: int | None) -> None:
+    """Delete a connector and cancel its crawl; the documents and jobs stay. Raises 404, 409."""
+    # A crawl locks its job before its connector.
+    ingestion_jobs.cancel_crawl(connector_id)
+    connector = _lock(connector_id, revision)
+    db.session().delete(connector)
+    jobs.enqueue(
+        FORGET,
+        {"connector_id": str(connector_id)},
+        organization_id=connector.organization_id,
+    )
+    db.session().flush()
+
+
+def forget_objects(connector_id: UUID) -> bool:
+    """Delete some objects of a deleted connector; return whether there may be more."""
+    return objects.delete_some(connector_id, _FORGET_BATCH) == _FORGET_BATCH
+
+
+def crawl(connector_id: UUID, *, created_by: UUID | None) -> IngestionJob:
+    """Create the job that crawls a connector.
+
+    Raises 404, and 409 `conflict` with `details.state` if the connector is disabled, or with
+    `details.job_id` if a crawl waits or runs.
+    """
+    connector = _lock(connector_id)
+    if not connector.enabled:
+        raise errors.conflict("The connector is disabled.", state="disabled")
+    return start_crawl(connector, created_by)
+
+
+def _lock(connector_id: UUID, revision: int | None = None) -> Connector:
+    connector = records.get(connector_id, lock=True)
+    if connector is None:
+        raise errors.not_found()
+    if revision is not None and revision != connector.revision:
+        raise errors.stale(connector.revision)
+    return connector
+
+
+def _store_settings(connector: Connector, settings: Settings) -> None:
+    connector.settings = settings.shown
+    if settings.secrets != _read_secrets(connector):
+        connector.credentials = settings_rules.encrypt_secrets(settings.secrets)
+        connector.stored_secrets = sorted(settings.secrets)
+
+
+def _read_secrets(connector: Connector) -> dict[str, Any]:
+    try:
+        return settings_rules.decrypt_secrets(connector.credentials)
+    except DecryptionFailed:
+        # They must be sent again, as if there were none.
+        return {}
+
+
+def _change(connector: Connector, changes: dict[str, Any]) -> None:
+    schema_id, schedule = changes.get("schema_id"), changes.get("schedule")
+    if schema_id is not None and not records.schema_exists(schema_id):
+        raise errors.invalid("This schema does not exist.", "schema_id")
+    if schedule is not None:
+        changes = {**changes, "schedule": check_schedule(schedule)}
+    for name, value in changes.items():
+        if name in ("include", "exclude"):
+            setattr(connector, f"{name}_patterns", _check_patterns(value, name))
+        else:
+            setattr(connector, name, value)
+
+
+def _check_patterns(patterns: Sequence[str], field: str) -> list[str]:
+    if len(patterns) > MAX_PATTERNS:
+        raise errors.invalid(f"At most {MAX_PATTERNS} patterns are possible.", field)
+    for pattern in patterns:
+        if not pattern.strip("/") or len(pattern) > MAX_PATTERN:
+            raise errors.invalid(f"A pattern has 1 to {MAX_PATTERN} characters.", field)
+    return list(dict.fromkeys(patterns))
+
+
+def _describe(row: Row[Any]) -> dict[str, Any]:
+    values = dict(row._mapping)  # noqa: SLF001 - the documented mapping of a row
+    last_crawl = None
+    if values["job_status"] is not None:
+        last_crawl = {
+            "job_id": values["last_job_id"],
+            "at": values["job_at"],
+            "status": values["job_status"],
+        }
+    return {**values, "last_crawl": last_crawl}

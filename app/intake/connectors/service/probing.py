@@ -1,0 +1,135 @@
+"""Test and browse sources while a request waits.
+
+A host may answer slowly without end. The request waits for a limited time, and the connections are
+made by a thread of their own, whose number is limited, by organization too.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from queue import Empty, SimpleQueue
+from typing import Any
+from uuid import UUID
+
+from app.engines.sources import Entry as SourceEntry
+from app.engines.sources import ObjectMissing, Source, SourceError, SourceErrorKind
+from app.intake.connectors.models import Connector
+from app.intake.connectors.queries import records
+from app.intake.connectors.service.globs import is_included
+from app.intake.connectors.service.opening import Target, open_source, read_target
+from app.kit import container, db, errors
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
+
+WAIT_SECONDS = 10.0
+MAX_PROBES = 8
+"""The maximum number of probes in a process. An organization has one at a time."""
+TEST_ENTRIES = 5
+_RETRY_AFTER = 5
+_lock = threading.Lock()
+_probing: set[UUID] = set()
+
+Entries = list[SourceEntry]
+
+
+def test(connector_id: UUID) -> dict[str, Any]:
+    """Connect to the source of a connector and list its first entries.
+
+    Returns {ok, error: {kind, message} or None, entries}. Raises 404, and 503 while too many
+    sources are tested.
+    """
+    connector = get_connector(connector_id)
+    try:
+        entries = _list_entries(connector, "", TEST_ENTRIES)
+    except SourceError as problem:
+        error = {"kind": problem.kind.value, "message": problem.message}
+        return {"ok": False, "error": error, "entries": []}
+    return {"ok": True, "error": None, "entries": entries}
+
+
+def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
+    """Return {path, entries}: the first `limit` entries of a folder of a source.
+
+    Raises 404 for an unknown connector, 409 `conflict` with `details.kind` if the source cannot be
+    read, and 503 while too many sources are tested.
+    """
+    connector = get_connector(connector_id)
+    try:
+        return {"path": path, "entries": _list_entries(connector, path, limit)}
+    except SourceError as problem:
+        raise errors.conflict(problem.message, kind=problem.kind.value) from None
+
+
+def get_connector(connector_id: UUID) -> Connector:
+    """Return a connector. Raises 404."""
+    connector = records.get(connector_id)
+    if connector is None:
+        raise errors.not_found()
+    return connector
+
+
+def _list_entries(connector: Connector, path: str, limit: int) -> list[dict[str, Any]]:
+    include, exclude = list(connector.include_patterns), list(connector.exclude_patterns)
+    target, organization_id = read_target(connector), connector.organization_id
+    # Hosts may take long; no transaction stays open meanwhile.
+    db.checkpoint()
+    entries = _probe(organization_id, target, lambda source: source.browse(path, limit))
+    return [_describe(entry, include, exclude) for entry in entries]
+
+
+def _probe(organization_id: UUID, target: Target, read: Callable[[Source], Entries]) -> Entries:
+    """Open the source in a thread and wait for the result of `read`."""
+    _acquire(organization_id)
+    answers: SimpleQueue[Entries | SourceError] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            answers.put(_read(target, read))
+        finally:
+            with _lock:
+                _probing.discard(organization_id)
+
+    threading.Thread(target=run, name="connector-probe", daemon=True).start()
+    try:
+        answer = answers.get(timeout=WAIT_SECONDS)
+    except Empty:
+        message = f"The host did not answer within {WAIT_SECONDS:.0f} seconds."
+        raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
+    if isinstance(answer, SourceError):
+        raise answer
+    return answer
+
+
+def _read(target: Target, read: Callable[[Source], Entries]) -> Entries | SourceError:
+    try:
+        with closing(open_source(target)) as source:
+            return read(source)
+    except SourceError as problem:
+        return problem
+    except ObjectMissing:
+        return SourceError(SourceErrorKind.NOT_FOUND, "The folder does not exist.")
+    except Exception:
+        log.exception("connector.probe_failed", type=target.type)
+        message = "The host answers, but not as its protocol demands."
+        return SourceError(SourceErrorKind.PROTOCOL, message)
+
+
+def _acquire(organization_id: UUID) -> None:
+    with _lock:
+        if organization_id in _probing or len(_probing) >= MAX_PROBES:
+            message = "A source is being tested. Try again shortly."
+            raise errors.busy(message, retry_after=_RETRY_AFTER)
+        _probing.add(organization_id)
+
+
+def _describe(entry: SourceEntry, include: Sequence[str], exclude: Sequence[str]) -> dict[str, Any]:
+    is_small = (entry.size or 0) <= container.settings().max_upload_bytes
+    return {
+        "path": entry.path,
+        "name": entry.path.rpartition("/")[2],
+        "is_folder": entry.is_folder,
+        "size_bytes": entry.size,
+        "modified_at": entry.modified_at,
+        "included": not entry.is_folder and is_small and is_included(entry.path, include, exclude),
+    }

@@ -1,0 +1,102 @@
+"""Times at which connectors are crawled: cron expressions in the organization's time zone."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from itertools import islice, pairwise
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from croniter import CroniterError, croniter
+
+from app.intake.connectors.models import Connector
+from app.intake.connectors.queries import records
+from app.intake.connectors.service import alerts
+from app.intake.connectors.statuses import AlertKind
+from app.intake.ingestion_jobs import service as ingestion_jobs
+from app.intake.ingestion_jobs.models import IngestionJob
+from app.kit import db, errors, tenancy
+from app.kit.errors import ApiError
+
+MAX_SCHEDULE = 100
+MIN_INTERVAL = timedelta(minutes=5)
+MISSED_CRAWLS = 3
+"""A connector is stale after so many scheduled times without a successful crawl."""
+_FIELDS = 5
+_COMPARED = 50
+_MAX_YEARS = 5
+_BATCH = 100
+
+
+def check_schedule(schedule: str) -> str:
+    """Return a cron expression with single spaces.
+
+    Raises 400 on `schedule` if it is not valid, never due, or due more often than `MIN_INTERVAL`.
+    """
+    normal = " ".join(schedule.split())
+    if normal.count(" ") != _FIELDS - 1 or not croniter.is_valid(normal):
+        message = "Must be a cron expression of five fields, such as `0 6 * * 1-5`."
+        raise errors.invalid(message, "schedule")
+    try:
+        times = list(islice(_iterate(normal, "UTC", db.utc_now()), _COMPARED))
+    except CroniterError:
+        raise errors.invalid("The schedule is never due.", "schedule") from None
+    if any(second - first < MIN_INTERVAL for first, second in pairwise(times)):
+        raise errors.invalid("At least 5 minutes must pass between two crawls.", "schedule")
+    return normal
+
+
+def plan(connector: Connector) -> tuple[datetime | None, datetime | None]:
+    """Return when a connector is crawled next, and when it is stale; None for never."""
+    if connector.schedule is None or not connector.enabled:
+        return None, None
+    time_zone = records.get_time_zone(connector.organization_id)
+    times = list(islice(_iterate(connector.schedule, time_zone, db.utc_now()), MISSED_CRAWLS))
+    return times[0], times[-1]
+
+
+def _iterate(schedule: str, time_zone: str, after: datetime) -> Iterator[datetime]:
+    found = croniter(
+        schedule,
+        after.astimezone(ZoneInfo(time_zone)),
+        ret_type=datetime,
+        max_years_between_matches=_MAX_YEARS,
+    )
+    while True:
+        yield found.get_next(datetime).astimezone(UTC)
+
+
+def start_crawl(connector: Connector, created_by: UUID | None) -> IngestionJob:
+    """Create the job that crawls a locked connector.
+
+    Raises 409 `conflict` with `details.job_id` if another crawl of it waits or runs.
+    """
+    job = ingestion_jobs.create_crawl(connector.id, name=connector.name, created_by=created_by)
+    records.set_state(connector.id, last_job_id=job.id)
+    return job
+
+
+def start_due_crawls() -> int:
+    """Start the crawls of any organization that are due, and return how many were due.
+
+    If the crawl before still runs, none is started. Runs in one transaction.
+    """
+    due = records.lock_due(_BATCH)
+    for connector in due:
+        with tenancy.organization(connector.organization_id):
+            next_crawl_at, _ = plan(connector)
+            records.set_state(connector.id, next_crawl_at=next_crawl_at)
+            with suppress(ApiError):
+                start_crawl(connector, None)
+    return len(due)
+
+
+def raise_stale_alerts() -> int:
+    """Raise alerts for connectors of any organization that are stale; return their number."""
+    stale = records.lock_stale(_BATCH)
+    for connector in stale:
+        with tenancy.organization(connector.organization_id):
+            records.set_state(connector.id, stale_at=None)
+            message = f"The last {MISSED_CRAWLS} scheduled crawls brought no result."
+            alerts.raise_alert(connector, AlertKind.STALE, message, job_id=None)
+    return len(stale)

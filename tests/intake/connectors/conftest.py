@@ -1,0 +1,71 @@
+"""A connector to a local folder, and what its crawls do."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.factories import Org, run_jobs_of
+from tests.intake.conftest import Imports
+
+ADDRESS = "127.0.0.2"
+"""The only address that connectors of the tests may reach."""
+
+
+class Folder(Imports):
+    """The folder of one organization, a connector to it, and its crawls."""
+
+    def __init__(self, org: Org, root: Path) -> None:
+        super().__init__(org)
+        self.path = root / str(org.id)
+        self.path.mkdir(parents=True, exist_ok=True)
+
+    def write(self, path: str, content: str | bytes) -> Path:
+        """Write a document and return its path on the disk."""
+        target = self.path / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
+        return target
+
+    def connect(self, **members: Any) -> dict[str, Any]:
+        """Create a connector to the folder, or to another source, and return it."""
+        body = {"name": "Inbox", "type": "local", "settings": {}, **members}
+        answer = self.admin.post("/connectors", json=body)
+        assert answer.status_code == 201, answer.json
+        return dict(answer.json["data"])
+
+    def request(self, connector: dict[str, Any], status: int = 202) -> dict[str, Any]:
+        """Request a crawl and return the response's data, or its error."""
+        answer = self.admin.post(f"/connectors/{connector['id']}/crawl")
+        assert answer.status_code == status, answer.json
+        return dict(answer.json["data"] if status == 202 else answer.json["error"])
+
+    def crawl(self, connector: dict[str, Any]) -> dict[str, Any]:
+        """Request and run a crawl, and return the job."""
+        job = self.request(connector)
+        self.work()
+        return self.get(job["id"])
+
+    def work(self) -> None:
+        """Run the queued crawls, and what parses their documents."""
+        for queue in ("crawls", "documents", "default", "crawls"):
+            run_jobs_of(self.org, queue)
+
+    def read(self, connector: dict[str, Any]) -> dict[str, Any]:
+        """Return the current state of a connector."""
+        answer = self.admin.get(f"/connectors/{connector['id']}")
+        assert answer.status_code == 200, answer.json
+        return dict(answer.json["data"])
+
+    def alerts(self, connector: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
+        """Return the alerts of a connector, the latest first."""
+        path = f"/connectors/{connector['id']}/alerts"
+        answer = self.api.get(path, query_string=query)
+        assert answer.status_code == 200, answer.json
+        return list(answer.json["data"])
+
+
+@pytest.fixture
+def folder(org: Org, environ: dict[str, str]) -> Folder:
+    """Return the folder of `org`."""
+    return Folder(org, Path(environ["CONNECTOR_LOCAL_ROOT"]))

@@ -1,0 +1,104 @@
+"""Alerts: one per cause, announced once, closed by a successful crawl."""
+
+import shutil
+
+from tests.factories import run_jobs_of
+from tests.intake.connectors.conftest import ADDRESS, Folder
+
+
+def _break(folder: Folder) -> None:
+    shutil.rmtree(folder.path)
+
+
+def _mend(folder: Folder) -> None:
+    folder.path.mkdir(exist_ok=True)
+
+
+def test_a_failed_crawl_raises_one_alert(folder: Folder) -> None:
+    connector = folder.connect()
+    _break(folder)
+    first = folder.crawl(connector)
+    second = folder.crawl(connector)
+    assert first["status"] == second["status"] == "failed"
+    assert first["error"] == {"code": "not_found", "message": "The folder does not exist."}
+    (alert,) = folder.alerts(connector)
+    assert (alert["kind"], alert["message"]) == ("crawl_failed", "The folder does not exist.")
+    assert (alert["ingestion_job_id"], alert["closed_at"]) == (first["id"], None)
+    assert folder.read(connector)["open_alert_count"] == 1
+    (event,) = folder.events("connector.alert")
+    assert event == {
+        "alert_id": alert["id"],
+        "connector_id": connector["id"],
+        "kind": "crawl_failed",
+        "message": alert["message"],
+        "ingestion_job_id": first["id"],
+    }
+
+
+def test_a_successful_crawl_closes_alerts(folder: Folder) -> None:
+    connector = folder.connect()
+    _break(folder)
+    folder.crawl(connector)
+    _mend(folder)
+    assert folder.crawl(connector)["status"] == "completed"
+    (alert,) = folder.alerts(connector)
+    assert alert["closed_at"] is not None
+    assert folder.alerts(connector, open="true") == []
+    assert folder.read(connector)["open_alert_count"] == 0
+    _break(folder)
+    folder.crawl(connector)
+    assert [found["closed_at"] is None for found in folder.alerts(connector)] == [True, False]
+    assert len(folder.events("connector.alert")) == 2
+
+
+def test_an_unreachable_host_has_an_alert_of_its_own(folder: Folder) -> None:
+    connector = folder.connect(type="http", settings={"url": f"http://{ADDRESS}:9/"})
+    assert folder.crawl(connector)["status"] == "failed"
+    assert folder.alerts(connector)[0]["kind"] == "unreachable"
+
+
+def test_administrators_are_notified(folder: Folder) -> None:
+    connector = folder.connect(name="Invoices of Ada")
+    _break(folder)
+    folder.crawl(connector)
+    run_jobs_of(folder.org, "notifications")
+    rows = folder.sql("SELECT user_id, title, body, link FROM notifications")
+    assert {row.user_id for row in rows} == {folder.org.users[r] for r in ("admin", "owner")}
+    assert {row.title for row in rows} == {"Problem with the connector Invoices of Ada"}
+    assert "The folder does not exist." in rows[0].body
+    assert rows[0].link.endswith(f"/connectors/{connector['id']}/alerts")
+
+
+def test_acknowledging(folder: Folder) -> None:
+    connector = folder.connect()
+    _break(folder)
+    folder.crawl(connector)
+    path = f"/connectors/{connector['id']}/alerts/{folder.alerts(connector)[0]['id']}/acknowledge"
+    first = folder.admin.post(path).json["data"]
+    assert first["acknowledged_by"] == str(folder.org.users["admin"])
+    again = folder.org.api("owner").post(path).json["data"]
+    assert again == first
+    assert folder.read(connector)["open_alert_count"] == 1
+
+
+def test_many_failures_suspend_the_schedule(folder: Folder) -> None:
+    connector = folder.connect(schedule="0 6 * * *")
+    _break(folder)
+    folder.sql("UPDATE connectors SET failures_in_a_row = 8")
+    folder.crawl(connector)
+    assert folder.read(connector)["next_crawl_at"] is not None
+    folder.crawl(connector)
+    assert folder.read(connector)["next_crawl_at"] is None
+    assert {alert["kind"] for alert in folder.alerts(connector)} == {"crawl_failed", "quarantined"}
+    _mend(folder)
+    folder.crawl(connector)
+    mended = folder.read(connector)
+    assert (mended["next_crawl_at"] is not None, mended["open_alert_count"]) == (True, 0)
+
+
+def test_crawls_do_not_change_the_revision(folder: Folder) -> None:
+    connector = folder.connect()
+    _break(folder)
+    folder.crawl(connector)
+    found = folder.read(connector)
+    assert (found["revision"], found["updated_at"]) == (1, connector["updated_at"])

@@ -1,0 +1,192 @@
+"""Crawl a local folder: what is new, what has changed, and what fails."""
+
+import os
+
+import pytest
+
+from app.intake.connectors.service import crawling
+from app.kit import container
+from tests.factories import run_jobs_of
+from tests.intake.conftest import counts
+from tests.intake.connectors.conftest import Folder
+
+
+def test_a_crawl_creates_a_document_of_each_file(folder: Folder) -> None:
+    folder.write("a.txt", "first words")
+    folder.write("2026/b.txt", "second words")
+    connector = folder.connect()
+    job = folder.crawl(connector)
+    assert (job["kind"], job["status"]) == ("crawl", "completed")
+    assert job["counts"] == counts(found=2, created=2)
+    assert (job["progress"]["done"], job["progress"]["total"]) == (2, 2)
+    items = folder.items(job["id"])
+    assert [(item["uri"], item["status"]) for item in items] == [
+        ("2026/b.txt", "created"),
+        ("a.txt", "created"),
+    ]
+    artifact = folder.artifact(items[0]["artifact_id"])
+    assert (artifact["name"], artifact["status"]) == ("b.txt", "ready")
+    assert artifact["connector_id"] == connector["id"]
+    assert artifact["ingestion_job_id"] == job["id"]
+    found = folder.read(connector)["last_crawl"]
+    assert (found["job_id"], found["status"]) == (job["id"], "completed")
+    assert len(folder.events("artifact.ingested")) == 2
+
+
+def test_a_second_crawl_of_an_unchanged_source_creates_nothing(folder: Folder) -> None:
+    for number in range(40):
+        folder.write(f"{number}.txt", f"words {number}")
+    connector = folder.connect()
+    folder.crawl(connector)
+    before = folder.count("ingestion_items")
+    job = folder.crawl(connector)
+    assert (job["status"], job["counts"]) == ("completed", counts(found=40, skipped=40))
+    assert folder.items(job["id"]) == []
+    assert folder.count("ingestion_items") == before
+    assert folder.count() == 40
+
+
+def test_changed_files_are_read_again(folder: Folder) -> None:
+    folder.write("a.txt", "old")
+    touched = folder.write("b.txt", "same")
+    connector = folder.connect()
+    folder.crawl(connector)
+    folder.write("a.txt", "new words")
+    os.utime(touched, (1, 1))
+    job = folder.crawl(connector)
+    assert job["counts"] == counts(found=2, created=1, duplicate=1)
+    assert folder.crawl(connector)["counts"] == counts(found=2, skipped=2)
+
+
+def test_duplicates_are_linked(folder: Folder) -> None:
+    folder.write("a.txt", "same words")
+    folder.write("b.txt", "same words")
+    job = folder.crawl(folder.connect())
+    first, second = folder.items(job["id"])
+    assert job["counts"] == counts(found=2, created=1, duplicate=1)
+    assert first["artifact_id"] == second["artifact_id"]
+
+
+def test_patterns_choose_the_files(folder: Folder) -> None:
+    for path in ("a.txt", "b.md", "old/c.txt", "old/deep/d.txt", "new/e.txt"):
+        folder.write(path, f"words of {path}")
+    connector = folder.connect(include=["*.txt"], exclude=["old/**"])
+    job = folder.crawl(connector)
+    assert [item["uri"] for item in folder.items(job["id"])] == ["a.txt", "new/e.txt"]
+
+
+def test_what_cannot_be_read_fails_alone_and_is_not_read_again(folder: Folder) -> None:
+    folder.write("a.bin", b"\x00\x01\x02\x03" * 100)
+    folder.write("b.txt", "good words")
+    folder.write("empty.txt", "")
+    folder.write("large.txt", b"x" * (container.settings().max_upload_bytes + 1))
+    connector = folder.connect()
+    job = folder.crawl(connector)
+    assert job["status"] == "completed_with_errors"
+    assert job["counts"] == counts(found=4, created=1, failed=3)
+    items = folder.items(job["id"])
+    assert {item["uri"]: item["error"] and item["error"]["code"] for item in items} == {
+        "a.bin": "unsupported_media_type",
+        "b.txt": None,
+        "empty.txt": "validation_error",
+        "large.txt": "payload_too_large",
+    }
+    assert folder.crawl(connector)["counts"] == counts(found=4, skipped=4)
+    assert len(folder.files()) == 1
+
+
+def test_the_schema_of_the_connector_is_that_of_its_documents(folder: Folder) -> None:
+    folder.write("a.txt", "words")
+    schema = folder.admin.post("/schemas", json={"name": "Letters", "fields": []})
+    schema_id = schema.json["data"]["id"]
+    job = folder.crawl(folder.connect(schema_id=schema_id))
+    (item,) = folder.items(job["id"])
+    assert folder.artifact(item["artifact_id"])["schema_id"] == schema_id
+
+
+def test_a_crawl_continues_where_another_run_stopped(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawling, "FETCHED", 2)
+    for number in range(7):
+        folder.write(f"{number}.txt", f"words {number}")
+    connector = folder.connect()
+    job = folder.request(connector)
+    stopped = False
+
+    def create(*args: object, **options: object) -> object:
+        nonlocal stopped
+        if not stopped and folder.count() == 4:
+            stopped = True
+            raise RuntimeError("killed")
+        return original(*args, **options)
+
+    original = crawling.ingestion_jobs.create_document
+    monkeypatch.setattr(crawling.ingestion_jobs, "create_document", create)
+    folder.work()
+    running = folder.get(job["id"])
+    assert (running["status"], running["progress"]["done"]) == ("running", 4)
+    assert folder.read(connector)["cursor"] == "3.txt"
+    folder.sql("UPDATE jobs SET due_at = now() WHERE due_at IS NOT NULL")
+    folder.work()
+    ended = folder.get(job["id"])
+    assert (ended["status"], ended["counts"]) == ("completed", counts(found=7, created=7))
+    assert folder.count() == 7
+    assert len(folder.events("artifact.ingested")) == 7
+    assert folder.read(connector)["cursor"] is None
+
+
+def test_failed_documents_are_tried_again_by_a_retry(folder: Folder) -> None:
+    folder.write("a.txt", "words")
+    gone = folder.write("b.txt", "")
+    job = folder.crawl(folder.connect())
+    assert job["counts"] == counts(found=2, created=1, failed=1)
+    gone.write_text("late words")
+    answer = folder.admin.post(f"/ingestion-jobs/{job['id']}/retry")
+    assert answer.status_code == 202, answer.json
+    folder.work()
+    ended = folder.get(job["id"])
+    assert (ended["status"], ended["counts"]) == ("completed", counts(found=2, created=2))
+
+
+def test_one_crawl_at_a_time(folder: Folder) -> None:
+    folder.write("a.txt", "")
+    connector = folder.connect()
+    failed = folder.crawl(connector)
+    job = folder.request(connector)
+    error = folder.request(connector, 409)
+    assert (error["code"], error["details"]["job_id"]) == ("conflict", job["id"])
+    # The file of the failed item is empty still, so a retry would be possible.
+    assert failed["status"] == "completed_with_errors"
+    retried = folder.admin.post(f"/ingestion-jobs/{failed['id']}/retry")
+    assert retried.json["error"]["details"]["job_id"] == job["id"]
+
+
+def test_a_cancelled_crawl_stops(folder: Folder) -> None:
+    folder.write("a.txt", "words")
+    connector = folder.connect()
+    job = folder.request(connector)
+    assert folder.admin.post(f"/ingestion-jobs/{job['id']}/cancel").status_code == 200
+    folder.work()
+    assert folder.get(job["id"])["status"] == "cancelled"
+    assert folder.count() == 0
+    assert folder.crawl(connector)["counts"] == counts(found=1, created=1)
+
+
+def test_a_disabled_connector_is_not_crawled(folder: Folder) -> None:
+    connector = folder.connect(enabled=False)
+    error = folder.request(connector, 409)
+    assert (error["code"], error["details"]["state"]) == ("conflict", "disabled")
+
+
+def test_deleting_a_connector_cancels_its_crawl_and_keeps_its_documents(folder: Folder) -> None:
+    folder.write("a.txt", "words")
+    connector = folder.connect()
+    folder.crawl(connector)
+    job = folder.request(connector)
+    assert folder.admin.delete(f"/connectors/{connector['id']}").status_code == 204
+    folder.work()
+    assert folder.get(job["id"])["status"] == "cancelled"
+    assert (folder.count(), folder.count("connector_objects")) == (1, 1)
+    run_jobs_of(folder.org, "maintenance")
+    assert (folder.count("connectors"), folder.count("connector_objects")) == (0, 0)

@@ -1,0 +1,135 @@
+"""Test and browse connectors; a slow host delays nobody else."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from app.intake.connectors.service import probing
+from tests.factories import Org
+from tests.intake.connectors.conftest import ADDRESS, Folder
+
+
+@pytest.fixture
+def silent_host() -> Iterator[int]:
+    """Return the port of a host that accepts connections and never answers."""
+    with socket.create_server((ADDRESS, 0)) as server:
+        yield server.getsockname()[1]
+
+
+def _test(folder: Folder, connector: dict[str, Any]) -> dict[str, Any]:
+    answer = folder.admin.post(f"/connectors/{connector['id']}/test")
+    assert answer.status_code == 200, answer.json
+    return dict(answer.json["data"])
+
+
+def test_a_source_that_answers(folder: Folder) -> None:
+    folder.write("a.txt", "words")
+    folder.write("sub/b.md", "words")
+    tested = _test(folder, folder.connect(include=["*.txt"]))
+    assert (tested["ok"], tested["error"]) == (True, None)
+    entries = [
+        (e["path"], e["is_folder"], e["size_bytes"], e["included"]) for e in tested["entries"]
+    ]
+    assert entries == [("a.txt", False, 5, True), ("sub", True, None, False)]
+
+
+@pytest.mark.parametrize(
+    ("type_name", "settings", "kind"),
+    [
+        ("local", {"path": "missing"}, "not_found"),
+        ("http", {"url": f"http://{ADDRESS}:9/"}, "unreachable"),
+        ("http", {"url": "http://127.0.0.1:9/"}, "not_allowed"),
+        ("ftp", {"host": ADDRESS, "port": 9, "username": "u", "password": "p"}, "unreachable"),
+        ("ftp", {"host": "127.0.0.1", "username": "u", "password": "p"}, "not_allowed"),
+        ("imap", {"host": "10.0.0.1", "username": "u", "password": "p"}, "not_allowed"),
+        ("imap", {"host": "169.254.169.254", "username": "u", "password": "p"}, "not_allowed"),
+    ],
+)
+def test_a_source_that_cannot_be_read(
+    folder: Folder, type_name: str, settings: dict[str, Any], kind: str
+) -> None:
+    connector = folder.connect(type=type_name, settings=settings)
+    tested = _test(folder, connector)
+    assert (tested["ok"], tested["error"]["kind"]) == (False, kind)
+    assert tested["error"]["message"].endswith(".")
+    browsed = folder.admin.get(f"/connectors/{connector['id']}/browse")
+    assert browsed.status_code == 409
+    assert browsed.json["error"]["details"]["kind"] == kind
+
+
+def test_browsing_shows_what_a_crawl_would_read(folder: Folder) -> None:
+    for path in ("sub/a.txt", "sub/b.md", "sub/deep/c.txt"):
+        folder.write(path, "words")
+    connector = folder.connect(exclude=["*.md"])
+    path = f"/connectors/{connector['id']}/browse"
+
+    def browse(**query: Any) -> list[tuple[str, bool]]:
+        answer = folder.admin.get(path, query_string=query)
+        assert answer.status_code == 200, answer.json
+        return [(entry["name"], entry["included"]) for entry in answer.json["data"]["entries"]]
+
+    assert browse() == [("sub", False)]
+    assert browse(path="sub") == [("a.txt", True), ("b.md", False), ("deep", False)]
+    assert browse(path="sub", limit=1) == [("a.txt", True)]
+    for outside in ("..", "../..", "/etc", "%2E%2E", "sub/../.."):
+        assert folder.admin.get(path, query_string={"path": outside}).status_code == 409
+
+
+def test_a_host_that_does_not_answer_is_given_up(
+    folder: Folder, silent_host: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probing, "WAIT_SECONDS", 0.1)
+    connector = folder.connect(type="http", settings={"url": f"http://{ADDRESS}:{silent_host}/"})
+    tested = _test(folder, connector)
+    assert (tested["ok"], tested["error"]["kind"]) == (False, "unreachable")
+    again = folder.admin.post(f"/connectors/{connector['id']}/test")
+    assert (again.status_code, again.json["error"]["code"]) == (503, "service_unavailable")
+    assert again.headers["Retry-After"] == "5"
+
+
+def test_a_slow_host_of_another_organization_delays_nobody(
+    folder: Folder, other_org: Org, silent_host: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"http://{ADDRESS}:{silent_host}/"
+    body = {"name": "Slow", "type": "http", "settings": {"url": url}}
+    api = other_org.api("admin")
+    slow = api.post("/connectors", json=body).json["data"]["id"]
+    monkeypatch.setattr(probing, "WAIT_SECONDS", 0.1)
+    assert api.post(f"/connectors/{slow}/test").json["data"]["ok"] is False
+    monkeypatch.setattr(probing, "WAIT_SECONDS", 60.0)
+    assert _test(folder, folder.connect())["ok"] is True
+
+
+def test_probes_are_limited(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing, "MAX_PROBES", 0)
+    answer = folder.admin.post(f"/connectors/{folder.connect()['id']}/test")
+    assert answer.status_code == 503
+
+
+@pytest.fixture
+def run_probe() -> Callable[[], None]:
+    """Return a function that waits until no probe runs."""
+
+    def wait() -> None:
+        for thread in threading.enumerate():
+            if thread.name == "connector-probe":
+                thread.join(30)
+
+    return wait
+
+
+def test_an_unexpected_answer_is_reported_and_frees_the_place(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, run_probe: Callable[[], None]
+) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("a defect")
+
+    connector = folder.connect()
+    with monkeypatch.context() as patched:
+        patched.setattr(probing, "open_source", fail)
+        assert _test(folder, connector)["error"]["kind"] == "protocol"
+    run_probe()
+    assert _test(folder, connector)["ok"] is True

@@ -1,0 +1,85 @@
+"""Crawls by schedule, in the time zone of the organization."""
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from app.intake.connectors import service
+from app.kit import db, tenancy
+from tests.intake.conftest import counts
+from tests.intake.connectors.conftest import Folder
+
+
+def _run_schedule(folder: Folder) -> None:
+    everything = tenancy.across_organizations(reason="a test is the scheduler")
+    with folder.org.app.app_context(), everything:
+        with db.transaction():
+            service.start_due_crawls()
+        with db.transaction():
+            service.raise_stale_alerts()
+
+
+def _make_due(folder: Folder, column: str = "next_crawl_at") -> None:
+    folder.sql(f"UPDATE connectors SET {column} = now() - interval '1 minute'")
+
+
+def test_the_next_time_is_in_the_time_zone_of_the_organization(folder: Folder) -> None:
+    path = f"/organizations/{folder.org.slug}"
+    zone = {"settings": {"time_zone": "Asia/Kathmandu"}}
+    assert folder.org.api("owner").patch(path, json=zone).status_code == 200
+    connector = folder.connect(schedule=" 30  6 * * * ")
+    assert connector["schedule"] == "30 6 * * *"
+    at = datetime.fromisoformat(connector["next_crawl_at"]).astimezone(ZoneInfo("Asia/Kathmandu"))
+    assert (at.hour, at.minute) == (6, 30)
+
+
+def test_due_crawls_are_started_once(folder: Folder) -> None:
+    folder.write("a.txt", "words")
+    connector = folder.connect(schedule="0 6 * * *")
+    _make_due(folder)
+    _run_schedule(folder)
+    _run_schedule(folder)
+    folder.work()
+    (job,) = folder.api.get("/ingestion-jobs").json["data"]
+    assert (job["counts"], job["created_by"]) == (counts(found=1, created=1), None)
+    assert job["connector_id"] == connector["id"]
+    assert folder.read(connector)["next_crawl_at"] == connector["next_crawl_at"]
+
+
+def test_a_crawl_that_runs_takes_the_place_of_a_due_one(folder: Folder) -> None:
+    connector = folder.connect(schedule="0 6 * * *")
+    job = folder.request(connector)
+    _make_due(folder)
+    _run_schedule(folder)
+    found = folder.api.get("/ingestion-jobs", query_string={"connector_id": connector["id"]})
+    assert [one["id"] for one in found.json["data"]] == [job["id"]]
+
+
+def test_disabled_connectors_have_no_next_time(folder: Folder) -> None:
+    connector = folder.connect(schedule="0 6 * * *", enabled=False)
+    assert connector["next_crawl_at"] is None
+    path = f"/connectors/{connector['id']}"
+    enabled = folder.admin.patch(path, json={"enabled": True}).json["data"]
+    assert enabled["next_crawl_at"] is not None
+    ended = folder.admin.patch(path, json={"schedule": None}).json["data"]
+    assert ended["next_crawl_at"] is None
+
+
+def test_a_closed_organization_is_not_crawled(folder: Folder) -> None:
+    folder.connect(schedule="0 6 * * *")
+    _make_due(folder)
+    folder.sql("UPDATE organizations SET status = 'suspended' WHERE id = :org", org=folder.org.id)
+    _run_schedule(folder)
+    assert folder.count("ingestion_jobs") == 0
+
+
+def test_a_stale_source_raises_an_alert_once(folder: Folder) -> None:
+    connector = folder.connect(schedule="0 6 * * *")
+    _make_due(folder, "stale_at")
+    _run_schedule(folder)
+    _run_schedule(folder)
+    (alert,) = folder.alerts(connector)
+    assert (alert["kind"], alert["ingestion_job_id"]) == ("stale", None)
+    folder.crawl(connector)
+    assert folder.alerts(connector, open="true") == []
+    (row,) = folder.sql("SELECT stale_at, next_crawl_at FROM connectors")
+    assert row.stale_at > row.next_crawl_at
