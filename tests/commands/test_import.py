@@ -1,4 +1,4 @@
-"""`flask import`: a file of the operator's machine."""
+"""`flask import` and `flask crawl`."""
 
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,22 @@ def test_a_document_that_fails_is_a_finding(flask: Any, org: Org, tmp_path: Path
     result = flask.run("import", str(file), "--org", org.slug)
     assert result.exit_code == 3, result.output
     assert "completed_with_errors" in result.stdout
+
+
+def test_a_connector_is_crawled(flask: Any, org: Org, environ: dict[str, str]) -> None:
+    folder = Path(environ["CONNECTOR_LOCAL_ROOT"]) / str(org.id)
+    folder.mkdir(parents=True)
+    (folder / "a.txt").write_text("words")
+    body = {"name": "Inbox", "type": "local", "settings": {}}
+    connector = org.api("admin").post("/connectors", json=body).json["data"]["id"]
+    record = flask.json("crawl", connector, "--org", org.slug)
+    assert (record["status"], record["created"]) == ("completed", 1)
+    folder.rename(folder.with_name(f"{org.id}-moved"))
+    failed = flask.run("crawl", connector, "--org", org.slug)
+    assert failed.exit_code == 3, failed.output
+    assert "The folder does not exist." in failed.stdout
+    unknown = "00000000-0000-7000-8000-000000000000"
+    assert flask.run("crawl", unknown, "--org", org.slug).exit_code != 0
 
 
 def test_what_is_refused(flask: Any, org: Org, tmp_path: Path) -> None:

@@ -45,6 +45,17 @@ def test_the_walk_through_labeling(service: Service) -> None:
         assert seen in found.stdout, found.stdout
 
 
+def test_the_walk_through_connectors(service: Service) -> None:
+    script = blocks("docs/guides/connectors.md", "walk")
+    sources = str(service.folder / "sources")
+    found = paste(
+        script.replace("a-demo-password", service.password), BASE=service.base, SOURCES=sources
+    )
+    assert found.returncode == 0, found.stdout
+    for seen in ("rent.txt | created", "'skipped': 2", "'included': True", "Letters | local"):
+        assert seen in found.stdout, found.stdout
+
+
 def test_the_walk_through_ingestion(service: Service) -> None:
     script = blocks("docs/guides/ingestion.md", "walk")
     found = paste(script.replace("a-demo-password", service.password), BASE=service.base)
