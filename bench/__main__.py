@@ -27,6 +27,7 @@ NAMES = (
         *WORK,
         "export",
         "import",
+        "crawl",
         "deliver",
         "memory",
         "routing",
@@ -44,6 +45,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=100_000, help="documents in the list")
     parser.add_argument("--exports", type=int, default=50_000, help="tag sets to export")
     parser.add_argument("--imports", type=int, default=50_000, help="texts to import")
+    parser.add_argument("--crawled", type=int, default=100_000, help="objects to crawl")
     parser.add_argument("--routed", type=int, default=50_000, help="documents to route")
     parser.add_argument("--deliveries", type=int, default=5_000, help="webhooks to deliver")
     parser.add_argument("--seconds", type=float, default=3.0, help="length of a round")
@@ -117,6 +119,7 @@ def _measure_workers(
     """Measure the work of background workers."""
     from bench import (  # noqa: PLC0415 - as above
         backlog_rows,
+        crawl_rows,
         growth_rows,
         import_rows,
         jobs_rows,
@@ -128,6 +131,8 @@ def _measure_workers(
         jobs_rows.measure_export(report, service, make_org(service.app), options.exports)
     if not names or "import" in names:
         import_rows.measure(report, service, make_org(service.app), options.imports)
+    if not names or "crawl" in names:
+        crawl_rows.measure(report, service, make_org(service.app), options.crawled)
     if not names or "deliver" in names:
         jobs_rows.measure_delivery(report, make_org(service.app), options.deliveries)
     if not names or "backlog" in names:

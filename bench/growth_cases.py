@@ -12,7 +12,14 @@ Case = tuple[str, str, str]
 
 def list_cases(grown: Grown) -> list[Case]:
     """Return the requests for a grown organization, in the same order for each organization."""
-    return [*_documents(grown), *_tag_sets(grown), *_reviews(grown), *_work(grown), *_logs(grown)]
+    return [
+        *_documents(grown),
+        *_tag_sets(grown),
+        *_reviews(grown),
+        *_work(grown),
+        *_logs(grown),
+        *_intake(grown),
+    ]
 
 
 def _ago(days: int) -> str:
@@ -126,3 +133,17 @@ def _logs(grown: Grown) -> Iterator[Case]:
         path = f"/webhooks/{grown.webhook_id}/deliveries?page_size=100&{query}"
         yield f"deliveries {name}".strip(), "owner", path
     yield "members", "viewer", f"{organization}/members"
+
+
+def _intake(grown: Grown) -> Iterator[Case]:
+    for name, query in (
+        ("", ""),
+        ("by status", "status=failed"),
+        ("by kind", "kind=import"),
+        ("of a period", f"created_after={_ago(100)}&created_before={_ago(20)}"),
+    ):
+        path = f"/ingestion-jobs?page_size=100&{query}"
+        yield f"ingestion jobs {name}".strip(), "viewer", path
+    items = f"/ingestion-jobs/{grown.job_id}/items?page_size=100"
+    yield "ingestion items", "viewer", items
+    yield "ingestion items by status", "viewer", f"{items}&status=failed"

@@ -14,6 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
 from app.kit import db
+from app.kit.ids import uuid7
 from bench import filling
 from bench.service import Service
 from devserver.progress import Progress
@@ -181,6 +182,24 @@ SELECT :org, {_ID.format(at="at", kind="delivery")}, :webhook,
     CASE WHEN i % 1000 = 0 THEN 'abandoned' ELSE 'delivered' END, false, 1, 1, 1, NULL, at, at, at
 FROM (SELECT i, {_AT} AS at FROM generate_series(1, :rows) AS i) AS row
 """
+_INGESTION_JOBS = f"""
+INSERT INTO ingestion_jobs (organization_id, id, kind, name, options, status, found, created,
+    duplicate, skipped, failed, next_offset, next_number, retried_until, started_at, finished_at,
+    created_at, updated_at)
+SELECT :org, CASE WHEN i = :rows THEN CAST(:job AS uuid)
+                  ELSE {_ID.format(at="at", kind="job")} END,
+    CASE WHEN i % 1000 = 0 THEN 'import' ELSE 'crawl' END, 'Inbox', '{{}}',
+    CASE WHEN i % 500 = 0 THEN 'failed' ELSE 'completed' END, :rows, :rows - :rows / 1000, 0, 0,
+    :rows / 1000, 0, :rows + 1, 1, at, at, at, at
+FROM (SELECT i, {_AT} AS at FROM generate_series(1, :rows) AS i) AS row
+"""
+_INGESTION_ITEMS = """
+INSERT INTO ingestion_items (organization_id, job_id, number, uri, status, error, seconds,
+    created_at)
+SELECT :org, :job, i, i || '.txt', CASE WHEN i % 1000 = 0 THEN 'failed' ELSE 'created' END,
+    CASE WHEN i % 1000 = 0 THEN CAST('{"code": "x", "message": "x"}' AS jsonb) END, 0.1, :start
+FROM generate_series(1, :rows) AS i
+"""
 
 
 @dataclass(frozen=True)
@@ -194,10 +213,11 @@ class Grown:
     team_id: UUID
     review_team_id: UUID
     webhook_id: UUID
+    job_id: UUID
 
 
 def grow(service: Service, rows: int) -> Grown:
-    """Create an organization with `rows` documents, audit entries and deliveries."""
+    """Create an organization with `rows` documents, audit entries, deliveries and imports."""
     org = make_org(service.app)
     labelers = [str(org.add_user(f"labeler{n}", "labeler")) for n in range(LABELERS)]
     reviewers = [str(org.add_user(f"reviewer{n}", "reviewer")) for n in range(REVIEWERS)]
@@ -229,12 +249,12 @@ def grow(service: Service, rows: int) -> Grown:
         "owner": str(org.users["owner"]),
         "webhook": webhook,
         "overlapping": str(schemas[-1][0]),
+        "job": str(uuid7()),
     }
     with filling.without_triggers(service):
         _fill(service, values)
-    return Grown(
-        org, rows, schemas[0][0], schemas[-1][0], UUID(team), UUID(review_team), UUID(webhook)
-    )
+    ids = (values["team"], values["review_team"], values["webhook"], values["job"])
+    return Grown(org, rows, schemas[0][0], schemas[-1][0], *map(UUID, ids))
 
 
 def _fill(service: Service, values: dict[str, Any]) -> None:
@@ -244,10 +264,8 @@ def _fill(service: Service, values: dict[str, Any]) -> None:
         for statement in (_ARTIFACTS, _TAG_SETS)
         for first in range(1, rows + 1, _BATCH)
     ]
-    steps += [
-        (statement, {})
-        for statement in (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES)
-    ]
+    others = (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES)
+    steps += [(statement, {}) for statement in (*others, _INGESTION_JOBS, _INGESTION_ITEMS)]
     progress = Progress()
     progress.begin(f"{rows:,} documents")
     with filling.open_cursor(service) as cursor:

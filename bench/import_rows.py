@@ -12,6 +12,7 @@ from bench.jobs_rows import get_peak_memory
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org
+from tests.factories.orgs import Api
 
 _GOAL = 0.15
 """Not reached yet (decision 0048), so that the row has no bound."""
@@ -34,7 +35,7 @@ def measure(report: Report, service: Service, org: Org, count: int) -> None:
     """Import `count` texts of 600 bytes, and compare the rows per second with COPY."""
     job, memory = _run_import(service, org, _build_file(count))
     assert job["counts"]["created"] == count, job
-    ours = count / _get_seconds(service, org)
+    ours = count / get_job_seconds(service, org)
     analyze(service)
     floor = count / _time_copy(service, org)
     report.add(
@@ -88,11 +89,15 @@ def _run_import(service: Service, org: Org, data: bytes) -> tuple[dict[str, Any]
         "POST", "/artifacts/bulk-import", data=form, content_type="multipart/form-data"
     )
     assert answer.status_code == 202, answer.json
-    path = f"/ingestion-jobs/{answer.json['data']['id']}"
+    return wait_for_job(service, api, answer.json["data"]["id"])
+
+
+def wait_for_job(service: Service, api: Api, job_id: str) -> tuple[dict[str, Any], float]:
+    """Wait for the end of an ingestion job; return it, and the workers' peak memory in MB."""
     peak = 0.0
     while True:
         peak = max(peak, get_peak_memory(service))
-        answer = api.get(path)
+        answer = api.get(f"/ingestion-jobs/{job_id}")
         assert answer.status_code == 200, answer.json
         job: dict[str, Any] = answer.json["data"]
         if job["finished_at"] is not None:
@@ -100,7 +105,8 @@ def _run_import(service: Service, org: Org, data: bytes) -> tuple[dict[str, Any]
         time.sleep(0.1)
 
 
-def _get_seconds(service: Service, org: Org) -> float:
+def get_job_seconds(service: Service, org: Org) -> float:
+    """Return how long the only ingestion job of an organization ran."""
     with open_cursor(service) as cursor:
         cursor.execute(
             "SELECT extract(epoch FROM finished_at - started_at) FROM ingestion_jobs"

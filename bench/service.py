@@ -79,6 +79,8 @@ def running(**settings: str) -> Iterator[Service]:
             "RATE_LIMITS": "off",
             "EGRESS_ALLOWED_NETWORKS": DELIVERY_NETWORK,
             "WEBHOOK_ALLOW_HTTP": "on",
+            "CONNECTOR_ALLOWED_NETWORKS": "127.0.0.1/32",
+            "CONNECTOR_ALLOW_UNENCRYPTED": "on",
             **settings,
         }
         log = (folder / "service.log").open("wb")

@@ -17,7 +17,7 @@ from tests.factories import make_org
 
 pytestmark = pytest.mark.xdist_group("accepted")
 
-EXAMPLES = int(os.environ.get("ACCEPTED_EXAMPLES", "3"))
+EXAMPLES = int(os.environ.get("ACCEPTED_EXAMPLES", "2"))
 LIMIT = 0.02
 
 

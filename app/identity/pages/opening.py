@@ -25,6 +25,7 @@ TARGETS = {
     r"review-queue": "reviews",
     r"users/me/assignments": "assignments",
     rf"webhooks/{_ID}": "webhook",
+    rf"connectors/{_ID}/alerts": "alerts",
     rf"organizations/{_ID}/api-keys": "api_keys",
 }
 """Paths that notifications link to: the pattern of the path, and the key of its text."""

@@ -48,7 +48,7 @@ def create_connector(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     "/connectors/types",
     permission=_READ,
     query=Listing(sorts=("type",)),
-    returns=schemas.ConnectorType,
+    returns=schemas.TypeOfConnector,
 )
 def list_connector_types(caller: Caller, query: dict[str, Any]) -> Page:
     """List connector types.
@@ -142,7 +142,7 @@ def crawl_connector(caller: Caller, connector_id: UUID) -> IngestionJobRow:
     "/connectors/{connector_id}/alerts",
     permission=_READ,
     query=Listing(sorts=("-created_at",), filters=schemas.AlertFilters),
-    returns=schemas.ConnectorAlert,
+    returns=schemas.AlertOfConnector,
 )
 def list_connector_alerts(caller: Caller, connector_id: UUID, query: dict[str, Any]) -> Page:
     """List the alerts of a connector.
@@ -155,7 +155,7 @@ def list_connector_alerts(caller: Caller, connector_id: UUID, query: dict[str, A
 @blueprint.post(
     "/connectors/{connector_id}/alerts/{alert_id}/acknowledge",
     permission=_MANAGE,
-    returns=schemas.ConnectorAlert,
+    returns=schemas.AlertOfConnector,
 )
 def acknowledge_connector_alert(
     caller: Caller, connector_id: UUID, alert_id: UUID

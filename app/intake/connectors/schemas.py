@@ -89,7 +89,7 @@ class AlertFilters(Schema):
     created_before = UtcDateTime()
 
 
-class ConnectorType(Response):
+class TypeOfConnector(Response):
     """A type of connector."""
 
     type = Str(validate=OneOf(_TYPES))
@@ -167,7 +167,7 @@ class ConnectorTest(Response):
     entries = List(Nested(ConnectorEntry), description="The first entries of the source.")
 
 
-class ConnectorAlert(Response):
+class AlertOfConnector(Response):
     """A problem of a connector."""
 
     id = Uuid()

@@ -28,6 +28,7 @@ class IngestionJob(TenantModel, db.Record, db.Base):
     __tablename__ = "ingestion_jobs"
     __table_args__ = (
         Index("ix_ingestion_jobs_list", "organization_id", "created_at", "id"),
+        Index("ix_ingestion_jobs_kind", "organization_id", "kind", "created_at", "id"),
         Index("ix_ingestion_jobs_status", "organization_id", "status", "created_at", "id"),
         Index(
             "ix_ingestion_jobs_sources",

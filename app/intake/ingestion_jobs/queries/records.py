@@ -2,16 +2,18 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
 from sqlalchemy import ColumnElement, func, select, text
 
 from app.identity.organizations.models import Organization
+from app.intake.ingestion_jobs.counters import JOBS
 from app.intake.ingestion_jobs.models import COUNTS, IngestionItem, IngestionJob
 from app.intake.ingestion_jobs.statuses import ACTIVE, ItemStatus, JobKind
-from app.kit import db, tenancy
+from app.kit import counters, db, tenancy
+from app.kit.counters import Between
 from app.kit.pagination import Page, PageRequest, paginate, within
 
 # A retry replaces the failed item of an earlier run.
@@ -83,16 +85,30 @@ def list_jobs(
     created_before: datetime | None = None,
 ) -> Page:
     """Return a page of jobs."""
-    conditions = within(IngestionJob.created_at, created_after, created_before)
+    job = IngestionJob
+    conditions: list[ColumnElement[bool]] = []
+    where: dict[str, Any] = {}
     if status:
-        conditions.append(IngestionJob.status.in_(status))
+        conditions.append(job.status.in_(status))
+        where["status"] = list(status)
     if kind is not None:
-        conditions.append(IngestionJob.kind == kind)
+        conditions.append(job.kind == kind)
+        where["kind"] = kind
     if connector_id is not None:
-        conditions.append(IngestionJob.connector_id == connector_id)
-    statement = select(IngestionJob).where(*conditions)
-    sorts = {"created_at": IngestionJob.created_at}
-    return paginate(statement, page, sorts=sorts, unique=IngestionJob.id)
+        conditions.append(job.connector_id == connector_id)
+        where["connector_id"] = str(connector_id)
+    period = within(job.created_at, created_after, created_before)
+    between = None
+    if period:
+        rows = select(job.id).where(*conditions)
+        between = Between("created", job.created_at, created_after, created_before, rows)
+    return paginate(
+        select(job).where(*conditions, *period),
+        page,
+        sorts={"created_at": job.created_at},
+        unique=job.id,
+        total=counters.build_total(JOBS, where, between=between),
+    )
 
 
 def list_items(

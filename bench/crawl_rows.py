@@ -1,0 +1,114 @@
+"""Crawl a bucket that has not changed; the floor is the plain listing of the same objects."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+import boto3
+
+from app.engines.sources import TYPES
+from app.intake.connectors.queries import objects
+from app.intake.connectors.service.opening import GuardedNetwork
+from app.kit import container, db, tenancy
+from bench.filling import analyze
+from bench.import_rows import get_job_seconds, wait_for_job
+from bench.report import Report, Row
+from bench.s3_server import BUCKET, KEYS
+from bench.service import Service, free_port
+from tests.factories import Org
+
+_BOUND = 2.0
+_MEMORY_MB = 250
+_BATCH = 1000
+
+
+def measure(report: Report, service: Service, org: Org, count: int) -> None:
+    """Crawl `count` unchanged objects, and compare the time with a listing by boto3."""
+    with _run_server(count) as url:
+        connector = _create_connector(service, org, url, count)
+        floor = _time_listing(url, count)
+        job, memory = _run_crawl(service, org, connector)
+    assert job["counts"]["skipped"] == count, job
+    ours = get_job_seconds(service, org)
+    report.add(
+        Row(
+            f"crawl {count:,} unchanged objects of S3",
+            f"{ours:.1f} s",
+            f"{floor:.1f} s listing",
+            ours / floor,
+            f"<= {_BOUND}",
+            ours / floor <= _BOUND,
+        )
+    )
+    report.add(
+        Row(
+            "largest worker's peak memory (RSS) meanwhile",
+            f"{memory:,.0f} MB",
+            "",
+            None,
+            f"< {_MEMORY_MB} MB",
+            memory < _MEMORY_MB,
+        )
+    )
+
+
+@contextmanager
+def _run_server(count: int) -> Iterator[str]:
+    port = free_port()
+    command = [sys.executable, "-m", "bench.s3_server", str(port), str(count)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        yield f"http://127.0.0.1:{port}"
+        process.kill()
+
+
+def _create_connector(service: Service, org: Org, url: str, count: int) -> str:
+    """Create a connector that has already seen all objects, and return its id."""
+    settings = {"bucket": BUCKET, "endpoint_url": url, **KEYS}
+    body = {"name": "Bucket", "type": "s3", "settings": settings}
+    answer = org.api("admin").post("/connectors", json=body)
+    assert answer.status_code == 201, answer.json
+    connector: str = answer.json["data"]["id"]
+    source = TYPES["s3"].open(settings, GuardedNetwork(container.current().connector_egress), None)
+    listed = source.list_objects()
+    seen = 0
+    with org.app.app_context(), tenancy.organization(org.id):
+        while page := {one.path: one.version for one in islice(listed, _BATCH)}:
+            with db.transaction():
+                objects.save(UUID(connector), page)
+            seen += len(page)
+    source.close()
+    assert seen == count
+    analyze(service)
+    return connector
+
+
+def _time_listing(url: str, count: int) -> float:
+    client = boto3.client(
+        "s3",
+        endpoint_url=url,
+        region_name="us-east-1",
+        aws_access_key_id=KEYS["access_key_id"],
+        aws_secret_access_key=KEYS["secret_access_key"],
+    )
+    began = time.perf_counter()
+    pages = client.get_paginator("list_objects_v2").paginate(Bucket=BUCKET)
+    found = sum(len(page["Contents"]) for page in pages)
+    seconds = time.perf_counter() - began
+    assert found == count
+    return seconds
+
+
+def _run_crawl(service: Service, org: Org, connector: str) -> tuple[dict[str, Any], float]:
+    """Run a crawl by a worker; return the job, and the workers' peak memory in MB."""
+    api = org.api("admin")
+    answer = api.post(f"/connectors/{connector}/crawl")
+    assert answer.status_code == 202, answer.json
+    return wait_for_job(service, api, answer.json["data"]["id"])
