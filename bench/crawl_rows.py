@@ -61,7 +61,8 @@ def measure(report: Report, service: Service, org: Org, count: int) -> None:
 def _run_server(count: int) -> Iterator[str]:
     port = free_port()
     command = [sys.executable, "-m", "bench.s3_server", str(port), str(count)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
