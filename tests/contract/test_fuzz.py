@@ -23,7 +23,7 @@ from tests.contract.seeds import Seeds, plant
 from tests.factories import make_org, operator
 from tests.factories.work import drain
 
-EXAMPLES = 15
+EXAMPLES = 10
 ENDING = {
     *("logout", "revoke_all_sessions", "change_password"),
     *("update_member", "transfer_ownership", "close_organization"),

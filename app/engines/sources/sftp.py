@@ -123,7 +123,7 @@ class SftpSource:
                 raise ObjectMissing
             reader = connection.session.open_file(target)
         try:
-            yield _read_file(reader, budget)
+            yield self._read_document(reader, budget)
         finally:
             with suppress(SourceError, ObjectMissing), _translate_ssh_errors():
                 closing = Budget(limits.IDLE_SECONDS, lambda: shut_down(connection.socket))
@@ -136,6 +136,14 @@ class SftpSource:
             self._connection.transport.close()
             self._connection.socket.close()
             self._connection = None
+
+    def _read_document(self, reader: SftpReader, budget: Budget) -> Iterator[bytes]:
+        try:
+            yield from _read_file(reader, budget)
+        except SourceError:
+            # paramiko notices only later that a connection is lost.
+            self.close()
+            raise
 
     def _sign_in(self, connection: socket.socket) -> _Connection:
         transport = paramiko.Transport(connection)

@@ -43,8 +43,7 @@ class Server:
         self.port: int = self._acceptor.get_port()
 
     def stop(self) -> None:
-        self._acceptor.close()
-        self._run(self._acceptor.wait_closed())
+        self._run(self._close())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
 
@@ -57,6 +56,10 @@ class Server:
             server_host_keys=[self.host_key, other_key],
             sftp_factory=partial(asyncssh.SFTPServer, chroot=os.fsencode(self.folder)),
         )
+
+    async def _close(self) -> None:
+        self._acceptor.close()
+        await self._acceptor.wait_closed()
 
     def _run(self, task: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(task, self._loop).result(30)
