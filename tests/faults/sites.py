@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -84,6 +84,12 @@ class Site:
         """Run a statement, and return its single value."""
         ((value,),) = self.sql(statement, **values)
         return value
+
+    def is_database_ready(self) -> bool:
+        """Return whether PostgreSQL accepts connections."""
+        with suppress(Exception):
+            return bool(self.one("SELECT true"))
+        return False
 
     def schema(self) -> UUID:
         """Create a schema that requires one tag set per document, all of them reviewed."""

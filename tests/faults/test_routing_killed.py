@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
 
@@ -84,7 +84,7 @@ def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) 
         redis.Redis.from_url(place.service.environment()["REDIS_URL"]).flushall()
         for process in place.service.processes("postgres", "-D"):
             send_signal(process, signal.SIGKILL)
-    wait_until(lambda: _answers(place), "PostgreSQL to be there again")
+    wait_until(place.is_database_ready, "PostgreSQL to be there again")
     # The worker lives. It may be quick enough to have continued already.
     routed = _routed(place)
     assert routed >= 5 * BATCH
@@ -93,12 +93,6 @@ def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) 
     place.wait_for_job(job)
     assert place.find_job("routing_rules.apply").attempts == 0, "kills are no errors of the job"
     _check(place, people, 20 * BATCH, batches=20)
-
-
-def _answers(place: Site) -> bool:
-    with suppress(Exception):
-        return bool(place.one("SELECT true"))
-    return False
 
 
 @contextmanager
