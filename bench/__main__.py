@@ -131,6 +131,7 @@ def _measure_workers(
         jobs_rows.measure_export(report, service, make_org(service.app), options.exports)
     if not names or "import" in names:
         import_rows.measure(report, service, make_org(service.app), options.imports)
+        import_rows.measure_labeled(report, service, make_org(service.app), options.imports)
     if not names or "crawl" in names:
         crawl_rows.measure(report, service, make_org(service.app), options.crawled)
     if not names or "deliver" in names:

@@ -2,6 +2,7 @@
 
 import io
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -12,19 +13,28 @@ from bench.jobs_rows import get_peak_memory
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org
+from tests.factories.labels import make_field
 from tests.factories.orgs import Api
+from tests.factories.workspace import Workspace
 
 _GOAL = 0.15
-"""Not reached yet (decision 0048), so that the row has no bound."""
+_LABELED_GOAL = 0.05
+"""Not reached yet (decision 0048), so that the rows have no bounds."""
 _GROWTH = 1.25
 _MEMORY_MB = 250
 _TEXT_BYTES = 600
 _EDGE = 1000
 _TABLES = ("artifacts", "artifact_texts")
+_LABELED_TABLES = (*_TABLES, "tag_sets", "tag_set_revisions")
+_FIELDS = [make_field(f"part_{number}", "span") for number in range(4)]
 _SENTENCE = (
     "the invoice of our vendor lists machine parts which were delivered in time and paid by bank"
     " transfer within thirty days after the order had been confirmed by the purchasing department"
 )
+_COLUMNS = """
+SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns
+WHERE table_name = %s AND is_generated = 'NEVER'
+"""
 _MEAN = """
 SELECT avg(seconds) FROM ingestion_items
 WHERE organization_id = %s AND number > %s AND number <= %s
@@ -37,7 +47,7 @@ def measure(report: Report, service: Service, org: Org, count: int) -> None:
     assert job["counts"]["created"] == count, job
     ours = count / get_job_seconds(service, org)
     analyze(service)
-    floor = count / _time_copy(service, org)
+    floor = count / _time_copy(service, org, _TABLES)
     report.add(
         Row(
             f"import {count:,} texts from JSON Lines",
@@ -71,20 +81,40 @@ def measure(report: Report, service: Service, org: Org, count: int) -> None:
     )
 
 
-def _build_file(count: int) -> bytes:
+def measure_labeled(report: Report, service: Service, org: Org, count: int) -> None:
+    """Import `count` texts with four tags each, and compare the rows per second with COPY."""
+    schema_id = Workspace(org).schema(fields=_FIELDS)
+    words = [f"part_{number}" for number in range(4)]
+    tags = [
+        {"field": word, "evidence": [{"start": 40 * n, "end": 40 * n + 12}]}
+        for n, word in enumerate(words)
+    ]
+    job, _ = _run_import(service, org, _build_file(count, tags=tags), schema_id=str(schema_id))
+    assert job["counts"]["created"] == count, job
+    ours = count / get_job_seconds(service, org)
+    analyze(service)
+    floor = count / _time_copy(service, org, _LABELED_TABLES)
+    name = f"import {count:,} texts with four tags each"
+    rates = (f"{ours:,.0f}/s", f"{floor:,.0f}/s COPY")
+    report.add(Row(name, *rates, ours / floor, f"goal {_LABELED_GOAL}", None))
+
+
+def _build_file(count: int, **members: Any) -> bytes:
     salt, vocabulary = uuid7().hex, _SENTENCE.split()
     lines = []
     for number in range(count):
         words = [vocabulary[(number * 7 + n * n) % len(vocabulary)] for n in range(110)]
         text = f"{salt} {number} {' '.join(words)}"[:_TEXT_BYTES]
-        lines.append(orjson.dumps({"text": text, "metadata": {"lot": number % 10}}))
+        lines.append(orjson.dumps({"text": text, "metadata": {"lot": number % 10}, **members}))
     return b"\n".join(lines)
 
 
-def _run_import(service: Service, org: Org, data: bytes) -> tuple[dict[str, Any], float]:
+def _run_import(
+    service: Service, org: Org, data: bytes, **members: str
+) -> tuple[dict[str, Any], float]:
     """Run an import by a worker; return the job, and the workers' peak memory in MB."""
     api = org.api("labeler")
-    form = {"file": (io.BytesIO(data), "texts.jsonl")}
+    form = {"file": (io.BytesIO(data), "texts.jsonl"), **members}
     answer = api.request(
         "POST", "/artifacts/bulk-import", data=form, content_type="multipart/form-data"
     )
@@ -122,18 +152,20 @@ def _get_mean(service: Service, org: Org, after: int) -> float:
         return float(cursor.fetchone()[0])
 
 
-def _time_copy(service: Service, org: Org) -> float:
+def _time_copy(service: Service, org: Org, tables: Sequence[str]) -> float:
     """Return the seconds in which COPY writes the imported rows into tables with equal indexes."""
     seconds = 0.0
     with open_cursor(service) as cursor:
-        for table in _TABLES:
+        for table in tables:
             rows = io.BytesIO()
-            chosen = f"SELECT * FROM {table} WHERE organization_id = '{org.id}'"
+            cursor.execute(_COLUMNS, [table])
+            columns = cursor.fetchone()[0]
+            chosen = f"SELECT {columns} FROM {table} WHERE organization_id = '{org.id}'"
             cursor.copy_expert(f"COPY ({chosen}) TO STDOUT", rows)
             rows.seek(0)
             cursor.execute(f"CREATE TABLE copied_{table} (LIKE {table} INCLUDING ALL)")
             began = time.perf_counter()
-            cursor.copy_expert(f"COPY copied_{table} FROM STDIN", rows)
+            cursor.copy_expert(f"COPY copied_{table} ({columns}) FROM STDIN", rows)
             seconds += time.perf_counter() - began
             cursor.execute(f"DROP TABLE copied_{table}")
     return seconds

@@ -17,6 +17,7 @@ from app.commands.running import (
 from app.engines.imports import FORMATS
 from app.identity.control_plane import service as control_plane
 from app.intake.bulk_import import service
+from app.intake.bulk_import.service import LabelsAs
 from app.intake.connectors import service as connectors
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
@@ -31,6 +32,13 @@ _PAUSE_SECONDS = 0.5
 @click.option("--org", "slug", required=True, help="Slug of the organization.")
 @click.option("--format", "format_id", type=click.Choice(FORMATS), help="Default: by content.")
 @click.option("--schema", "schema_id", type=click.UUID, help="Schema of the documents.")
+@click.option(
+    "--labels",
+    "labels_as",
+    type=click.Choice(tuple(LabelsAs)),
+    default=LabelsAs.SUBMITTED,
+    help="What labels become.",
+)
 @click.option("--no-wait", is_flag=True, help="Do not wait for the end of the import.")
 @as_json
 @with_appcontext
@@ -39,18 +47,24 @@ def import_file(
     slug: str,
     format_id: str | None,
     schema_id: UUID | None,
+    labels_as: str,
     *,
     no_wait: bool,
     as_json: bool,
 ) -> None:
-    """Import FILE (JSON Lines, CSV or ZIP) as documents of an organization.
+    """Import FILE as documents of an organization.
+
+    Formats: JSON Lines, CSV, ZIP, and the JSON exports of Label Studio and doccano.
 
     The workers of the service import it. If the command is interrupted, the import goes on.
     """
     with run_operation("bulk_import_artifacts"):
         organization_id = control_plane.show(slug)["id"]
         with tenancy.organization(organization_id):
-            job_id = service.import_local_file(file, format_id=format_id, schema_id=schema_id).id
+            job = service.import_local_file(
+                file, format_id=format_id, schema_id=schema_id, labels_as=labels_as
+            )
+            job_id = job.id
     _show_job(organization_id, job_id, "Importing", no_wait=no_wait, as_json=as_json)
 
 

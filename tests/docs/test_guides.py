@@ -60,5 +60,7 @@ def test_the_walk_through_ingestion(service: Service) -> None:
     script = blocks("docs/guides/ingestion.md", "walk")
     found = paste(script.replace("a-demo-password", service.password), BASE=service.base)
     assert found.returncode == 0, found.stdout
-    for seen in ("'duplicate': 1", "ticket-1.txt | T-1", "unreadable", "conflict", "'stars': '5'"):
+    labeled = ("tags.0.value must be", "{'customer': 'C-9'} | in_review", "submitted | import | 2")
+    plain = ("'duplicate': 1", "ticket-1.txt | T-1", "unreadable", "conflict", "'stars': '5'")
+    for seen in (*plain, *labeled):
         assert seen in found.stdout, found.stdout

@@ -17,9 +17,11 @@ from tests.factories.waiting import wait_until
 from tests.faults.conftest import Receiver, Service
 from tests.faults.sites import Site
 
+pytestmark = pytest.mark.xdist_group("faults")
+
 BACKLOG = 10_000
 STOPPED = 2_000
-ROUNDS = 9
+ROUNDS = 5
 SLACK_SECONDS = 1.0
 """What the machine may take for itself: the tests run on cores that others use too."""
 _FILL = """

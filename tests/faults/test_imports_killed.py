@@ -1,4 +1,4 @@
-"""An import whose workers are killed: it continues, and no document is created twice."""
+"""An import whose workers are killed: it continues, and nothing is created twice."""
 
 import signal
 
@@ -15,8 +15,12 @@ BATCH = 500
 
 
 def _start(place: Site, number: int) -> str:
-    content = b"\n".join(orjson.dumps({"text": f"Text {n} of {place.slug}"}) for n in range(number))
-    body = {"content": content.decode(), "name": "texts.jsonl"}
+    records = (
+        {"text": f"Text {n} of {place.slug}", "tags": [{"field": "number", "value": str(n)}]}
+        for n in range(number)
+    )
+    content = b"\n".join(map(orjson.dumps, records)).decode()
+    body = {"content": content, "name": "texts.jsonl", "schema_id": str(place.schema())}
     return str(place.call("POST", "/artifacts/bulk-import", json=body)["id"])
 
 
@@ -45,4 +49,7 @@ def test_an_import_outlives_its_worker_and_postgresql(place: Site) -> None:
     assert place.one("SELECT count(*) FROM artifacts WHERE organization_id = :org") == 8 * BATCH
     announced = [one["artifact_id"] for one in place.events("artifact.ingested")]
     assert (len(announced), len(set(announced))) == (8 * BATCH, 8 * BATCH)
+    labeled = [one["artifact_id"] for one in place.events("tag_set.submitted")]
+    assert (len(labeled), set(labeled)) == (8 * BATCH, set(announced))
+    assert place.one("SELECT count(*) FROM tag_sets WHERE organization_id = :org") == 8 * BATCH
     assert place.find_job("bulk_import.run").attempts == 0, "kills are no errors of the job"

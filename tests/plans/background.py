@@ -23,7 +23,7 @@ from app.kit.jobs import backlog, claims, failures, schedule, worker
 from app.kit.jobs.claims import Lease
 from app.kit.jobs.handlers import HANDLERS, SCHEDULE, Job
 from app.kit.jobs.queues import QUEUES
-from tests.plans import webhooks
+from tests.plans import newcomer, webhooks
 from tests.plans.explaining import Explained, explaining
 
 ROWS = 1_000_000
@@ -100,6 +100,8 @@ def fill(values: dict[str, Any]) -> None:
             for _, definition in indexes:
                 cursor.execute(definition)
             cursor.execute(f"VACUUM ANALYZE {table}")
+        for statement in newcomer.FILL:
+            cursor.execute(statement)
 
 
 def act(app: Flask) -> None:
@@ -121,6 +123,7 @@ def act(app: Flask) -> None:
         jobs.enqueue("counters.fold", {}, organization_id=None)
     _run_queries()
     webhooks.act(app)
+    newcomer.act(app)
     for queue in ("default", "maintenance"):
         while worker.run_next(app, QUEUES[queue]):
             pass

@@ -13,7 +13,7 @@ import pytest
 from app.kit.db import upgrade
 from app.kit.ids import uuid7
 from devserver.postgres import EmbeddedPostgres
-from tests.plans.webhooks import SEEN
+from tests.plans import newcomer, webhooks
 
 # The tables are filled once.
 pytestmark = pytest.mark.xdist_group("plans")
@@ -23,6 +23,8 @@ BLOCKS = 2_000
 """More than any of these statements needs, and a hundredth of what a filled table has."""
 FOLDING_BLOCKS = 20_000
 """For a thousand deltas, which change several cells each; the cells have twice as many."""
+UPDATING_BLOCKS = 20_000
+"""For a batch of documents, each of which is in many indexes."""
 FILLED = {"jobs", "outbox_events", "schedule_runs", "idempotency_keys", "counts",
           "webhook_deliveries", "webhook_attempts"}  # fmt: skip
 
@@ -54,7 +56,16 @@ def test_nothing_is_read_as_a_whole(explained: list[dict[str, Any]]) -> None:
 def test_little_is_read(explained: list[dict[str, Any]]) -> None:
     greedy = {one["statement"]: one["blocks"] for one in explained if one["blocks"] > BLOCKS}
     assert greedy.pop("SELECT fold_counts(%(most)s)", 0) < FOLDING_BLOCKS
+    (update,) = [one for one in greedy if newcomer.SEEN[0] in one]
+    assert greedy.pop(update) < UPDATING_BLOCKS
     assert greedy == {}
+
+
+def test_a_batch_reads_a_new_organization_at_most_a_few_times(
+    explained: list[dict[str, Any]],
+) -> None:
+    (update,) = [one for one in explained if newcomer.SEEN[0] in one["statement"]]
+    assert update["rows"] < 5 * newcomer.DOCUMENTS, update["rows_by_index"]
 
 
 def test_it_was_all_seen(explained: list[dict[str, Any]]) -> None:
@@ -64,5 +75,5 @@ def test_it_was_all_seen(explained: list[dict[str, Any]]) -> None:
                  "status = 'queued'", "leased_until = now()", "INSERT INTO schedule_runs",
                  "DELETE FROM jobs", "DELETE FROM outbox_events", "DELETE FROM schedule_runs",
                  "DELETE FROM idempotency_keys", "reported_at = now()", "fold_counts",
-                 *SEEN):  # fmt: skip
+                 *webhooks.SEEN, *newcomer.SEEN):  # fmt: skip
         assert part in seen, part

@@ -1,16 +1,32 @@
 """Read the documents of import files one by one, with memory that does not depend on the file.
 
 A reader continues at any `Position` that an earlier record returned. A record that cannot be read
-has an error instead of members, and the rest of the file is read.
+has an error instead of a content, and the rest of the file is read.
 """
 
 from app.engines.imports.archives import Archive, DamagedError, Entry
 from app.engines.imports.csv_rows import CsvReader
 from app.engines.imports.detection import detect_format
+from app.engines.imports.doccano import convert_line
+from app.engines.imports.json_arrays import JsonArrayReader
 from app.engines.imports.json_lines import JsonLinesReader
-from app.engines.imports.records import START, ImportFileError, Position, Reader, Record
+from app.engines.imports.label_studio import convert_task
+from app.engines.imports.marks import FieldNames, Mark, MarkError
+from app.engines.imports.records import (
+    START,
+    Content,
+    ImportFileError,
+    Position,
+    Reader,
+    Record,
+)
 
-READERS: dict[str, Reader] = {"csv": CsvReader(), "jsonl": JsonLinesReader()}
+READERS: dict[str, Reader] = {
+    "csv": CsvReader(),
+    "doccano": JsonLinesReader(convert_line),
+    "jsonl": JsonLinesReader(),
+    "label_studio": JsonArrayReader(convert_task),
+}
 """The reader of each format whose records are texts."""
 FORMATS = (*READERS, "zip")
 """The ids of all formats."""
@@ -20,9 +36,13 @@ __all__ = [
     "READERS",
     "START",
     "Archive",
+    "Content",
     "DamagedError",
     "Entry",
+    "FieldNames",
     "ImportFileError",
+    "Mark",
+    "MarkError",
     "Position",
     "Reader",
     "Record",

@@ -13,6 +13,7 @@ from app.engines.imports.records import (
     START,
     TOO_LARGE,
     UNREADABLE,
+    Content,
     ImportFileError,
     Position,
     Record,
@@ -59,8 +60,8 @@ class CsvReader:
         header = _read_header(file)
         offset, number = max(start.offset, header.end), start.number
         for row, failure, end in _read_rows(file, offset, header.delimiter):
-            members, error = (None, failure) if failure else _parse(header.columns, row)
-            yield Record(number, members, error, end - offset, Position(end, number + 1))
+            content, error = (None, failure) if failure else _parse(header.columns, row)
+            yield Record(number, content, error, end - offset, Position(end, number + 1))
             offset, number = end, number + 1
 
     def count(self, file: BinaryIO) -> int:
@@ -109,9 +110,7 @@ def _read_header(file: BinaryIO) -> _Header:
     return _Header(columns, delimiter, line.end)
 
 
-def _parse(
-    columns: list[str], row: list[str]
-) -> tuple[dict[str, Any] | None, tuple[str, str] | None]:
+def _parse(columns: list[str], row: list[str]) -> tuple[Content | None, tuple[str, str] | None]:
     if len(row) != len(columns):
         message = f"The row has {len(row)} columns, but the first line has {len(columns)}."
         return None, (UNREADABLE, message)
@@ -124,7 +123,7 @@ def _parse(
     members["metadata"] = {
         name: value for name, value in values.items() if name not in MEMBERS and value
     }
-    return members, None
+    return Content(members), None
 
 
 def _has_surrogate(value: str) -> bool:

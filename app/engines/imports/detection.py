@@ -1,6 +1,9 @@
 """Detect the format of an import file from its content and its name."""
 
+import orjson
+
 from app.engines.imports.csv_rows import DELIMITERS, TEXT
+from app.engines.imports.doccano import LABELS
 
 _CSV_EXTENSIONS = (".csv", ".tsv")
 _ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
@@ -17,12 +20,22 @@ def detect_format(head: bytes, name: str) -> str | None:
     if head.startswith(_ZIP_SIGNATURES):
         return None if name.lower().endswith(_DOCUMENT_EXTENSIONS) else "zip"
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"["):
+        return "label_studio"
+    first_line = start.split(b"\n", 1)[0]
     if start.startswith(b"{"):
-        return "jsonl"
-    first = start.split(b"\n", 1)[0].decode("utf-8", "replace").strip()
+        return "doccano" if _is_of_doccano(first_line) else "jsonl"
+    first = first_line.decode("utf-8", "replace").strip()
     columns = {first}
     for delimiter in DELIMITERS:
         columns |= {column.strip(' "') for column in first.split(delimiter)}
     if TEXT in columns or name.lower().endswith(_CSV_EXTENSIONS):
         return "csv"
     return None
+
+
+def _is_of_doccano(line: bytes) -> bool:
+    try:
+        return not orjson.loads(line).keys().isdisjoint(LABELS)
+    except orjson.JSONDecodeError:
+        return False

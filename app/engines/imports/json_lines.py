@@ -1,18 +1,27 @@
 """Read JSON Lines: one object in each line. Blank lines are ignored."""
 
 from collections.abc import Iterator
-from typing import Any, BinaryIO
-
-import orjson
+from typing import BinaryIO
 
 from app.engines.imports.lines import MAX_LINE_BYTES, read_lines
-from app.engines.imports.records import START, TOO_LARGE, UNREADABLE, Position, Record
+from app.engines.imports.records import (
+    START,
+    TOO_LARGE,
+    Content,
+    Convert,
+    Position,
+    Record,
+    parse_object,
+)
 
 _BOM = b"\xef\xbb\xbf"
 
 
 class JsonLinesReader:
-    """The reader of `jsonl`."""
+    """The reader of `jsonl`, and of other formats with one object in each line."""
+
+    def __init__(self, convert: Convert = Content) -> None:
+        self._convert = convert
 
     def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
         """Yield the records of a file from `start`."""
@@ -24,8 +33,8 @@ class JsonLinesReader:
             data = line.data
             if data is not None and line.end == size:
                 data = data.removeprefix(_BOM)
-            members, error = _parse(data)
-            yield Record(number, members, error, size, Position(line.end, number + 1))
+            content, error = self._parse(data)
+            yield Record(number, content, error, size, Position(line.end, number + 1))
             number += 1
 
     def count(self, file: BinaryIO) -> int:
@@ -33,14 +42,7 @@ class JsonLinesReader:
         lines = read_lines(file, START.offset)
         return sum(line.data is None or not line.data.isspace() for line in lines)
 
-
-def _parse(data: bytes | None) -> tuple[dict[str, Any] | None, tuple[str, str] | None]:
-    if data is None:
-        return None, (TOO_LARGE, f"The line is longer than {MAX_LINE_BYTES} bytes.")
-    try:
-        value = orjson.loads(data)
-    except orjson.JSONDecodeError as failure:
-        return None, (UNREADABLE, f"Malformed JSON: {failure}")
-    if not isinstance(value, dict):
-        return None, (UNREADABLE, "The line must be a JSON object.")
-    return value, None
+    def _parse(self, data: bytes | None) -> tuple[Content | None, tuple[str, str] | None]:
+        if data is None:
+            return None, (TOO_LARGE, f"The line is longer than {MAX_LINE_BYTES} bytes.")
+        return parse_object(data, self._convert)

@@ -1,7 +1,11 @@
 """The records of import files, and the interface of readers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple, Protocol
+
+import orjson
+
+from app.engines.imports.marks import Mark
 
 UNREADABLE = "unprocessable"
 """The code of a record that cannot be read."""
@@ -24,17 +28,49 @@ START = Position(0, 1)
 """The start of a file. Records are numbered from 1."""
 
 
+class Content(NamedTuple):
+    """The content of a record: the members of a document, and the labels of another tool.
+
+    There is a list of marks for each person who labeled the document.
+    """
+
+    members: dict[str, Any]
+    label_sets: tuple[list[Mark], ...] = ()
+
+
+class ContentError(ValueError):
+    """A record has a wrong content; the message says why."""
+
+
+Convert = Callable[[dict[str, Any]], Content]
+"""Returns the content of a JSON object of a file. Raises ContentError."""
+
+
 class Record(NamedTuple):
-    """A record: its members, or else the code and the message of the error.
+    """A record: its content, or else the code and the message of the error.
 
     `size` is its size in bytes; `next` is the position after it.
     """
 
     number: int
-    members: dict[str, Any] | None
+    content: Content | None
     error: tuple[str, str] | None
     size: int
     next: Position
+
+
+def parse_object(data: bytes, convert: Convert) -> tuple[Content | None, tuple[str, str] | None]:
+    """Return the content of a JSON object, or else the code and the message of the error."""
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError as failure:
+        return None, (UNREADABLE, f"Malformed JSON: {failure}")
+    if not isinstance(value, dict):
+        return None, (UNREADABLE, "The record must be a JSON object.")
+    try:
+        return convert(value), None
+    except ContentError as failure:
+        return None, (UNREADABLE, str(failure))
 
 
 class Reader(Protocol):

@@ -26,10 +26,11 @@ def bulk_import_artifacts(caller: Caller, body: dict[str, Any]) -> IngestionJobR
     """Import artifacts.
 
     Queues an ingestion job that creates an artifact from each record of a file: JSON Lines with
-    the members `text`, `name`, `external_id`, `metadata`, `schema_id`, `priority` and `due_at`, or
-    CSV with a column `text`, whose other columns become metadata (except `name` and
-    `external_id`); or from each file of a ZIP archive. Content that the organization already has
-    is counted as duplicate. What cannot be imported becomes a failed item of the job; the rest is
-    imported.
+    the members `text`, `tags`, `name`, `external_id`, `metadata`, `schema_id`, `priority` and
+    `due_at`; CSV with a column `text`, whose other columns become metadata (except `name` and
+    `external_id`); the JSON export of Label Studio; the JSON Lines export of doccano; or from each
+    file of a ZIP archive. Labels become tag sets with the source `import`. Content that the
+    organization already has is counted as duplicate. What cannot be imported becomes a failed item
+    of the job; the rest is imported.
     """
-    return service.import_records(created_by=caller.user_id, **body)
+    return service.import_records(caller=caller, **body)

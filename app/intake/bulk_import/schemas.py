@@ -2,11 +2,22 @@
 
 from app.documents.artifacts.names import MAX_NAME
 from app.engines.imports import FORMATS, READERS
+from app.intake.bulk_import.service import LabelsAs
 from app.kit.api.fields import FORM_BYTES, Name, OneOf, Schema, Str, UploadSchema, Uuid
 
 MAX_CONTENT = 4_000_000
 _FORMAT = "By default, the format is recognized by the content."
 _SCHEMA = "The schema of documents that name none."
+_LABELS = "What labels become: tag sets that are submitted for review, or accepted (for reviewers)."
+
+
+def _build_labels() -> Str:
+    return Str(
+        data_key="labels",
+        validate=OneOf(tuple(LabelsAs)),
+        load_default=LabelsAs.SUBMITTED,
+        description=_LABELS,
+    )
 
 
 class ImportRecords(Schema):
@@ -18,6 +29,7 @@ class ImportRecords(Schema):
         data_key="format", validate=OneOf(tuple(READERS)), load_default=None, description=_FORMAT
     )
     schema_id = Uuid(load_default=None, description=_SCHEMA)
+    labels_as = _build_labels()
 
 
 class UploadRecords(UploadSchema):
@@ -35,3 +47,4 @@ class UploadRecords(UploadSchema):
         data_key="format", validate=OneOf(FORMATS), load_default=None, description=_FORMAT
     )
     schema_id = Uuid(load_default=None, description=_SCHEMA)
+    labels_as = _build_labels()

@@ -241,11 +241,11 @@ class TagSetRevision(TenantModel, db.Base):
     """The state of a tag set after a change; `number` is its revision after the change.
 
     Every change has a row, so the numbers have no gaps. `kind`: create, save, submit, accept,
-    correction (accepted with other tags), reject, reopen, merge (made of others) or supersede (a
-    merge replaced it). `note` is the reviewer's note, or the reason of an automatic acceptance:
-    sampling, confidence or agreement. Saves, the most frequent kind, store their size
-    (`tag_count`, `tags_bytes`) so that lists need not unpack the tags. Decisions store the schema
-    and the time since the previous revision.
+    correction (accepted with other tags), reject, reopen, merge (made of others), supersede (a
+    merge replaced it) or import (created with its document). `note` is the reviewer's note, or the
+    reason of an automatic acceptance: sampling, confidence or agreement. Saves, the most frequent
+    kind, store their size (`tag_count`, `tags_bytes`) so that lists need not unpack the tags.
+    Decisions store the schema and the time since the previous revision.
     """
 
     __tablename__ = "tag_set_revisions"

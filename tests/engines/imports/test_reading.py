@@ -3,6 +3,7 @@
 import io
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,15 +23,22 @@ def _read(format_id: str, data: bytes, start: Any = START) -> list[Any]:
     return list(READERS[format_id].read(io.BytesIO(data), start))
 
 
+def _build_file(format_id: str, rows: list[bytes], end: bytes) -> bytes:
+    if format_id == "label_studio":
+        # The elements must be JSON.
+        return b"[" + (b"," + end).join(orjson.dumps(row.hex()) for row in rows) + b"]"
+    return b"text,lot\n" + end.join(rows)
+
+
 @pytest.mark.parametrize("format_id", READERS)
 @given(rows=_LINES, end=st.sampled_from([b"\n", b"\r\n"]))
 def test_reading_continues_at_every_record(format_id: str, rows: list[bytes], end: bytes) -> None:
-    data = b"text,lot\n" + end.join(rows)
+    data = _build_file(format_id, rows, end)
     whole = _read(format_id, data)
     assert READERS[format_id].count(io.BytesIO(data)) == len(whole)
     assert [record.number for record in whole] == list(range(1, len(whole) + 1))
     for position, record in enumerate(whole):
-        assert (record.members is None) == (record.error is not None)
+        assert (record.content is None) == (record.error is not None)
         rest = _read(format_id, data, record.next)
         assert [r[:3] for r in rest] == [r[:3] for r in whole[position + 1 :]]
 

@@ -14,6 +14,7 @@ from app.documents.artifacts.queries import creating as queries
 from app.documents.artifacts.queries.reading import PAGE_MEMBERS
 from app.documents.artifacts.service import files, routing
 from app.documents.artifacts.service.creating import build_first_status, build_row
+from app.documents.artifacts.statuses import ArtifactStatus
 from app.engines import documents
 from app.kit import events
 from app.kit.ids import generate
@@ -24,7 +25,10 @@ MAX_BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class NewText:
-    """A document to create; its members follow the rules of the API."""
+    """A document to create; its members follow the rules of the API.
+
+    Routing rules do not run on a document that `is_labeled`.
+    """
 
     name: str
     text: str
@@ -33,6 +37,7 @@ class NewText:
     metadata: dict[str, Any] = field(default_factory=dict)
     priority: int = 50
     due_at: datetime | None = None
+    is_labeled: bool = False
 
 
 class Outcome(NamedTuple):
@@ -57,6 +62,10 @@ class PreparedText(NamedTuple):
     error: tuple[str, str] | None
 
 
+LABELED: dict[str, Any] = {"status": ArtifactStatus.READY, "routing_since": None}
+"""The first status of a labeled document."""
+
+
 class _Candidate(NamedTuple):
     row: dict[str, Any]
     content: bytes
@@ -79,8 +88,8 @@ def create_from_texts(
 
     A document whose content exists, or repeats in `texts`, is not created. The others emit
     `artifact.ingested`, or `artifact.parsed` if routing rules must run first. A document that
-    cannot be created has an error in its outcome. Raises StorageUnavailable; the caller must then
-    roll back.
+    cannot be created has an error in its outcome. The caller creates the tag sets of documents that
+    are labeled. Raises StorageUnavailable; the caller must then roll back.
     """
     assert len(texts) <= MAX_BATCH
     schema_ids = {text.text.schema_id for text in texts if text.text.schema_id is not None}
@@ -131,7 +140,7 @@ def _build_candidate(
         page_count=len(parsed.pages),
         language=parsed.language,
         text_length=len(parsed.text),
-        **shared,
+        **(shared | LABELED if text.is_labeled else shared),
     )
     row["text"] = parsed.text
     row["pages"] = [{name: getattr(page, name) for name in PAGE_MEMBERS} for page in parsed.pages]

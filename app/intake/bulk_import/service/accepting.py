@@ -7,12 +7,15 @@ from uuid import UUID
 from app.documents.artifacts.names import check_name
 from app.engines.imports import detect_format
 from app.intake.bulk_import.queries import schema_exists
+from app.intake.bulk_import.service.labels import LabelsAs
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.kit import capacity, container, errors, tenancy
 from app.kit.api.uploads import Upload
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
+from app.kit.permissions import Role
+from app.kit.principal import Caller
 from app.kit.storage import Staged, StorageFull, StorageUnavailable
 
 HEAD_BYTES = 64 * 1024
@@ -23,6 +26,7 @@ class _Request(NamedTuple):
     name: str
     format_id: str | None
     schema_id: UUID | None
+    labels_as: str
     created_by: UUID | None
 
 
@@ -34,20 +38,24 @@ def import_records(
     name: str | None,
     format_id: str | None,
     schema_id: UUID | None,
-    created_by: UUID | None,
+    labels_as: str,
+    caller: Caller,
 ) -> IngestionJob:
     """Store a file, or its content, and create the job that imports it.
 
-    `name` is by default the name of the uploaded file. Raises 400 for an empty `file` or `content`,
-    an unknown `schema_id`, or a `format` that is not recognized; 422 on an invalid `name`; 503
-    while the disk is full or the storage is not available.
+    `name` is by default the name of the uploaded file. Raises 403 if the caller, who may not
+    review, imports labels as accepted; 400 for an empty `file` or `content`, an unknown
+    `schema_id`, or a `format` that is not recognized; 422 on an invalid `name`; 503 while the disk
+    is full or the storage is not available.
     """
+    if labels_as == LabelsAs.ACCEPTED and not caller.has(Role.reviewer):
+        raise errors.denied("Only reviewers may import labels as accepted.")
     member = "content" if file is None else "file"
     if not (content if file is None else file.staged.size):
         raise errors.invalid("The file is empty.", member)
     _check_schema(schema_id)
     checked_name = _check_name(name or (file and file.name) or _DEFAULT_NAME)
-    request = _Request(checked_name, format_id, schema_id, created_by)
+    request = _Request(checked_name, format_id, schema_id, labels_as, caller.user_id)
     if file is not None:
         return _create_job(file.staged, request)
     assert content is not None
@@ -57,13 +65,15 @@ def import_records(
 
 
 @capacity.guard("upload")
-def import_local_file(path: Path, *, format_id: str | None, schema_id: UUID | None) -> IngestionJob:
+def import_local_file(
+    path: Path, *, format_id: str | None, schema_id: UUID | None, labels_as: str
+) -> IngestionJob:
     """Store a file of this machine, and create the job that imports it.
 
     Raises the errors of `import_records`, and OSError if the file cannot be read.
     """
     _check_schema(schema_id)
-    request = _Request(_check_name(path.name), format_id, schema_id, None)
+    request = _Request(_check_name(path.name), format_id, schema_id, labels_as, None)
     with path.open("rb") as file, container.current().storage.stage() as staged:
         while chunk := file.read(HEAD_BYTES):
             staged.write(chunk)
@@ -82,12 +92,16 @@ def _create_job(staged: Staged, request: _Request) -> IngestionJob:
     key = ingestion_jobs.build_source_key(tenancy.current_organization_id(), job_id)
     _store(staged, key)
     schema_id = request.schema_id
+    options = {
+        "schema_id": None if schema_id is None else str(schema_id),
+        "labels": str(request.labels_as),
+    }
     try:
         return ingestion_jobs.create_import(
             job_id,
             name=request.name,
             format_id=request.format_id or _detect_format(key, request.name),
-            options={"schema_id": None if schema_id is None else str(schema_id)},
+            options=options,
             source_key=key,
             size_bytes=staged.size,
             created_by=request.created_by,

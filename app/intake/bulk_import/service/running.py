@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from time import perf_counter
 from typing import BinaryIO, NamedTuple
 from uuid import UUID
@@ -11,6 +12,14 @@ from app.documents.artifacts.service import Outcome, PreparedText
 from app.engines.imports import READERS, ImportFileError, Position, Reader, Record
 from app.intake.bulk_import.service.archives import import_archive
 from app.intake.bulk_import.service.documents import MemberError, build_document, check_storable
+from app.intake.bulk_import.service.labels import (
+    CheckedLabels,
+    LabelChecker,
+    Labels,
+    LabelsAs,
+    create_tag_sets,
+    take_labels,
+)
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import ItemRow
@@ -22,14 +31,25 @@ BATCH_BYTES = 4 * 1024 * 1024
 """A batch ends after the record with which it has this size."""
 
 Checkpoint = Callable[[], None]
-_Result = PreparedText | Outcome
 
 
 class _Source(NamedTuple):
-    """The name of the file, and the id of the schema of records that name none."""
+    """The name of the file, the schema of records that name none, and what labels become."""
 
     name: str
-    schema_id: str | None
+    schema_id: UUID | None
+    labels_as: LabelsAs
+
+
+class _Document(NamedTuple):
+    """A parsed text, with its labels, and with the tag sets that they become once checked."""
+
+    prepared: PreparedText
+    labels: Labels
+    checked: CheckedLabels | None = None
+
+
+_Result = _Document | Outcome
 
 
 def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
@@ -58,7 +78,7 @@ def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 class _Batch(NamedTuple):
-    """Records of a file; `results` has a prepared text, or an error, for each that is new."""
+    """Records of a file; `results` has a document, or an error, for each that is new."""
 
     records: list[Record]
     results: dict[int, _Result]
@@ -73,7 +93,7 @@ def _import_records(
             return False
         checkpoint()
     records = reader.read(file, Position(job.next_offset, job.next_number))
-    source = _Source(job.name, job.options["schema_id"])
+    source = _read_source(job)
     batches = _prepare_batches(source, _split_batches(records), job.retried_until)
     for batch in _read_ahead(batches):
         first, last = batch.records[0], batch.records[-1]
@@ -117,42 +137,77 @@ def _read_ahead(batches: Iterator[_Batch]) -> Iterator[_Batch]:
             yield batch
 
 
+def _read_source(job: IngestionJob) -> _Source:
+    schema_id = job.options["schema_id"]
+    # Jobs of earlier releases have no such option.
+    labels_as = LabelsAs(job.options.get("labels", LabelsAs.SUBMITTED))
+    return _Source(job.name, None if schema_id is None else UUID(schema_id), labels_as)
+
+
 def _import_batch(job: IngestionJob, source: _Source, batch: _Batch, numbers: set[int]) -> None:
     """Create the documents of the records with these numbers, and record the batch."""
     began = perf_counter()
     chosen = [record for record in batch.records if record.number in numbers]
-    results = [batch.results.get(record.number) or _prepare(source, record) for record in chosen]
-    outcomes = iter(
-        artifacts.create_from_texts(
-            [result for result in results if isinstance(result, PreparedText)],
-            created_by=job.created_by,
-            ingestion_job_id=job.id,
-        )
-    )
-    final = [next(outcomes) if isinstance(result, PreparedText) else result for result in results]
+    prepared = [batch.results.get(record.number) or _prepare(source, record) for record in chosen]
+    outcomes = _create_documents(job, source, _check_labels(prepared))
     seconds = round((perf_counter() - began) / max(1, len(chosen)), 6)
     items = [
         _build_item(source, record, outcome, seconds)
-        for record, outcome in zip(chosen, final, strict=True)
+        for record, outcome in zip(chosen, outcomes, strict=True)
     ]
     end = batch.records[-1].next
     ingestion_jobs.record_batch(job, items, offset=end.offset, number=end.number)
 
 
+def _check_labels(results: list[_Result]) -> list[_Result]:
+    """Return the results with checked labels, or with the errors of labels that do not fit."""
+    checker = LabelChecker()
+    checked: list[_Result] = []
+    for result in results:
+        if isinstance(result, Outcome) or not result.labels or result.prepared.parsed is None:
+            checked.append(result)
+            continue
+        labels = checker.check(result.prepared, result.labels)
+        checked.append(labels if isinstance(labels, Outcome) else result._replace(checked=labels))
+    return checked
+
+
+def _create_documents(job: IngestionJob, source: _Source, results: list[_Result]) -> list[Outcome]:
+    """Create the documents with their tag sets, and return an outcome for each result."""
+    documents = [result for result in results if isinstance(result, _Document)]
+    outcomes = artifacts.create_from_texts(
+        [document.prepared for document in documents],
+        created_by=job.created_by,
+        ingestion_job_id=job.id,
+    )
+    create_tag_sets(
+        [
+            (outcome.artifact_id, document.checked)
+            for document, outcome in zip(documents, outcomes, strict=True)
+            if outcome.is_new and outcome.artifact_id and document.checked
+        ],
+        accepted=source.labels_as is LabelsAs.ACCEPTED,
+        author_id=job.created_by,
+    )
+    remaining = iter(outcomes)
+    return [next(remaining) if isinstance(result, _Document) else result for result in results]
+
+
 def _prepare(source: _Source, record: Record) -> _Result:
-    if record.members is None:
+    if record.content is None:
         assert record.error is not None
         return Outcome(None, error=record.error)
+    labels = take_labels(record.content, source.labels_as)
     try:
         document = build_document(
-            record.members,
+            record.content.members,
             file_name=source.name,
             number=record.number,
-            schema_id=None if source.schema_id is None else UUID(source.schema_id),
+            schema_id=source.schema_id,
         )
     except MemberError as failure:
         return Outcome(None, error=("unprocessable", str(failure)))
-    return artifacts.prepare_text(document)
+    return _Document(artifacts.prepare_text(replace(document, is_labeled=bool(labels))), labels)
 
 
 def _build_item(source: _Source, record: Record, outcome: Outcome, seconds: float) -> ItemRow:

@@ -1,6 +1,6 @@
 """Artifact schemas: editable drafts and their immutable versions. Other features call these."""
 
-from app.schemas.artifact_schemas.queries import list_schemas
+from app.schemas.artifact_schemas.queries import CurrentVersion, list_schemas
 from app.schemas.artifact_schemas.service.drafts import (
     DEFAULT_POLICY,
     create,
@@ -28,6 +28,7 @@ from app.schemas.artifact_schemas.service.versions import (
 
 __all__ = [
     "DEFAULT_POLICY",
+    "CurrentVersion",
     "Workflow",
     "activate",
     "bind_workflow",

@@ -1,6 +1,6 @@
 """SQL of changes of a tag set's status: create, submit, accept, reject, delete."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -16,6 +16,7 @@ from sqlalchemy import (
     delete,
     exists,
     func,
+    insert,
     literal_column,
     null,
     select,
@@ -176,8 +177,16 @@ def insert_tag_set(
     tag_set = TagSet(**values)
     db.session().add(tag_set)
     db.session().flush()
-    recording.insert_revision(tag_set.id, kind=kind, author_id=author_id, note=note)
+    recording.insert_revisions([tag_set.id], kind=kind, author_id=author_id, note=note)
     return tag_set
+
+
+def insert_tag_sets(rows: Sequence[dict[str, Any]], *, author_id: UUID | None, kind: str) -> None:
+    """Insert tag sets, which have their ids, with their first revisions."""
+    organization_id = tenancy.current_organization_id()
+    named = [{**row, "organization_id": organization_id} for row in rows]
+    db.session().execute(insert(TagSet), named)
+    recording.insert_revisions([row["id"] for row in rows], kind=kind, author_id=author_id)
 
 
 def delete_tag_set(tag_set_id: UUID) -> None:

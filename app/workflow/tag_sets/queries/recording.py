@@ -43,10 +43,10 @@ _previous = aliased(TagSetRevision)
 """The revision before the one that is recorded."""
 
 
-def insert_revision(
-    tag_set_id: UUID, *, kind: str, author_id: UUID | None, note: str | None
+def insert_revisions(
+    tag_set_ids: Sequence[UUID], *, kind: str, author_id: UUID | None, note: str | None = None
 ) -> None:
-    """Record the current state of a tag set as its next revision."""
+    """Record the current state of each tag set as its next revision."""
     recorded: Select[Any] = select(
         TagSet.organization_id,
         TagSet.id,
@@ -57,7 +57,7 @@ def insert_revision(
         literal(note, TagSetRevision.note.type),
         TagSet.updated_at,
         *_describe_decision(kind, TagSet.schema_id, TagSet.updated_at),
-    ).where(TagSet.id == tag_set_id)
+    ).where(TagSet.id.in_(tag_set_ids))
     if kind in _DECISIONS:
         condition = _is_previous(TagSet.organization_id, TagSet.id, TagSet.revision)
         recorded = recorded.outerjoin(_previous, condition)

@@ -21,6 +21,7 @@ from app.workflow.tag_sets.schemas.tags import Evidence, Tag
 
 KINDS = (
     "create", "save", "submit", "accept", "correction", "reject", "reopen", "merge", "supersede",
+    "import",
 )  # fmt: skip
 
 

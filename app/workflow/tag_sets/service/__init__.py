@@ -20,6 +20,12 @@ from app.workflow.tag_sets.service.bulk import accept_many, reject_many
 from app.workflow.tag_sets.service.comparing import compare, consensus, list_revisions
 from app.workflow.tag_sets.service.decisions import accept, reject
 from app.workflow.tag_sets.service.drafts import create, delete, replace_tags
+from app.workflow.tag_sets.service.importing import (
+    NewTagSet,
+    check_imported_tags,
+    count_required,
+    import_many,
+)
 from app.workflow.tag_sets.service.merging import merge
 from app.workflow.tag_sets.service.reading import (
     find_latest_prediction,
@@ -42,13 +48,16 @@ from app.workflow.tag_sets.service.statuses import (
 from app.workflow.tag_sets.service.submitting import submit
 
 __all__ = [
+    "NewTagSet",
     "TagSetRow",
     "accept",
     "accept_many",
+    "check_imported_tags",
     "check_review",
     "compare",
     "consensus",
     "count_of_schema",
+    "count_required",
     "create",
     "create_skip",
     "delete",
@@ -60,6 +69,7 @@ __all__ = [
     "get",
     "get_many",
     "get_prepared",
+    "import_many",
     "is_blind",
     "list_blocking",
     "list_field_names",

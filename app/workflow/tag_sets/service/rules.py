@@ -129,7 +129,7 @@ def check_tags(
     except TagErrors as failure:
         raise build_tags_error(failure, field) from None
     if complete:
-        _check_complete(terms, checked)
+        check_complete(terms, checked)
     return checked
 
 
@@ -139,7 +139,7 @@ def build_tags_error(failure: TagErrors, field: str | None = None) -> ApiError:
     return errors.invalid(messages[0]["message"], field or messages[0]["field"], errors=messages)
 
 
-def _check_complete(terms: Terms, tags: list[dict[str, Any]]) -> None:
+def check_complete(terms: Terms, tags: list[dict[str, Any]]) -> None:
     """Raise 400 `required_fields_missing` when a required field is empty."""
     missing = terms.fields.missing_required(tags)
     if missing:

@@ -1,0 +1,133 @@
+"""Read a JSON array of objects one by one, with memory for the largest of them."""
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+from app.engines.imports.lines import MAX_LINE_BYTES
+from app.engines.imports.records import (
+    START,
+    TOO_LARGE,
+    Content,
+    Convert,
+    ImportFileError,
+    Position,
+    Record,
+    parse_object,
+)
+
+_CHUNK_BYTES = 256 * 1024
+_GAP = re.compile("[ \t\r\n,\ufeff]*")
+"""What is between two elements, and before the first one."""
+
+
+class _Element(NamedTuple):
+    """An element of the array, and the offset after it."""
+
+    data: bytes
+    end: int
+
+
+class JsonArrayReader:
+    """The reader of formats whose file is an array of objects."""
+
+    def __init__(self, convert: Convert) -> None:
+        self._convert = convert
+
+    def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
+        """Yield the records of a file from `start`. Raises ImportFileError."""
+        offset, number = start
+        for element in _Scanner(file, offset).read():
+            size, offset = element.end - offset, element.end
+            content, error = self._parse(element.data)
+            yield Record(number, content, error, size, Position(offset, number + 1))
+            number += 1
+
+    def count(self, file: BinaryIO) -> int:
+        """Return the number of records in a file. Raises ImportFileError."""
+        return sum(1 for _ in _Scanner(file, START.offset).read())
+
+    def _parse(self, data: bytes) -> tuple[Content | None, tuple[str, str] | None]:
+        if len(data) > MAX_LINE_BYTES:
+            return None, (TOO_LARGE, f"The record is longer than {MAX_LINE_BYTES} bytes.")
+        return parse_object(data, self._convert)
+
+
+class _Scanner:
+    """Finds the elements of the array in a file, of which it holds a part as text."""
+
+    def __init__(self, file: BinaryIO, offset: int) -> None:
+        file.seek(offset)
+        self._file = file
+        # Bytes that are not UTF-8 become surrogates, which `parse_object` refuses in their record.
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        # Numbers are not converted here, as they may be of any length.
+        self._parser = json.JSONDecoder(parse_int=str, parse_float=str)
+        self._text = ""
+        self._index = 0
+        self._offset = offset
+
+    def read(self) -> Iterator[_Element]:
+        if self._offset == START.offset:
+            self._skip_gap()
+            if self._peek() != "[":
+                raise ImportFileError("The file must be a JSON array.")
+            self._advance(self._index + 1)
+        while True:
+            self._skip_gap()
+            if not self._peek():
+                raise ImportFileError("The file ends within the JSON array.")
+            if self._peek() == "]":
+                return
+            data = self._advance(self._find_end())
+            yield _Element(data, self._offset)
+
+    def _find_end(self) -> int:
+        """Return the index after the element that begins at the current index."""
+        while True:
+            begin = self._index
+            try:
+                _, end = self._parser.raw_decode(self._text, begin)
+            except json.JSONDecodeError as failure:
+                # It may be incomplete.
+                if self._is_too_long() or not self._fill():
+                    position = self._offset + failure.pos - begin
+                    message = f"Malformed JSON near byte {position}: {failure.msg}."
+                    raise ImportFileError(message) from None
+            except RecursionError:
+                raise ImportFileError("The JSON is nested too deeply.") from None
+            else:
+                # The rest of a number may follow.
+                if end < len(self._text) or not self._fill():
+                    return self._index + end - begin
+
+    def _is_too_long(self) -> bool:
+        return len(self._text) - self._index > 2 * MAX_LINE_BYTES
+
+    def _skip_gap(self) -> None:
+        while True:
+            gap = _GAP.match(self._text, self._index)
+            assert gap is not None
+            self._advance(gap.end())
+            if self._peek() or not self._fill():
+                return
+
+    def _peek(self) -> str:
+        return self._text[self._index : self._index + 1]
+
+    def _advance(self, index: int) -> bytes:
+        passed = self._text[self._index : index].encode("utf-8", "surrogateescape")
+        self._offset += len(passed)
+        self._index = index
+        return passed
+
+    def _fill(self) -> bool:
+        """Read on, at least as much as is left to read; return False at the end of the file."""
+        rest = self._text[self._index :]
+        # Each retry of a long element reads twice as much, so that their sum is linear.
+        data = self._file.read(max(_CHUNK_BYTES, len(rest)))
+        self._text = rest + self._decoder.decode(data, final=not data)
+        self._index = 0
+        return bool(data)

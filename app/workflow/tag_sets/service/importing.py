@@ -1,0 +1,88 @@
+"""Tag sets that are imported with new documents: submitted for review, or accepted."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from app.engines.fields import SourceText, Tag, TagErrors
+from app.kit import db, events
+from app.kit.ids import generate
+from app.schemas.artifact_schemas.service import CurrentVersion
+from app.workflow.tag_sets import emitted_events
+from app.workflow.tag_sets.emitted_events import build_accepted, build_payload
+from app.workflow.tag_sets.queries import deciding, statuses
+from app.workflow.tag_sets.service import rules
+from app.workflow.tag_sets.transitions import TagSetStatus
+
+_SOURCE = "import"
+
+
+class NewTagSet(NamedTuple):
+    """A tag set to create; `tags` are those that `check_imported_tags` returned."""
+
+    artifact_id: UUID
+    version: CurrentVersion
+    tags: list[Tag]
+
+
+class _Ids(NamedTuple):
+    id: UUID
+    artifact_id: UUID
+    schema_id: UUID
+    schema_version_id: UUID
+    labeler_id: UUID | None = None
+
+
+def check_imported_tags(
+    version: CurrentVersion, tags: object, *, text: str, page_count: int
+) -> list[Tag]:
+    """Return tags of a document with this text in canonical form, with the source `import`.
+
+    Raises 400 on the path of the first tag that does not fit, or `required_fields_missing`.
+    """
+    terms = rules.get_terms(version.id)
+    try:
+        checked = terms.fields.check_tags(
+            tags, text_length=len(text), page_count=page_count, source=SourceText(lambda: text)
+        )
+    except TagErrors as failure:
+        raise rules.build_tags_error(failure) from None
+    rules.check_complete(terms, checked)
+    return [{**tag, "source": _SOURCE} for tag in checked]
+
+
+def count_required(version: CurrentVersion) -> int:
+    """Return how many tag sets a document of this schema version needs."""
+    return rules.get_terms(version.id).labels_per_artifact
+
+
+def import_many(new: Sequence[NewTagSet], *, accepted: bool, author_id: UUID | None) -> None:
+    """Create the tag sets of documents that this transaction created.
+
+    They have no labeler. They are submitted, or `accepted` without a review; no policy accepts them
+    automatically. Emits `tag_set.accepted` or `tag_set.submitted` for each.
+    """
+    if not new:
+        return
+    now = db.utc_now()
+    shared: dict[str, Any] = {
+        "source": _SOURCE,
+        "status": TagSetStatus.ACCEPTED if accepted else TagSetStatus.SUBMITTED,
+        "submitted_at": now,
+        "decided_at": now if accepted else None,
+    }
+    ids = [
+        _Ids(new_id, one.artifact_id, one.version.schema_id, one.version.id)
+        for new_id, one in zip(generate(len(new)), new, strict=True)
+    ]
+    rows = [
+        {**created._asdict(), **shared, "tags": one.tags}
+        for created, one in zip(ids, new, strict=True)
+    ]
+    deciding.insert_tag_sets(rows, author_id=author_id, kind=_SOURCE)
+    statuses.update_statuses(sorted({one.artifact_id for one in new}))
+    if accepted:
+        payloads = [build_accepted(one, reviewer_id=None, corrected=False) for one in ids]
+        events.emit_many(emitted_events.ACCEPTED, payloads)
+    else:
+        events.emit_many(emitted_events.SUBMITTED, [build_payload(one) for one in ids])

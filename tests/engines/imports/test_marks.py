@@ -1,0 +1,95 @@
+"""Labels of other tools and the fields of a schema: names, options, offsets."""
+
+from typing import Any
+
+import pytest
+
+from app.engines.fields import check_fields
+from app.engines.imports.marks import FieldNames, Mark, MarkError, SpanMark, ValueMark
+from app.engines.schema_sources.label_studio import read_label_studio
+
+_CONFIG = """
+<View>
+  <Text name="text" value="$text"/>
+  <Labels name="ner" toName="text">
+    <Label value="Vendor Name"/><Label value="Größe" alias="size"/>
+  </Labels>
+  <Choices name="docType" toName="text" choice="single">
+    <Choice value="Purchase order"/><Choice value="Invoice" alias="inv"/>
+  </Choices>
+  <TextArea name="note" toName="text" maxSubmissions="3"/>
+  <Number name="pages" toName="text"/>
+</View>
+"""
+
+
+@pytest.fixture(scope="module")
+def names() -> FieldNames:
+    """Return the names of the fields that a configuration of Label Studio becomes."""
+    return FieldNames(check_fields(read_label_studio(_CONFIG).fields))
+
+
+@pytest.mark.parametrize(
+    ("mark", "tag"),
+    [
+        (SpanMark("Vendor Name", 0, 4, "ner"),
+         {"field": "vendor_name", "evidence": [{"start": 0, "end": 4}]}),
+        (SpanMark("size", 5, 6), {"field": "size", "evidence": [{"start": 5, "end": 6}]}),
+        (SpanMark("Größe", 5, 6), {"field": "size", "evidence": [{"start": 5, "end": 6}]}),
+        (ValueMark("inv", "docType"), {"field": "doc_type", "value": "inv"}),
+        (ValueMark("Invoice", "docType"), {"field": "doc_type", "value": "inv"}),
+        (ValueMark("Unknown", "docType"), {"field": "doc_type", "value": "Unknown"}),
+        (ValueMark("Purchase order"), {"field": "doc_type", "value": "Purchase order"}),
+        (ValueMark("anything else"), {"field": "note", "value": "anything else"}),
+        (ValueMark("three", "note"), {"field": "note", "value": "three"}),
+        (ValueMark(3, "pages"), {"field": "pages", "value": 3}),
+    ],
+)  # fmt: skip
+def test_a_mark_becomes_a_tag(names: FieldNames, mark: Mark, tag: dict[str, Any]) -> None:
+    assert names.build_tags([mark], "Acme Ltd") == [tag]
+
+
+@pytest.mark.parametrize(
+    ("mark", "reason"),
+    [
+        (SpanMark("Person", 0, 4, "ner"), "no span field `Person`"),
+        (SpanMark("doc type", 0, 4), "no span field"),
+        (ValueMark("x", "unknown"), "no field `unknown`"),
+        (ValueMark("x", "vendor_name"), "no field `vendor_name`"),
+        (SpanMark("size", 0, 4, text="Acma"), "from 0 to 4 is not `Acma`"),
+        (SpanMark("size", 90, 95, text="Acme"), "from 90 to 95 is not `Acme`"),
+    ],
+)
+def test_a_mark_that_does_not_fit(names: FieldNames, mark: Mark, reason: str) -> None:
+    with pytest.raises(MarkError, match=reason):
+        names.build_tags([mark], "Acme Ltd")
+
+
+def test_a_category_needs_an_option_or_the_only_text_field() -> None:
+    choice = {"key": "a", "label": "A", "type": "choice", "options": [{"value": "x", "label": "X"}]}
+    names = FieldNames(check_fields([choice]))
+    assert names.build_tags([ValueMark("X")], "") == [{"field": "a", "value": "x"}]
+    with pytest.raises(MarkError, match="No field of the schema has the option `y`"):
+        names.build_tags([ValueMark("y")], "")
+
+
+def test_a_control_finds_the_span_field_of_all_its_labels() -> None:
+    names = FieldNames(check_fields([{"key": "ner", "label": "Ner", "type": "span"}]))
+    (tag,) = names.build_tags([SpanMark("from the task", 0, 4, "ner")], "Acme Ltd")
+    assert tag["field"] == "ner"
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "place"),
+    [
+        ("😀 Acme Ltd", SpanMark("size", 2, 6, text="Acme"), (2, 6)),
+        ("😀 Acme Ltd", SpanMark("size", 3, 7, text="Acme"), (2, 6)),
+        ("one\ntwo", SpanMark("size", 0, 7, text="one\\ntwo"), (0, 7)),
+        ("one  two", SpanMark("size", 0, 8, text="one two"), (0, 8)),
+    ],
+)
+def test_offsets_lead_to_the_exported_text(
+    names: FieldNames, text: str, mark: SpanMark, place: tuple[int, int]
+) -> None:
+    (tag,) = names.build_tags([mark], text)
+    assert tag["evidence"] == [{"start": place[0], "end": place[1]}]
