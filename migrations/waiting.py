@@ -11,12 +11,13 @@ from sqlalchemy.exc import OperationalError
 RETRY_SECONDS = 600.0
 """The number of seconds after which a step that has not got its locks fails."""
 
-LOCK_TIMEOUT = "800ms"
+LOCK_TIMEOUT = "500ms"
 """The maximum time that a migration waits for a table or a row at a time.
 
 Other sessions that need the table queue behind the migration. A session that has waited for
 `deadlock_timeout` (1 s) checks for deadlocks and is the one that fails; a migration that has
-stopped waiting by then never makes a request fail.
+stopped waiting by then never makes a request fail. What remains is for a migration on a slow
+machine that has locked one table and takes a moment before it waits for the next one.
 """
 
 # Row-level security applies to the owner too. If the client disconnects, the server must stop the
