@@ -20,6 +20,7 @@ WANTED = {
     "mail_parser": (re.compile(r"/tests/mails/mail_(?:test|malformed)_\d+$"), ".eml"),
     "pypdf": (re.compile(r"/resources/(?:encryption/)?[^/]+\.pdf$"), ""),
     "python_docx": (re.compile(r"/(?:steps|tests)/test_files/[^/]+\.docx$"), ""),
+    "python_pptx": (re.compile(r"/(?:steps|tests)/test_files/[^/]+\.pptx$"), ""),
 }
 MOST_BYTES = 2_000_000
 
@@ -30,7 +31,7 @@ def fetch(folder: Path) -> int:
     count = 0
     with tempfile.TemporaryDirectory() as scratch:
         pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "download"]
-        names = "--no-binary=mail-parser,pypdf,python-docx"
+        names = "--no-binary=mail-parser,pypdf,python-docx,python-pptx"
         wanted = ["--no-deps", "--require-hashes", names, "--dest", scratch]
         subprocess.run([*pip, *wanted, "--requirement", ARCHIVES], check=True)
         for archive in sorted(Path(scratch).glob("*.tar.gz")):

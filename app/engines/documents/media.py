@@ -13,6 +13,9 @@ PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 XLS = "application/vnd.ms-excel"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+ODT = "application/vnd.oasis.opendocument.text"
+RTF = "application/rtf"
 HTML = "text/html"
 MAIL = "message/rfc822"
 PLAIN = "text/plain"
@@ -30,6 +33,9 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     DOCX: (".docx",),
     XLSX: (".xlsx",),
     XLS: (".xls",),
+    PPTX: (".pptx",),
+    ODT: (".odt",),
+    RTF: (".rtf",),
     HTML: (".html", ".htm", ".xhtml"),
     MAIL: (".eml", ".mbox"),
     PLAIN: (".txt", ".text", ".log"),
@@ -57,6 +63,8 @@ HEAD_BYTES = 1 << 16
 _ALIASES = {
     "application/x-pdf": PDF,
     "application/xhtml+xml": HTML,
+    "text/rtf": RTF,
+    "application/x-rtf": RTF,
     "image/jpg": JPEG,
     "image/pjpeg": JPEG,
     "image/tif": TIFF,
@@ -81,10 +89,7 @@ _TEXT_LIKE = re.compile(r"text/|application/(?:json|xml|yaml|x-yaml|sql|toml)$|.
 _TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
     ".docm": "application/vnd.ms-word.document.macroenabled.12",
     ".heic": "image/heic",
-    ".odt": "application/vnd.oasis.opendocument.text",
     ".ods": "application/vnd.oasis.opendocument.spreadsheet",
-    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    ".rtf": "application/rtf",
     ".xlsm": "application/vnd.ms-excel.sheet.macroenabled.12",
     ".xlsb": "application/vnd.ms-excel.sheet.binary.macroenabled.12",
     **{extension: media_type for media_type, names in MEDIA_TYPES.items() for extension in names},
@@ -108,8 +113,10 @@ _ZIP_ENTRY = re.compile(rb"PK\x03\x04.{22}(..)(..)", re.DOTALL)
 _ZIP_FOLDERS = {
     b"word/": DOCX,
     b"xl/": XLSX,
-    b"ppt/": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    b"ppt/": PPTX,
 }
+_MIMETYPE_ENTRY = b"mimetype"
+_OPEN_DOCUMENT_TYPE = re.compile(rb"application/vnd\.oasis\.opendocument\.[a-z-]+")
 _WORD_MAIN_PART = b"wordprocessingml.document.main+xml"
 _CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _HTML = re.compile(
@@ -142,7 +149,7 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
         if claims and claimed is None:
             raise UnsupportedMediaType(claims[0], None)
         return claimed or PLAIN
-    binary_type = _detect_binary(head, claims)
+    binary_type = _detect_binary(head, claims) or _detect_rich_text(head)
     detected = binary_type or _detect_text(head)
     if detected is None or detected not in MEDIA_TYPES:
         raise UnsupportedMediaType(claims[0] if claims else None, detected or _guess_type(head))
@@ -183,10 +190,15 @@ def _detect_binary(head: bytes, claims: list[str]) -> str | None:
     if head.startswith(b"PK\x03\x04"):
         return _detect_zip_type(head, claims)
     if head.startswith(_COMPOUND_FILE):
-        # XLS has this format, and so have DOCX and XLSX with a password; parsing distinguishes
-        # them from other documents.
-        return next((claim for claim in claims if claim in (DOCX, XLSX, XLS)), None)
+        # XLS has this format, and so have DOCX, XLSX and PPTX with a password; parsing
+        # distinguishes them from other documents.
+        return next((claim for claim in claims if claim in (DOCX, XLSX, XLS, PPTX)), None)
     return None
+
+
+def _detect_rich_text(head: bytes) -> str | None:
+    """Return the media type of RTF, which is text with bytes of its own."""
+    return RTF if head.lstrip().startswith(b"{\\rtf") else None
 
 
 def _detect_image(head: bytes) -> str | None:
@@ -207,12 +219,16 @@ def _detect_zip_type(head: bytes, claims: list[str]) -> str:
         for prefix, media_type in _ZIP_FOLDERS.items():
             if name.startswith(prefix):
                 return media_type
+        if name == _MIMETYPE_ENTRY:
+            # OpenDocument, part 2, section 3.3: the first entry is the media type, not compressed.
+            content = _OPEN_DOCUMENT_TYPE.match(head, match.end() + name_length + extra_length)
+            return content[0].decode() if content else "application/zip"
         if name == b"[Content_Types].xml":
             packed = head[match.end() + name_length + extra_length :]
             if _WORD_MAIN_PART in _inflate(packed):
                 return DOCX
     if b"[Content_Types].xml" in head:
-        return next((claim for claim in claims if claim in (DOCX, XLSX)), "application/zip")
+        return next((claim for claim in claims if claim in (DOCX, XLSX, PPTX)), "application/zip")
     return "application/zip"
 
 
@@ -228,8 +244,6 @@ def _detect_text(head: bytes) -> str | None:
     text = _decode_head(head)
     if text is None:
         return None
-    if text.startswith("{\\rtf"):
-        return "application/rtf"
     if text.startswith("%!PS"):
         return "application/postscript"
     if _HTML.match(text[:4096].lower()):

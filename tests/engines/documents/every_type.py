@@ -3,11 +3,13 @@
 from PIL import Image
 
 from demo.documents import DOCUMENTS
-from tests.engines.documents import samples, workbooks
+from tests.engines.documents import office_files, samples, workbooks
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+ODT = "application/vnd.oasis.opendocument.text"
 MAIL = "message/rfc822"
 
 
@@ -32,6 +34,12 @@ def _pdfs() -> dict[str, tuple[str, bytes]]:
         "docx, damaged": (DOCX, b"PK\x03\x04"),
         "xlsx": (XLSX, workbooks.xlsx(workbooks.fill_invoice)),
         "xlsx, damaged": (XLSX, b"PK\x03\x04"),
+        "pptx": (PPTX, office_files.presentation()),
+        "pptx, damaged": (PPTX, b"PK\x03\x04"),
+        "odt": (ODT, office_files.open_document()),
+        "odt, damaged": (ODT, b"PK\x03\x04"),
+        "rtf": ("application/rtf", office_files.RTF),
+        "rtf, damaged": ("application/rtf", b"{\\rtf"),
         "xls": ("application/vnd.ms-excel", workbooks.xls()),
         "xls, damaged": ("application/vnd.ms-excel", workbooks.xls()[:600]),
     }

@@ -1,4 +1,4 @@
-"""The documents that libraries for PDF, DOCX and mail are tested with are read, and read well."""
+"""Documents with which libraries for PDF, DOCX, PPTX and mail are tested are read well."""
 
 import unicodedata
 from pathlib import Path
@@ -12,9 +12,10 @@ FOLDER = Path(__file__).parents[3] / ".venv" / "sample-documents"
 MEDIA_TYPES = {
     ".pdf": "application/pdf",
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     ".eml": "message/rfc822",
 }
-COUNTS = {"mail_parser": 22, "pypdf": 70, "python_docx": 44}
+COUNTS = {"mail_parser": 22, "pypdf": 70, "python_docx": 44, "python_pptx": 64}
 LAYOUT = "\t\n\r\f"
 
 
@@ -55,10 +56,12 @@ def test_nothing_fails_that_can_be_read(package: str) -> None:
         assert unicodedata.is_normalized("NFC", document.text), path.name
         if path.suffix == ".pdf":
             check_offsets(document)
-    allowed = {"pypdf": "password_protected", "python_docx": "empty_document"}
-    assert set(failures.values()) <= {allowed.get(package)}
-    # Those of python-docx are blank documents and empty tables.
-    assert len(failures) == {"pypdf": 11, "python_docx": 13}.get(package, 0), failures
+    allowed = {"pypdf": "password_protected"}
+    assert set(failures.values()) <= {allowed.get(package, "empty_document")}
+    # Those of python-docx are blank documents and empty tables, those of python-pptx shapes,
+    # pictures and charts.
+    expected = {"pypdf": 11, "python_docx": 13, "python_pptx": 42}
+    assert len(failures) == expected.get(package, 0), failures
 
 
 @pytest.mark.parametrize(

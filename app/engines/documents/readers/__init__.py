@@ -16,7 +16,10 @@ from app.engines.documents.readers import (
     html,
     images,
     mail,
+    open_document,
     pdf,
+    presentations,
+    rich_text,
     spreadsheets,
 )
 from app.engines.documents.readers.pages import SendPage
@@ -87,9 +90,13 @@ def _has_text(text: str) -> bool:
 
 
 def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
-    """Return the whole text of a file without pages of its own: a workbook, text, HTML or email."""
+    """Return the whole text of a file without pages of its own, such as a workbook or an email."""
     if media_type in media.SPREADSHEET_TYPES:
         return check_text(spreadsheets.extract_text(file, media_type, limits), limits)
+    if media_type == media.PPTX:
+        return check_text(presentations.extract_text(file, limits), limits)
+    if media_type == media.ODT:
+        return check_text(open_document.extract_text(file, limits), limits)
     max_bytes = limits.max_unpacked_bytes
     if media_type in media.TEXT_TYPES:
         # Four bytes are the maximum per character in all supported encodings.
@@ -99,6 +106,8 @@ def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
     data = file.read()
     if media_type == media.HTML:
         text = normalize_text(html.extract_text(data))
+    elif media_type == media.RTF:
+        text = rich_text.extract_text(data)
     elif media_type == media.MAIL:
         text = normalize_text(mail.extract_text(data))
     else:

@@ -1,0 +1,167 @@
+"""Read ODT (OpenDocument 1.3, part 3): headers, body with tables in document order, footers.
+
+Paragraphs end with a line feed. The cells of a table row are separated by tabs, the paragraphs in a
+cell by spaces. Hidden text, deleted (tracked) text and annotations are omitted; notes and text
+boxes are where they are anchored.
+"""
+
+import zipfile
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from lxml import etree  # type: ignore[import-untyped]
+
+from app.engines.documents.model import Limits, ParseFailed
+from app.engines.documents.readers.archives import check_archive
+from app.engines.documents.text import normalize_text, replace_unstorable
+
+_OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
+_TEXT, _TABLE, _OFFICE, _STYLE = (
+    f"{{{_OPEN_DOCUMENT}{name}:1.0}}" for name in ("text", "table", "office", "style")
+)
+_PARAGRAPHS = {_TEXT + "p", _TEXT + "h"}
+_SKIPPED = {
+    *(_OFFICE + name for name in ("annotation", "annotation-end", "forms")),
+    *(_TEXT + name for name in ("tracked-changes", "sequence-decls", "variable-decls")),
+    *(_TEXT + name for name in ("user-field-decls", "ruby-text", "hidden-text")),
+}
+_HEADERS = (_STYLE + "header", _STYLE + "header-first", _STYLE + "header-left")
+_FOOTERS = (_STYLE + "footer", _STYLE + "footer-first", _STYLE + "footer-left")
+_MAX_SPACES = 100
+"""More spaces in a row are a number in the file, which may be of any size."""
+_UNREADABLE = "The file is damaged or not an OpenDocument text."
+
+
+def extract_text(file: BinaryIO, limits: Limits) -> str:
+    """Return the visible text of an ODT file. Raises `ParseFailed`."""
+    check_archive(file, limits, damaged=_UNREADABLE, older_format=_UNREADABLE)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            _check_not_encrypted(archive)
+            content = _parse(archive.read("content.xml"))
+            styles = _parse(archive.read("styles.xml")) if _has(archive, "styles.xml") else None
+    except (KeyError, etree.XMLSyntaxError) as error:
+        raise ParseFailed("unreadable", _UNREADABLE) from error
+    body = content.find(f"{_OFFICE}body/{_OFFICE}text")
+    if body is None:
+        raise ParseFailed("unreadable", _UNREADABLE)
+    hidden = _find_hidden_styles(content) | _find_hidden_styles(styles)
+    pieces = [
+        *_extract_parts(styles, _HEADERS, hidden),
+        _Text(hidden).build(body),
+        *_extract_parts(styles, _FOOTERS, hidden),
+    ]
+    return normalize_text(replace_unstorable("\n".join(piece for piece in pieces if piece)))
+
+
+def _check_not_encrypted(archive: zipfile.ZipFile) -> None:
+    name = "META-INF/manifest.xml"
+    if _has(archive, name) and b"encryption-data" in archive.read(name):
+        raise ParseFailed("password_protected", "The document is protected by a password.")
+
+
+def _has(archive: zipfile.ZipFile, name: str) -> bool:
+    return name in archive.NameToInfo
+
+
+def _parse(data: bytes) -> Any:
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    return etree.fromstring(data, parser)
+
+
+def _find_hidden_styles(root: Any) -> set[str]:
+    """Return the names of the styles whose text is not displayed."""
+    if root is None:
+        return set()
+    return {
+        properties.getparent().get(_STYLE + "name")
+        for properties in root.iter(_STYLE + "text-properties")
+        if properties.get(_TEXT + "display") == "none"
+    }
+
+
+def _extract_parts(styles: Any, names: tuple[str, ...], hidden: set[str]) -> list[str]:
+    """Return the texts of headers or footers, each text once."""
+    parts = () if styles is None else styles.iter(*names)
+    return list(dict.fromkeys(_Text(hidden).build(part) for part in parts))
+
+
+class _Text:
+    """The text of an element, collected in document order."""
+
+    def __init__(self, hidden: set[str]) -> None:
+        self._hidden = hidden
+        self._parts: list[str] = []
+
+    def build(self, element: Any) -> str:
+        """Return the text of the element without line feeds at its ends."""
+        self._add_blocks(element)
+        return "".join(self._parts).strip("\n")
+
+    def _add_blocks(self, element: Any) -> None:
+        for child in element:
+            if self._is_skipped(child):
+                continue
+            if child.tag in _PARAGRAPHS:
+                self._add_paragraph(child)
+            elif child.tag == _TABLE + "table":
+                self._add_rows(child)
+            else:
+                self._add_blocks(child)
+
+    def _add_paragraph(self, paragraph: Any) -> None:
+        first = len(self._parts)
+        self._add_inline(paragraph)
+        if not "".join(self._parts[first:]).endswith("\n"):
+            self._parts.append("\n")
+
+    def _add_rows(self, table: Any) -> None:
+        for row in _iterate_rows(table):
+            cells = [
+                " ".join(_Text(self._hidden).build(cell).split())
+                for cell in row
+                if cell.tag == _TABLE + "table-cell"
+            ]
+            self._parts += ["\t".join(cells), "\n"]
+
+    def _add_inline(self, element: Any) -> None:
+        self._parts.append(element.text or "")
+        for child in element:
+            if not self._is_skipped(child):
+                self._add_inline_element(child)
+            self._parts.append(child.tail or "")
+
+    def _add_inline_element(self, child: Any) -> None:
+        if child.tag == _TEXT + "s":
+            self._parts.append(" " * _read_count(child))
+        elif child.tag == _TEXT + "tab":
+            self._parts.append("\t")
+        elif child.tag == _TEXT + "line-break":
+            self._parts.append("\n")
+        elif any(block.tag in _PARAGRAPHS for block in child.iter()):
+            # A note or a text box: its paragraphs are lines of their own.
+            self._parts.append("\n")
+            self._add_blocks(child)
+        else:
+            self._add_inline(child)
+
+    def _is_skipped(self, element: Any) -> bool:
+        if not isinstance(element.tag, str) or element.tag in _SKIPPED:
+            return True
+        return element.get(_TEXT + "style-name") in self._hidden
+
+
+def _iterate_rows(table: Any) -> Iterator[Any]:
+    """Yield the rows of a table in order, also those in groups, but not those of inner tables."""
+    for child in table:
+        if child.tag == _TABLE + "table-row":
+            yield child
+        elif child.tag in (_TABLE + "table-header-rows", _TABLE + "table-row-group",
+                           _TABLE + "table-rows"):  # fmt: skip
+            yield from _iterate_rows(child)
+
+
+def _read_count(element: Any) -> int:
+    count = element.get(_TEXT + "c", "1")
+    is_small = count.isdecimal() and len(count) <= len(str(_MAX_SPACES))
+    return min(int(count), _MAX_SPACES) if is_small else _MAX_SPACES

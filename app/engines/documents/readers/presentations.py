@@ -1,0 +1,54 @@
+"""Read PPTX with python-pptx: the visible slides, each on its own page.
+
+The shapes of a slide follow each other in the order in which they are drawn. Paragraphs are lines;
+the rows of a table are lines with a tab between cells. Speaker notes, charts and hidden slides are
+left out.
+"""
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import pptx
+from lxml import etree  # type: ignore[import-untyped]
+from pptx.exc import PythonPptxError
+from pptx.shapes.group import GroupShape
+
+from app.engines.documents.model import Limits, ParseFailed
+from app.engines.documents.readers.archives import check_archive
+from app.engines.documents.text import normalize_text, replace_unstorable
+
+_UNREADABLE = "The file is damaged or not a PowerPoint presentation."
+
+
+def extract_text(file: BinaryIO, limits: Limits) -> str:
+    """Return the text of the visible slides, separated by form feeds. Raises `ParseFailed`."""
+    check_archive(
+        file,
+        limits,
+        damaged=_UNREADABLE,
+        older_format="The file has an older PowerPoint format; save it as PPTX.",
+    )
+    file.seek(0)
+    try:
+        slides = pptx.Presentation(file).slides
+        pages = [_build_page(slide) for slide in slides if slide.element.get("show") != "0"]
+    except (PythonPptxError, KeyError, ValueError, etree.XMLSyntaxError) as error:
+        raise ParseFailed("unreadable", _UNREADABLE) from error
+    return normalize_text(replace_unstorable("\f".join(pages)))
+
+
+def _build_page(slide: Any) -> str:
+    return "\n".join(line for shape in slide.shapes for line in _list_lines(shape))
+
+
+def _list_lines(shape: Any) -> Iterator[str]:
+    if isinstance(shape, GroupShape):
+        for inner in shape.shapes:
+            yield from _list_lines(inner)
+    elif getattr(shape, "has_table", False):
+        for row in shape.table.rows:
+            yield "\t".join(" ".join(cell.text.split()) for cell in row.cells)
+    elif shape.has_text_frame:
+        for paragraph in shape.text_frame.paragraphs:
+            if paragraph.text.strip():
+                yield paragraph.text.replace("\v", "\n").rstrip()

@@ -1,0 +1,173 @@
+"""Presentations, OpenDocument texts and RTF: what is shown, in order, and damaged files."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from app.engines.documents import Limits, ParseFailed, UnsupportedMediaType, parse, render
+from app.engines.documents.media import ODT, PPTX, RTF, detect_media_type
+from tests.engines.documents import office_files, samples, workbooks
+
+COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")
+
+
+def failure(folder: Path, data: bytes, media_type: str, **limits: int) -> tuple[str, str]:
+    with pytest.raises(ParseFailed) as caught:
+        parse(samples.stored(folder, data), media_type, Limits(**limits))
+    return caught.value.code, caught.value.message
+
+
+def text_of(folder: Path, data: bytes, media_type: str) -> str:
+    return parse(samples.stored(folder, data), media_type).text
+
+
+def test_each_visible_slide_is_a_page(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, office_files.presentation())
+    document = parse(path, PPTX)
+    first, second, third = document.text.split("\f")
+    assert first == (
+        "Quarterly report\nRevenue rose\nby a fifth\nGröße\nin a group\nItem\tPrice\nBolts M8\t7"
+    )
+    assert (second, third) == ("", "Thank you")
+    assert [page.text.strip("\f") for page in document.pages] == [first, second, third]
+    assert render(path, PPTX, 3, width_px=300).startswith(b"\x89PNG")
+
+
+def test_a_presentation_without_text(tmp_path: Path) -> None:
+    assert failure(tmp_path, office_files.empty_presentation(), PPTX)[0] == "empty_document"
+
+
+def test_an_open_document(tmp_path: Path) -> None:
+    assert text_of(tmp_path, office_files.open_document(), ODT) == (
+        "Lease\nItem\tPrice\nBolts\t7\nThe rent\nSee section 2\n is due\na   b\tc\nd"
+    )
+
+
+def test_parts_of_an_open_document(tmp_path: Path) -> None:
+    data = office_files.open_document()
+    tracked = (
+        "<text:tracked-changes><text:changed-region><text:deletion><text:p>deleted</text:p>"
+        "</text:deletion></text:changed-region></text:tracked-changes>"
+        '<text:section><text:list><text:list-item><text:p>one<text:s text:c="4000000000"/>two'
+        "</text:p></text:list-item></text:list></text:section>"
+        "<table:table><table:table-header-rows><table:table-row><table:table-cell table:number-"
+        'columns-repeated="100000"><text:p>x</text:p></table:table-cell></table:table-row>'
+        "</table:table-header-rows></table:table>"
+    )
+    changed = workbooks.rewritten(
+        data, "content.xml", lambda xml: xml.replace("</office:text>", f"{tracked}</office:text>")
+    )
+    text = text_of(tmp_path, changed, ODT)
+    assert text.endswith("d\n" + "one" + " " * 100 + "two\nx")
+    assert "deleted" not in text
+    headed = workbooks.rewritten(
+        data,
+        "styles.xml",
+        lambda xml: xml.replace(
+            "</office:master-styles>",
+            '<style:master-page style:name="M"><style:header><text:p>Top</text:p></style:header>'
+            "<style:footer><text:p>Bottom</text:p></style:footer></style:master-page>"
+            "</office:master-styles>",
+        ),
+    )
+    text = text_of(tmp_path, headed, ODT)
+    assert text.startswith("Top\nLease\n")
+    assert text.endswith("\nBottom")
+
+
+def test_rich_text(tmp_path: Path) -> None:
+    assert text_of(tmp_path, office_files.RTF, RTF) == (
+        "Müller GmbH\nRent: 500 €\n😀\nItem\tPrice\na|b\t7\nThe end"
+    )
+
+
+def test_an_image_in_rich_text_takes_no_time(tmp_path: Path) -> None:
+    digits = b"89504e470d0a1a0a" * 8 + b"\r\n"
+    data = b"{\\rtf1 Before{\\pict\\pngblip\r\n" + digits * 60_000 + b"}after\\par}"
+    assert text_of(tmp_path, data, RTF) == "Beforeafter"
+
+
+def _encrypted() -> bytes:
+    manifest = "<manifest:manifest><manifest:encryption-data/>"
+    return workbooks.rewritten(
+        office_files.open_document(), "META-INF/manifest.xml", lambda _: manifest
+    )
+
+
+def _entity() -> bytes:
+    secret = '<!DOCTYPE x [<!ENTITY secret SYSTEM "file:///etc/passwd">]>'
+    return workbooks.rewritten(
+        office_files.open_document(),
+        "content.xml",
+        lambda xml: (
+            secret + xml[xml.index("<office:document-content") :].replace("Lease", "&secret;")
+        ),
+    )
+
+
+def test_an_entity_is_not_read(tmp_path: Path) -> None:
+    text = text_of(tmp_path, _entity(), ODT)
+    assert "root" not in text
+    assert "The rent" in text
+
+
+@pytest.mark.parametrize("media_type", [PPTX, ODT, RTF])
+def test_damaged_files(tmp_path: Path, media_type: str) -> None:
+    assert failure(tmp_path, b"PK\x03\x04", media_type)[0] == "unreadable"
+    assert failure(tmp_path, b"", media_type)[0] == "empty_document"
+    whole = {PPTX: office_files.presentation(), ODT: office_files.open_document()}.get(media_type)
+    if whole is not None:
+        assert failure(tmp_path, whole[: len(whole) // 2], media_type)[0] == "unreadable"
+        assert failure(tmp_path, whole, media_type, max_unpacked_bytes=1000)[0] == (
+            "too_large_unpacked"
+        )
+
+
+def test_a_file_of_another_kind(tmp_path: Path) -> None:
+    word = samples.word(lambda document: document.add_paragraph("Hello"))
+    assert failure(tmp_path, word, PPTX)[0] == "unreadable"
+    assert failure(tmp_path, word, ODT)[0] == "unreadable"
+
+
+def test_files_with_a_password(tmp_path: Path) -> None:
+    locked = COMPOUND + bytes(600) + "EncryptedPackage".encode("utf-16-le") + bytes(600)
+    assert failure(tmp_path, locked, PPTX)[0] == "password_protected"
+    assert failure(tmp_path, COMPOUND + bytes(600), PPTX)[1].startswith("The file has an older")
+    assert failure(tmp_path, _encrypted(), ODT)[0] == "password_protected"
+
+
+@pytest.mark.parametrize("depth", [200, 100_000])
+def test_deep_nesting(tmp_path: Path, depth: int) -> None:
+    nested = "<text:section>" * depth + "<text:p>deep</text:p>" + "</text:section>" * depth
+    data = workbooks.rewritten(
+        office_files.open_document(),
+        "content.xml",
+        lambda xml: xml.replace("</office:text>", f"{nested}</office:text>"),
+    )
+    path = samples.stored(tmp_path, data)
+    if depth == 200:
+        assert parse(path, ODT).text.endswith("deep")
+    else:
+        assert failure(tmp_path, data, ODT)[0] == "unreadable"
+    groups = b"{\\rtf1 " + b"{" * depth + b"deep" + b"}" * depth + b"}"
+    assert text_of(tmp_path, groups, RTF) == "deep"
+
+
+def test_media_types() -> None:
+    deck, text = office_files.presentation(), office_files.open_document()
+    assert detect_media_type(deck, "upload", None) == PPTX
+    assert detect_media_type(text, "upload", None) == ODT
+    assert detect_media_type(office_files.RTF, "upload", None) == RTF
+    assert detect_media_type(office_files.RTF, "letter.rtf", "text/rtf") == RTF
+    assert detect_media_type(COMPOUND + bytes(600), "deck.pptx", None) == PPTX
+    for data, name in ((deck, "a.docx"), (text, "a.docx"), (office_files.RTF, "a.txt")):
+        with pytest.raises(UnsupportedMediaType):
+            detect_media_type(data, name, None)
+    sheet = io.BytesIO()
+    with zipfile.ZipFile(sheet, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+    with pytest.raises(UnsupportedMediaType) as caught:
+        detect_media_type(sheet.getvalue(), "a.odt", None)
+    assert caught.value.detected == "application/vnd.oasis.opendocument.spreadsheet"
