@@ -7,7 +7,10 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.kit import db, tenancy
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.assignment.queries import assignees
+from app.workflow.assignment.queries.assignees import Assigned
+from app.workflow.review_queue.queries import items
+from app.workflow.tag_sets.queries import deciding, statuses
 
 DOCUMENTS = 4_000
 _BATCH = 300
@@ -29,9 +32,15 @@ SELECT organization_id, id, id, id, id, 'import', '[]', 'submitted', now(), 0, 0
     '[]', created_at, updated_at, 1
 FROM artifacts WHERE name = 'document ' || {first} OR organization_id = md5('org50')::uuid
 """
+_USER = """
+INSERT INTO users (id, email, name, locale, time_zone, token_version, created_at, updated_at,
+    revision)
+VALUES (md5('org50')::uuid, 'new@org.example', 'New', 'en', 'UTC', 1, now(), now(), 1)
+"""
 _KNOWN = {"organization": "(1 + n % 40)", "first": 1, "last": 10 * DOCUMENTS}
 _NEW = {"organization": "50", "first": 10 * DOCUMENTS + 1, "last": 11 * DOCUMENTS}
 FILL = (
+    _USER,
     _DOCUMENTS.format(**_KNOWN),
     _TAG_SETS.format(**_KNOWN),
     "ANALYZE artifacts, tag_sets",
@@ -39,15 +48,25 @@ FILL = (
     _TAG_SETS.format(**_NEW),
 )
 """The statements that fill the tables, as the superuser. Autovacuum waits for more changes."""
-SEEN = ("count(*) FILTER (WHERE tag_sets.status = 'draft')",)
+SEEN = (
+    "count(*) FILTER (WHERE tag_sets.status = 'draft')",
+    "assignees = coalesce(wanted.assignees",
+    "AS assignee (id, user_id)",
+    "AS assigned (id, user_id, keeps)",
+)
+"""A part of each statement that writes a batch."""
 _IDS = text("SELECT id FROM artifacts ORDER BY id LIMIT :batch")
 
 
 def act(app: Flask) -> None:
-    """Update the statuses of a batch of the new organization's documents."""
+    """Write a batch of the new organization's documents and tag sets in every way."""
     with app.app_context(), tenancy.across_organizations(reason="finds the organization"):
         organization_id = db.session().scalars(text("SELECT CAST(md5('org50') AS uuid)")).one()
         db.session().rollback()
     with app.app_context(), tenancy.organization(organization_id), db.transaction():
         ids = list(db.session().scalars(_IDS, {"batch": _BATCH}))
-        tag_sets.update_statuses(ids)
+        statuses.update_statuses(ids)
+        # A user has the id of the organization, and each tag set that of its document.
+        deciding.claim_artifacts(dict.fromkeys(ids, organization_id), minutes=5)
+        assignees.assign_many([Assigned(one, []) for one in ids], clears_due=False)
+        items.assign(dict.fromkeys(ids), team_id=None, due_at=None, keep_claims=set())

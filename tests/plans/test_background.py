@@ -56,16 +56,17 @@ def test_nothing_is_read_as_a_whole(explained: list[dict[str, Any]]) -> None:
 def test_little_is_read(explained: list[dict[str, Any]]) -> None:
     greedy = {one["statement"]: one["blocks"] for one in explained if one["blocks"] > BLOCKS}
     assert greedy.pop("SELECT fold_counts(%(most)s)", 0) < FOLDING_BLOCKS
-    (update,) = [one for one in greedy if newcomer.SEEN[0] in one]
-    assert greedy.pop(update) < UPDATING_BLOCKS
+    for update in [one for one in greedy if any(part in one for part in newcomer.SEEN)]:
+        assert greedy.pop(update) < UPDATING_BLOCKS, update
     assert greedy == {}
 
 
 def test_a_batch_reads_a_new_organization_at_most_a_few_times(
     explained: list[dict[str, Any]],
 ) -> None:
-    (update,) = [one for one in explained if newcomer.SEEN[0] in one["statement"]]
-    assert update["rows"] < 5 * newcomer.DOCUMENTS, update["rows_by_index"]
+    for part in newcomer.SEEN:
+        (update,) = [one for one in explained if part in one["statement"]]
+        assert update["rows"] < 5 * newcomer.DOCUMENTS, (part, update["rows_by_index"])
 
 
 def test_it_was_all_seen(explained: list[dict[str, Any]]) -> None:

@@ -75,7 +75,7 @@ _UPDATE = """
 """
 # The subquery hides the value from the planner. An organization that is newer than the statistics
 # seems to have one row; the nested loops for that read all its documents for each of the batch.
-_SHARED = {"labelers": _LABELERS, "organization": "(SELECT CAST(:organization_id AS uuid))"}
+_SHARED = {"labelers": _LABELERS, "organization": "(SELECT CAST(:org AS uuid))"}
 _UPDATE_STATUSES = text(_UPDATE.format(**_SHARED, more=""))
 _UNARCHIVE = text(_UPDATE.format(**_SHARED, more="archived = false, revision = revision + 1,"))
 _RESERVED = text(
@@ -155,7 +155,7 @@ def _update(statement: TextClause, artifact_ids: Sequence[UUID]) -> dict[UUID, s
     if not artifact_ids:
         return {}
     values = {
-        "organization_id": tenancy.current_organization_id(),
+        "org": tenancy.current_organization_id(),
         "artifact_ids": [str(artifact_id) for artifact_id in artifact_ids],
     }
     return {row.id: row.status for row in db.session().execute(statement, values)}
