@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 	&& { echo $$p; break; }; done)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 CONSTRAINTS := $(wildcard constraints.txt)
-PYTEST_PROCESSES ?= 4
+PYTEST_PROCESSES ?= 3
 LABEL_STUDIO := 1.23.2
 # What needs no server, starts no process under test, and asks for no long series of examples.
 UNIT_TESTS := tests/engines tests/kit tests/test_architecture.py tests/tools/test_contributor_kit.py

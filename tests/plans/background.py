@@ -19,11 +19,12 @@ from sqlalchemy import text
 from app.factory import create_app
 from app.kit import db, events, jobs, tenancy
 from app.kit.ids import uuid7
-from app.kit.jobs import backlog, claims, failures, schedule, worker
+from app.kit.jobs import backlog as queues
+from app.kit.jobs import claims, failures, schedule, worker
 from app.kit.jobs.claims import Lease
 from app.kit.jobs.handlers import HANDLERS, SCHEDULE, Job
 from app.kit.jobs.queues import QUEUES
-from tests.plans import newcomer, webhooks
+from tests.plans import backlog, newcomer, webhooks
 from tests.plans.explaining import Explained, explaining
 
 ROWS = 1_000_000
@@ -100,12 +101,13 @@ def fill(values: dict[str, Any]) -> None:
             for _, definition in indexes:
                 cursor.execute(definition)
             cursor.execute(f"VACUUM ANALYZE {table}")
-        for statement in newcomer.FILL:
+        for statement in (*backlog.FILL, *newcomer.FILL):
             cursor.execute(statement)
 
 
 def act(app: Flask) -> None:
     """Do the work of the relay, the workers and the maintenance jobs."""
+    backlog.act()
     organizations = [UUID(int=0)]
     with tenancy.across_organizations(reason="finds the organizations"):
         ids = db.session().scalars(text("SELECT id FROM organizations ORDER BY id LIMIT 5"))
@@ -137,7 +139,7 @@ def _run_queries() -> None:
         claims.list_due_queues(list(QUEUES))
         for queue in QUEUES:
             claims.is_claimable(queue, quota=2)
-        backlog.read()
+        queues.read()
         for found in (
             claims.claim("default", after=claims.BEFORE_ALL, quota=2, batched=["test.batch"]),
         ):

@@ -13,7 +13,7 @@ import pytest
 from app.kit.db import upgrade
 from app.kit.ids import uuid7
 from devserver.postgres import EmbeddedPostgres
-from tests.plans import newcomer, webhooks
+from tests.plans import backlog, newcomer, webhooks
 
 # The tables are filled once.
 pytestmark = pytest.mark.xdist_group("plans")
@@ -67,6 +67,14 @@ def test_a_batch_reads_a_new_organization_at_most_a_few_times(
     for part in newcomer.SEEN:
         (update,) = [one for one in explained if part in one["statement"]]
         assert update["rows"] < 5 * newcomer.DOCUMENTS, (part, update["rows_by_index"])
+
+
+def test_a_claim_reads_no_more_rows_with_a_longer_backlog(
+    explained: list[dict[str, Any]],
+) -> None:
+    for part in backlog.SEEN:
+        (claim,) = [one for one in explained if part in one["statement"]]
+        assert claim["rows"] < backlog.JOBS / 10, (part, claim["rows_by_index"])
 
 
 def test_it_was_all_seen(explained: list[dict[str, Any]]) -> None:

@@ -6,22 +6,23 @@ from sqlalchemy import text
 
 from app.kit import container, db, metrics, tenancy
 from app.kit.jobs import handlers
+from app.kit.jobs.claims import IS_DUE
 from app.kit.jobs.queues import QUEUES, list_served
 
 COUNTED = 100_000
 """The maximum count of due jobs in a queue, so that reading the metrics stays fast."""
 
 _READ = text(
-    """
+    f"""
     SELECT name AS queue,
-        (SELECT count(*) FROM (SELECT FROM jobs WHERE queue = name AND due_at <= now()
+        (SELECT count(*) FROM (SELECT FROM jobs WHERE queue = name AND {IS_DUE}
                                LIMIT :counted) AS due) AS depth,
         coalesce(extract(epoch FROM now() - (
-            SELECT due_at FROM jobs WHERE queue = name AND due_at <= now()
+            SELECT due_at FROM jobs WHERE queue = name AND {IS_DUE}
               AND (leased_until IS NULL OR leased_until <= now())
             ORDER BY due_at LIMIT 1)), 0) AS age
     FROM unnest(CAST(:queues AS text[])) AS name
-    """
+    """  # noqa: S608 - consists of constants
 )
 
 

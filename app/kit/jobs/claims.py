@@ -29,23 +29,23 @@ CASE
 END)"""
 """The organization whose turn a job takes; jobs without one share the zero UUID.
 
-It is an expression of the index `ix_jobs_turns`. PostgreSQL would not use an index on
+It is an expression of the index `ix_jobs_by_turn`. PostgreSQL would not use an index on
 `coalesce`, which is not leakproof, under row-level security.
 """
-TURN_QUEUE = """(
-CASE queue
-    WHEN ''::text THEN ''::character varying
-    ELSE queue
-END)"""
-"""The queue, as an expression of `ix_jobs_turns`.
+IN_TURNS = "due_at < 'infinity'"
+"""The condition of `ix_jobs_by_turn`, which statements repeat in order to use this index.
 
-Another index on `queue` cannot serve it. With outdated statistics, PostgreSQL would read all jobs
-of a queue from such an index, and sort them.
+Each of the two indexes of unfinished jobs has a condition of its own, so that neither serves the
+statements of the other. If no job was unfinished when the statistics were collected, PostgreSQL
+expects that reading all of either index costs nothing.
 """
+IS_DUE = "due_at > '-infinity' AND due_at <= now()"
+"""Whether a job is due, for statements that use `ix_jobs_by_due`; see `IN_TURNS`."""
 
-_FREE = "due_at <= now() AND (leased_until IS NULL OR leased_until <= now())"
+_IS_FREE = "(leased_until IS NULL OR leased_until <= now())"
+_FREE = f"{IN_TURNS} AND due_at <= now() AND {_IS_FREE}"
 _FRESH = "(leased_until IS NULL AND attempts = 0 AND interruptions = 0 AND faults < :faults)"
-_OF_QUEUE = f"{TURN_QUEUE} = :queue AND due_at IS NOT NULL"
+_OF_QUEUE = f"queue = :queue AND {IN_TURNS}"
 # `turns` is one round of all turns, starting at :first, read from the index turn by turn. `lap` is
 # 1 for turns before :first. `busy` are the turns that have used up their quota.
 _TURNS = f"""
@@ -79,13 +79,13 @@ _CLAIM = text(
     {_TURNS}, chosen AS (
         SELECT turns.turn, head.* FROM turns CROSS JOIN LATERAL (
             SELECT function, {_FRESH} AS fresh FROM jobs
-            WHERE {TURN_QUEUE} = :queue AND {TURN} = turns.turn AND {_FREE}
+            WHERE queue = :queue AND {TURN} = turns.turn AND {_FREE}
             ORDER BY due_at LIMIT 1) AS head
         WHERE turns.turn NOT IN (SELECT turn FROM busy) LIMIT 1
     ), taken AS (
         SELECT head.* FROM chosen CROSS JOIN LATERAL (
             SELECT id, leased_until FROM jobs
-            WHERE {TURN_QUEUE} = :queue AND {TURN} = chosen.turn AND {_FREE}
+            WHERE queue = :queue AND {TURN} = chosen.turn AND {_FREE}
               AND function = chosen.function AND {_FRESH} = chosen.fresh
             ORDER BY due_at
             LIMIT CASE WHEN chosen.fresh AND chosen.function = ANY(CAST(:batched AS text[]))
@@ -109,7 +109,7 @@ _IS_CLAIMABLE = text(
     {_TURNS}
     SELECT EXISTS (
         SELECT FROM turns CROSS JOIN LATERAL (
-            SELECT FROM jobs WHERE {TURN_QUEUE} = :queue AND {TURN} = turns.turn AND {_FREE}
+            SELECT FROM jobs WHERE queue = :queue AND {TURN} = turns.turn AND {_FREE}
             ORDER BY due_at LIMIT 1) AS head
         WHERE turns.turn NOT IN (SELECT turn FROM busy))
     """  # noqa: S608 - consists of constants
@@ -117,7 +117,7 @@ _IS_CLAIMABLE = text(
 _DUE_QUEUES = text(
     f"""
     SELECT name FROM unnest(CAST(:queues AS text[])) AS name
-    WHERE EXISTS (SELECT FROM jobs WHERE queue = name AND {_FREE})
+    WHERE EXISTS (SELECT FROM jobs WHERE queue = name AND {IS_DUE} AND {_IS_FREE})
     """  # noqa: S608 - consists of constants
 )
 _ASYNC_COMMIT = text("SET LOCAL synchronous_commit = off")

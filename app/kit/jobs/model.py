@@ -14,7 +14,7 @@ from app.kit import db, events
 from app.kit.encryption import encrypted
 from app.kit.ids import uuid7
 from app.kit.jobs import handlers
-from app.kit.jobs.claims import TURN, TURN_QUEUE
+from app.kit.jobs.claims import IN_TURNS, TURN
 
 
 class JobRow(db.Base):
@@ -28,15 +28,9 @@ class JobRow(db.Base):
 
     __tablename__ = "jobs"
     __table_args__ = (
-        Index("ix_jobs_due", "queue", "due_at", postgresql_where=text("due_at IS NOT NULL")),
-        # The turns of organizations, and the order within a turn (`claims`).
-        Index(
-            "ix_jobs_turns",
-            text(TURN_QUEUE),
-            text(TURN),
-            "due_at",
-            postgresql_where=text("due_at IS NOT NULL"),
-        ),
+        # `claims` says why the conditions of these two differ.
+        Index("ix_jobs_by_due", "queue", "due_at", postgresql_where=text("due_at > '-infinity'")),
+        Index("ix_jobs_by_turn", "queue", text(TURN), "due_at", postgresql_where=text(IN_TURNS)),
         Index(
             "ix_jobs_leased",
             "queue",

@@ -1,8 +1,10 @@
 """Turns: however much one organization has queued, the others get theirs."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from uuid import UUID
 
+import psycopg2
 import pytest
 from flask import Flask
 
@@ -11,6 +13,7 @@ from app.kit.jobs import claims, handlers, turns
 from app.kit.jobs.claims import ClaimedJob
 from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import Group, Queue, compute_quota, count_local_slots
+from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, make_org
 from tests.kit.jobs.workshop import declared, sql
 from tests.plans.explaining import explaining
@@ -69,7 +72,25 @@ def test_organizations_take_turns(app: Flask, org: Org, queue: str) -> None:
     assert served[3:] == served[:3]
 
 
-def test_a_claim_reads_no_more_rows_with_a_longer_backlog(app: Flask, org: Org, queue: str) -> None:
+def _analyze_without_work(org: Org, postgres: EmbeddedPostgres) -> None:
+    """Collect statistics in which there are a thousand jobs, none of them unfinished."""
+    sql(
+        org,
+        "INSERT INTO jobs (id, organization_id, queue, function, args, status, due_at)"
+        " SELECT gen_random_uuid(), :org, 'default', 'test', '{}', 'completed', NULL"
+        " FROM generate_series(1, 1000)",
+    )
+    ((database,),) = sql(org, "SELECT current_database()")
+    url = postgres.admin_url.removesuffix("/postgres") + f"/{database}"
+    with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
+        cursor.execute("DELETE FROM jobs WHERE due_at IS NOT NULL")
+        cursor.execute("ANALYZE jobs")
+
+
+def test_a_claim_reads_no_more_rows_with_a_longer_backlog(
+    app: Flask, org: Org, queue: str, postgres: EmbeddedPostgres
+) -> None:
+    _analyze_without_work(org, postgres)
     other = make_org(app)
     sql(
         org,
