@@ -120,6 +120,8 @@ def environ(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, data_dir: Path) 
         "WEBHOOK_ALLOW_HTTP": "on",
         "MAX_UPLOAD_BYTES": str(8 * 1024 * 1024),
         "LOG_LEVEL": "WARNING",
+        # A page takes seconds; only the tests of text recognition need it.
+        "OCR": "off",
         "RATE_LIMITS": "off",
         "REGISTRATION": "open",
         "CORS_ORIGINS": "https://app.example",

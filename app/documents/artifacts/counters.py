@@ -19,6 +19,13 @@ ARTIFACTS = Source(
     ),
 )
 
+SCANNED = Source(
+    "scanned",
+    ("schema_id", "status", "archived", "ocr"),
+    (Cube("scanned", ("schema_id", "status", "archived", "ocr")),),
+)
+"""Documents with a page that needs text recognition: those whose `ocr` is not `none`."""
+
 DUE = Source(
     "due",
     ("schema_id", "due_day", "created"),

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events, service
+from app.documents.artifacts.statuses import OcrStatus
 from app.identity.organizations import service as organizations
 from app.kit import container, db, jobs
 from app.kit.jobs import Job
@@ -43,6 +44,30 @@ def parse_artifact(job: Job) -> None:
         if db.utc_now() - job.created_at < _MISSING_RETRY_PERIOD:
             raise StorageUnavailable(f"the file is missing: {missing}") from missing
         service.mark_failed(artifact_id, "content_missing", "The file is missing from the storage.")
+
+
+def _finish_without_rest(job: Job, _error: str) -> None:
+    service.finish_recognition(UUID(job.args["artifact_id"]), OcrStatus.FAILED)
+
+
+@jobs.handler(
+    service.RECOGNIZE_JOB,
+    queue="ocr",
+    max_attempts=3,
+    resumable=True,
+    on_failure=_finish_without_rest,
+    retryable=False,
+)
+def recognize_artifact(job: Job) -> None:
+    """Recognize the text of a document's pages that are images."""
+    container.current().reserve.check()
+    artifact_id = UUID(job.args["artifact_id"])
+    try:
+        service.recognize(artifact_id, job.checkpoint)
+    except NotStored as missing:
+        if db.utc_now() - job.created_at < _MISSING_RETRY_PERIOD:
+            raise StorageUnavailable(f"the file is missing: {missing}") from missing
+        service.finish_recognition(artifact_id, OcrStatus.FAILED)
 
 
 @jobs.handler(

@@ -15,6 +15,20 @@ class ArtifactStatus(StrEnum):
     FAILED = "failed"
 
 
+class OcrStatus(StrEnum):
+    """Whether the text of pages that are images was recognized.
+
+    `none`: no page needs it. `pending`: the document is processing until it is done. `off`: the
+    operator has turned text recognition off. `failed`: at least one page could not be recognized.
+    """
+
+    NONE = "none"
+    PENDING = "pending"
+    DONE = "done"
+    OFF = "off"
+    FAILED = "failed"
+
+
 _PROCESSING, _READY, _IN_PROGRESS, _IN_REVIEW, _DONE, _FAILED = ArtifactStatus
 
 TRANSITIONS: Mapping[ArtifactStatus, frozenset[ArtifactStatus]] = {

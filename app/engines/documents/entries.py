@@ -39,7 +39,7 @@ def _preload() -> None:
 _preload()
 
 
-def _send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None]) -> Entry:
+def send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None]) -> Entry:
     """Turn `run` into an entry function, which sends any failure as a frame."""
 
     @functools.wraps(run)
@@ -64,7 +64,7 @@ def _send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None]
     return run_entry
 
 
-@_send_failures
+@send_failures
 def parse_document(
     document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send
 ) -> None:
@@ -87,7 +87,7 @@ def parse_document(
     send(frames.LANGUAGE, (language.detect_language(sample) or "").encode())
 
 
-@_send_failures
+@send_failures
 def render_page(document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send) -> None:
     """Send one page as an image file in the format `arguments["format"]`.
 

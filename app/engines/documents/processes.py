@@ -58,17 +58,24 @@ def stop_server() -> None:
 
 @contextmanager
 def call_entry(
-    entry: str, path: Path, arguments: Mapping[str, object], limits: Limits
+    entry: str,
+    path: Path,
+    arguments: Mapping[str, object],
+    limits: Limits,
+    *,
+    server: ForkServer | None = None,
 ) -> Iterator[Iterator[tuple[bytes, bytes]]]:
-    """Call a function of `entries` on a file; yield an iterator of the frames that it sends.
+    """Call an entry function on a file; yield an iterator of the frames that it sends.
+
+    `entry` is a function of `entries`, or `module:function` of what another `server` has loaded.
 
     Each frame is its type and its payload. Raises `ParseFailed`, and `SandboxUnavailable` if no
     process could be started.
     """
     with (
         _open_document(path) as file,
-        SERVER.run(
-            f"{_ENTRIES}:{entry}",
+        (server or SERVER).run(
+            entry if ":" in entry else f"{_ENTRIES}:{entry}",
             document=file,
             arguments={**arguments, "limits": asdict(limits)},
             limits=_build_process_limits(limits),

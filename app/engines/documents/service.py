@@ -50,7 +50,7 @@ def parse_stream(
     Raises `ParseFailed`, possibly after pages have been passed, and `UnsupportedMediaType` for a
     media type that is not in `MEDIA_TYPES`.
     """
-    _check_media_type(media_type)
+    check_media_type(media_type)
     page_texts: list[str] = []
     flowing_text: str | None = None
     start = 0
@@ -61,7 +61,7 @@ def parse_stream(
                 and flowing_text is None
                 and len(page_texts) < limits.max_pages
             ):
-                page = _decode_page(payload, len(page_texts) + 1, start, limits)
+                page = decode_page(payload, len(page_texts) + 1, start, limits)
                 page_texts.append(page.text)
                 start = page.end + 1
                 if start > limits.max_text_chars + len(page_texts):
@@ -99,7 +99,7 @@ def render(
     would be larger than `limits.max_pixels`), `UnsupportedMediaType`, and ValueError if both sizes
     are given or a size is not positive.
     """
-    _check_media_type(media_type)
+    check_media_type(media_type)
     if width_px is not None and scale is not None:
         raise ValueError("give width_px or scale, not both")
     if not (width_px is None or width_px > 0) or not (scale is None or 0 < scale < float("inf")):
@@ -122,7 +122,8 @@ def render(
     raise build_invalid_result_error()
 
 
-def _check_media_type(media_type: str) -> None:
+def check_media_type(media_type: str) -> None:
+    """Raise `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`."""
     if media_type not in MEDIA_TYPES:
         raise UnsupportedMediaType(media_type, None)
 
@@ -153,7 +154,7 @@ def _decode_page_count(payload: bytes) -> int:
         raise build_invalid_result_error() from error
 
 
-def _decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
+def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
     """Validate a page from the process, which an untrusted file may control, and return it."""
     try:
         received = orjson.loads(payload)
@@ -162,6 +163,7 @@ def _decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Pag
         boxes = array("d", received["boxes"])
         size = float(received["width"]), float(received["height"])
         rotation, has_text_layer = int(received["rotation"]), bool(received["has_text_layer"])
+        is_blank = bool(received["is_blank"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise build_invalid_result_error() from error
     if len(starts) > limits.max_words_per_page or not _are_words_valid(
@@ -185,6 +187,7 @@ def _decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Pag
         text=text,
         has_text_layer=has_text_layer,
         build_words=build_words,
+        is_blank=is_blank,
     )
 
 

@@ -61,6 +61,8 @@ _ALL = (
     Queue("erasing", _SLOW, late_after=6 * _HOUR),
     Queue("maintenance", _SLOW, late_after=6 * _HOUR),
     Queue("documents", _DOCUMENTS, late_after=10 * _MINUTE),
+    # The page is drawn and recognized in a process of its own, for which the job's thread waits.
+    Queue("ocr", _SLOW, late_after=6 * _HOUR),
     Queue("exports", _EXPORTS, slots=2, late_after=15 * _MINUTE),
     # One process is enough: imports of several organizations take turns every few seconds.
     Queue("imports", _IMPORTS, late_after=15 * _MINUTE),

@@ -52,6 +52,7 @@ def test_text_is_ready_at_once(org: Org, stored: Stored) -> None:
         "language": "en",
         "text_length": len(TEXT),
         "has_text_layer": True,
+        "ocr": "none",
         "status": "ready",
         "failure": None,
         "connector_id": None,

@@ -182,7 +182,8 @@ def test_text_has_lengths_and_spans_in_code_points(org: Org) -> None:
 def test_words_of_flowing_text_are_laid_out_as_the_engine_does(org: Org) -> None:
     text = "\n".join(f"Line {number} says something." for number in range(200))
     path = f"/artifacts/{create_text(org.api('labeler'), text)['id']}/pages"
-    expected = orjson.loads(orjson.dumps([page.words for page in documents.parse_text(text).pages]))
+    laid_out = orjson.loads(orjson.dumps([page.words for page in documents.parse_text(text).pages]))
+    expected = [[{**word, "origin": "text"} for word in words] for words in laid_out]
     api = org.api("viewer")
     answer = api.get(path)
     assert answer.json["meta"]["total"] == len(expected) == 4

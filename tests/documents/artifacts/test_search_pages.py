@@ -97,7 +97,7 @@ def test_where_the_newest_hold_no_page_every_hit_is_visited(
     assert calls[0] == 0
 
 
-def test_the_time_at_which_a_first_page_ends_is_read_again_only_after_a_change(
+def test_a_first_page_is_searched_again_only_after_a_change(
     org: Org, written: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_pages, "MIN_HITS_TO_SEARCH_NEWEST", 1)
@@ -109,8 +109,30 @@ def test_the_time_at_which_a_first_page_ends_is_read_again_only_after_a_change(
             names = [document["name"] for document in org.api("viewer").get(path).json["data"]]
         return names, sum("OFFSET" in statement for statement in statements)
 
+    searches = _record(monkeypatch, "_find_hits_until")
     assert list_first_page() == (["19", "17"], 1)
     assert list_first_page() == (["19", "17"], 0)
+    assert searches == [3]
     create_text(org.api("labeler"), "rope 20", "20")
     assert list_first_page() == (["20", "19"], 1)
+    assert searches == [3, 3]
+    assert len(written) == 10
+
+
+def test_a_cached_first_page_is_only_that_of_the_same_search(
+    org: Org, other_org: Org, written: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_pages, "MIN_HITS_TO_SEARCH_NEWEST", 1)
+    monkeypatch.setattr(search_pages, "_DEVIATIONS", 0)
+    searches = [
+        f"/artifacts?q=rope&page_size={size}&archived={archived}&sort={sort}"
+        for size, archived, sort in (
+            (2, "any", "-created_at"), (2, "false", "-created_at"), (3, "any", "-created_at"),
+            (2, "any", "created_at"),
+        )
+    ]  # fmt: skip
+    first = [_pages(org, search)[0] for search in searches]
+    assert first == [["19", "17"], ["19", "17"], ["19", "17", "15"], ["01", "03"]]
+    assert [_pages(org, search)[0] for search in searches] == first
+    assert _pages(other_org, searches[0]) == [[]]
     assert len(written) == 10

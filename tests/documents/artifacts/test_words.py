@@ -26,7 +26,8 @@ def test_a_page_laid_out_alone_is_as_among_the_others(org: Org, seed: int) -> No
     pages = documents.parse_text(text).pages
     answer = org.api("viewer").get(f"/artifacts/{document['id']}/pages?page_size=1000").json
     assert [page["start"] for page in answer["data"]] == [page.start for page in pages]
-    expected = orjson.loads(orjson.dumps([page.words for page in pages]))
+    laid_out = orjson.loads(orjson.dumps([page.words for page in pages]))
+    expected = [[{**word, "origin": "text"} for word in page] for page in laid_out]
     assert [page["words"] for page in answer["data"]] == expected
 
 

@@ -122,4 +122,5 @@ def test_the_slow_group_is_what_these_tests_think() -> None:
         "bulk",
         "erasing",
         "maintenance",
+        "ocr",
     }

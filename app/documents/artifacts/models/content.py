@@ -74,7 +74,9 @@ class ArtifactPage(TenantModel, db.Base):
     """A page: its size in points, its span of the text, and its words with their boxes.
 
     `words` is null in documents with flowing text: their words are laid out from the text on
-    request, because storing them would take fifteen times the space of the text.
+    request, because storing them would take fifteen times the space of the text. `ocr` is null, or
+    `pending`, `done` or `failed` for a page without a text layer. While any page of a document is
+    pending, `text` has the text of each page; its words and `start` count from the same origin.
     """
 
     __tablename__ = "artifact_pages"
@@ -88,3 +90,5 @@ class ArtifactPage(TenantModel, db.Base):
     start: Mapped[int]
     end: Mapped[int]
     words: Mapped[list[Any] | None]
+    ocr: Mapped[str | None]
+    text: Mapped[str | None]

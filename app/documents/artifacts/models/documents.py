@@ -10,6 +10,7 @@ from sqlalchemy import (
     ForeignKey,
     ForeignKeyConstraint,
     Index,
+    Label,
     UniqueConstraint,
     Uuid,
     case,
@@ -21,7 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.documents.artifacts.statuses import ArtifactStatus
+from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
 from app.kit import db
 from app.kit.tenancy import TenantModel
 
@@ -125,6 +126,15 @@ class Artifact(TenantModel, db.Revised, db.Base):
                 *("priority", "nearly_due", "due_at", "created_at"),
             ],
         ),
+        Index(
+            "ix_artifacts_ocr",
+            "organization_id",
+            "archived",
+            "ocr",
+            "created_at",
+            "id",
+            postgresql_where=text("ocr <> 'none'"),
+        ),
         # The documents that the periodic job marks as nearly due.
         Index(
             "ix_artifacts_coming_due",
@@ -151,6 +161,8 @@ class Artifact(TenantModel, db.Revised, db.Base):
     page_count: Mapped[int | None]
     language: Mapped[str | None]
     text_length: Mapped[int] = mapped_column(default=0)
+    has_text_layer: Mapped[bool | None]
+    ocr: Mapped[str] = mapped_column(default=OcrStatus.NONE, server_default=OcrStatus.NONE)
     status: Mapped[str] = mapped_column(default=ArtifactStatus.PROCESSING)
     routing_since: Mapped[datetime | None]
     failure: Mapped[dict[str, Any] | None]
@@ -183,9 +195,11 @@ _CLAIM = case(
         ),
     )
 )
-# Page texts are joined by form feeds. A text longer than the form feeds has at least one word.
-HAS_TEXT_LAYER = case(
-    (Artifact.page_count.is_not(None), Artifact.text_length > Artifact.page_count - 1)
+# Null for documents with flowing text, and for those read before the column existed. Page texts are
+# joined by form feeds: a text longer than the form feeds has at least one word.
+HAS_TEXT_LAYER: Label[Any] = func.coalesce(
+    Artifact.has_text_layer,
+    case((Artifact.page_count.is_not(None), Artifact.text_length > Artifact.page_count - 1)),
 ).label("has_text_layer")
 
 
@@ -221,6 +235,7 @@ class ArtifactRow(NamedTuple):
     updated_at: datetime
     revision: int
     has_text_layer: bool | None
+    ocr: str
     claim: dict[str, str] | None
 
 

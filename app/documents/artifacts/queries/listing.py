@@ -18,10 +18,11 @@ from sqlalchemy import (
     select,
 )
 
-from app.documents.artifacts.counters import ARTIFACTS, ASSIGNED
+from app.documents.artifacts.counters import ARTIFACTS, ASSIGNED, SCANNED
 from app.documents.artifacts.models import SCHEMA_OR_NONE, Artifact, ArtifactAssignee
 from app.documents.artifacts.queries import search_pages
 from app.documents.artifacts.queries.reading import LISTED, SORTS, apply_filters
+from app.documents.artifacts.statuses import OcrStatus
 from app.kit import counters, tenancy
 from app.kit.counters import Between
 from app.kit.pagination import Keys, Page, PageRequest, paginate, within
@@ -33,6 +34,7 @@ _FACETS = ("status", "schema_id", "media_type", "language", "gold", "assigned", 
 _PERIODS = ("created_after", "created_before", "due_after", "due_before")
 _COUNTED = frozenset({*_FACETS, *_PERIODS, "assignee"})
 _STATE = ("status", "schema_id", "archived")
+_SCANNED = (*_STATE, "ocr")
 _NO_SCHEMA = str(UUID(int=0))
 _USUAL_SORT, _USUAL = "-created_at", {"archived": "false"}
 _NEWEST = PreparedList(
@@ -63,6 +65,8 @@ def _build_total(filters: dict[str, Any]) -> ColumnElement[int]:
     """Return an expression that counts the documents that match `filters`."""
     periods = _list_periods(filters)
     where = _build_where(filters, *_FACETS)
+    if "ocr" in filters and set(filters) <= set(_SCANNED):
+        return _build_scanned_total(filters)
     if not _COUNTED.issuperset(filters) or len(periods) > 1:
         return counters.count(_select_ids(filters))
     between = periods[0] if periods else None
@@ -71,6 +75,14 @@ def _build_total(filters: dict[str, Any]) -> ColumnElement[int]:
     if between is None and set(where) <= set(_STATE):
         return counters.build_total(ASSIGNED, {**where, "assignee_id": filters["assignee"]})
     return counters.count(_select_ids(filters))
+
+
+def _build_scanned_total(filters: dict[str, Any]) -> ColumnElement[int]:
+    where = _build_where(filters, *_STATE)
+    if filters["ocr"] == OcrStatus.NONE:
+        total = counters.build_total(ARTIFACTS, where)
+        return total - counters.build_total(SCANNED, where)
+    return counters.build_total(SCANNED, {**where, "ocr": filters["ocr"]})
 
 
 def _list_periods(filters: dict[str, Any]) -> list[Between]:

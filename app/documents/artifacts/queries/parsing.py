@@ -13,25 +13,28 @@ from app.documents.artifacts.emitted_events import (
     build_ingested,
 )
 from app.documents.artifacts.models import Artifact, ArtifactPage, ArtifactText
-from app.documents.artifacts.statuses import ArtifactStatus
+from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
 from app.kit import db, tenancy
 
 _INSERT_PAGES = text(
     """
     INSERT INTO artifact_pages
-        (organization_id, artifact_id, number, width, height, rotation, start, "end", words)
+        (organization_id, artifact_id, number, width, height, rotation, start, "end", words, ocr)
     SELECT :organization_id, :artifact_id, number, width, height, rotation, start, "end",
-           CAST(words AS jsonb)
+           CAST(words AS jsonb), ocr
     FROM unnest(CAST(:number AS int[]), CAST(:width AS float8[]), CAST(:height AS float8[]),
                 CAST(:rotation AS int[]), CAST(:start AS int[]), CAST(:end AS int[]),
-                CAST(:words AS text[]))
-        AS page (number, width, height, rotation, start, "end", words)
+                CAST(:words AS text[]), CAST(:ocr AS text[]))
+        AS page (number, width, height, rotation, start, "end", words, ocr)
     """
 )
 
 
 class PageRow(NamedTuple):
-    """A page as stored; `words` is JSON text, or None if the words are laid out from the text."""
+    """A page as stored; `words` is JSON text, or None if the words are laid out from the text.
+
+    `ocr` is None if the page needs no text recognition.
+    """
 
     number: int
     width: float
@@ -40,10 +43,21 @@ class PageRow(NamedTuple):
     start: int
     end: int
     words: str | None
+    ocr: OcrStatus | None
+
+
+class DocumentContent(NamedTuple):
+    """What was read of a document; `has_text_layer` is None for flowing text."""
+
+    text: str
+    page_count: int
+    language: str | None
+    has_text_layer: bool | None
+    ocr: OcrStatus
 
 
 def find_processing(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
-    """Return the document if it is to be parsed, None if it waits for the routing rules."""
+    """Return the document if it is being read, None if it waits for the routing rules."""
     statement = select(Artifact).where(
         Artifact.id == artifact_id,
         Artifact.status == ArtifactStatus.PROCESSING,
@@ -67,26 +81,30 @@ def insert_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
     db.session().execute(_INSERT_PAGES, {**key, **columns})
 
 
-def store_text(
-    artifact: Artifact, *, routing: bool, text: str, page_count: int, language: str | None
+def store_content(
+    artifact: Artifact, content: DocumentContent, *, routing: bool
 ) -> IngestedPayload:
     """Store the text, and make the document ready unless it waits for routing.
 
     Return the payload of `artifact.ingested`.
     """
     # Update the document first: inserting the text indexes its words in the document's language.
-    _update(
+    update_artifact(
         artifact.id,
         status=ArtifactStatus.PROCESSING if routing else ArtifactStatus.READY,
         routing_since=func.now() if routing else None,
         **({} if routing else {"ingested_at": func.coalesce(Artifact.ingested_at, func.now())}),
-        page_count=page_count,
-        language=language,
-        text_length=len(text),
+        page_count=content.page_count,
+        language=content.language,
+        text_length=len(content.text),
+        has_text_layer=content.has_text_layer,
+        ocr=content.ocr,
         failure=None,
     )
     statement = insert(ArtifactText).values(
-        organization_id=tenancy.current_organization_id(), artifact_id=artifact.id, text=text
+        organization_id=tenancy.current_organization_id(),
+        artifact_id=artifact.id,
+        text=content.text,
     )
     db.session().execute(
         statement.on_conflict_do_update(
@@ -95,14 +113,22 @@ def store_text(
         )
     )
     columns = {name: getattr(artifact, name) for name in INGESTED_COLUMNS}
-    return build_ingested(artifact.id, {**columns, "page_count": page_count})
+    return build_ingested(artifact.id, {**columns, "page_count": content.page_count})
 
 
 def set_failed(artifact_id: UUID, code: str, message: str) -> None:
     """Mark a document as failed with the reason; delete text that was parsed before."""
     failure = {"code": code, "message": message}
-    no_content = {"page_count": None, "language": None, "text_length": 0}
-    _update(artifact_id, status=ArtifactStatus.FAILED, failure=failure, **no_content)
+    update_artifact(
+        artifact_id,
+        status=ArtifactStatus.FAILED,
+        failure=failure,
+        page_count=None,
+        language=None,
+        text_length=0,
+        has_text_layer=None,
+        ocr=OcrStatus.NONE,
+    )
     db.session().execute(
         update(ArtifactText)
         .where(ArtifactText.artifact_id == artifact_id, ArtifactText.text != "")
@@ -111,7 +137,8 @@ def set_failed(artifact_id: UUID, code: str, message: str) -> None:
     )
 
 
-def _update(artifact_id: UUID, **values: object) -> None:
+def update_artifact(artifact_id: UUID, **values: object) -> None:
+    """Set columns of a document."""
     db.session().execute(
         update(Artifact)
         .where(Artifact.id == artifact_id)

@@ -57,6 +57,9 @@ Hits are assumed to be independent of time, so their number has a Poisson distri
 _MAX_NEWEST = 100_000
 """Searching more documents than this for hits costs more than visiting 20,000 hits."""
 _last_times: LRUCache[tuple[UUID, str, int, bool], datetime] = LRUCache(maxsize=1000)
+_PageKey = tuple[UUID, str, str, str, int, bool]
+_first_pages: LRUCache[_PageKey, list[UUID]] = LRUCache(maxsize=200)
+"""The ids of first pages, until the searched data changes. Finding them visits every hit."""
 _lock = Lock()
 _LIST_BY_IDS = Prepared.from_select(
     "list_found_artifacts",
@@ -99,10 +102,30 @@ def _find_quickly(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> lis
         return _find_among_newest(query, bounds, edge)
     wanted = edge.limit + _DEVIATIONS * isqrt(edge.limit)
     newest = searched * wanted // max(hits, 1)
-    if hits >= MIN_HITS_TO_SEARCH_NEWEST and newest <= _MAX_NEWEST:
+    if hits < MIN_HITS_TO_SEARCH_NEWEST or newest > _MAX_NEWEST:
+        return []
+    key = _build_page_key(query, bounds, edge, version)
+    with _lock:
+        keys = _first_pages.get(key, []) if edge.is_first else []
+    if not keys:
         last_time = _find_last_time(edge, newest, version)
-        return [] if last_time is None else _find_hits_until(last_time, query, bounds, edge)
-    return []
+        if last_time is not None:
+            keys = _find_hits_until(last_time, query, bounds, edge)
+        if keys and edge.is_first:
+            with _lock:
+                _first_pages[key] = keys
+    return keys
+
+
+def _build_page_key(
+    query: SearchQuery, bounds: dict[str, Any], edge: Edge, version: str
+) -> _PageKey:
+    """Return the cache key of a first page.
+
+    `version` was read before the page, so a page with later changes is never found again.
+    """
+    search = (query.tsquery or "", bounds.get("archived", "false"))
+    return tenancy.current_organization_id(), version, *search, edge.limit, edge.descending
 
 
 def _find_last_time(edge: Edge, newest: int, version: str) -> datetime | None:

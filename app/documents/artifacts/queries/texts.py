@@ -23,13 +23,13 @@ def read_text(artifact_id: UUID) -> str:
 
 
 def read_stored_words(artifact_id: UUID, numbers: Sequence[int], max_bytes: int) -> dict[int, str]:
-    """Return words as JSON by page number, at most `max_bytes` bytes in total.
+    """Return words as JSON by page number, at most about `max_bytes` bytes in total.
 
     The first of `numbers` is always included. `numbers` are in ascending or descending order.
     """
     number = ArtifactPage.number
     stored = (
-        select(number, cast(ArtifactPage.words, Text).label("words"))
+        select(number, cast(ArtifactPage.words, Text).label("words"), ArtifactPage.ocr)
         .where(ArtifactPage.artifact_id == artifact_id, number.in_(numbers))
         .cte("stored")
         .prefix_with("MATERIALIZED", dialect="postgresql")
@@ -37,11 +37,20 @@ def read_stored_words(artifact_id: UUID, numbers: Sequence[int], max_bytes: int)
     size_so_far = func.sum(func.octet_length(stored.c.words)).over(
         order_by=stored.c.number.desc() if numbers[0] > numbers[-1] else stored.c.number
     )
-    counted = select(stored.c.number, stored.c.words, size_so_far.label("size_so_far")).subquery()
-    statement = select(counted.c.number, counted.c.words).where(
+    counted = select(stored, size_so_far.label("size_so_far")).subquery()
+    statement = select(counted.c.number, counted.c.words, counted.c.ocr).where(
         or_(counted.c.size_so_far <= max_bytes, counted.c.number == numbers[0])
     )
-    return {row.number: row.words for row in db.session().execute(statement)}
+    rows = db.session().execute(statement)
+    return {row.number: _add_origin(row.words, "ocr" if row.ocr else "text") for row in rows}
+
+
+def _add_origin(words: str, origin: str) -> str:
+    """Add the member `origin` to each word of a page.
+
+    PostgreSQL writes the shortest name first, and no string of JSON contains a bare quote.
+    """
+    return words.replace('{"box": ', f'{{"origin": "{origin}", "box": ')
 
 
 def read_span(artifact_id: UUID, start: int, end: int) -> str | None:

@@ -30,12 +30,23 @@ _WORDS = {
     " that does not fit, `words` is null: request these pages again with a smaller page_size.",
     "items": {
         "type": "object",
-        "required": ["text", "box", "start", "end"],
+        "required": ["text", "box", "start", "end", "origin"],
         "properties": {
             "text": {"type": "string"},
             "box": _BOX,
             "start": {"type": "integer", "format": "int64"},
             "end": {"type": "integer", "format": "int64"},
+            "origin": {
+                "type": "string",
+                "enum": ["text", "ocr"],
+                "description": "`ocr` for words that were recognized in an image.",
+            },
+            "confidence": {
+                "type": "number",
+                "minimum": 0,
+                "maximum": 1,
+                "description": "Only with `origin` `ocr`.",
+            },
         },
     },
 }

@@ -14,7 +14,7 @@ from app.documents.artifacts.member_rules import (
     check_metadata,
 )
 from app.documents.artifacts.names import MAX_NAME, NAME_PATTERN, check_name
-from app.documents.artifacts.statuses import ArtifactStatus
+from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
 from app.kit import errors
 from app.kit.api import strict_json
 from app.kit.api.fields import (
@@ -41,6 +41,11 @@ from app.kit.permissions import Role
 TEXT_LAYER = {
     "description": "False when no page has text that can be selected, as in scans and photographs;"
     " null until the document is read."
+}
+_OCR = {
+    "description": "Whether the text of scanned pages was recognized. `none`: no page needs it;"
+    " `pending`: the artifact is processing until it is done; `off`: the operator has turned it"
+    " off; `failed`: at least one page could not be recognized."
 }
 IMAGE_FORMATS = ("png", "jpeg", "webp")
 _METADATA = {
@@ -168,6 +173,7 @@ class ArtifactFilters(Schema):
     schema_id = Uuid()
     media_type = Str(max_length=200)
     language = Str(max_length=35)
+    ocr = Str(validate=OneOf(tuple(OcrStatus)), description="The state of text recognition.")
     external_id = Str(max_length=255)
     gold = QueryBool(description="For reviewers only.")
     archived = Str(validate=OneOf(["true", "false", "any"]), load_default="false")
@@ -262,6 +268,7 @@ class Artifact(Response):
     language = Str(allow_none=True)
     text_length = Int(description="In code points.")
     has_text_layer = Bool(allow_none=True, metadata=TEXT_LAYER)
+    ocr = Str(validate=OneOf(tuple(OcrStatus)), metadata=_OCR)
     status = Str(validate=OneOf(tuple(ArtifactStatus)))
     failure = Nested(ArtifactFailure, allow_none=True)
     connector_id = Uuid(allow_none=True)

@@ -21,7 +21,7 @@ from app.documents.artifacts.service.creating_many import (
     prepare_text,
 )
 from app.documents.artifacts.service.images import get_page_image
-from app.documents.artifacts.service.parsing import mark_failed, parse
+from app.documents.artifacts.service.parsing import RECOGNIZE_JOB, mark_failed, parse
 from app.documents.artifacts.service.ports import Workflow, bind_workflow
 from app.documents.artifacts.service.reading import (
     download,
@@ -31,6 +31,7 @@ from app.documents.artifacts.service.reading import (
     list_pages,
     lock,
 )
+from app.documents.artifacts.service.recognizing import finish_recognition, recognize
 from app.documents.artifacts.service.reprocessing import (
     index_backlog,
     reopen_failed,
@@ -47,6 +48,7 @@ from app.documents.artifacts.service.updating import update
 
 __all__ = [
     "MAX_BATCH",
+    "RECOGNIZE_JOB",
     "NewText",
     "Outcome",
     "PreparedText",
@@ -65,6 +67,7 @@ __all__ = [
     "detach_schema",
     "download",
     "explain_missing",
+    "finish_recognition",
     "finish_routing",
     "get",
     "get_api_row",
@@ -78,6 +81,7 @@ __all__ = [
     "mark_failed",
     "parse",
     "prepare_text",
+    "recognize",
     "release_delayed",
     "release_unrouted",
     "reopen_failed",

@@ -5,13 +5,15 @@ from uuid import UUID
 
 import orjson
 
-from app.documents.artifacts import emitted_events
 from app.documents.artifacts.queries import parsing as queries
-from app.documents.artifacts.queries.parsing import PageRow
-from app.documents.artifacts.service import files, routing
+from app.documents.artifacts.queries import recognizing
+from app.documents.artifacts.queries.parsing import DocumentContent, PageRow
+from app.documents.artifacts.service import files, publishing
+from app.documents.artifacts.statuses import OcrStatus
 from app.engines import documents
-from app.kit import events
+from app.kit import container, jobs, tenancy
 
+RECOGNIZE_JOB = "artifacts.recognize"
 _BATCH_PAGES = 50
 _BATCH_BYTES = 1 << 20
 
@@ -19,22 +21,41 @@ Checkpoint = Callable[[], None]
 
 
 class _Pages:
-    """Writes pages in batches, one transaction each, so that memory use stays constant."""
+    """Writes pages in batches, one transaction each, so that memory use stays constant.
+
+    `ocr` is the state of the pages that are images, and `has_text_layer` None for flowing text.
+    """
 
     def __init__(self, artifact_id: UUID, checkpoint: Checkpoint, *, with_words: bool) -> None:
         self._artifact_id = artifact_id
         self._checkpoint = checkpoint
         self._with_words = with_words
+        self._state = OcrStatus.PENDING if container.settings().ocr else OcrStatus.OFF
+        self.ocr = OcrStatus.NONE
+        self.has_text_layer: bool | None = None
         self._batch: list[PageRow] = []
         self._bytes = 0
 
     def add(self, page: documents.Page) -> None:
         """Add the next page, and write and commit the batch when it is full."""
         words = orjson.dumps(page.words).decode() if self._with_words else None
+        is_image = not page.has_text_layer and not page.is_blank
+        if is_image:
+            self.ocr = self._state
+        if self._with_words or is_image:
+            self.has_text_layer = bool(self.has_text_layer) or page.has_text_layer
+        waits = is_image and self._state == OcrStatus.PENDING
         self._bytes += len(words or "")
         self._batch.append(
             PageRow(
-                page.number, page.width, page.height, page.rotation, page.start, page.end, words
+                page.number,
+                page.width,
+                page.height,
+                page.rotation,
+                page.start,
+                page.end,
+                words,
+                OcrStatus.PENDING if waits else None,
             )
         )
         if len(self._batch) == _BATCH_PAGES or self._bytes >= _BATCH_BYTES:
@@ -52,8 +73,9 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     """Parse a document in processing; it becomes ready, waits for the routing rules, or fails.
 
     Emits `artifact.ingested` when it is ready for the first time, `artifact.parsed` when it waits.
-    Does nothing if the document was deleted or parsed already. `checkpoint` commits the work so
-    far, or raises if this run must stop.
+    If pages are to be recognized, it stays in processing, and a job recognizes them. Does nothing
+    if the document was deleted or parsed already. `checkpoint` commits the work so far, or raises
+    if this run must stop.
     """
     artifact = queries.find_processing(artifact_id)
     if artifact is None:
@@ -73,18 +95,30 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     if artifact is None:
         return
     pages.write()
-    is_first, is_routing = artifact.ingested_at is None, routing.is_needed()
-    payload = queries.store_text(
-        artifact,
-        routing=is_routing,
-        text=summary.text,
-        page_count=summary.page_count,
-        language=summary.language,
+    content = DocumentContent(
+        summary.text, summary.page_count, summary.language, pages.has_text_layer, pages.ocr
     )
-    if is_routing:
-        routing.request_routing(artifact_id)
-    elif is_first:
-        events.emit(emitted_events.INGESTED, payload)
+    if pages.ocr == OcrStatus.PENDING:
+        _start_recognition(artifact_id, content)
+    else:
+        publishing.publish(artifact, content)
+
+
+def _start_recognition(artifact_id: UUID, content: DocumentContent) -> None:
+    """Store what was read so far, and enqueue the job that recognizes the other pages."""
+    recognizing.store_page_texts(artifact_id, content.text)
+    queries.update_artifact(
+        artifact_id,
+        page_count=content.page_count,
+        language=content.language,
+        has_text_layer=content.has_text_layer,
+        ocr=content.ocr,
+    )
+    jobs.enqueue(
+        RECOGNIZE_JOB,
+        {"artifact_id": str(artifact_id)},
+        organization_id=tenancy.current_organization_id(),
+    )
 
 
 def mark_failed(artifact_id: UUID, code: str, message: str) -> None:

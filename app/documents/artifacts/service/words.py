@@ -64,7 +64,7 @@ def _lay_out_words(artifact_id: UUID, pages: Sequence[PageSpan]) -> Iterator[tup
         page_text = text[page.start - first : page.end - first]
         words = [
             {"text": word.text, "box": word.box, "start": word.start + page.start,
-             "end": word.end + page.start}
+             "end": word.end + page.start, "origin": "text"}
             for sheet in paginate(page_text)
             for word in build_sheet_words(page_text, sheet)
         ]  # fmt: skip

@@ -8,11 +8,15 @@ from app.engines.documents.model import Limits, ParseFailed
 
 
 class PageWord(NamedTuple):
-    """A word; `start` is its offset in the page's text, `box` its displayed position (0 to 1)."""
+    """A word; `start` is its offset in the page's text, `box` its displayed position (0 to 1).
+
+    `token` is the index of its first token.
+    """
 
     text: str
     start: int
     box: list[float]
+    token: int = 0
 
 
 class PageData(TypedDict):
@@ -27,6 +31,7 @@ class PageData(TypedDict):
     rotation: int
     text: str
     has_text_layer: bool
+    is_blank: bool
     starts: list[int]
     ends: list[int]
     boxes: list[float]
@@ -36,7 +41,13 @@ SendPage = Callable[[PageData], None]
 
 
 def build_page(
-    width: float, height: float, rotation: int = 0, text: str = "", words: Sequence[PageWord] = ()
+    width: float,
+    height: float,
+    rotation: int = 0,
+    text: str = "",
+    words: Sequence[PageWord] = (),
+    *,
+    is_blank: bool = False,
 ) -> PageData:
     """Return a page of width x height points; without words it has no text layer."""
     return {
@@ -45,6 +56,7 @@ def build_page(
         "rotation": rotation,
         "text": text,
         "has_text_layer": bool(words),
+        "is_blank": is_blank,
         "starts": [word.start for word in words],
         "ends": [word.start + len(word.text) for word in words],
         "boxes": [side for word in words for side in word.box],

@@ -98,4 +98,5 @@ def _read_page(page: Any, limits: Limits) -> PageData:
         pdf_words.read_words(page, text_page, limits), width, height
     )
     text_page.close()
-    return build_page(width, height, page.get_rotation(), text, words)
+    is_blank = not words and raw.FPDFPage_CountObjects(page) <= 0
+    return build_page(width, height, page.get_rotation(), text, words, is_blank=is_blank)

@@ -29,11 +29,15 @@ class PageText(NamedTuple):
 
 
 class _RowWord(NamedTuple):
-    """A word of a row; `is_spaced` is True if white space precedes it."""
+    """A word of a row; `is_spaced` is True if white space precedes it.
+
+    `token` is the index of its first token, or 0 in rows that run from right to left.
+    """
 
     text: str
     box: Box
     is_spaced: bool
+    token: int = 0
 
 
 def compose_text(groups: dict[int, list[Token]], width: float, height: float) -> PageText:
@@ -62,7 +66,7 @@ def compose_text(groups: dict[int, list[Token]], width: float, height: float) ->
                     line.append(" ")
                     start += 1
                 box = _compute_displayed_box(word.box, max(direction, 0), width, height)
-                words.append(PageWord(word.text, start, box))
+                words.append(PageWord(word.text, start, box, word.token))
                 line.append(word.text)
                 start += len(word.text)
             lines.append("".join(line))
@@ -92,11 +96,10 @@ def _split_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:
         if not is_spaced and last is not None and not _is_ideograph_boundary(last, token):
             previous = row_words.pop()
             box = _enclose_boxes([previous.box, token.box])
-            row_words.append(
-                _RowWord(normalize_text(previous.text + token.text), box, previous.is_spaced)
-            )
+            text = normalize_text(previous.text + token.text)
+            row_words.append(_RowWord(text, box, previous.is_spaced, previous.token))
         else:
-            row_words.append(_RowWord(token.text, token.box, is_spaced))
+            row_words.append(_RowWord(token.text, token.box, is_spaced, token.index))
         last = token
     return row_words
 

@@ -1,0 +1,115 @@
+"""SQL queries that store recognized pages, and compose the text of a document from its pages."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import select, text, update
+
+from app.documents.artifacts.models import ArtifactPage
+from app.documents.artifacts.statuses import OcrStatus
+from app.kit import db, tenancy
+
+_OF_ARTIFACT = "organization_id = :organization_id AND artifact_id = :artifact_id"
+_STORE_TEXTS = text(
+    f"""
+    UPDATE artifact_pages SET text = substr(CAST(:text AS text), start + 1, "end" - start)
+    WHERE {_OF_ARTIFACT}
+    """  # noqa: S608 - consists of constants
+)
+_STORE_PAGE = text(
+    f"""
+    UPDATE artifact_pages SET ocr = :ocr, start = 0, "end" = length(:text), text = :text,
+        words = CAST(:words AS jsonb)
+    WHERE {_OF_ARTIFACT} AND number = :number
+    """  # noqa: S608 - consists of constants
+)
+_PLACE_PAGES = text(
+    f"""
+    UPDATE artifact_pages AS page SET
+        start = placed.start, "end" = placed.start + length(page.text), text = NULL,
+        words = CASE WHEN placed.start = page.start THEN page.words ELSE (
+            SELECT coalesce(jsonb_agg(word || jsonb_build_object(
+                'start', CAST(word ->> 'start' AS int) + placed.start - page.start,
+                'end', CAST(word ->> 'end' AS int) + placed.start - page.start
+            ) ORDER BY position), '[]')
+            FROM jsonb_array_elements(page.words) WITH ORDINALITY AS one (word, position)) END
+    FROM unnest(CAST(:numbers AS int[]), CAST(:starts AS int[])) AS placed (number, start)
+    WHERE {_OF_ARTIFACT} AND page.number = placed.number
+    """  # noqa: S608 - consists of constants
+)
+
+
+class PendingPage(NamedTuple):
+    """A page to recognize, with its displayed size in points."""
+
+    number: int
+    width: float
+    height: float
+
+
+class PageText(NamedTuple):
+    """A page of a document in recognition, and its text."""
+
+    number: int
+    ocr: OcrStatus | None
+    text: str
+
+
+def store_page_texts(artifact_id: UUID, document_text: str) -> None:
+    """Store the text of each page with the page."""
+    db.session().execute(_STORE_TEXTS, {**_build_key(artifact_id), "text": document_text})
+
+
+def list_pending(artifact_id: UUID) -> list[PendingPage]:
+    """Return the pages of a document that are to be recognized."""
+    columns = (ArtifactPage.number, ArtifactPage.width, ArtifactPage.height)
+    statement = select(*columns).where(
+        ArtifactPage.artifact_id == artifact_id, ArtifactPage.ocr == OcrStatus.PENDING
+    )
+    rows = db.session().execute(statement.order_by(ArtifactPage.number))
+    return [PendingPage._make(row) for row in rows]
+
+
+def store_recognized(artifact_id: UUID, number: int, page_text: str, words: str) -> None:
+    """Store the text of a page and its words as JSON, whose offsets are those in the page."""
+    _store_page(artifact_id, number, OcrStatus.DONE, page_text, words)
+
+
+def store_unrecognized(artifact_id: UUID, number: int) -> None:
+    """Mark a page as failed. It has no words."""
+    _store_page(artifact_id, number, OcrStatus.FAILED, "", "[]")
+
+
+def _store_page(artifact_id: UUID, number: int, ocr: OcrStatus, page_text: str, words: str) -> None:
+    values = {"number": number, "ocr": ocr, "text": page_text, "words": words}
+    db.session().execute(_STORE_PAGE, {**_build_key(artifact_id), **values})
+
+
+def abandon_pending(artifact_id: UUID, ocr: OcrStatus | None) -> None:
+    """Set the state of the pages that are still to be recognized."""
+    statement = update(ArtifactPage).where(
+        ArtifactPage.artifact_id == artifact_id, ArtifactPage.ocr == OcrStatus.PENDING
+    )
+    db.session().execute(statement.values(ocr=ocr).execution_options(synchronize_session=False))
+
+
+def list_texts(artifact_id: UUID) -> list[PageText]:
+    """Return the texts of all pages of a document in recognition."""
+    columns = (ArtifactPage.number, ArtifactPage.ocr, ArtifactPage.text)
+    statement = select(*columns).where(ArtifactPage.artifact_id == artifact_id)
+    rows = db.session().execute(statement.order_by(ArtifactPage.number))
+    return [PageText(row.number, row.ocr and OcrStatus(row.ocr), row.text or "") for row in rows]
+
+
+def place_pages(artifact_id: UUID, starts: Sequence[int]) -> None:
+    """Set the start of each page in the document's text, in order, and move its words with it."""
+    values = {"numbers": list(range(1, len(starts) + 1)), "starts": list(starts)}
+    db.session().execute(_PLACE_PAGES, {**_build_key(artifact_id), **values})
+
+
+def _build_key(artifact_id: UUID) -> dict[str, UUID]:
+    return {
+        "organization_id": tenancy.current_organization_id(),
+        "artifact_id": artifact_id,
+    }

@@ -1,0 +1,21 @@
+"""Make a document available when its content has been read."""
+
+from app.documents.artifacts import emitted_events
+from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.queries import parsing as queries
+from app.documents.artifacts.queries.parsing import DocumentContent
+from app.documents.artifacts.service import routing
+from app.kit import events
+
+
+def publish(artifact: Artifact, content: DocumentContent) -> None:
+    """Store the text of a locked document, which becomes ready or waits for the routing rules.
+
+    Emits `artifact.ingested` when it is ready for the first time, `artifact.parsed` when it waits.
+    """
+    is_first, is_routing = artifact.ingested_at is None, routing.is_needed()
+    payload = queries.store_content(artifact, content, routing=is_routing)
+    if is_routing:
+        routing.request_routing(artifact.id)
+    elif is_first:
+        events.emit(emitted_events.INGESTED, payload)

@@ -1,0 +1,95 @@
+"""Recognize the text of pages that are images, one page at a time."""
+
+from collections.abc import Callable
+from itertools import accumulate
+from pathlib import Path
+from uuid import UUID
+
+import orjson
+
+from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.queries import parsing, recognizing
+from app.documents.artifacts.queries.parsing import DocumentContent
+from app.documents.artifacts.queries.recognizing import PageText, PendingPage
+from app.documents.artifacts.service import files, publishing
+from app.documents.artifacts.statuses import OcrStatus
+from app.engines import documents, ocr
+from app.engines.documents.language import detect_language
+from app.kit import container
+from app.kit.logging import get_logger
+
+Checkpoint = Callable[[], None]
+
+log = get_logger(__name__)
+
+
+def recognize(artifact_id: UUID, checkpoint: Checkpoint) -> None:
+    """Recognize the pending pages of a document, which then becomes ready or waits for routing.
+
+    Emits the same events as `parsing.parse`. Does nothing if the document was deleted or is not
+    pending. `checkpoint` commits each page, so that a later run continues with the next one, or
+    raises if this run must stop.
+    """
+    artifact = _find_pending(artifact_id)
+    if artifact is None:
+        return
+    pages = recognizing.list_pending(artifact_id) if container.settings().ocr else []
+    checkpoint()  # No transaction stays open while a page is recognized.
+    if pages:
+        key, media_type = files.build_content_key(artifact.sha256), artifact.media_type
+        with files.get_storage().local(key) as path:
+            for page in pages:
+                _recognize_page(artifact_id, path, media_type, page)
+                checkpoint()
+    finish_recognition(artifact_id, OcrStatus.OFF)
+
+
+def finish_recognition(artifact_id: UUID, rest: OcrStatus) -> None:
+    """Compose the text of a pending document from its pages, and publish it.
+
+    `rest` is the state of the document if any page is still pending, which then has no words.
+    """
+    artifact = _find_pending(artifact_id, lock=True)
+    if artifact is None:
+        return
+    pages = recognizing.list_texts(artifact_id)
+    recognizing.abandon_pending(artifact_id, OcrStatus.FAILED if rest == OcrStatus.FAILED else None)
+    lengths = (len(page.text) + 1 for page in pages[:-1])
+    recognizing.place_pages(artifact_id, list(accumulate(lengths, initial=0)))
+    text = "\f".join(page.text for page in pages)
+    content = DocumentContent(
+        text=text,
+        page_count=len(pages),
+        language=artifact.language or detect_language(text),
+        has_text_layer=artifact.has_text_layer,
+        ocr=_summarize(pages, rest),
+    )
+    publishing.publish(artifact, content)
+
+
+def _find_pending(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
+    artifact = parsing.find_processing(artifact_id, lock=lock)
+    return artifact if artifact is not None and artifact.ocr == OcrStatus.PENDING else None
+
+
+def _summarize(pages: list[PageText], rest: OcrStatus) -> OcrStatus:
+    states = {page.ocr for page in pages}
+    if OcrStatus.PENDING in states:
+        return rest
+    return OcrStatus.FAILED if OcrStatus.FAILED in states else OcrStatus.DONE
+
+
+def _recognize_page(artifact_id: UUID, path: Path, media_type: str, page: PendingPage) -> None:
+    try:
+        found = ocr.recognize_page(
+            path, media_type, page.number, width=page.width, height=page.height
+        )
+    except documents.ParseFailed as failure:
+        log.warning(
+            "artifact.page_not_recognized",
+            artifact=str(artifact_id), page=page.number, code=failure.code,
+        )  # fmt: skip
+        recognizing.store_unrecognized(artifact_id, page.number)
+        return
+    words = orjson.dumps(found.words).decode()
+    recognizing.store_recognized(artifact_id, page.number, found.text, words)

@@ -1,0 +1,43 @@
+"""Recognize pages; runs only in sandboxed processes.
+
+The fork server imports this module once, so that the models are loaded and the libraries have read
+their files before a process is confined. The application itself must not import it.
+"""
+
+from typing import Any, BinaryIO
+
+import orjson
+from PIL import Image, ImageDraw, ImageFont
+
+from app.engines.documents import frames, readers
+from app.engines.documents.entries import send_failures
+from app.engines.documents.model import Limits
+from app.engines.documents.readers.pages import build_page
+from app.engines.ocr import pages
+from app.engines.ocr.lines import detect, recognize
+from app.engines.sandbox import Send
+
+
+def _preload() -> None:
+    """Load the models, which happens when an image with text is recognized for the first time."""
+    image = Image.new("RGB", (320, 80), "white")
+    ImageDraw.Draw(image).text((20, 20), "Total 42", "black", ImageFont.load_default(32))
+    recognize(detect(image))
+
+
+_preload()
+
+
+@send_failures
+def recognize_page(
+    document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send
+) -> None:
+    """Send a page's text and words as a frame `PAGE`, with `confidences` of the words.
+
+    The arguments are those of `readers.draw_page`.
+    """
+    image = readers.draw_page(document, arguments, limits)
+    width, height = (side / arguments["scale"] for side in image.size)
+    composed, confidences = pages.recognize_page(image, width, height)
+    page = build_page(width, height, 0, composed.text, composed.words)
+    send(frames.PAGE, orjson.dumps({**page, "confidences": confidences}))

@@ -1,0 +1,50 @@
+"""Compose the text of a page from its recognized lines. Runs only in sandboxed processes."""
+
+from PIL import Image
+
+from app.engines.documents.readers.pdf_text import PageText, compose_text
+from app.engines.documents.readers.pdf_words import OBLIQUE, rotate_box
+from app.engines.documents.readers.segments import Token
+from app.engines.ocr.lines import Line, detect, find_rotation, recognize, split_line
+
+_TURNS = {
+    1: Image.Transpose.ROTATE_90,
+    2: Image.Transpose.ROTATE_180,
+    3: Image.Transpose.ROTATE_270,
+}
+
+
+def recognize_page(image: Image.Image, width: float, height: float) -> tuple[PageText, list[float]]:
+    """Return the text and words of the image of a page, and the confidence of each word.
+
+    `width` and `height` are the size of the page in points. A page that is rotated by quarter turns
+    is recognized when it is upright, because its words would be in the wrong order.
+    """
+    detection = detect(image)
+    quarters = find_rotation(detection)
+    if quarters:
+        detection = detect(image.transpose(_TURNS[quarters]))
+    scale = width / image.width
+    size = (height, width) if quarters % 2 else (width, height)
+    confidences: list[float] = []
+    groups: dict[int, list[Token]] = {}
+    for line in recognize(detection):
+        # Only lines of the usual direction are sorted into rows.
+        is_oblique = line.is_tall or line.is_upside_down
+        for token in _build_tokens(line, scale, confidences):
+            if is_oblique:
+                token.x0, token.y0, token.x1, token.y1 = rotate_box(token.box, quarters, *size)
+            groups.setdefault(OBLIQUE if is_oblique else quarters, []).append(token)
+    composed = compose_text(groups, width, height)
+    return composed, [confidences[word.token] for word in composed.words]
+
+
+def _build_tokens(line: Line, scale: float, confidences: list[float]) -> list[Token]:
+    """Return the words of a line in points, and append their confidences."""
+    tokens: list[Token] = []
+    for word in split_line(line):
+        x0, y0, x1, y1 = (side * scale for side in word.box)
+        gap = (" " if word.is_spaced else "") if tokens else "\n"
+        tokens.append(Token(word.text, x0, y0, x1, y1, y0, y1, len(confidences), gap, None))
+        confidences.append(round(word.confidence, 4))
+    return tokens

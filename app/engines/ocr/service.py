@@ -1,0 +1,73 @@
+"""Recognize a page of a file in a sandboxed process."""
+
+from pathlib import Path
+
+import orjson
+
+from app.engines.documents import ParseFailed
+from app.engines.documents.frames import PAGE
+from app.engines.documents.processes import build_invalid_result_error, call_entry
+from app.engines.documents.service import check_media_type, decode_page
+from app.engines.ocr.model import LIMITS, RecognizedPage, RecognizedWord
+from app.engines.sandbox import ForkServer
+
+_ENTRIES = "app.engines.ocr.entries"
+_SIDE_PX = 2_000
+"""The pixels of the longer side of the drawn page; the model reads no larger images."""
+_MAX_SCALE = 300 / 72
+"""The pixels per point of a small page: 300 dpi."""
+_MAX_PROCESSES = 64
+_MAX_TOTAL_PROCESSES = 200
+_IDLE_SECONDS = 60.0
+# The server loads the models, about 150 MB, with the first page, and ends when it is idle.
+_SERVER = ForkServer(
+    (_ENTRIES,),
+    max_processes=_MAX_PROCESSES,
+    max_total_processes=_MAX_TOTAL_PROCESSES,
+    idle_seconds=_IDLE_SECONDS,
+)
+
+
+def recognize_page(
+    path: Path, media_type: str, number: int, *, width: float, height: float
+) -> RecognizedPage:
+    """Return the text that page `number` (from 1) of a file shows.
+
+    `media_type` is the result of `detect_media_type`; `width` and `height` are those of the
+    displayed page, in points. Text that is rotated by quarter turns or slightly skewed is
+    recognized too. Raises `ParseFailed` if the page cannot be drawn or exceeds `LIMITS`, and
+    `SandboxUnavailable`.
+    """
+    check_media_type(media_type)
+    scale = min(_MAX_SCALE, _SIDE_PX / max(width, height, 1.0))
+    arguments = {"media_type": media_type, "page": number, "width_px": None, "scale": scale}
+    with call_entry(
+        f"{_ENTRIES}:recognize_page", path, arguments, LIMITS, server=_SERVER
+    ) as received:
+        frame_type, payload = next(received, (b"", b""))
+    if frame_type != PAGE:
+        raise build_invalid_result_error()
+    return _decode(payload, number)
+
+
+def stop_server() -> None:
+    """Disconnect from the fork server; it ends when no other process uses it."""
+    _SERVER.stop()
+
+
+def _decode(payload: bytes, number: int) -> RecognizedPage:
+    """Validate the result of the process, which an untrusted file may control, and return it."""
+    page = decode_page(payload, number, 0, LIMITS)
+    try:
+        confidences = [float(value) for value in orjson.loads(payload)["confidences"]]
+        words = [
+            RecognizedWord(word.text, word.box, word.start, word.end, confidence)
+            for word, confidence in zip(page.words, confidences, strict=True)
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise build_invalid_result_error() from error
+    if not all(0 <= confidence <= 1 for confidence in confidences):
+        raise build_invalid_result_error()
+    if len(page.text) > LIMITS.max_text_chars:
+        raise ParseFailed("too_large_unpacked", "The page has too much text.")
+    return RecognizedPage(page.text, words)

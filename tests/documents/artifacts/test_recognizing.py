@@ -1,0 +1,264 @@
+"""Documents whose pages are images: their text is recognized by a job of its own."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import text
+
+from app.documents.artifacts import service
+from app.documents.artifacts.service import recognizing
+from app.engines import ocr
+from app.engines.documents import ParseFailed
+from app.engines.ocr import RecognizedPage, RecognizedWord
+from app.kit import container, db, tenancy
+from app.kit.jobs import handlers, runs
+from tests.documents.artifacts.conftest import make_pdf, make_png, upload
+from tests.engines.documents import samples
+from tests.engines.ocr.scans import LINES, draw_scan, encode_png, make_mixed_pdf
+from tests.factories import Org, claim_jobs_of, run_jobs_of
+
+FOUND = RecognizedPage(
+    "Net 12.50",
+    [
+        RecognizedWord("Net", (0.1, 0.1, 0.2, 0.2), 0, 3, 0.98),
+        RecognizedWord("12.50", (0.3, 0.1, 0.5, 0.2), 4, 9, 0.75),
+    ],
+)
+
+
+def _set_ocr(monkeypatch: pytest.MonkeyPatch, *, on: bool) -> None:
+    monkeypatch.setattr(container.current(), "settings", replace(container.settings(), ocr=on))
+
+
+@pytest.fixture(autouse=True)
+def _on(monkeypatch: pytest.MonkeyPatch) -> None:
+    _set_ocr(monkeypatch, on=True)
+
+
+@pytest.fixture
+def recognized(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Every page reads "Net 12.50"; return the numbers of the pages that were recognized."""
+    numbers: list[int] = []
+
+    def recognize(_path: object, _type: str, number: int, **_size: float) -> RecognizedPage:
+        numbers.append(number)
+        return FOUND
+
+    monkeypatch.setattr(recognizing.ocr, "recognize_page", recognize)
+    return numbers
+
+
+@pytest.fixture
+def _server() -> Iterator[None]:
+    yield
+    ocr.stop_server()
+
+
+def _upload(org: Org, data: bytes, name: str) -> str:
+    answer = upload(org.api("labeler"), data, name)
+    assert answer.status_code == 201, answer.json
+    return str(answer.json["data"]["id"])
+
+
+def _get(org: Org, artifact_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
+    return found
+
+
+def _read(org: Org, artifact_id: str) -> tuple[str, list[dict[str, Any]]]:
+    """Return the text and the pages, whose words must be where they say."""
+    read = org.api("viewer").get(f"/artifacts/{artifact_id}/text").json["data"]["text"]
+    pages = org.api("viewer").get(f"/artifacts/{artifact_id}/pages").json["data"]
+    for page in pages:
+        for word in page["words"]:
+            assert read[word["start"] : word["end"]] == word["text"]
+            assert page["start"] <= word["start"] < word["end"] <= page["end"]
+    return read, pages
+
+
+def _count_events(org: Org, name: str) -> int:
+    statement = "SELECT count(*) FROM outbox_events WHERE organization_id = :org AND name = :name"
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        return int(session.execute(text(statement), {"org": org.id, "name": name}).scalar_one())
+
+
+def _list(org: Org, **filters: str) -> tuple[int, int]:
+    """Return the number of listed documents and the total."""
+    answer = org.api("viewer").get("/artifacts", query_string=filters).json
+    return len(answer["data"]), answer["meta"]["total"]
+
+
+@pytest.mark.usefixtures("_server")
+def test_a_scan_has_words_when_it_is_ready(org: Org) -> None:
+    artifact_id = _upload(org, encode_png(draw_scan()), "scan.png")
+    run_jobs_of(org, "documents")
+    waiting = _get(org, artifact_id)
+    assert (waiting["status"], waiting["ocr"]) == ("processing", "pending")
+    assert (waiting["has_text_layer"], waiting["page_count"]) == (False, 1)
+    assert _count_events(org, "artifact.ingested") == 0
+    run_jobs_of(org, "ocr")
+    document = _get(org, artifact_id)
+    assert (document["status"], document["ocr"]) == ("ready", "done")
+    assert (document["has_text_layer"], document["language"]) == (False, "en")
+    assert _count_events(org, "artifact.ingested") == 1
+    read, (page,) = _read(org, artifact_id)
+    assert read == "\n".join(LINES)
+    assert document["text_length"] == len(read)
+    assert {word["origin"] for word in page["words"]} == {"ocr"}
+    assert all(0.5 < word["confidence"] <= 1 for word in page["words"])
+    assert _list(org, q="payable") == (1, 1)
+
+
+def test_only_the_pages_that_are_images_are_recognized(org: Org, recognized: list[int]) -> None:
+    scan = draw_scan()
+    data = make_mixed_pdf("First", scan, "Third page", None, scan)
+    artifact_id = _upload(org, data, "mixed.pdf")
+    run_jobs_of(org)
+    assert recognized == [2, 5]
+    document = _get(org, artifact_id)
+    assert (document["ocr"], document["has_text_layer"]) == ("done", True)
+    read, pages = _read(org, artifact_id)
+    assert read == "First\fNet 12.50\fThird page\f\fNet 12.50"
+    origins = [sorted({word["origin"] for word in page["words"]}) for page in pages]
+    assert origins == [["text"], ["ocr"], ["text"], [], ["ocr"]]
+    assert [word.get("confidence") for word in pages[1]["words"]] == [0.98, 0.75]
+    assert "confidence" not in pages[0]["words"][0]
+    spans = org.api("viewer").get(f"/artifacts/{artifact_id}/text").json["data"]["pages"]
+    assert [read[span["start"] : span["end"]] for span in spans] == read.split("\f")
+
+
+def test_a_word_document_of_pictures(org: Org, recognized: list[int]) -> None:
+    data = samples.word(lambda made: made.add_picture(samples.io.BytesIO(make_png())))
+    artifact_id = _upload(org, data, "scan.docx")
+    run_jobs_of(org)
+    assert recognized == [1]
+    read, (page,) = _read(org, artifact_id)
+    assert (read, page["words"][0]["origin"]) == ("Net 12.50", "ocr")
+
+
+def test_documents_with_text_never_wait(org: Org, recognized: list[int]) -> None:
+    for data, name in ((make_pdf("Text", ""), "a.pdf"), (b"Plain", "a.txt")):
+        artifact_id = _upload(org, data, name)
+        run_jobs_of(org, "documents")
+        document = _get(org, artifact_id)
+        assert (document["status"], document["ocr"]) == ("ready", "none")
+    assert recognized == []
+
+
+def test_when_it_is_off_scans_say_so(
+    org: Org, recognized: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _set_ocr(monkeypatch, on=False)
+    artifact_id = _upload(org, make_png(), "scan.png")
+    run_jobs_of(org)
+    document = _get(org, artifact_id)
+    assert (document["status"], document["ocr"]) == ("ready", "off")
+    _set_ocr(monkeypatch, on=True)
+    assert org.api("admin").post(f"/artifacts/{artifact_id}/reprocess").status_code == 202
+    run_jobs_of(org)
+    assert (_get(org, artifact_id)["ocr"], recognized) == ("done", [1])
+
+
+def test_turning_it_off_lets_waiting_documents_go(
+    org: Org, recognized: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    artifact_id = _upload(org, make_mixed_pdf("Text", draw_scan()), "mixed.pdf")
+    run_jobs_of(org, "documents")
+    _set_ocr(monkeypatch, on=False)
+    run_jobs_of(org, "ocr")
+    document = _get(org, artifact_id)
+    assert (document["status"], document["ocr"]) == ("ready", "off")
+    assert _read(org, artifact_id)[0] == "Text\f"
+    assert recognized == []
+
+
+def test_a_page_that_cannot_be_recognized_does_not_keep_the_others(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def recognize(_path: object, _type: str, number: int, **_size: float) -> RecognizedPage:
+        if number == 1:
+            raise ParseFailed("timed_out", "Reading the document took over 240 seconds.")
+        return FOUND
+
+    monkeypatch.setattr(recognizing.ocr, "recognize_page", recognize)
+    artifact_id = _upload(org, make_mixed_pdf(draw_scan(), draw_scan()), "scan.pdf")
+    run_jobs_of(org)
+    document = _get(org, artifact_id)
+    assert (document["status"], document["ocr"]) == ("ready", "failed")
+    assert _read(org, artifact_id)[0] == "\fNet 12.50"
+
+
+def test_a_run_that_is_killed_goes_on_with_the_next_page(org: Org, recognized: list[int]) -> None:
+    artifact_id = _upload(org, make_mixed_pdf(*[draw_scan()] * 3), "scan.pdf")
+    run_jobs_of(org, "documents")
+
+    def stop_after_the_first_page() -> None:
+        db.session().commit()
+        if recognized == [1]:
+            raise RuntimeError("killed")
+
+    with (
+        org.app.app_context(),
+        tenancy.organization(org.id),
+        pytest.raises(RuntimeError, match="killed"),
+    ):
+        service.recognize(UUID(artifact_id), stop_after_the_first_page)
+    assert _get(org, artifact_id)["status"] == "processing"
+    run_jobs_of(org, "ocr")
+    assert recognized == [1, 2, 3]
+    assert _read(org, artifact_id)[0] == "\f".join(["Net 12.50"] * 3)
+    assert _count_events(org, "artifact.ingested") == 1
+
+
+def test_errors_of_our_own_end_in_a_document_without_words(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> RecognizedPage:
+        raise RuntimeError("no luck")
+
+    monkeypatch.setattr(recognizing.ocr, "recognize_page", fail)
+    declared = handlers.HANDLERS[service.RECOGNIZE_JOB]
+    monkeypatch.setitem(handlers.HANDLERS, service.RECOGNIZE_JOB, replace(declared, max_attempts=1))
+    artifact_id = _upload(org, make_png(), "scan.png")
+    run_jobs_of(org)
+    document = _get(org, artifact_id)
+    assert (document["status"], document["ocr"]) == ("ready", "failed")
+
+
+def test_a_document_that_is_deleted_meanwhile(org: Org, recognized: list[int]) -> None:
+    artifact_id = _upload(org, make_png(), "scan.png")
+    run_jobs_of(org, "documents")
+    jobs = claim_jobs_of(org, "ocr")
+    assert org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
+    with org.app.app_context():
+        runs.run(org.app, "ocr", jobs)
+    assert (recognized, run_jobs_of(org, "ocr")) == ([], 0)
+
+
+Action = Callable[[Org], None]
+
+
+def test_the_list_is_filtered_by_the_state(
+    org: Org, other_org: Org, recognized: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _upload(org, make_pdf("Text"), "text.pdf")
+    _upload(org, make_png(), "scan.png")
+    run_jobs_of(org)
+    _set_ocr(monkeypatch, on=False)
+    for width in (50, 60):
+        _upload(org, make_png(width), "scan.png")
+    _upload(other_org, make_png(), "scan.png")
+    run_jobs_of(org)
+    run_jobs_of(other_org)
+    assert recognized == [1]
+    assert {state: _list(org, ocr=state) for state in ("none", "done", "off", "failed")} == {
+        "none": (1, 1), "done": (1, 1), "off": (2, 2), "failed": (0, 0),
+    }  # fmt: skip
+    assert _list(org, ocr="off", status="ready") == (2, 2)
+    assert _list(org, ocr="off", media_type="image/png") == (2, 2)
+    assert _list(org, ocr="off", archived="true") == (0, 0)
+    refused = org.api("viewer").get("/artifacts", query_string={"ocr": "perhaps"})
+    assert (refused.status_code, refused.json["error"]["field"]) == (422, "ocr")

@@ -1,0 +1,106 @@
+"""The text of pictures is found, whichever way up they are."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from app.engines import documents, ocr
+from app.engines.ocr import RecognizedPage
+from tests.engines.documents import samples
+from tests.engines.ocr.scans import (
+    LINES,
+    draw_scan,
+    encode_png,
+    make_mixed_pdf,
+    measure_word,
+)
+
+TEXT = "\n".join(LINES)
+Turn = Callable[[Image.Image], Image.Image]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _server() -> Iterator[None]:
+    yield
+    ocr.stop_server()
+
+
+def _recognize(folder: Path, data: bytes, media_type: str, number: int = 1) -> RecognizedPage:
+    path = samples.stored(folder, data)
+    page = documents.parse(path, media_type).pages[number - 1]
+    return ocr.recognize_page(path, media_type, number, width=page.width, height=page.height)
+
+
+def _check_words(page: RecognizedPage) -> None:
+    assert [page.text[word.start : word.end] for word in page.words] == TEXT.split()
+    assert [word.text for word in page.words] == TEXT.split()
+    assert all(0.5 < word.confidence <= 1 for word in page.words)
+
+
+def test_words_have_their_places(tmp_path: Path) -> None:
+    picture = draw_scan()
+    page = _recognize(tmp_path, encode_png(picture), "image/png")
+    assert page.text == TEXT
+    _check_words(page)
+    words = iter(page.words)
+    for line, text in enumerate(LINES):
+        for number, _ in enumerate(text.split()):
+            box = next(words).box
+            x0, y0, x1, y1 = measure_word(line, number)
+            shown = (box[0] * picture.width, box[1] * picture.height,
+                     box[2] * picture.width, box[3] * picture.height)  # fmt: skip
+            assert abs(shown[0] - x0) < 20, (text, shown)
+            assert abs(shown[2] - x1) < 20, (text, shown)
+            assert shown[1] < (y0 + y1) / 2 < shown[3]
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        lambda picture: picture.transpose(Image.Transpose.ROTATE_90),
+        lambda picture: picture.transpose(Image.Transpose.ROTATE_180),
+        lambda picture: picture.transpose(Image.Transpose.ROTATE_270),
+        lambda picture: picture.rotate(3, fillcolor="white", expand=True),
+    ],
+    ids=["left", "upside_down", "right", "askew"],
+)
+def test_a_rotated_page_is_read_in_order(tmp_path: Path, turn: Turn) -> None:
+    page = _recognize(tmp_path, encode_png(turn(draw_scan())), "image/png")
+    assert page.text == TEXT
+    _check_words(page)
+
+
+def test_the_boxes_of_a_rotated_page_are_those_of_the_page_as_displayed(tmp_path: Path) -> None:
+    turned = draw_scan().transpose(Image.Transpose.ROTATE_180)
+    first = _recognize(tmp_path, encode_png(turned), "image/png").words[0]
+    assert first.text == "Invoice"
+    assert first.box[0] > 0.5
+    assert first.box[1] > 0.5
+
+
+def test_a_page_of_a_pdf(tmp_path: Path) -> None:
+    data = make_mixed_pdf("A text layer", draw_scan())
+    page = _recognize(tmp_path, data, "application/pdf", number=2)
+    assert page.text == TEXT
+    assert all(0.1 < word.box[1] < 0.9 for word in page.words)
+
+
+def test_a_picture_without_text(tmp_path: Path) -> None:
+    blank = Image.new("RGB", (300, 200), "gray")
+    assert _recognize(tmp_path, encode_png(blank), "image/png") == RecognizedPage("", [])
+
+
+def test_a_page_that_does_not_exist(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, encode_png(draw_scan()))
+    with pytest.raises(documents.ParseFailed) as raised:
+        ocr.recognize_page(path, "image/png", 2, width=100, height=100)
+    assert raised.value.code == "crashed"
+
+
+def test_a_damaged_picture(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, encode_png(draw_scan())[:600])
+    with pytest.raises(documents.ParseFailed) as raised:
+        ocr.recognize_page(path, "image/png", 1, width=100, height=100)
+    assert raised.value.code == "unreadable"
