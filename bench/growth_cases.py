@@ -47,6 +47,7 @@ def _documents(grown: Grown) -> Iterator[Case]:
         "gold": "gold=true",
         "by media type": "media_type=image/png",
         "by language": "language=de",
+        "by text recognition": "ocr=done",
         "by external id": "external_id=ext-777",
         "by name": "sort=name",
         "by priority": "sort=-priority",

@@ -58,7 +58,7 @@ _ASSIGNEES = f"""CASE
 _ARTIFACTS = f"""
 INSERT INTO artifacts (organization_id, id, name, schema_id, external_id, metadata, priority,
     due_at, gold, archived, media_type, size_bytes, sha256, page_count, language, text_length,
-    status, assignees, label_counts, labeled_by, created_by, created_at, updated_at, revision)
+    status, assignees, label_counts, labeled_by, created_by, created_at, updated_at, revision, ocr)
 SELECT :org, {_ID.format(at="at", kind="artifact")}, 'document-' || i || '.txt',
     (CAST(:schema_ids AS uuid[]))[1 + i % :schemas], 'ext-' || i,
     jsonb_build_object('batch', i % 10), 20 * {_CHANCE.format(salt=4, of=5)},
@@ -73,7 +73,8 @@ SELECT :org, {_ID.format(at="at", kind="artifact")}, 'document-' || i || '.txt',
         'accepted', CASE WHEN status = 'done' THEN 1 ELSE 0 END, 'rejected', 0),
     CASE WHEN status IN ('in_progress', 'in_review', 'done')
          THEN ARRAY[CAST((CAST(:labelers AS text[]))[1 + i % :people] AS uuid)] ELSE '{{}}' END,
-    :owner, at, at + interval '1 hour', 1
+    :owner, at, at + interval '1 hour', 1,
+    (CAST(ARRAY['none', 'none', 'done'] AS text[]))[1 + i % 3]
 FROM (SELECT i, {_AT} AS at, {_STATUS} AS status FROM generate_series(:first, :last) AS i) AS row
 """
 _ASSIGNED = """

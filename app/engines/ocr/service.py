@@ -19,7 +19,7 @@ _MAX_SCALE = 300 / 72
 _MAX_PROCESSES = 64
 _MAX_TOTAL_PROCESSES = 200
 _IDLE_SECONDS = 60.0
-# The server loads the models, about 150 MB, with the first page, and ends when it is idle.
+# The server loads the models, about 350 MB in all, with the first page, and ends when it is idle.
 _SERVER = ForkServer(
     (_ENTRIES,),
     max_processes=_MAX_PROCESSES,
