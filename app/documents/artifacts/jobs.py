@@ -1,6 +1,7 @@
 """Background work on artifacts: parse and delete files, index, apply retention."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -44,6 +45,14 @@ def parse_artifact(job: Job) -> None:
         if db.utc_now() - job.created_at < _MISSING_RETRY_PERIOD:
             raise StorageUnavailable(f"the file is missing: {missing}") from missing
         service.mark_failed(artifact_id, "content_missing", "The file is missing from the storage.")
+
+
+@jobs.handler(service.ATTACH_JOB, queue="documents", max_attempts=3, resumable=True)
+def attach_files(job: Job) -> None:
+    """Create documents from the attachments of an email."""
+    container.current().reserve.check()
+    with suppress(NotStored):  # The email was deleted.
+        service.attach(UUID(job.args["artifact_id"]), job.checkpoint)
 
 
 def _finish_without_rest(job: Job, _error: str) -> None:

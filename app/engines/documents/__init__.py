@@ -5,8 +5,15 @@ pixels, so that a decompression bomb or a crash only affects that document. The 
 their limits and the meaning of offsets are described in docs/contributors/documents.md.
 """
 
+from app.engines.documents.attachments import Attachment, iterate_attachments
 from app.engines.documents.layout import parse_text
-from app.engines.documents.media import HEAD_BYTES, MEDIA_TYPES, PAGED_TYPES, detect_media_type
+from app.engines.documents.media import (
+    HEAD_BYTES,
+    MAIL,
+    MEDIA_TYPES,
+    PAGED_TYPES,
+    detect_media_type,
+)
 from app.engines.documents.model import (
     DEFAULT_LIMITS,
     FAILURE_CODES,
@@ -29,8 +36,10 @@ __all__ = [
     "DEFAULT_LIMITS",
     "FAILURE_CODES",
     "HEAD_BYTES",
+    "MAIL",
     "MEDIA_TYPES",
     "PAGED_TYPES",
+    "Attachment",
     "Box",
     "FailureCode",
     "ImageFormat",
@@ -44,6 +53,7 @@ __all__ = [
     "UnsupportedMediaType",
     "Word",
     "detect_media_type",
+    "iterate_attachments",
     "parse",
     "parse_stream",
     "parse_text",

@@ -19,6 +19,7 @@ from PIL import Image
 
 from app.engines.documents import frames, language, readers
 from app.engines.documents.model import OUT_OF_MEMORY, Limits, PageNotFound, ParseFailed
+from app.engines.documents.readers import attachments
 from app.engines.documents.readers.pages import PageData
 from app.engines.documents.text import replace_unstorable
 from app.engines.sandbox import Send
@@ -85,6 +86,16 @@ def parse_document(
     readers.read_document(document, arguments["media_type"], limits, send_page, send_text)
     sample = replace_unstorable("\f".join(page_starts))
     send(frames.LANGUAGE, (language.detect_language(sample) or "").encode())
+
+
+@send_failures
+def extract_attachments(
+    document: BinaryIO, _arguments: dict[str, Any], _limits: Limits, send: Send
+) -> None:
+    """Send the name and the content of each file that an email carries."""
+    for attachment in attachments.extract_attachments(document.read()):
+        send(frames.ATTACHMENT, replace_unstorable(attachment.name).encode())
+        send(frames.CONTENT, attachment.data)
 
 
 @send_failures

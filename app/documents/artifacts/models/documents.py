@@ -65,6 +65,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     counts edits by clients; labeling changes claim, status and counts without it. `labeled_by` has
     the labeler of each submitted or accepted tag set, null for a model's. `reserved_for` has the
     users a draft was returned or transferred to. With both, the row alone shows who may get it.
+    `parent_id` is the email that carried it, which may have been deleted.
     """
 
     __tablename__ = "artifacts"
@@ -97,6 +98,13 @@ class Artifact(TenantModel, db.Revised, db.Base):
             postgresql_include=["schema_id", "created_at"],
         ),
         Index("ix_artifacts_external", "organization_id", "external_id"),
+        Index(
+            "ix_artifacts_parent",
+            "organization_id",
+            "parent_id",
+            "created_at",
+            postgresql_where=text("parent_id IS NOT NULL"),
+        ),
         Index(
             "ix_artifacts_routing",
             "routing_since",
@@ -169,6 +177,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     ingested_at: Mapped[datetime | None]
     connector_id: Mapped[UUID | None]
     ingestion_job_id: Mapped[UUID | None]
+    parent_id: Mapped[UUID | None]
     assignees: Mapped[list[Any]] = mapped_column(default=list)
     claim_user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     claim_expires_at: Mapped[datetime | None]
@@ -228,6 +237,7 @@ class ArtifactRow(NamedTuple):
     failure: dict[str, str] | None
     connector_id: UUID | None
     ingestion_job_id: UUID | None
+    parent_id: UUID | None
     assignees: list[dict[str, str | None]]
     label_counts: dict[str, int]
     created_by: UUID | None

@@ -42,6 +42,7 @@ _COLUMNS = {
     "routing_since": "timestamptz",
     "connector_id": "uuid",
     "ingestion_job_id": "uuid",
+    "parent_id": "uuid",
     "assignees": "jsonb",
     "label_counts": "jsonb",
     "ingested_at": "timestamptz",

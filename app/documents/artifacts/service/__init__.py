@@ -3,6 +3,7 @@
 from app.documents.artifacts.queries.listing import list_artifacts
 from app.documents.artifacts.queries.reading import select_ids, select_matching
 from app.documents.artifacts.queries.updating import detach_schema
+from app.documents.artifacts.service.attaching import attach
 from app.documents.artifacts.service.bulk import (
     archive_many,
     delete_expired,
@@ -21,7 +22,7 @@ from app.documents.artifacts.service.creating_many import (
     prepare_text,
 )
 from app.documents.artifacts.service.images import get_page_image
-from app.documents.artifacts.service.parsing import RECOGNIZE_JOB, mark_failed, parse
+from app.documents.artifacts.service.parsing import ATTACH_JOB, RECOGNIZE_JOB, mark_failed, parse
 from app.documents.artifacts.service.ports import Workflow, bind_workflow
 from app.documents.artifacts.service.reading import (
     download,
@@ -47,6 +48,7 @@ from app.documents.artifacts.service.texts import build_source_text
 from app.documents.artifacts.service.updating import update
 
 __all__ = [
+    "ATTACH_JOB",
     "MAX_BATCH",
     "RECOGNIZE_JOB",
     "NewText",
@@ -54,6 +56,7 @@ __all__ = [
     "PreparedText",
     "Workflow",
     "archive_many",
+    "attach",
     "bind_workflow",
     "build_source_text",
     "create",

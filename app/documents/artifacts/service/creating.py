@@ -37,6 +37,7 @@ class Members(TypedDict, total=False):
     created_by: UUID | None
     connector_id: UUID | None
     ingestion_job_id: UUID | None
+    parent_id: UUID | None
 
 
 def create(
@@ -183,7 +184,7 @@ def build_row(members: Members, **content: object) -> dict[str, Any]:
     return {
         **_DEFAULTS,
         **dict.fromkeys(("schema_id", "external_id", "due_at", "created_by")),
-        **dict.fromkeys(("connector_id", "ingestion_job_id")),
+        **dict.fromkeys(("connector_id", "ingestion_job_id", "parent_id")),
         "metadata": {},
         **members,
         "id": content.get("id") or uuid7(),

@@ -14,6 +14,7 @@ from app.engines import documents
 from app.kit import container, jobs, tenancy
 
 RECOGNIZE_JOB = "artifacts.recognize"
+ATTACH_JOB = "artifacts.attach"
 _BATCH_PAGES = 50
 _BATCH_BYTES = 1 << 20
 
@@ -102,6 +103,8 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
         _start_recognition(artifact_id, content)
     else:
         publishing.publish(artifact, content)
+    if artifact.media_type == documents.MAIL:
+        _enqueue(ATTACH_JOB, artifact_id)
 
 
 def _start_recognition(artifact_id: UUID, content: DocumentContent) -> None:
@@ -114,11 +117,12 @@ def _start_recognition(artifact_id: UUID, content: DocumentContent) -> None:
         has_text_layer=content.has_text_layer,
         ocr=content.ocr,
     )
-    jobs.enqueue(
-        RECOGNIZE_JOB,
-        {"artifact_id": str(artifact_id)},
-        organization_id=tenancy.current_organization_id(),
-    )
+    _enqueue(RECOGNIZE_JOB, artifact_id)
+
+
+def _enqueue(job: str, artifact_id: UUID) -> None:
+    organization_id = tenancy.current_organization_id()
+    jobs.enqueue(job, {"artifact_id": str(artifact_id)}, organization_id=organization_id)
 
 
 def mark_failed(artifact_id: UUID, code: str, message: str) -> None:

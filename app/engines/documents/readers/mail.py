@@ -15,6 +15,7 @@ from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import collapse_rfc2231_value
 from itertools import islice
+from typing import NamedTuple
 
 from app.engines.documents.readers import html
 from app.engines.documents.text import decode_text, replace_unstorable
@@ -32,25 +33,37 @@ _QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 def extract_text(data: bytes) -> str:
     """Return the text of an email, or of all emails in a mailbox, separated by form feeds."""
+    mails = list(split_mailbox(data)) or [data]
+    return "\f".join(MailText(email.message_from_bytes(mail)).build_text() for mail in mails)
+
+
+def split_mailbox(data: bytes) -> Iterator[bytes]:
+    """Yield the emails of a mailbox (mbox), or nothing if the file is a single email."""
     starts = list(_SEPARATOR.finditer(data))
     if not starts or starts[0].start() > 0:
-        return _MailText(email.message_from_bytes(data)).build_text()
+        return
     ends = [*(match.start() for match in starts[1:]), len(data)]
-    mails = [
-        _QUOTED_SEPARATOR.sub(rb"\1", data[match.end() : end])
-        for match, end in zip(starts, ends, strict=True)
-    ]
-    return "\f".join(_MailText(email.message_from_bytes(mail)).build_text() for mail in mails)
+    for match, end in zip(starts, ends, strict=True):
+        yield _QUOTED_SEPARATOR.sub(rb"\1", data[match.end() : end])
 
 
-class _MailText:
-    """One message with the messages inside it."""
+class AttachedPart(NamedTuple):
+    """An attachment, whose name may be empty. The part of a forwarded message is that message."""
+
+    name: str
+    part: Message
+    is_message: bool
+
+
+class MailText:
+    """One message with the messages inside it, and its `attachments`."""
 
     def __init__(self, message: Message, depth: int = 0) -> None:
         self._message = message
         self._depth = depth
         self._plain: list[str] = []
         self._html: list[str] = []
+        self.attachments: list[AttachedPart] = []
         self._attachment_names: list[str] = []
         self._forwarded: list[str] = []
         parts = list(islice(_iterate_parts(message), _MAX_PARTS))
@@ -61,7 +74,7 @@ class _MailText:
 
     def build_text(self) -> str:
         """Return headers, body (plain text or else HTML), attachment names, forwarded messages."""
-        lines = [f"{name}: {value}" for name in _HEADERS if (value := self._get_header(name))]
+        lines = [f"{name}: {value}" for name in _HEADERS if (value := self.get_header(name))]
         body = "\n\n".join(piece for piece in self._plain if piece.strip())
         body = body or "\n\n".join(piece for piece in self._html if piece.strip())
         pieces = ["\n".join(lines), body.strip("\r\n")]
@@ -76,15 +89,18 @@ class _MailText:
         inner = _get_forwarded_message(part) if self._depth < _MAX_DEPTH else None
         if inner is not None:
             label = f"Attached message: {name}".rstrip(": ") + ("" if name else ":")
-            self._forwarded.append(f"{label}\n{_MailText(inner, self._depth + 1).build_text()}")
+            self._forwarded.append(f"{label}\n{MailText(inner, self._depth + 1).build_text()}")
+            self.attachments.append(AttachedPart(name, inner, is_message=True))
         elif name or part.is_multipart() or part.get_content_disposition() == "attachment":
             self._attachment_names.append(name or part.get_content_type())
+            self.attachments.append(AttachedPart(name, part, is_message=False))
         elif part.get_content_type() == "text/plain":
-            self._plain.append(decode_text(_get_payload(part), part.get_content_charset()))
+            self._plain.append(decode_text(get_payload(part), part.get_content_charset()))
         elif part.get_content_type() == "text/html":
-            self._html.append(html.extract_text(_get_payload(part), part.get_content_charset()))
+            self._html.append(html.extract_text(get_payload(part), part.get_content_charset()))
 
-    def _get_header(self, name: str) -> str:
+    def get_header(self, name: str) -> str:
+        """Return a header on one line, or an empty string."""
         value = _get_raw_header(self._message, name)
         return self._decode_encoded_words(value) if value else ""
 
@@ -164,6 +180,7 @@ def _iterate_parts(message: Message) -> Iterator[Message]:
             yield part
 
 
-def _get_payload(part: Message) -> bytes:
+def get_payload(part: Message) -> bytes:
+    """Return the decoded content of a part, or nothing if it has none."""
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""

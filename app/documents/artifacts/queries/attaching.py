@@ -1,0 +1,55 @@
+"""SQL queries about emails and the documents they carried."""
+
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import select, text
+
+from app.documents.artifacts.models import Artifact
+from app.kit import db, tenancy
+
+_COUNT_ANCESTORS = text(
+    """
+    WITH RECURSIVE above AS (
+        SELECT parent_id, 0 AS depth FROM artifacts
+        WHERE organization_id = :organization_id AND id = :artifact_id
+        UNION ALL
+        SELECT parent.parent_id, above.depth + 1 FROM above
+        JOIN artifacts AS parent
+          ON parent.organization_id = :organization_id AND parent.id = above.parent_id
+        WHERE above.depth < :limit
+    )
+    SELECT max(depth) FROM above
+    """
+)
+
+
+class Carrier(NamedTuple):
+    """The members of an email that its attachments inherit, and what is needed to read it."""
+
+    schema_id: UUID | None
+    meta: dict[str, Any]
+    priority: int
+    archived: bool
+    created_by: UUID | None
+    connector_id: UUID | None
+    ingestion_job_id: UUID | None
+    media_type: str
+    sha256: str
+
+
+def find_carrier(artifact_id: UUID) -> Carrier | None:
+    """Return a document, or None."""
+    columns = (getattr(Artifact, name) for name in Carrier._fields)
+    row = db.session().execute(select(*columns).where(Artifact.id == artifact_id)).one_or_none()
+    return None if row is None else Carrier._make(row)
+
+
+def count_ancestors(artifact_id: UUID, limit: int) -> int:
+    """Return in how many emails, one inside the other, a document was; at most `limit`."""
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "artifact_id": artifact_id,
+        "limit": limit,
+    }
+    return int(db.session().execute(_COUNT_ANCESTORS, values).scalar_one() or 0)

@@ -1,0 +1,80 @@
+"""Create documents from the attachments of emails."""
+
+from collections.abc import Callable
+from hashlib import sha256
+from uuid import UUID
+
+from app.documents.artifacts.names import check_name
+from app.documents.artifacts.queries import attaching as queries
+from app.documents.artifacts.queries.attaching import Carrier
+from app.documents.artifacts.queries.creating import find_by_content
+from app.documents.artifacts.service import files
+from app.documents.artifacts.service.creating import create_from_file
+from app.engines import documents
+from app.kit import container
+from app.kit.errors import ApiError
+from app.kit.logging import get_logger
+from app.kit.storage import TooLarge
+
+Checkpoint = Callable[[], None]
+
+MAX_DEPTH = 5
+"""The maximum number of emails inside each other whose attachments become documents."""
+
+log = get_logger(__name__)
+
+
+def attach(artifact_id: UUID, checkpoint: Checkpoint) -> None:
+    """Create a document from each attachment of an email, in a transaction of its own.
+
+    They inherit schema, metadata, priority and origin of the email, and have it as their parent.
+    Content that the organization has already is left out, also what an earlier run has created, and
+    so are types that cannot be read. `checkpoint` commits, or raises if this run must stop.
+    """
+    carrier = queries.find_carrier(artifact_id)
+    if carrier is None or queries.count_ancestors(artifact_id, MAX_DEPTH) >= MAX_DEPTH:
+        return
+    checkpoint()
+    with files.get_storage().local(files.build_content_key(carrier.sha256)) as path:
+        try:
+            for number, attachment in enumerate(documents.iterate_attachments(path), start=1):
+                if find_by_content(sha256(attachment.data).hexdigest()) is None:
+                    _create(artifact_id, carrier, attachment, number)
+                checkpoint()
+        except documents.ParseFailed as failure:
+            log.warning("artifact.attachments_unread", artifact=str(artifact_id), code=failure.code)
+
+
+def _create(
+    parent_id: UUID, carrier: Carrier, attachment: documents.Attachment, number: int
+) -> None:
+    with files.get_storage().stage(container.settings().max_upload_bytes) as staged:
+        try:
+            staged.write(attachment.data)
+            create_from_file(
+                staged=staged,
+                file_name=_choose_name(attachment.name, number),
+                declared=None,
+                parent_id=parent_id,
+                schema_id=carrier.schema_id,
+                metadata=carrier.meta,
+                priority=carrier.priority,
+                archived=carrier.archived,
+                created_by=carrier.created_by,
+                connector_id=carrier.connector_id,
+                ingestion_job_id=carrier.ingestion_job_id,
+            )
+        except (ApiError, TooLarge) as failure:
+            if isinstance(failure, ApiError) and failure.code == "service_unavailable":
+                raise
+            log.info(
+                "artifact.attachment_left_out",
+                artifact=str(parent_id), number=number, error=type(failure).__name__,
+            )  # fmt: skip
+
+
+def _choose_name(name: str, number: int) -> str:
+    try:
+        return check_name(name)
+    except ValueError:
+        return f"attachment-{number}"

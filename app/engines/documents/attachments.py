@@ -1,0 +1,33 @@
+"""Extract the files that an email carries, in a sandboxed process."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from app.engines.documents import frames
+from app.engines.documents.model import DEFAULT_LIMITS, Limits
+from app.engines.documents.processes import build_invalid_result_error, call_entry
+from app.engines.documents.text import replace_unstorable
+
+_MAX_NAME_CHARS = 255
+
+
+class Attachment(NamedTuple):
+    """A file that an email carries; `name` is what the sender calls it."""
+
+    name: str
+    data: bytes
+
+
+def iterate_attachments(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[Attachment]:
+    """Yield the attachments and forwarded messages of an email, or the emails of a mailbox.
+
+    Small pictures inside the text, such as logos, are left out. Raises `ParseFailed`.
+    """
+    with call_entry("extract_attachments", path, {}, limits) as received:
+        for frame_type, payload in received:
+            content_type, content = next(received, (b"", b""))
+            if (frame_type, content_type) != (frames.ATTACHMENT, frames.CONTENT):
+                raise build_invalid_result_error()
+            name = replace_unstorable(payload.decode("utf-8", "replace"))
+            yield Attachment(name[-_MAX_NAME_CHARS:], content)

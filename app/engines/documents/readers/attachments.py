@@ -1,0 +1,59 @@
+"""Extract the files that an email carries, and the emails of a mailbox."""
+
+import email
+import email.generator  # `as_bytes` imports it on first use
+import mimetypes
+from collections.abc import Iterator
+from email.message import Message
+from itertools import islice
+from typing import NamedTuple
+
+from app.engines.documents.readers.mail import AttachedPart, MailText, get_payload, split_mailbox
+
+MAX_ATTACHMENTS = 1_000
+_TYPES = mimetypes.MimeTypes()
+_MIN_EMBEDDED_BYTES = 50_000
+
+
+class Attachment(NamedTuple):
+    """A file; `name` is what the sender calls it, or a name that says its number."""
+
+    name: str
+    data: bytes
+
+
+def extract_attachments(data: bytes) -> Iterator[Attachment]:
+    """Yield the attachments of an email and the messages it forwards, or the emails of a mailbox.
+
+    Small pictures inside the text, such as logos, are left out. At most `MAX_ATTACHMENTS`.
+    """
+    mails = list(islice(split_mailbox(data), MAX_ATTACHMENTS))
+    for number, mail in enumerate(mails, start=1):
+        yield Attachment(_name_message(email.message_from_bytes(mail), number), mail)
+    if mails:
+        return
+    attached = MailText(email.message_from_bytes(data)).attachments
+    for number, one in enumerate(attached[:MAX_ATTACHMENTS], start=1):
+        attachment = _read_part(one, number)
+        if attachment.data and not _is_decoration(one.part, len(attachment.data)):
+            yield attachment
+
+
+def _read_part(attached: AttachedPart, number: int) -> Attachment:
+    name, part, is_message = attached
+    if is_message:
+        return Attachment(_name_message(part, number, name), part.as_bytes())
+    extension = _TYPES.guess_extension(part.get_content_type()) or ""
+    return Attachment(name or f"attachment-{number}{extension}", get_payload(part))
+
+
+def _name_message(message: Message, number: int, name: str = "") -> str:
+    stem = name or MailText(message).get_header("Subject")[:200] or f"message-{number}"
+    return stem if stem.lower().endswith(".eml") else f"{stem}.eml"
+
+
+def _is_decoration(part: Message, size: int) -> bool:
+    """Return whether a part is a small picture that the HTML of the email shows."""
+    is_embedded = "Content-ID" in part and part.get_content_disposition() != "attachment"
+    is_picture = part.get_content_maintype() == "image"
+    return is_embedded and is_picture and size < _MIN_EMBEDDED_BYTES

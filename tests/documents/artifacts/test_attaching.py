@@ -1,0 +1,142 @@
+"""Attachments of emails become documents of their own."""
+
+from email.message import EmailMessage
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.documents.artifacts import service
+from app.documents.artifacts.service import attaching
+from app.engines.documents.readers import attachments
+from app.kit import db, tenancy
+from tests.documents.artifacts.conftest import create_text, make_pdf, make_png, upload
+from tests.factories import Org, run_jobs_of
+
+
+def _write_mail(subject: str = "Your invoice", **attached: bytes) -> EmailMessage:
+    """Return an email; a name `a_pdf` stands for the attachment `a.pdf`."""
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = "a@b.example", "c@d.example", subject
+    mail.set_content("See the attachment.")
+    for name, data in attached.items():
+        file_name = ".".join(name.rsplit("_", 1))
+        mail.add_attachment(data, "application", "octet-stream", filename=file_name)
+    return mail
+
+
+def _upload(org: Org, mail: EmailMessage | bytes, name: str = "mail.eml", **form: Any) -> str:
+    data = mail if isinstance(mail, bytes) else mail.as_bytes()
+    answer = upload(org.api("reviewer"), data, name, **form)
+    assert answer.status_code == 201, answer.json
+    run_jobs_of(org)
+    return str(answer.json["data"]["id"])
+
+
+def _list_children(org: Org, artifact_id: str) -> list[dict[str, Any]]:
+    path = f"/artifacts?parent_id={artifact_id}&sort=created_at"
+    answer = org.api("viewer").get(path).json
+    assert answer["meta"]["total"] == len(answer["data"])
+    found: list[dict[str, Any]] = answer["data"]
+    return found
+
+
+def test_each_attachment_is_a_document(org: Org) -> None:
+    mail = _write_mail(invoice_pdf=make_pdf("Total 12.50"), photo_png=make_png(70))
+    parent = _upload(org, mail, priority="80", metadata='{"box": "billing"}')
+    children = _list_children(org, parent)
+    assert [one["name"] for one in children] == ["invoice.pdf", "photo.png"]
+    assert {one["media_type"] for one in children} == {"application/pdf", "image/png"}
+    assert {(one["status"], one["priority"]) for one in children} == {("ready", 80)}
+    assert children[0]["metadata"] == {"box": "billing"}
+    assert {one["parent_id"] for one in children} == {parent}
+    assert {one["created_by"] for one in children} == {str(org.users["reviewer"])}
+    assert org.api("viewer").get(f"/artifacts/{parent}").json["data"]["parent_id"] is None
+
+
+def test_what_is_no_document_is_left_out(org: Org) -> None:
+    known = make_pdf("Known already")
+    assert upload(org.api("labeler"), known, "known.pdf").status_code == 201
+    mail = _write_mail(known_pdf=known, program_exe=b"MZ\x90\x00\x03" * 9, empty_txt=b"",
+                       note_txt=b"Read me")  # fmt: skip
+    mail.add_attachment(make_png(), "image", "png", disposition="inline", cid="<logo>")
+    assert [one["name"] for one in _list_children(org, _upload(org, mail))] == ["note.txt"]
+
+
+def test_forwarded_emails_and_their_attachments(org: Org) -> None:
+    inner = _write_mail("Order 7", order_pdf=make_pdf("Order 7"))
+    outer = _write_mail("Fwd: Order 7")
+    outer.add_attachment(inner)
+    (forwarded,) = _list_children(org, _upload(org, outer))
+    assert (forwarded["name"], forwarded["media_type"]) == ("Order 7.eml", "message/rfc822")
+    (order,) = _list_children(org, forwarded["id"])
+    assert order["name"] == "order.pdf"
+
+
+def test_emails_inside_emails_end(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attaching, "MAX_DEPTH", 2)
+    mail = _write_mail("Mail 0")
+    for number in range(1, 5):
+        outer = _write_mail(f"Mail {number}")
+        outer.add_attachment(mail)
+        mail = outer
+    names, parent = [], _upload(org, mail)
+    while children := _list_children(org, parent):
+        names.append(children[0]["name"])
+        parent = children[0]["id"]
+    assert names == ["Mail 3.eml", "Mail 2.eml"]
+
+
+def test_the_emails_of_a_mailbox(org: Org) -> None:
+    mails = [_write_mail("First", a_txt=b"In the first"), _write_mail("Second")]
+    data = b"\n".join(b"From a@b.example Mon Jan  1 10:00:00 2024\n" + m.as_bytes() for m in mails)
+    children = _list_children(org, _upload(org, data, "inbox.mbox"))
+    assert [one["name"] for one in children] == ["First.eml", "Second.eml"]
+    assert [one["name"] for one in _list_children(org, children[0]["id"])] == ["a.txt"]
+
+
+def test_a_run_that_was_killed_creates_nothing_twice(org: Org) -> None:
+    mail = _write_mail(**{f"note{number}_txt": f"Note {number}".encode() for number in range(5)})
+    answer = upload(org.api("reviewer"), mail.as_bytes(), "mail.eml")
+    parent = answer.json["data"]["id"]
+    committed: list[int] = []
+
+    def stop_after_two() -> None:
+        db.session().commit()
+        committed.append(1)
+        if len(committed) == 3:
+            raise RuntimeError("killed")
+
+    with org.app.app_context(), tenancy.organization(org.id):
+        with pytest.raises(RuntimeError, match="killed"):
+            service.attach(UUID(parent), stop_after_two)
+        db.session().rollback()
+    assert len(_list_children(org, parent)) == 2
+    run_jobs_of(org)
+    names = [one["name"] for one in _list_children(org, parent)]
+    assert names == [f"note{number}.txt" for number in range(5)]
+
+
+def test_names_that_no_document_may_have(org: Org) -> None:
+    mail = _write_mail()
+    mail.add_attachment(b"One", "text", "plain", filename="a\u202etxt.exe")
+    mail.add_attachment(b"Two", "text", "plain", filename="../../etc/passwd")
+    names = [one["name"] for one in _list_children(org, _upload(org, mail))]
+    assert names[0] == "attachment-1"
+    assert len(names) == 2
+    assert not any(".." in name or "\u202e" in name for name in names)
+
+
+def test_at_most_a_thousand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attachments, "MAX_ATTACHMENTS", 3)
+    mail = _write_mail(**{f"note{number}_txt": f"Note {number}".encode() for number in range(9)})
+    found = list(attachments.extract_attachments(mail.as_bytes()))
+    assert [one.name for one in found] == ["note0.txt", "note1.txt", "note2.txt"]
+    assert found[1].data == b"Note 1"
+
+
+def test_another_organizations_parent_finds_nothing(org: Org, other_org: Org) -> None:
+    parent = _upload(org, _write_mail(a_txt=b"Mine"))
+    create_text(other_org.api("labeler"), "Theirs")
+    assert len(_list_children(org, parent)) == 1
+    assert _list_children(other_org, parent) == []
