@@ -17,11 +17,12 @@ from pathlib import Path
 ARCHIVES = Path(__file__).with_name("requirements.txt")
 # By package: which of its files, and the extension that they get.
 WANTED = {
-    "mail_parser": (re.compile(r"/tests/mails/mail_(?:test|malformed)_\d+$"), ".eml"),
+    "mail_parser": (re.compile(r"/tests/mails/mail_(?:test|malformed|outlook)_\d+$"), ".eml"),
     "pypdf": (re.compile(r"/resources/(?:encryption/)?[^/]+\.pdf$"), ""),
     "python_docx": (re.compile(r"/(?:steps|tests)/test_files/[^/]+\.docx$"), ""),
     "python_pptx": (re.compile(r"/(?:steps|tests)/test_files/[^/]+\.pptx$"), ""),
 }
+OUTLOOK = re.compile(r"/mail_outlook_\d+$")
 MOST_BYTES = 2_000_000
 
 
@@ -52,8 +53,9 @@ def unpack(archive: Path, folder: Path) -> int:
                 continue
             source = files.extractfile(entry)
             assert source is not None
+            suffix = ".msg" if OUTLOOK.search(entry.name) else extension
             # The name alone: an archive must not say where a file goes.
-            (target / (Path(entry.name).name + extension)).write_bytes(source.read())
+            (target / (Path(entry.name).name + suffix)).write_bytes(source.read())
             count += 1
     return count
 

@@ -9,7 +9,7 @@ from app.engines.documents.attachments import Attachment, iterate_attachments
 from app.engines.documents.layout import parse_text
 from app.engines.documents.media import (
     HEAD_BYTES,
-    MAIL,
+    MAIL_TYPES,
     MEDIA_TYPES,
     PAGED_TYPES,
     detect_media_type,
@@ -36,7 +36,7 @@ __all__ = [
     "DEFAULT_LIMITS",
     "FAILURE_CODES",
     "HEAD_BYTES",
-    "MAIL",
+    "MAIL_TYPES",
     "MEDIA_TYPES",
     "PAGED_TYPES",
     "Attachment",

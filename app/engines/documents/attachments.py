@@ -19,12 +19,15 @@ class Attachment(NamedTuple):
     data: bytes
 
 
-def iterate_attachments(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[Attachment]:
+def iterate_attachments(
+    path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Attachment]:
     """Yield the attachments and forwarded messages of an email, or the emails of a mailbox.
 
-    Small pictures inside the text, such as logos, are left out. Raises `ParseFailed`.
+    `media_type` is one of `MAIL_TYPES`. Small pictures inside the text, such as logos, are left
+    out. Raises `ParseFailed`.
     """
-    with call_entry("extract_attachments", path, {}, limits) as received:
+    with call_entry("extract_attachments", path, {"media_type": media_type}, limits) as received:
         for frame_type, payload in received:
             content_type, content = next(received, (b"", b""))
             if (frame_type, content_type) != (frames.ATTACHMENT, frames.CONTENT):

@@ -90,10 +90,10 @@ def parse_document(
 
 @send_failures
 def extract_attachments(
-    document: BinaryIO, _arguments: dict[str, Any], _limits: Limits, send: Send
+    document: BinaryIO, arguments: dict[str, Any], _limits: Limits, send: Send
 ) -> None:
     """Send the name and the content of each file that an email carries."""
-    for attachment in attachments.extract_attachments(document.read()):
+    for attachment in attachments.extract_attachments(document.read(), arguments["media_type"]):
         send(frames.ATTACHMENT, replace_unstorable(attachment.name).encode())
         send(frames.CONTENT, attachment.data)
 

@@ -15,9 +15,12 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 XLS = "application/vnd.ms-excel"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 ODT = "application/vnd.oasis.opendocument.text"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
+EPUB = "application/epub+zip"
 RTF = "application/rtf"
 HTML = "text/html"
 MAIL = "message/rfc822"
+MSG = "application/vnd.ms-outlook"
 PLAIN = "text/plain"
 MARKDOWN = "text/markdown"
 CSV = "text/csv"
@@ -35,9 +38,12 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     XLS: (".xls",),
     PPTX: (".pptx",),
     ODT: (".odt",),
+    ODS: (".ods",),
+    EPUB: (".epub",),
     RTF: (".rtf",),
     HTML: (".html", ".htm", ".xhtml"),
     MAIL: (".eml", ".mbox"),
+    MSG: (".msg",),
     PLAIN: (".txt", ".text", ".log"),
     MARKDOWN: (".md", ".markdown"),
     CSV: (".csv",),
@@ -50,6 +56,8 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
 }
 """The supported media types with their file name extensions, the usual one first."""
 
+MAIL_TYPES = frozenset({MAIL, MSG})
+"""The types whose files carry other files."""
 TEXT_TYPES = frozenset({PLAIN, MARKDOWN, CSV})
 SPREADSHEET_TYPES = frozenset({XLSX, XLS})
 TEXT_BASED_TYPES = TEXT_TYPES | {HTML, MAIL}
@@ -89,7 +97,6 @@ _TEXT_LIKE = re.compile(r"text/|application/(?:json|xml|yaml|x-yaml|sql|toml)$|.
 _TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
     ".docm": "application/vnd.ms-word.document.macroenabled.12",
     ".heic": "image/heic",
-    ".ods": "application/vnd.oasis.opendocument.spreadsheet",
     ".xlsm": "application/vnd.ms-excel.sheet.macroenabled.12",
     ".xlsb": "application/vnd.ms-excel.sheet.binary.macroenabled.12",
     **{extension: media_type for media_type, names in MEDIA_TYPES.items() for extension in names},
@@ -116,7 +123,7 @@ _ZIP_FOLDERS = {
     b"ppt/": PPTX,
 }
 _MIMETYPE_ENTRY = b"mimetype"
-_OPEN_DOCUMENT_TYPE = re.compile(rb"application/vnd\.oasis\.opendocument\.[a-z-]+")
+_FIRST_ENTRY_TYPE = re.compile(rb"application/(?:vnd\.oasis\.opendocument\.[a-z-]+|epub\+zip)")
 _WORD_MAIN_PART = b"wordprocessingml.document.main+xml"
 _CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _HTML = re.compile(
@@ -190,9 +197,9 @@ def _detect_binary(head: bytes, claims: list[str]) -> str | None:
     if head.startswith(b"PK\x03\x04"):
         return _detect_zip_type(head, claims)
     if head.startswith(_COMPOUND_FILE):
-        # XLS has this format, and so have DOCX, XLSX and PPTX with a password; parsing
+        # XLS and MSG have this format, and so have DOCX, XLSX and PPTX with a password; parsing
         # distinguishes them from other documents.
-        return next((claim for claim in claims if claim in (DOCX, XLSX, XLS, PPTX)), None)
+        return next((claim for claim in claims if claim in (DOCX, XLSX, XLS, PPTX, MSG)), None)
     return None
 
 
@@ -220,8 +227,9 @@ def _detect_zip_type(head: bytes, claims: list[str]) -> str:
             if name.startswith(prefix):
                 return media_type
         if name == _MIMETYPE_ENTRY:
-            # OpenDocument, part 2, section 3.3: the first entry is the media type, not compressed.
-            content = _OPEN_DOCUMENT_TYPE.match(head, match.end() + name_length + extra_length)
+            # OpenDocument, part 2, section 3.3, and EPUB 3.3, section 4.2.6.2: the first entry is
+            # the media type, not compressed.
+            content = _FIRST_ENTRY_TYPE.match(head, match.end() + name_length + extra_length)
             return content[0].decode() if content else "application/zip"
         if name == b"[Content_Types].xml":
             packed = head[match.end() + name_length + extra_length :]

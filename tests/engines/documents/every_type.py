@@ -10,6 +10,8 @@ DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 ODT = "application/vnd.oasis.opendocument.text"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
+EPUB = "application/epub+zip"
 MAIL = "message/rfc822"
 
 
@@ -38,6 +40,11 @@ def _pdfs() -> dict[str, tuple[str, bytes]]:
         "pptx, damaged": (PPTX, b"PK\x03\x04"),
         "odt": (ODT, office_files.open_document()),
         "odt, damaged": (ODT, b"PK\x03\x04"),
+        "ods": (ODS, office_files.spreadsheet()),
+        "ods, damaged": (ODS, b"PK\x03\x04"),
+        "epub": (EPUB, office_files.book()),
+        "epub, damaged": (EPUB, b"PK\x03\x04"),
+        "msg, damaged": ("application/vnd.ms-outlook", workbooks.xls()),
         "rtf": ("application/rtf", office_files.RTF),
         "rtf, damaged": ("application/rtf", b"{\\rtf"),
         "xls": ("application/vnd.ms-excel", workbooks.xls()),

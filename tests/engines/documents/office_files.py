@@ -1,11 +1,15 @@
 """Create presentations, OpenDocument texts and RTF."""
 
+import datetime as dt
 import io
+import zipfile
 from typing import Any
 
 import odfdo
 import pptx
 from pptx.util import Inches
+
+from tests.engines.documents import workbooks
 
 RTF = (
     r"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fcharset0 Arial;}}{\info{\title Hidden title}}"
@@ -67,6 +71,69 @@ def open_document() -> bytes:
     document.insert_style(hidden, automatic=True)
     body.append(odfdo.Paragraph("Not shown", style="Hidden"))
     return _save(document)
+
+
+def spreadsheet() -> bytes:
+    """Return a sheet with values of every type and repeated cells, and a hidden sheet."""
+    document: Any = odfdo.Document("spreadsheet")
+    body = document.body
+    body.clear()
+    for name in ("Prices", "Secret"):
+        sheet = odfdo.Table(name)
+        for values in _ROWS if name == "Prices" else [["hidden"]]:
+            row = odfdo.Row()
+            for value in values:
+                row.append_cell(odfdo.Cell(value) if value is not None else odfdo.Cell())
+            sheet.append_row(row)
+        body.append(sheet)
+    body.get_tables()[1].style = "Hidden"
+    hidden = (
+        '<style:style style:name="Hidden" style:family="table">'
+        '<style:table-properties table:display="false"/></style:style></office:automatic-styles>'
+    )
+    return workbooks.rewritten(
+        _save(document),
+        "content.xml",
+        lambda xml: xml.replace("</office:automatic-styles>", hidden),
+    )
+
+
+_ROWS: list[list[Any]] = [
+    ["Item", "Price"], ["Bolts\nM8", 7], [None, 12.5], [], [], [True, dt.date(2024, 3, 1)],
+    [dt.timedelta(hours=30, minutes=5), None, None],
+]  # fmt: skip
+_CHAPTER = "<html xmlns='http://www.w3.org/1999/xhtml'><body><h1>{0}</h1><p>{1}</p></body></html>"
+_PACKAGE = """<package xmlns="http://www.idpf.org/2007/opf"><manifest>
+<item id="b" href="text/two%20b.xhtml" media-type="application/xhtml+xml"/>
+<item id="a" href="text/one.xhtml" media-type="application/xhtml+xml"/>
+<item id="c" href="cover.png" media-type="image/png"/>
+</manifest><spine><itemref idref="c"/><itemref idref="a"/><itemref idref="b"/>
+<itemref idref="none"/></spine></package>"""
+
+
+def book(*, encrypted: str = "") -> bytes:
+    """Return a book with two chapters; `encrypted` is the path of an entry said to be encrypted."""
+    entries = {
+        "META-INF/container.xml": (
+            "<container xmlns='urn:oasis:names:tc:opendocument:xmlns:container'><rootfiles>"
+            "<rootfile full-path='OEBPS/book.opf'/></rootfiles></container>"
+        ),
+        "OEBPS/book.opf": _PACKAGE,
+        "OEBPS/text/two b.xhtml": _CHAPTER.format("Second", "It ends."),
+        "OEBPS/text/one.xhtml": _CHAPTER.format("First", "It begins in K&#246;ln."),
+        "META-INF/encryption.xml": (
+            "<encryption xmlns='urn:oasis:names:tc:opendocument:xmlns:container'>"
+            "<x:EncryptedData xmlns:x='http://www.w3.org/2001/04/xmlenc#'><x:CipherData>"
+            f"<x:CipherReference URI='{encrypted or 'OEBPS/font.otf'}'/></x:CipherData>"
+            "</x:EncryptedData></encryption>"
+        ),
+    }
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("mimetype", "application/epub+zip")
+        for name, content in entries.items():
+            archive.writestr(name, content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
 
 
 def _save(file: Any) -> bytes:

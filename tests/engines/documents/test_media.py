@@ -25,6 +25,8 @@ def test_every_kind_is_known_by_its_content_alone() -> None:
         XLSX: workbooks.xlsx(workbooks.fill_invoice),
         PPTX: office_files.presentation(),
         ODT: office_files.open_document(),
+        "application/vnd.oasis.opendocument.spreadsheet": office_files.spreadsheet(),
+        "application/epub+zip": office_files.book(),
         "application/rtf": office_files.RTF,
         "text/html": HTML,
         "message/rfc822": bytes(samples.mail()),
@@ -42,6 +44,7 @@ def test_every_kind_is_known_by_its_content_alone() -> None:
         "text/markdown",
         "text/csv",
         "application/vnd.ms-excel",
+        "application/vnd.ms-outlook",
     }
 
 

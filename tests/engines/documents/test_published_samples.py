@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.documents import ParsedDocument, ParseFailed, parse
+from app.engines.documents import ParsedDocument, ParseFailed, iterate_attachments, parse
 from tests.engines.documents.pages import check_offsets
 
 FOLDER = Path(__file__).parents[3] / ".venv" / "sample-documents"
@@ -14,8 +14,9 @@ MEDIA_TYPES = {
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     ".eml": "message/rfc822",
+    ".msg": "application/vnd.ms-outlook",
 }
-COUNTS = {"mail_parser": 22, "pypdf": 70, "python_docx": 44, "python_pptx": 64}
+COUNTS = {"mail_parser": 23, "pypdf": 70, "python_docx": 44, "python_pptx": 64}
 LAYOUT = "\t\n\r\f"
 
 
@@ -90,6 +91,18 @@ def test_the_rows_of_a_page(name: str, lines: list[str]) -> None:
     found = sample(f"pypdf/{name}").text.replace("\f", "\n").split("\n")
     start = found.index(lines[0])
     assert [line for line in found[start:] if line in lines] == lines
+
+
+def test_an_email_of_outlook() -> None:
+    name = "mail_parser/mail_outlook_1.msg"
+    headers, _, body = sample(name).text.partition("\n\n")
+    assert [line.partition(":")[0] for line in headers.split("\n")] == [
+        "From", "To", "Subject", "Date",
+    ]  # fmt: skip
+    assert body.startswith("Wenn Sie diesen Newsletter nicht lesen können")
+    attached = list(iterate_attachments(FOLDER / name, MEDIA_TYPES[".msg"]))
+    assert [one.name for one in attached] == ["newsletter.png"]
+    assert attached[0].data.startswith(b"\x89PNG")
 
 
 def test_a_page_of_pictures_in_word() -> None:

@@ -55,7 +55,7 @@ def rewritten(data: bytes, name: str, change: Callable[[str], str]) -> bytes:
             content = old.read(entry)
             if entry.filename == name:
                 content, found = change(content.decode()).encode(), True
-            new.writestr(entry.filename, content)
+            new.writestr(entry.filename, content, entry.compress_type)
     assert found, name
     return out.getvalue()
 

@@ -37,7 +37,8 @@ def attach(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     checkpoint()
     with files.get_storage().local(files.build_content_key(carrier.sha256)) as path:
         try:
-            for number, attachment in enumerate(documents.iterate_attachments(path), start=1):
+            found = documents.iterate_attachments(path, carrier.media_type)
+            for number, attachment in enumerate(found, start=1):
                 if find_by_content(sha256(attachment.data).hexdigest()) is None:
                     _create(artifact_id, carrier, attachment, number)
                 checkpoint()

@@ -103,7 +103,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
         _start_recognition(artifact_id, content)
     else:
         publishing.publish(artifact, content)
-    if artifact.media_type == documents.MAIL:
+    if artifact.media_type in documents.MAIL_TYPES:
         _enqueue(ATTACH_JOB, artifact_id)
 
 

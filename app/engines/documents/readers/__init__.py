@@ -10,6 +10,7 @@ from app.engines.documents import media
 from app.engines.documents.layout import check_text, paginate
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import (
+    books,
     docx,
     docx_pictures,
     drawing,
@@ -17,6 +18,8 @@ from app.engines.documents.readers import (
     images,
     mail,
     open_document,
+    open_spreadsheets,
+    outlook,
     pdf,
     presentations,
     rich_text,
@@ -24,6 +27,13 @@ from app.engines.documents.readers import (
 )
 from app.engines.documents.readers.pages import SendPage
 from app.engines.documents.text import decode_text, normalize_text
+
+_READERS_OF_ARCHIVES: dict[str, Callable[[BinaryIO, Limits], str]] = {
+    media.PPTX: presentations.extract_text,
+    media.ODT: open_document.extract_text,
+    media.ODS: open_spreadsheets.extract_text,
+    media.EPUB: books.extract_text,
+}
 
 
 def read_document(
@@ -93,10 +103,8 @@ def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
     """Return the whole text of a file without pages of its own, such as a workbook or an email."""
     if media_type in media.SPREADSHEET_TYPES:
         return check_text(spreadsheets.extract_text(file, media_type, limits), limits)
-    if media_type == media.PPTX:
-        return check_text(presentations.extract_text(file, limits), limits)
-    if media_type == media.ODT:
-        return check_text(open_document.extract_text(file, limits), limits)
+    if media_type in _READERS_OF_ARCHIVES:
+        return check_text(_READERS_OF_ARCHIVES[media_type](file, limits), limits)
     max_bytes = limits.max_unpacked_bytes
     if media_type in media.TEXT_TYPES:
         # Four bytes are the maximum per character in all supported encodings.
@@ -110,6 +118,8 @@ def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
         text = rich_text.extract_text(data)
     elif media_type == media.MAIL:
         text = normalize_text(mail.extract_text(data))
+    elif media_type == media.MSG:
+        text = normalize_text(mail.MailText(outlook.read_message(data)).build_text())
     else:
         text = decode_text(data)
     return check_text(text, limits)

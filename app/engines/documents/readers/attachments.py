@@ -8,6 +8,8 @@ from email.message import Message
 from itertools import islice
 from typing import NamedTuple
 
+from app.engines.documents import media
+from app.engines.documents.readers import outlook
 from app.engines.documents.readers.mail import AttachedPart, MailText, get_payload, split_mailbox
 
 MAX_ATTACHMENTS = 1_000
@@ -22,17 +24,23 @@ class Attachment(NamedTuple):
     data: bytes
 
 
-def extract_attachments(data: bytes) -> Iterator[Attachment]:
+def extract_attachments(data: bytes, media_type: str = media.MAIL) -> Iterator[Attachment]:
     """Yield the attachments of an email and the messages it forwards, or the emails of a mailbox.
 
     Small pictures inside the text, such as logos, are left out. At most `MAX_ATTACHMENTS`.
     """
+    if media_type == media.MSG:
+        yield from _read_parts(outlook.read_message(data))
+        return
     mails = list(islice(split_mailbox(data), MAX_ATTACHMENTS))
     for number, mail in enumerate(mails, start=1):
         yield Attachment(_name_message(email.message_from_bytes(mail), number), mail)
-    if mails:
-        return
-    attached = MailText(email.message_from_bytes(data)).attachments
+    if not mails:
+        yield from _read_parts(email.message_from_bytes(data))
+
+
+def _read_parts(message: Message) -> Iterator[Attachment]:
+    attached = MailText(message).attachments
     for number, one in enumerate(attached[:MAX_ATTACHMENTS], start=1):
         attachment = _read_part(one, number)
         if attachment.data and not _is_decoration(one.part, len(attachment.data)):

@@ -37,9 +37,9 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     check_archive(file, limits, damaged=_UNREADABLE, older_format=_UNREADABLE)
     try:
         with zipfile.ZipFile(file) as archive:
-            _check_not_encrypted(archive)
-            content = _parse(archive.read("content.xml"))
-            styles = _parse(archive.read("styles.xml")) if _has(archive, "styles.xml") else None
+            check_not_encrypted(archive)
+            content = parse_xml(archive.read("content.xml"))
+            styles = parse_xml(archive.read("styles.xml")) if _has(archive, "styles.xml") else None
     except (KeyError, etree.XMLSyntaxError) as error:
         raise ParseFailed("unreadable", _UNREADABLE) from error
     body = content.find(f"{_OFFICE}body/{_OFFICE}text")
@@ -54,7 +54,8 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     return normalize_text(replace_unstorable("\n".join(piece for piece in pieces if piece)))
 
 
-def _check_not_encrypted(archive: zipfile.ZipFile) -> None:
+def check_not_encrypted(archive: zipfile.ZipFile) -> None:
+    """Raise `ParseFailed` if the entries of an OpenDocument file are encrypted."""
     name = "META-INF/manifest.xml"
     if _has(archive, name) and b"encryption-data" in archive.read(name):
         raise ParseFailed("password_protected", "The document is protected by a password.")
@@ -64,7 +65,8 @@ def _has(archive: zipfile.ZipFile, name: str) -> bool:
     return name in archive.NameToInfo
 
 
-def _parse(data: bytes) -> Any:
+def parse_xml(data: bytes) -> Any:
+    """Return the root element. Entities stay as they are, and nothing is loaded."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     return etree.fromstring(data, parser)
 

@@ -7,7 +7,7 @@ program computed last, not the format in which it displays them.
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from python_calamine import (
@@ -47,7 +47,7 @@ def extract_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
     file.seek(0)
     try:
         with CalamineWorkbook.from_filelike(file) as workbook:
-            return normalize_text(replace_unstorable(_join_sheets(workbook, limits)))
+            return normalize_text(replace_unstorable(join_pages(_iterate_sheets(workbook), limits)))
     except PasswordError as error:
         message = "The workbook is protected by a password."
         raise ParseFailed("password_protected", message) from error
@@ -106,35 +106,37 @@ def _parse_column(letters: bytes) -> int:
     return number
 
 
-def _join_sheets(workbook: CalamineWorkbook, limits: Limits) -> str:
-    """Return the sheets separated by form feeds; stops at the first that exceeds the limit."""
+def join_pages(sheets: Iterable[tuple[str, Iterator[str]]], limits: Limits) -> str:
+    """Return sheets, each a name and its lines, separated by form feeds. Raises `ParseFailed`."""
     pages: list[str] = []
     chars = 0
-    for sheet in _iterate_visible_sheets(workbook):
+    for name, sheet_lines in sheets:
         lines: list[str] = []
-        for line in _iterate_lines(sheet):
+        for line in sheet_lines:
             chars += len(line) + 1
             if chars > limits.max_text_chars:
                 message = f"The text is longer than {limits.max_text_chars} characters."
                 raise ParseFailed("too_large_unpacked", message)
             lines.append(line)
         if lines:
-            pages.append("\n".join([_collapse(sheet.name), *lines]))
+            pages.append("\n".join([collapse(name), *lines]))
     return "\f".join(pages)
 
 
-def _iterate_visible_sheets(workbook: CalamineWorkbook) -> Iterator[CalamineSheet]:
-    for number, sheet in enumerate(workbook.sheets_metadata):
-        is_visible = sheet.visible == SheetVisibleEnum.Visible
-        if is_visible and sheet.typ == SheetTypeEnum.WorkSheet:
-            yield workbook.get_sheet_by_index(number)
+def _iterate_sheets(workbook: CalamineWorkbook) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield the names and the lines of the visible sheets."""
+    for number, metadata in enumerate(workbook.sheets_metadata):
+        is_visible = metadata.visible == SheetVisibleEnum.Visible
+        if is_visible and metadata.typ == SheetTypeEnum.WorkSheet:
+            sheet = workbook.get_sheet_by_index(number)
+            yield sheet.name, _iterate_lines(sheet)
 
 
 def _iterate_lines(sheet: CalamineSheet) -> Iterator[str]:
     """Yield the rows from the first that has content to the last."""
     has_content = is_gap = False
     for row in sheet.iter_rows():
-        line = "\t".join(map(_format_value, row)).rstrip("\t")
+        line = "\t".join(map(format_value, row)).rstrip("\t")
         if not line:
             is_gap = has_content
             continue
@@ -144,9 +146,10 @@ def _iterate_lines(sheet: CalamineSheet) -> Iterator[str]:
         has_content, is_gap = True, False
 
 
-def _format_value(value: Value) -> str:
+def format_value(value: Value) -> str:
+    """Return the value of a cell as text on one line."""
     if isinstance(value, str):
-        return _collapse(value)
+        return collapse(value)
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, float) and value.is_integer():
@@ -166,6 +169,6 @@ def _format_duration(value: dt.timedelta) -> str:
     return f"{sign}{hours}:{minutes:02}:{seconds:02}"
 
 
-def _collapse(text: str) -> str:
+def collapse(text: str) -> str:
     """Return the text of a cell on one line."""
     return " ".join(text.split())

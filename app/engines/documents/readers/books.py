@@ -1,0 +1,74 @@
+"""Read EPUB (EPUB 3.3): the content documents in reading order, each on its own page."""
+
+import posixpath
+import zipfile
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+from urllib.parse import unquote
+
+from lxml import etree  # type: ignore[import-untyped]
+
+from app.engines.documents.model import Limits, ParseFailed
+from app.engines.documents.readers import html
+from app.engines.documents.readers.archives import check_archive
+from app.engines.documents.readers.open_document import parse_xml
+from app.engines.documents.text import normalize_text, replace_unstorable
+
+_CONTAINER = "META-INF/container.xml"
+_ENCRYPTION = "META-INF/encryption.xml"
+_CONTAINER_NS = "{urn:oasis:names:tc:opendocument:xmlns:container}"
+_PACKAGE_NS = "{http://www.idpf.org/2007/opf}"
+_CIPHER_REFERENCE = "{http://www.w3.org/2001/04/xmlenc#}CipherReference"
+_CONTENT_TYPES = ("application/xhtml+xml", "text/html")
+_UNREADABLE = "The file is damaged or not an EPUB."
+
+
+def extract_text(file: BinaryIO, limits: Limits) -> str:
+    """Return the text of a book, its content documents separated by form feeds.
+
+    Raises `ParseFailed`.
+    """
+    check_archive(file, limits, damaged=_UNREADABLE, older_format=_UNREADABLE)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            pages = [
+                html.extract_text(archive.read(path)).strip() for path in _list_contents(archive)
+            ]
+    except (KeyError, etree.XMLSyntaxError) as error:
+        raise ParseFailed("unreadable", _UNREADABLE) from error
+    return normalize_text(replace_unstorable("\f".join(page for page in pages if page)))
+
+
+def _list_contents(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the entries of the content documents in the order of the spine."""
+    container = parse_xml(archive.read(_CONTAINER))
+    root_file = container.find(f".//{_CONTAINER_NS}rootfile")
+    if root_file is None:
+        raise ParseFailed("unreadable", _UNREADABLE)
+    package_path = root_file.get("full-path", "")
+    package = parse_xml(archive.read(package_path))
+    encrypted = _list_encrypted(archive)
+    items = {item.get("id"): item for item in package.iter(_PACKAGE_NS + "item")}
+    for reference in package.iter(_PACKAGE_NS + "itemref"):
+        item = items.get(reference.get("idref"))
+        if item is None or item.get("media-type") not in _CONTENT_TYPES:
+            continue
+        path = _resolve(package_path, item)
+        if path in encrypted:
+            message = "The book is protected against copying."
+            raise ParseFailed("password_protected", message)
+        if path in archive.NameToInfo:
+            yield path
+
+
+def _resolve(package_path: str, item: Any) -> str:
+    relative = unquote(item.get("href", "").partition("#")[0])
+    return posixpath.normpath(posixpath.join(posixpath.dirname(package_path), relative))
+
+
+def _list_encrypted(archive: zipfile.ZipFile) -> set[str]:
+    """Return the paths of the encrypted entries; fonts often are, which does not matter."""
+    if _ENCRYPTION not in archive.NameToInfo:
+        return set()
+    references = parse_xml(archive.read(_ENCRYPTION)).iter(_CIPHER_REFERENCE)
+    return {unquote(reference.get("URI", "")) for reference in references}

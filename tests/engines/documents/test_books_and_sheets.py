@@ -1,0 +1,102 @@
+"""EPUB, ODS and emails of Outlook: what is shown, in order, and damaged files."""
+
+from pathlib import Path
+
+import pytest
+
+from app.engines.documents import ParseFailed, UnsupportedMediaType, parse
+from app.engines.documents.media import EPUB, MSG, ODS, detect_media_type
+from tests.engines.documents import office_files, samples, workbooks
+
+
+def failure(folder: Path, data: bytes, media_type: str) -> str:
+    with pytest.raises(ParseFailed) as caught:
+        parse(samples.stored(folder, data), media_type)
+    return caught.value.code
+
+
+def test_the_chapters_of_a_book_are_in_reading_order(tmp_path: Path) -> None:
+    document = parse(samples.stored(tmp_path, office_files.book()), EPUB)
+    assert document.text == "First\n\nIt begins in Köln.\fSecond\n\nIt ends."
+    assert len(document.pages) == 2
+
+
+def test_a_book_with_encrypted_chapters(tmp_path: Path) -> None:
+    data = office_files.book(encrypted="OEBPS/text/one.xhtml")
+    assert failure(tmp_path, data, EPUB) == "password_protected"
+
+
+@pytest.mark.parametrize("entry", ["META-INF/container.xml", "OEBPS/book.opf"])
+def test_a_damaged_book(tmp_path: Path, entry: str) -> None:
+    data = workbooks.rewritten(office_files.book(), entry, lambda _: "<x")
+    assert failure(tmp_path, data, EPUB) == "unreadable"
+
+
+def test_a_book_loads_nothing(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("SECRET")
+    entity = f"<!DOCTYPE c [<!ENTITY x SYSTEM 'file://{secret}'>]>"
+    data = workbooks.rewritten(
+        office_files.book(), "OEBPS/text/one.xhtml",
+        lambda page: entity + page.replace("It begins", "It begins &x;"),
+    )  # fmt: skip
+    assert "SECRET" not in parse(samples.stored(tmp_path, data), EPUB).text
+
+
+def test_the_visible_sheets_of_an_open_document(tmp_path: Path) -> None:
+    document = parse(samples.stored(tmp_path, office_files.spreadsheet()), ODS)
+    assert document.text == (
+        "Prices\nItem\tPrice\nBolts M8\t7\n\t12.5\n\nTRUE\t2024-03-01\n30:05:00"
+    )
+
+
+def test_repeated_cells_and_rows(tmp_path: Path) -> None:
+    repeated = (
+        '<table:table-row table:number-rows-repeated="2"><table:table-cell'
+        ' table:number-columns-repeated="3" office:value-type="float" office:value="5"/>'
+        '<table:table-cell table:number-columns-repeated="999999999"/></table:table-row>'
+        '<table:table-row table:number-rows-repeated="999999999"><table:table-cell/>'
+        "</table:table-row></table:table>"
+    )
+    data = workbooks.rewritten(
+        office_files.spreadsheet(), "content.xml",
+        lambda xml: xml.replace("</table:table>", repeated, 1),
+    )  # fmt: skip
+    text = parse(samples.stored(tmp_path, data), ODS).text
+    assert text.endswith("30:05:00\n5\t5\t5\n5\t5\t5")
+
+
+def test_a_bomb_of_repeated_cells(tmp_path: Path) -> None:
+    bomb = (
+        '<table:table-row table:number-rows-repeated="1048576"><table:table-cell'
+        ' table:number-columns-repeated="16384" office:value-type="string"><text:p>bomb</text:p>'
+        "</table:table-cell></table:table-row></table:table>"
+    )
+    data = workbooks.rewritten(
+        office_files.spreadsheet(), "content.xml",
+        lambda xml: xml.replace("</table:table>", bomb, 1),
+    )  # fmt: skip
+    assert failure(tmp_path, data, ODS) == "too_large_unpacked"
+
+
+def test_an_open_spreadsheet_without_cells(tmp_path: Path) -> None:
+    data = workbooks.rewritten(office_files.spreadsheet(), "content.xml", lambda _: "<x/>")
+    assert failure(tmp_path, data, ODS) == "unreadable"
+
+
+def test_a_workbook_is_no_email(tmp_path: Path) -> None:
+    assert failure(tmp_path, workbooks.xls(), MSG) == "unreadable"
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "media_type"),
+    [
+        (office_files.book(), "a.epub", EPUB),
+        (office_files.spreadsheet(), "a.ods", ODS),
+        (workbooks.xls(), "a.msg", MSG),
+    ],
+)
+def test_the_types_are_detected(data: bytes, name: str, media_type: str) -> None:
+    assert detect_media_type(data, name, None) == media_type
+    with pytest.raises(UnsupportedMediaType):
+        detect_media_type(data, "a.pdf", None)
