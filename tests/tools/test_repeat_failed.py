@@ -45,6 +45,8 @@ def _run(tmp_path: Path, *command: str) -> "subprocess.CompletedProcess[str]":
         for name, value in os.environ.items()
         if not name.startswith(("PYTEST_", "COV_"))
     }
+    # Importing the plugins that these tests do not need takes most of the time.
+    environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"}
     return subprocess.run(
         [sys.executable, *command],
         cwd=tmp_path,
