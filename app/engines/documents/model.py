@@ -110,7 +110,8 @@ class Page:
     `width` and `height` are the displayed size in points, and `start` is the offset of the page's
     `text` in the document's text. `rotation` is the clockwise rotation in degrees (0, 90, 180, 270)
     that the file specifies; the size and the boxes of the words already include it.
-    `has_text_layer` is False if the page has no words; `is_blank` if it shows nothing at all.
+    `has_text_layer` is False if the page has no words. `is_blank` is True if it shows nothing at
+    all, and `is_scan` if pictures cover it and its few words are not those that it shows.
     """
 
     number: int
@@ -122,6 +123,7 @@ class Page:
     has_text_layer: bool
     build_words: Callable[[], list[Word]]
     is_blank: bool = False
+    is_scan: bool = False
     _words: list[Word] | None = field(default=None, init=False)
 
     @property

@@ -163,7 +163,7 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
         boxes = array("d", received["boxes"])
         size = float(received["width"]), float(received["height"])
         rotation, has_text_layer = int(received["rotation"]), bool(received["has_text_layer"])
-        is_blank = bool(received["is_blank"])
+        is_blank, is_scan = bool(received["is_blank"]), bool(received["is_scan"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise build_invalid_result_error() from error
     if len(starts) > limits.max_words_per_page or not _are_words_valid(
@@ -188,6 +188,7 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
         has_text_layer=has_text_layer,
         build_words=build_words,
         is_blank=is_blank,
+        is_scan=is_scan,
     )
 
 

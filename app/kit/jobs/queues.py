@@ -88,9 +88,11 @@ def count_local_slots(queue: Queue, job_workers: int) -> int:
     """Return the number of slots of `queue` on this machine.
 
     The queue of documents has `job_workers` slots, and one more that stays free for another
-    organization when one fills all others.
+    organization when one fills all others. Text recognition has half of them.
     """
-    return job_workers + 1 if queue.name == "documents" else queue.slots
+    if queue.name == "documents":
+        return job_workers + 1
+    return max(1, job_workers // 2) if queue.name == "ocr" else queue.slots
 
 
 def compute_quota(slots: int) -> int:

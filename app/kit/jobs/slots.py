@@ -28,11 +28,11 @@ def _count_slots(queue: Queue, connect: Callable[[], Redis]) -> int:
     """Return the slots of all workers registered in RQ, at least those of this machine."""
     counted_at, slots = _cache.get(queue.name, (0.0, 0))
     if not slots or monotonic() - counted_at > _CACHE_SECONDS:
-        slots = count_local_slots(queue, container.settings().job_workers)
+        local = slots = count_local_slots(queue, container.settings().job_workers)
         try:
             workers = Worker.count(queue=RqQueue(queue.group.name, connection=connect()))
         except RedisError:
             workers = 0
-        slots = max(slots, workers * (1 if queue.group.forking else queue.slots))
+        slots = max(slots, workers * (1 if queue.group.forking else local))
         _cache[queue.name] = (monotonic(), slots)
     return slots

@@ -11,7 +11,7 @@ from app.kit import container, db, metrics, tenancy
 from app.kit.jobs import claims, slots, turns
 from app.kit.jobs.claims import ClaimedJob
 from app.kit.jobs.handlers import HANDLERS
-from app.kit.jobs.queues import GROUPS, QUEUES, Queue, list_queues
+from app.kit.jobs.queues import GROUPS, QUEUES, Queue, count_local_slots, list_queues
 from app.kit.jobs.runs import run, stopping
 from app.kit.logging import get_logger
 
@@ -57,7 +57,10 @@ def _run_in_threads(app: Flask, queues: Sequence[Queue]) -> None:
     thread runs: a long job of one queue must not delay the others.
     """
     names = [queue.name for queue in queues]
-    free_slots = {queue.name: threading.Semaphore(queue.slots) for queue in queues}
+    job_workers = container.settings().job_workers
+    free_slots = {
+        queue.name: threading.Semaphore(count_local_slots(queue, job_workers)) for queue in queues
+    }
     running: set[threading.Thread] = set()
     found_nothing = threading.Event()
 

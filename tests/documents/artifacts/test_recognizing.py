@@ -17,7 +17,13 @@ from app.kit import container, db, tenancy
 from app.kit.jobs import handlers, runs
 from tests.documents.artifacts.conftest import make_pdf, make_png, upload
 from tests.engines.documents import samples
-from tests.engines.ocr.scans import LINES, draw_scan, encode_png, make_mixed_pdf
+from tests.engines.ocr.scans import (
+    LINES,
+    draw_scan,
+    encode_png,
+    make_mixed_pdf,
+    make_stamped_pdf,
+)
 from tests.factories import Org, claim_jobs_of, run_jobs_of
 
 FOUND = RecognizedPage(
@@ -145,6 +151,24 @@ def test_documents_with_text_never_wait(org: Org, recognized: list[int]) -> None
         run_jobs_of(org, "documents")
         document = _get(org, artifact_id)
         assert (document["status"], document["ocr"]) == ("ready", "none")
+    assert recognized == []
+
+
+def test_a_scan_with_the_name_of_the_scanner(org: Org, recognized: list[int]) -> None:
+    artifact_id = _upload(org, make_stamped_pdf("Scanned with a telephone"), "scan.pdf")
+    run_jobs_of(org)
+    assert recognized == [1]
+    assert _read(org, artifact_id)[0] == "Net 12.50"
+
+
+def test_pages_with_a_small_picture_or_many_words_are_no_scans(
+    org: Org, recognized: list[int]
+) -> None:
+    many = "\n".join(f"Line {number} of the text below it" for number in range(4))
+    for data in (make_stamped_pdf("A chart", height=150), make_stamped_pdf(many)):
+        artifact_id = _upload(org, data, "report.pdf")
+        run_jobs_of(org)
+        assert _get(org, artifact_id)["ocr"] == "none"
     assert recognized == []
 
 

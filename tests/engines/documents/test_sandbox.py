@@ -189,7 +189,8 @@ def test_the_child_dies_with_its_parent(endless: Path) -> None:
 
 
 GOOD = (
-    b'{"text":"one two","width":1,"height":1,"rotation":0,"has_text_layer":true,"is_blank":false,'
+    b'{"text":"one two","width":1,"height":1,"rotation":0,"has_text_layer":true,'
+    b'"is_blank":false,"is_scan":false,'
     b'"starts":[0,4],"ends":[3,7],"boxes":[0,0,1,1,0,0,1,1]}'
 )
 

@@ -37,6 +37,18 @@ def encode_png(picture: Image.Image) -> bytes:
     return buffer.getvalue()
 
 
+def make_stamped_pdf(words: str, *, height: int = 270) -> bytes:
+    """Return a PDF with a picture of this height in points on a page of 300, and words on it."""
+    buffer = BytesIO()
+    canvas = Canvas(buffer, pagesize=(420, 300), invariant=True)
+    canvas.drawImage(ImageReader(draw_scan()), 0, 300 - height, 420, height)
+    for number, line in enumerate(words.splitlines()):
+        canvas.drawString(20, 100 - 25 * number, line)
+    canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
 def make_mixed_pdf(*pages: str | Image.Image | None) -> bytes:
     """Return a PDF whose pages have a text layer, are pictures, or are blank (None)."""
     buffer = BytesIO()

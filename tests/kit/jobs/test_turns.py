@@ -190,6 +190,11 @@ def test_documents_have_a_slot_that_no_single_organization_can_take() -> None:
         assert compute_quota(slots) == job_workers
 
 
+def test_text_recognition_grows_with_the_machine() -> None:
+    ocr = handlers.QUEUES["ocr"]
+    assert [count_local_slots(ocr, workers) for workers in (1, 2, 5, 16)] == [1, 1, 2, 8]
+
+
 def test_the_last_turn_is_known_to_all_processes() -> None:
     turn = UUID(int=7)
     turns.set_last("bulk", turn)

@@ -40,7 +40,7 @@ class _Pages:
     def add(self, page: documents.Page) -> None:
         """Add the next page, and write and commit the batch when it is full."""
         words = orjson.dumps(page.words).decode() if self._with_words else None
-        is_image = not page.has_text_layer and not page.is_blank
+        is_image = page.is_scan or not (page.has_text_layer or page.is_blank)
         if is_image:
             self.ocr = self._state
         if self._with_words or is_image:

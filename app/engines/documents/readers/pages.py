@@ -32,6 +32,7 @@ class PageData(TypedDict):
     text: str
     has_text_layer: bool
     is_blank: bool
+    is_scan: bool
     starts: list[int]
     ends: list[int]
     boxes: list[float]
@@ -48,6 +49,7 @@ def build_page(
     words: Sequence[PageWord] = (),
     *,
     is_blank: bool = False,
+    is_scan: bool = False,
 ) -> PageData:
     """Return a page of width x height points; without words it has no text layer."""
     return {
@@ -57,6 +59,7 @@ def build_page(
         "text": text,
         "has_text_layer": bool(words),
         "is_blank": is_blank,
+        "is_scan": is_scan,
         "starts": [word.start for word in words],
         "ends": [word.start + len(word.text) for word in words],
         "boxes": [side for word in words for side in word.box],

@@ -10,7 +10,7 @@ import pypdfium2 as pdfium  # type: ignore[import-untyped]
 from pypdfium2 import raw
 
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
-from app.engines.documents.readers import pdf_text, pdf_words
+from app.engines.documents.readers import pdf_pictures, pdf_text, pdf_words
 from app.engines.documents.readers.pages import PageData, SendPage, build_page, compute_pixel_size
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _MERGED_TYPES = (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP)
 _MAX_ANNOTATIONS = 10_000
+_MAX_WORDS_OF_SCAN = 20
+"""Programs that scan add words to a page, such as their name or a stamp."""
 
 
 def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> None:
@@ -98,5 +100,12 @@ def _read_page(page: Any, limits: Limits) -> PageData:
         pdf_words.read_words(page, text_page, limits), width, height
     )
     text_page.close()
-    is_blank = not words and raw.FPDFPage_CountObjects(page) <= 0
-    return build_page(width, height, page.get_rotation(), text, words, is_blank=is_blank)
+    return build_page(
+        width,
+        height,
+        page.get_rotation(),
+        text,
+        words,
+        is_blank=not words and raw.FPDFPage_CountObjects(page) <= 0,
+        is_scan=0 < len(words) <= _MAX_WORDS_OF_SCAN and pdf_pictures.is_covered(page),
+    )
