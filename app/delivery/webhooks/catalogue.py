@@ -139,6 +139,7 @@ _EVENT_TYPES = (
             "ingestion_job_id": _id(
                 "The ingestion job that created it; null if none did.", None, null=True
             ),
+            "parent_id": _id("The email that it was attached to; null if none.", None, null=True),
         },
     ),
     _build(

@@ -29,6 +29,7 @@ class IngestedPayload(ArtifactPayload):
     schema_id: UUID | None
     connector_id: UUID | None
     ingestion_job_id: UUID | None
+    parent_id: UUID | None
 
 
 class UpdatedPayload(ArtifactPayload):

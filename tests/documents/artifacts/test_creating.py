@@ -79,6 +79,7 @@ def test_text_is_ready_at_once(org: Org, stored: Stored) -> None:
             "schema_id": None,
             "connector_id": None,
             "ingestion_job_id": None,
+            "parent_id": None,
         }
     ]
 
