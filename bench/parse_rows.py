@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -10,22 +11,26 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
+import pypdfium2  # type: ignore[import-untyped]
+
 from bench.report import Report, Row
 
 _ROUNDS = 7
 _DOCUMENTS = 60
 _BOUND = 15.0
+_PAGES = 20
+_PAGES_BOUND = 0.6
 _LINES = [f"{n}. Delivery of machine parts, as agreed: 12 pieces, 1,234.56 EUR" for n in range(24)]
 
 
 def measure(report: Report, names: set[str]) -> None:
-    """Measure documents per second on one core, including caller, fork server and processes."""
+    """Measure parsing on one core, including caller, fork server and processes."""
     if names and "parse" not in names:
         return
     report.head()
     command = [sys.executable, "-m", "bench.parse_rows"]
     done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=300)
-    ours, floor = json.loads(done.stdout)
+    (ours, floor), (our_pages, floor_pages) = json.loads(done.stdout)
     report.add(
         Row(
             "parse a one-page PDF, on one core",
@@ -36,39 +41,72 @@ def measure(report: Report, names: set[str]) -> None:
             ours >= _BOUND,
         )
     )
+    report.add(
+        Row(
+            f"pages of {_PAGES}-page PDFs with words and boxes, on one core",
+            f"{our_pages:,.0f}/s",
+            f"{floor_pages:,.0f}/s pypdfium2",
+            our_pages / floor_pages,
+            f">= {_PAGES_BOUND:g}",
+            our_pages / floor_pages >= _PAGES_BOUND,
+        )
+    )
 
 
 def _main() -> None:
-    """Alternate both measurements on one core, and print both medians."""
+    """Alternate measurement and floor on one core, and print both medians of each row."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # the fork server inherits this
-    import pypdfium2  # type: ignore[import-untyped] # noqa: PLC0415
-
     from app.engines import documents  # noqa: PLC0415
     from tests.engines.documents.samples import pdf  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "one.pdf"
-        path.write_bytes(pdf([_LINES], size=(595, 842)))
+        one, many = Path(folder) / "one.pdf", Path(folder) / "many.pdf"
+        one.write_bytes(pdf([_LINES], size=(595, 842)))
+        many.write_bytes(pdf([_LINES] * _PAGES, size=(595, 842)))
 
-        def parse() -> str:
-            return documents.parse(path, "application/pdf").text
+        def parse(path: Path) -> list[str]:
+            return documents.parse(path, "application/pdf").text.split()
 
-        def extract() -> str:
-            with pypdfium2.PdfDocument(path) as document:
-                text: str = document[0].get_textpage().get_text_range()
-                return text
-
-        assert parse().split() == extract().split()
-        rounds = [(_rate(parse), _rate(extract)) for _ in range(_ROUNDS)]
+        assert parse(one) == _extract_text(one)
+        assert parse(many) == [word for word, *_ in _extract_words(many)]
+        rows = [
+            _compare(lambda: parse(one), lambda: _extract_text(one), _DOCUMENTS),
+            _compare(lambda: parse(many), lambda: _extract_words(many), _DOCUMENTS // _PAGES),
+        ]
     documents.stop_server()
-    print(json.dumps([median(rates) for rates in zip(*rounds, strict=True)]))
+    print(json.dumps([rows[0], [rate * _PAGES for rate in rows[1]]]))
 
 
-def _rate(action: Callable[[], object]) -> float:
+def _extract_text(path: Path) -> list[str]:
+    with pypdfium2.PdfDocument(path) as document:
+        text: str = document[0].get_textpage().get_text_range()
+        return text.split()
+
+
+def _extract_words(path: Path) -> list[tuple[str, float, float, float, float]]:
+    """Return the words of all pages with their boxes, as a script with pypdfium2 would."""
+    words = []
+    with pypdfium2.PdfDocument(path) as document:
+        for page in document:
+            text_page = page.get_textpage()
+            text = text_page.get_text_range()
+            for match in re.finditer(r"\S+", text):
+                text_page.count_rects(match.start(), len(match[0]))
+                words.append((match[0], *text_page.get_rect(0)))
+    return words
+
+
+def _compare(ours: Callable[[], object], floor: Callable[[], object], count: int) -> list[float]:
+    """Return the calls per second of both, each the median of alternating rounds."""
+    rounds = [(_rate(ours, count), _rate(floor, count)) for _ in range(_ROUNDS)]
+    return [median(rates) for rates in zip(*rounds, strict=True)]
+
+
+def _rate(action: Callable[[], object], count: int) -> float:
     began = time.perf_counter()
-    for _ in range(_DOCUMENTS):
+    for _ in range(count):
         action()
-    return _DOCUMENTS / (time.perf_counter() - began)
+    return count / (time.perf_counter() - began)
 
 
 if __name__ == "__main__":

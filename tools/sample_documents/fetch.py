@@ -18,6 +18,7 @@ ARCHIVES = Path(__file__).with_name("requirements.txt")
 # By package: which of its files, and the extension that they get.
 WANTED = {
     "mail_parser": (re.compile(r"/tests/mails/mail_(?:test|malformed|outlook)_\d+$"), ".eml"),
+    "pi_heif": (re.compile(r"/tests/images/heif\w*/(?:nokia/)?[^/]+\.(?:heic|heif|hif)$"), ""),
     "pypdf": (re.compile(r"/resources/(?:encryption/)?[^/]+\.pdf$"), ""),
     "python_docx": (re.compile(r"/(?:steps|tests)/test_files/[^/]+\.docx$"), ""),
     "python_pptx": (re.compile(r"/(?:steps|tests)/test_files/[^/]+\.pptx$"), ""),
@@ -32,7 +33,7 @@ def fetch(folder: Path) -> int:
     count = 0
     with tempfile.TemporaryDirectory() as scratch:
         pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "download"]
-        names = "--no-binary=mail-parser,pypdf,python-docx,python-pptx"
+        names = "--no-binary=mail-parser,pi-heif,pypdf,python-docx,python-pptx"
         wanted = ["--no-deps", "--require-hashes", names, "--dest", scratch]
         subprocess.run([*pip, *wanted, "--requirement", ARCHIVES], check=True)
         for archive in sorted(Path(scratch).glob("*.tar.gz")):

@@ -30,6 +30,7 @@ TIFF = "image/tiff"
 WEBP = "image/webp"
 GIF = "image/gif"
 BMP = "image/bmp"
+HEIC = "image/heic"
 
 MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     PDF: (".pdf",),
@@ -53,6 +54,7 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     WEBP: (".webp",),
     GIF: (".gif",),
     BMP: (".bmp", ".dib"),
+    HEIC: (".heic", ".heif", ".hif"),
 }
 """The supported media types with their file name extensions, the usual one first."""
 
@@ -61,7 +63,9 @@ MAIL_TYPES = frozenset({MAIL, MSG})
 TEXT_TYPES = frozenset({PLAIN, MARKDOWN, CSV})
 SPREADSHEET_TYPES = frozenset({XLSX, XLS})
 TEXT_BASED_TYPES = TEXT_TYPES | {HTML, MAIL}
-IMAGE_TYPES = frozenset({PNG, JPEG, TIFF, WEBP, GIF, BMP})
+IMAGE_TYPES = frozenset({PNG, JPEG, TIFF, WEBP, GIF, BMP, HEIC})
+THREADED_TYPES = frozenset({HEIC})
+"""The types whose library starts threads."""
 PAGED_TYPES = IMAGE_TYPES | {PDF}
 """The types whose files have pages of their own; the text of other types is laid out on pages."""
 
@@ -79,6 +83,7 @@ _ALIASES = {
     "image/x-png": PNG,
     "image/x-bmp": BMP,
     "image/x-ms-bmp": BMP,
+    "image/heif": HEIC,
     "application/mbox": MAIL,
     "text/x-markdown": MARKDOWN,
     "application/csv": CSV,
@@ -96,7 +101,6 @@ _TEXT_LIKE = re.compile(r"text/|application/(?:json|xml|yaml|x-yaml|sql|toml)$|.
 # Python's own table with additions, so that the result does not depend on the machine.
 _TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
     ".docm": "application/vnd.ms-word.document.macroenabled.12",
-    ".heic": "image/heic",
     ".xlsm": "application/vnd.ms-excel.sheet.macroenabled.12",
     ".xlsb": "application/vnd.ms-excel.sheet.binary.macroenabled.12",
     **{extension: media_type for media_type, names in MEDIA_TYPES.items() for extension in names},
@@ -112,6 +116,8 @@ _SIGNATURES = {
     b"GIF87a": GIF,
     b"GIF89a": GIF,
 }
+# ISO/IEC 23008-12, annex B: still images and collections of them, encoded with HEVC.
+_HEIC = re.compile(rb".{4}ftyp(?:hei[cmsx]|mif1.{4}(?:.{4}){0,8}?hei[cmsx])", re.DOTALL)
 # The lengths that the second header of a BMP can have; one of them follows "BM" and three numbers.
 _BMP_HEADER_LENGTHS = {12, 16, 40, 52, 56, 64, 108, 124}
 _BMP_LENGTH_OFFSET = 14
@@ -214,6 +220,8 @@ def _detect_image(head: bytes) -> str | None:
             return media_type
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return WEBP
+    if _HEIC.match(head):
+        return HEIC
     length = int.from_bytes(head[_BMP_LENGTH_OFFSET : _BMP_LENGTH_OFFSET + 4], "little")
     return BMP if head.startswith(b"BM") and length in _BMP_HEADER_LENGTHS else None
 

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import orjson
 
-from app.engines.documents import frames
+from app.engines.documents import frames, media
 from app.engines.documents.model import (
     FAILURE_CODES,
     OUT_OF_MEMORY,
@@ -78,7 +78,9 @@ def call_entry(
             entry if ":" in entry else f"{_ENTRIES}:{entry}",
             document=file,
             arguments={**arguments, "limits": asdict(limits)},
-            limits=_build_process_limits(limits),
+            limits=_build_process_limits(
+                limits, threads=arguments.get("media_type") in media.THREADED_TYPES
+            ),
         ) as process,
     ):
         yield _read_frames(process, limits)
@@ -107,7 +109,7 @@ def build_invalid_result_error() -> ParseFailed:
     return ParseFailed("crashed", "The parser returned an invalid result.")
 
 
-def _build_process_limits(limits: Limits) -> ProcessLimits:
+def _build_process_limits(limits: Limits, *, threads: bool) -> ProcessLimits:
     text_bytes = 12 * limits.max_text_chars  # one character takes at most 12 bytes in JSON
     return ProcessLimits(
         memory_bytes=limits.memory_bytes,
@@ -115,6 +117,7 @@ def _build_process_limits(limits: Limits) -> ProcessLimits:
         wall_seconds=limits.wall_seconds,
         frame_bytes=max(text_bytes + 96 * limits.max_words_per_page, 4 * limits.max_pixels)
         + (1 << 20),
+        threads=threads,
     )
 
 

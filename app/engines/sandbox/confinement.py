@@ -15,7 +15,7 @@ import signal
 import sysconfig
 from collections.abc import Iterable
 
-from app.engines.sandbox import landlock
+from app.engines.sandbox import landlock, seccomp
 from app.engines.sandbox.model import ProcessLimits
 
 OPEN_FILES = 64
@@ -93,10 +93,11 @@ def confine_process(
         (resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes),
         (resource.RLIMIT_FSIZE, 0, 0),
         (resource.RLIMIT_CORE, 0, 0),
-        (resource.RLIMIT_NPROC, 0, 0),
         (resource.RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES),
     ):
         resource.setrlimit(limit, (soft, hard))
+    if not (limits.threads and seccomp.forbid_new_processes()):
+        resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
 
 
 def _drop_root() -> None:

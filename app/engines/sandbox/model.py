@@ -61,13 +61,15 @@ class ProcessLimits:
     `memory_bytes` limits the address space, which includes about 80 MB of libraries, and
     `cpu_seconds` the processor time. `wall_seconds` limits how long the caller waits for the
     process, without the time that the caller spends between two frames. `frame_bytes` limits the
-    size of each frame that the process sends.
+    size of each frame that the process sends. A process starts no threads, unless a library needs
+    them (`threads`) and the kernel can still forbid other processes.
     """
 
     memory_bytes: int
     cpu_seconds: int
     wall_seconds: float
     frame_bytes: int
+    threads: bool = False
 
 
 @dataclass(frozen=True, slots=True)

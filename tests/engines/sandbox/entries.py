@@ -9,6 +9,7 @@ import resource
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -117,6 +118,9 @@ def _attempts(arguments: dict[str, Any]) -> dict[str, Callable[[], object]]:
         "write": lambda: Path(arguments["path"]).write_text("written"),
         "create": lambda: Path(arguments["path"] + ".new").write_text("written"),
         "fork": _fork,
+        "spawn": lambda: os.posix_spawn("/bin/true", ["true"], {}),
+        "execute": lambda: os.execv("/nowhere", ["true"]),
+        "thread": _start_thread,
         "connect": lambda: socket.socket().connect(("127.0.0.1", arguments["port"])),
         "reach": lambda: socket.socket(type=socket.SOCK_DGRAM).connect(("192.0.2.1", 53)),
         "interfaces": lambda: [name for _, name in socket.if_nameindex() if name != "lo"],
@@ -140,6 +144,16 @@ def _fork() -> int:
     if pid == 0:
         os._exit(0)
     return os.waitpid(pid, 0)[1]
+
+
+def _start_thread() -> str:
+    try:
+        thread = threading.Thread(target=lambda: None)
+        thread.start()
+        thread.join()
+    except RuntimeError:
+        raise OSError("no thread") from None
+    return "started"
 
 
 def _descriptors() -> list[int]:

@@ -29,6 +29,8 @@ ENVIRONMENT = {
     "PYTHONUTF8",
 }
 is_root = os.geteuid() == 0
+_SECCOMP_MODES = Path("/proc/sys/kernel/seccomp/actions_avail")
+needs_seccomp = pytest.mark.skipif(not _SECCOMP_MODES.exists(), reason="the kernel has none")
 needs_landlock = pytest.mark.skipif(landlock.get_version() < 6, reason="the kernel is older")
 
 
@@ -58,6 +60,19 @@ def test_limits(calls: Calls) -> None:
         "NOFILE": [64, 64],
         "NPROC": [0, 0],
     }
+
+
+def test_no_process_and_no_thread(calls: Calls) -> None:
+    found = calls.probe()
+    assert found["fork"] == found["spawn"] == {"error": "BlockingIOError"}
+    assert found["thread"] == {"error": "OSError"}
+
+
+@needs_seccomp
+def test_threads_but_no_process(calls: Calls) -> None:
+    found = calls.probe(limits=replace(LIMITS, threads=True))
+    assert found["thread"] == "started"
+    assert found["fork"] == found["spawn"] == found["execute"] == DENIED
 
 
 def test_environment_and_folder(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,10 +105,6 @@ def test_open_files_of_others_stay_closed(calls: Calls, tmp_path: Path) -> None:
         descriptors = calls.probe(document=secret)["descriptors"]
     assert descriptors[:3] == [0, 1, 2]
     assert len(descriptors) == 5  # the results and the document
-
-
-def test_no_new_processes(calls: Calls) -> None:
-    assert calls.probe()["fork"] == {"error": "BlockingIOError"}
 
 
 def test_no_privileges(calls: Calls) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
+import pi_heif
 from PIL import Image, ImageOps
 
 from app.engines.documents import media
@@ -25,7 +26,9 @@ _FORMATS = {
     media.WEBP: "WEBP",
     media.GIF: "GIF",
     media.BMP: "BMP",
+    media.HEIC: "HEIF",
 }
+pi_heif.register_heif_opener()
 _ORIENTATION = 0x0112
 # Clockwise rotation in degrees that makes each EXIF orientation upright; some are also mirrored.
 _ROTATIONS = {3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270}
