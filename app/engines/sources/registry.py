@@ -31,6 +31,8 @@ TYPES: Mapping[str, SourceType] = MappingProxyType(
         for source_type in (
             _build_type("local", "Local folder", f"{_PACKAGE}.local", settings.LOCAL),
             _build_type("s3", "S3 and compatible", f"{_PACKAGE}.s3", settings.S3),
+            _build_type("gcs", "Google Cloud Storage", f"{_PACKAGE}.gcs", settings.GCS),
+            _build_type("azure", "Azure Blob Storage", f"{_PACKAGE}.azure", settings.AZURE),
             _build_type("http", "Web server", f"{_PACKAGE}.web", settings.HTTP),
             _build_type("sftp", "SFTP", f"{_PACKAGE}.sftp", settings.SFTP),
             _build_type("ftp", "FTP", f"{_PACKAGE}.ftp", settings.FTP),

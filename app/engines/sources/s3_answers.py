@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 from xml.etree.ElementTree import Element, ParseError
 
@@ -15,6 +14,7 @@ from requests import Response
 from app.engines.sources.failures import describe_protocol_error
 from app.engines.sources.http_client import read_body
 from app.engines.sources.model import SourceError, SourceErrorKind
+from app.engines.sources.object_store import Listing, StoredObject, describe_status
 
 _MAX_ERROR_BYTES = 64 * 1024
 _KEY_REFUSED = frozenset(
@@ -28,23 +28,6 @@ _KEY_REFUSED = frozenset(
     }
 )
 _REGION = re.compile(r"[a-z0-9-]{1,40}")
-
-
-class StoredObject(NamedTuple):
-    """An object of a bucket, with the time of its last change."""
-
-    key: bytes
-    version: str
-    size: int
-    modified_at: datetime | None
-
-
-class Listing(NamedTuple):
-    """A page of a listing. `token` leads to the next page; it is None on the last one."""
-
-    objects: list[StoredObject]
-    folders: list[bytes]
-    token: str | None
 
 
 def parse_listing(body: bytes) -> Listing:
@@ -103,20 +86,7 @@ def describe_refusal(response: Response) -> SourceError:
     if region:
         message = f"The bucket is in the region {region}; change `region`."
         return SourceError(SourceErrorKind.NOT_FOUND, message)
-    return _describe_status(response.status_code)
-
-
-def _describe_status(status: int) -> SourceError:
-    if status == HTTPStatus.FORBIDDEN:
-        message = "The access key is not allowed to list or read this bucket."
-        return SourceError(SourceErrorKind.NOT_ALLOWED, message)
-    if status == HTTPStatus.NOT_FOUND:
-        return SourceError(SourceErrorKind.NOT_FOUND, "The bucket does not exist.")
-    if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        message = f"The host cannot answer at the moment (HTTP status {status})."
-        return SourceError(SourceErrorKind.UNREACHABLE, message)
-    message = f"The host does not answer like an object store (HTTP status {status})."
-    return SourceError(SourceErrorKind.PROTOCOL, message)
+    return describe_status(response.status_code, key="access key", container="bucket")
 
 
 def _find_region(response: Response, code: str) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 Schema: TypeAlias = dict[str, Any]
 # No control characters: they would end a command of a protocol.
 _LINE = r"^[^\u0000-\u001f\u007f]*$"
+_ENDPOINT = r"^https?://[^\s?#@]+$"
 _MAX_URLS = 1000
 
 
@@ -94,7 +95,7 @@ S3 = _build_schema(
         "endpoint_url": _build_text(
             "URL of the endpoint",
             "URL of an object store with the interface of S3, such as MinIO; empty for AWS.",
-            pattern=r"^https?://[^\s?#@]+$",
+            pattern=_ENDPOINT,
         ),
         "access_key_id": _build_text(
             "Access key", "Id of the access key.", minLength=1, pattern=r"^[!-.0-~]+$"
@@ -102,6 +103,68 @@ S3 = _build_schema(
         "secret_access_key": _build_secret("Secret key", "Secret of the access key."),
     },
     ("bucket", "access_key_id", "secret_access_key"),
+)
+
+GCS = _build_schema(
+    {
+        "bucket": _build_text(
+            "Bucket",
+            "Name of the bucket.",
+            minLength=3,
+            maxLength=222,
+            pattern=r"^[a-z0-9][a-z0-9._-]+$",
+        ),
+        "prefix": _build_text("Folder", "Folder in the bucket; empty for the whole bucket."),
+        "endpoint_url": _build_text(
+            "URL of the endpoint",
+            "URL of a host with the JSON interface of Cloud Storage; empty for Google.",
+            pattern=_ENDPOINT,
+        ),
+        "service_account": {
+            "type": "string",
+            "title": "Key of the service account",
+            "description": "Key in JSON format of a service account that may read the bucket.",
+            "minLength": 1,
+            "maxLength": 32768,
+            "writeOnly": True,
+        },
+    },
+    ("bucket", "service_account"),
+)
+
+AZURE = _build_schema(
+    {
+        "account": _build_text(
+            "Account",
+            "Name of the storage account.",
+            minLength=3,
+            maxLength=24,
+            pattern=r"^[a-z0-9]+$",
+        ),
+        "container": _build_text(
+            "Container",
+            "Name of the container.",
+            minLength=3,
+            maxLength=63,
+            pattern=r"^[a-z0-9$][a-z0-9-]+$",
+        ),
+        "prefix": _build_text("Folder", "Folder in the container; empty for all of it."),
+        "endpoint_url": _build_text(
+            "URL of the endpoint",
+            "URL of the account's blobs, if not `https://ACCOUNT.blob.core.windows.net`.",
+            pattern=_ENDPOINT,
+        ),
+        "account_key": _build_secret(
+            "Key", "Key of the storage account.", pattern=r"^[A-Za-z0-9+/]+={0,2}$"
+        ),
+        "sas_token": _build_secret(
+            "Signature",
+            "Shared access signature with permission to list and read, instead of the key.",
+            pattern=r"^[!-~]+$",
+        ),
+    },
+    ("account", "container"),
+    oneOf=[{"required": ["account_key"]}, {"required": ["sas_token"]}],
 )
 
 _URL = r"^https?://[^\s@]+$"

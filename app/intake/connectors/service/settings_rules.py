@@ -14,7 +14,7 @@ LOCAL = "local"
 # With another one of these, the stored secrets would be sent to another host.
 _TARGETS = (
     *("host", "port", "tls", "host_key", "ca_certificate"),
-    *("endpoint_url", "url", "urls"),
+    *("endpoint_url", "account", "url", "urls"),
 )
 _ENCRYPTED_SCHEMES = ("https://",)
 

@@ -1,0 +1,170 @@
+"""Documents in a container of Azure Blob Storage, over its REST API.
+
+Requests carry a shared access signature. Microsoft's library makes one from the key of the account;
+it opens no connections here.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_from_bytes, unquote_to_bytes, urlencode
+from xml.etree.ElementTree import Element, ParseError
+
+from azure.storage.blob import ContainerSasPermissions, generate_container_sas
+from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
+from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
+from requests import Response
+
+from app.engines.sources.failures import describe_protocol_error
+from app.engines.sources.http_client import HttpClient, read_body
+from app.engines.sources.model import Network, SourceError, SourceErrorKind
+from app.engines.sources.object_store import (
+    Listing,
+    ListingQuery,
+    ObjectStoreSource,
+    StoredObject,
+    check_endpoint,
+    describe_status,
+)
+
+_VERSION = "2021-12-02"
+_PAGE_ITEMS = 5000
+_SIGNATURE_TIME = timedelta(days=1)
+_CLOCK_DIFFERENCE = timedelta(minutes=15)
+_KEY_REFUSED = frozenset(
+    {"AuthenticationFailed", "InvalidAuthenticationInfo", "KeyBasedAuthenticationNotPermitted"}
+)
+
+
+def open_source(
+    settings: Mapping[str, Any], network: Network, local_root: Path | None
+) -> ObjectStoreSource:
+    """Return the source of a container or of a folder in it. Raises SourceError."""
+    del local_root
+    account, container = str(settings["account"]), str(settings["container"])
+    endpoint = settings.get("endpoint_url") or f"https://{account}.blob.core.windows.net"
+    signature = settings.get("sas_token")
+    if signature is None:
+        signature = _sign(account, container, str(settings["account_key"]))
+    address = f"{check_endpoint(str(endpoint))}/{quote(container)}"
+    store = _Container(HttpClient(network), address, str(signature).removeprefix("?"))
+    return ObjectStoreSource(store, str(settings.get("prefix", "")))
+
+
+def _sign(account: str, container: str, key: str) -> str:
+    """Return a shared access signature to list and read a container. Raises SourceError."""
+    now = datetime.now(UTC)
+    try:
+        return generate_container_sas(
+            account,
+            container,
+            account_key=key,
+            permission=ContainerSasPermissions(read=True, list=True),
+            start=now - _CLOCK_DIFFERENCE,
+            expiry=now + _SIGNATURE_TIME,
+        )
+    except Exception:  # noqa: BLE001 - the library has no documented error for a damaged key
+        message = "`account_key` is not the key of a storage account."
+        raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
+
+
+class _Container:
+    """A container.
+
+    Args:
+        client: sends the requests.
+        address: URL of the container.
+        signature: the shared access signature, as a query.
+    """
+
+    def __init__(self, client: HttpClient, address: str, signature: str) -> None:
+        self._client = client
+        self._address = address
+        self._signature = signature
+
+    def list_page(self, query: ListingQuery, token: str | None) -> Listing:
+        # A listing can begin only at a marker of the host, not after a name.
+        parameters: dict[str, str | bytes] = {
+            "restype": "container",
+            "comp": "list",
+            "maxresults": str(_PAGE_ITEMS),
+            "prefix": query.prefix,
+        }
+        if query.by_folder:
+            parameters["delimiter"] = "/"
+        if token is not None:
+            parameters["marker"] = token
+        url = f"{self._address}?{urlencode(parameters, quote_via=quote)}"
+        with self._request(url, is_document=False) as response:
+            if response.status_code != HTTPStatus.OK:
+                raise self.describe_refusal(response)
+            return _parse_listing(read_body(response))
+
+    @contextmanager
+    def read(self, key: bytes) -> Iterator[Response]:
+        url = f"{self._address}/{quote_from_bytes(key, safe='/-_.~')}?"
+        with self._request(url, is_document=True) as response:
+            yield response
+
+    def describe_refusal(self, response: Response) -> SourceError:
+        code = response.headers.get("x-ms-error-code", "")
+        if code == "BlobArchived":
+            message = "The document is in the archive tier; move it to another tier first."
+            return SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        status = HTTPStatus.UNAUTHORIZED if code in _KEY_REFUSED else response.status_code
+        return describe_status(status, key="key or signature", container="container")
+
+    def close(self) -> None:
+        self._client.close()
+
+    @contextmanager
+    def _request(self, url: str, *, is_document: bool) -> Iterator[Response]:
+        signed = f"{url}{'' if url.endswith('?') else '&'}{self._signature}"
+        headers = {"x-ms-version": _VERSION}
+        with self._client.request(signed, headers, is_document=is_document) as response:
+            yield response
+
+
+def _parse_listing(body: bytes) -> Listing:
+    """Return a page of a listing. Raises SourceError if it is none.
+
+    See https://learn.microsoft.com/rest/api/storageservices/list-blobs.
+    """
+    try:
+        root: Element = fromstring(body, forbid_dtd=True)
+        if root.tag != "EnumerationResults":
+            raise describe_protocol_error()
+        blobs = root.iterfind("Blobs/Blob")
+        return Listing(
+            [_parse_blob(blob) for blob in blobs if not _is_folder(blob)],
+            [_read_name(prefix) for prefix in root.iterfind("Blobs/BlobPrefix")],
+            root.findtext("NextMarker") or None,
+        )
+    except (ParseError, DefusedXmlException, ValueError):
+        raise describe_protocol_error() from None
+
+
+def _is_folder(blob: Element) -> bool:
+    """Return whether a blob is a folder, which accounts with a hierarchical namespace store."""
+    return blob.findtext("Properties/ResourceType") == "directory"
+
+
+def _parse_blob(blob: Element) -> StoredObject:
+    size = int(blob.findtext("Properties/Content-Length") or 0)
+    modified = blob.findtext("Properties/Last-Modified") or ""
+    version = (blob.findtext("Properties/Etag") or "").strip('"') or f"{size}-{modified}"
+    modified_at = parsedate_to_datetime(modified).astimezone(UTC) if modified else None
+    return StoredObject(_read_name(blob), version[:255], size, modified_at)
+
+
+def _read_name(item: Element) -> bytes:
+    """Return a name, which is percent-encoded if XML cannot represent it."""
+    name = item.find("Name")
+    if name is None or not name.text:
+        raise ValueError("an entry without a name")
+    is_encoded = name.get("Encoded", "").lower() == "true"
+    return unquote_to_bytes(name.text) if is_encoded else name.text.encode()

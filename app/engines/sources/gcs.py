@@ -1,0 +1,172 @@
+"""Documents in a bucket of Google Cloud Storage, over its JSON API.
+
+Each request carries a token that the key of the service account signs itself, so that no other host
+takes part (Google AIP-4111, https://google.aip.dev/auth/4111).
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_from_bytes, urlencode
+
+import jwt
+import orjson
+from requests import Response
+
+from app.engines.sources.failures import describe_protocol_error
+from app.engines.sources.http_client import HttpClient, read_body
+from app.engines.sources.model import Network, SourceError, SourceErrorKind
+from app.engines.sources.object_store import (
+    Listing,
+    ListingQuery,
+    ObjectStoreSource,
+    StoredObject,
+    check_endpoint,
+    describe_status,
+)
+
+_ENDPOINT = "https://storage.googleapis.com"
+_SCOPE = "https://www.googleapis.com/auth/devstorage.read_only"
+_TOKEN_SECONDS = 3600
+_RENEW_SECONDS = 600
+"""A token is replaced when it is valid for less than this."""
+_PAGE_ITEMS = 1000
+_MEMBERS = "nextPageToken,prefixes,items(name,size,generation,updated)"
+
+
+def open_source(
+    settings: Mapping[str, Any], network: Network, local_root: Path | None
+) -> ObjectStoreSource:
+    """Return the source of a bucket or of a folder in it. Raises SourceError."""
+    del local_root
+    endpoint = check_endpoint(str(settings.get("endpoint_url") or _ENDPOINT))
+    bucket = quote(str(settings["bucket"]), safe="")
+    tokens = _TokenMaker(str(settings["service_account"]))
+    store = _Bucket(HttpClient(network), tokens, f"{endpoint}/storage/v1/b/{bucket}/o")
+    return ObjectStoreSource(store, str(settings.get("prefix", "")))
+
+
+class _TokenMaker:
+    """Signs tokens with the key of a service account, which is JSON text. Raises SourceError."""
+
+    def __init__(self, key: str) -> None:
+        try:
+            members = orjson.loads(key)
+            self._account, self._key = str(members["client_email"]), str(members["private_key"])
+            self._key_id = members.get("private_key_id")
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise _build_key_error() from None
+        self._expires = 0
+        self._token = ""
+        self.get()
+
+    def get(self) -> str:
+        """Return a token that is valid for some minutes."""
+        now = int(time.time())
+        if self._expires - now < _RENEW_SECONDS:
+            self._expires = now + _TOKEN_SECONDS
+            self._token = self._sign(now)
+        return self._token
+
+    def _sign(self, now: int) -> str:
+        claims = {
+            "iss": self._account,
+            "sub": self._account,
+            "scope": _SCOPE,
+            "iat": now,
+            "exp": self._expires,
+        }
+        headers = {"kid": str(self._key_id)} if self._key_id else None
+        try:
+            return jwt.encode(claims, self._key, algorithm="RS256", headers=headers)
+        except (ValueError, TypeError, jwt.PyJWTError):
+            raise _build_key_error() from None
+
+
+def _build_key_error() -> SourceError:
+    message = "`service_account` is not the JSON key of a service account."
+    return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
+
+
+class _Bucket:
+    """A bucket, whose listings are sorted by the bytes of the names.
+
+    Args:
+        client: sends the requests.
+        tokens: makes the tokens of the requests.
+        address: URL of the bucket's objects.
+    """
+
+    def __init__(self, client: HttpClient, tokens: _TokenMaker, address: str) -> None:
+        self._client = client
+        self._tokens = tokens
+        self._address = address
+
+    def list_page(self, query: ListingQuery, token: str | None) -> Listing:
+        parameters: dict[str, str | bytes] = {
+            "prefix": query.prefix,
+            "maxResults": str(_PAGE_ITEMS),
+            "fields": _MEMBERS,
+        }
+        if query.after:
+            parameters["startOffset"] = query.after
+        if query.by_folder:
+            parameters["delimiter"] = "/"
+        if token is not None:
+            parameters["pageToken"] = token
+        url = f"{self._address}?{urlencode(parameters, quote_via=quote)}"
+        with self._request(url, is_document=False) as response:
+            if response.status_code != HTTPStatus.OK:
+                raise self.describe_refusal(response)
+            page = _parse_listing(read_body(response))
+        # `startOffset` includes the name itself.
+        return page._replace(objects=[one for one in page.objects if one.key != query.after])
+
+    @contextmanager
+    def read(self, key: bytes) -> Iterator[Response]:
+        url = f"{self._address}/{quote_from_bytes(key, safe='')}?alt=media"
+        with self._request(url, is_document=True) as response:
+            yield response
+
+    def describe_refusal(self, response: Response) -> SourceError:
+        return describe_status(response.status_code, key="service account", container="bucket")
+
+    def close(self) -> None:
+        self._client.close()
+
+    @contextmanager
+    def _request(self, url: str, *, is_document: bool) -> Iterator[Response]:
+        # With `identity`, the host unpacks what was stored as gzip.
+        headers = {
+            "Authorization": f"Bearer {self._tokens.get()}",
+            "Accept-Encoding": "identity",
+        }
+        with self._client.request(url, headers, is_document=is_document) as response:
+            yield response
+
+
+def _parse_listing(body: bytes) -> Listing:
+    """Return a page of a listing. Raises SourceError if it is none.
+
+    See https://cloud.google.com/storage/docs/json_api/v1/objects/list.
+    """
+    try:
+        page = orjson.loads(body)
+        return Listing(
+            [_parse_object(item) for item in page.get("items") or ()],
+            [prefix.encode() for prefix in page.get("prefixes") or ()],
+            page.get("nextPageToken") or None,
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise describe_protocol_error() from None
+
+
+def _parse_object(item: dict[str, str]) -> StoredObject:
+    modified_at = datetime.fromisoformat(item["updated"]).astimezone(UTC)
+    return StoredObject(
+        item["name"].encode(), item["generation"][:255], int(item["size"]), modified_at
+    )

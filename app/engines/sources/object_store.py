@@ -1,0 +1,183 @@
+"""Documents in a container of an object store, whatever its interface.
+
+Names of objects are bytes with slashes. A folder is what several names begin
+with; it is not stored.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
+from http import HTTPStatus
+from typing import NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from requests import Response
+
+from app.engines.sources.failures import describe_missing_folder, describe_protocol_error
+from app.engines.sources.http_client import read_chunks
+from app.engines.sources.model import (
+    Entry,
+    ObjectMissing,
+    SourceError,
+    SourceErrorKind,
+    SourceObject,
+)
+from app.engines.sources.paths import decode_path, encode_key
+
+
+class StoredObject(NamedTuple):
+    """An object of a container, with the time of its last change."""
+
+    key: bytes
+    version: str
+    size: int
+    modified_at: datetime | None
+
+
+class Listing(NamedTuple):
+    """A page of a listing. `token` leads to the next page; it is None on the last one."""
+
+    objects: list[StoredObject]
+    folders: list[bytes]
+    token: str | None
+
+
+class ListingQuery(NamedTuple):
+    """What a listing returns.
+
+    Attributes:
+        prefix: what the names begin with.
+        after: a name; a store may leave out what comes before.
+        by_folder: whether names with a further slash are summarized as folders.
+    """
+
+    prefix: bytes
+    after: bytes = b""
+    by_folder: bool = False
+
+
+class Store(Protocol):
+    """The interface of an object store. All methods raise SourceError."""
+
+    def list_page(self, query: ListingQuery, token: str | None) -> Listing:
+        """Return a page of a listing: the first one, or the one of the token."""
+
+    def read(self, key: bytes) -> AbstractContextManager[Response]:
+        """Request an object; the response may have any status."""
+
+    def describe_refusal(self, response: Response) -> SourceError:
+        """Return the SourceError for a response with an error status."""
+
+    def close(self) -> None:
+        """Close all connections."""
+
+
+class ObjectStoreSource:
+    """A container of an object store, or a folder in it.
+
+    Args:
+        store: the container.
+        folder: name of the folder; nothing for the whole container.
+    """
+
+    def __init__(self, store: Store, folder: str) -> None:
+        name = folder.strip("/").encode("utf-8", "replace")
+        self._store = store
+        self._prefix = name + b"/" if name else b""
+
+    def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
+        """Yield all documents in the order of the store."""
+        start = self._prefix + decode_path(after) if after else b""
+        for page in self._list_pages(ListingQuery(self._prefix, after=start)):
+            for stored in page.objects:
+                # A name that ends with a slash is a folder without documents.
+                if stored.key.startswith(self._prefix) and not stored.key.endswith(b"/"):
+                    path = encode_key(stored.key[len(self._prefix) :])
+                    yield SourceObject(path, stored.version, stored.size, stored.modified_at)
+
+    def browse(self, path: str, limit: int) -> list[Entry]:
+        """Return at most `limit` entries of a folder, in order of their names."""
+        folder = self._prefix + (decode_path(path) + b"/" if path else b"")
+        entries: list[Entry] = []
+        is_empty = True
+        for page in self._list_pages(ListingQuery(folder, by_folder=True)):
+            is_empty = is_empty and not page.objects and not page.folders
+            entries += self._build_entries(page)
+            if len(entries) >= limit:
+                break
+        if path and is_empty:
+            raise describe_missing_folder()
+        return sorted(entries, key=lambda entry: entry.path)[:limit]
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[Iterator[bytes]]:
+        """Read a document in chunks."""
+        key = self._prefix + decode_path(path)
+        if not path or key.endswith(b"/"):
+            raise ObjectMissing
+        with self._store.read(key) as response:
+            if response.status_code == HTTPStatus.NOT_FOUND:
+                raise ObjectMissing
+            if response.status_code != HTTPStatus.OK:
+                raise self._store.describe_refusal(response)
+            yield read_chunks(response)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._store.close()
+
+    def _build_entries(self, page: Listing) -> Iterator[Entry]:
+        start = len(self._prefix)
+        for folder in page.folders:
+            name = folder[start:-1]
+            # An empty name between two slashes is no folder that a person can open.
+            if folder.startswith(self._prefix) and name and not name.endswith(b"/"):
+                yield Entry(encode_key(name), is_folder=True)
+        for stored in page.objects:
+            if stored.key.startswith(self._prefix) and not stored.key.endswith(b"/"):
+                path = encode_key(stored.key[start:])
+                yield Entry(path, False, stored.size, stored.modified_at)  # noqa: FBT003
+
+    def _list_pages(self, query: ListingQuery) -> Iterator[Listing]:
+        token: str | None = None
+        while True:
+            page = self._store.list_page(query, token)
+            yield page
+            if page.token is None:
+                return
+            if page.token == token:
+                raise describe_protocol_error()
+            token = page.token
+
+
+def check_endpoint(endpoint: str) -> str:
+    """Return the URL of an endpoint without slashes at its end. Raises SourceError."""
+    try:
+        urlsplit(endpoint)
+    except ValueError:
+        message = "`endpoint_url` is not a valid URL."
+        raise SourceError(SourceErrorKind.PROTOCOL, message) from None
+    return endpoint.rstrip("/")
+
+
+def describe_status(status: int, *, key: str, container: str) -> SourceError:
+    """Return the SourceError for an error status that the store does not explain.
+
+    Args:
+        status: the status.
+        key: what the store calls the credentials.
+        container: what it calls the container.
+    """
+    if status == HTTPStatus.UNAUTHORIZED:
+        message = f"The host answers, but refuses the {key}."
+        return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
+    if status == HTTPStatus.FORBIDDEN:
+        message = f"The {key} is not allowed to list or read this {container}."
+        return SourceError(SourceErrorKind.NOT_ALLOWED, message)
+    if status == HTTPStatus.NOT_FOUND:
+        return SourceError(SourceErrorKind.NOT_FOUND, f"The {container} does not exist.")
+    if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        message = f"The host cannot answer at the moment (HTTP status {status})."
+        return SourceError(SourceErrorKind.UNREACHABLE, message)
+    message = f"The host does not answer like an object store (HTTP status {status})."
+    return SourceError(SourceErrorKind.PROTOCOL, message)

@@ -1,0 +1,278 @@
+"""Cloud Storage of Google and Blob Storage of Azure: listings, hostile names, refusals."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from app.engines.sources import TYPES, ObjectMissing, Source, SourceError, SourceErrorKind, azure
+from tests.engines.sources import azure_server, gcs_server
+from tests.engines.sources.hosts import find_closed_port, run_host
+from tests.engines.sources.network import LoopbackNetwork, connect_freely
+from tests.engines.sources.reading import browse, check_error, get_versions, list_paths, read
+
+LARGE = os.urandom(700_000)
+FILES = {
+    "inbox/2029/a.txt": b"letter a",
+    "inbox/2029/b.txt": b"letter b",
+    "inbox/2029/deep/c.txt": b"letter c",
+    "inbox/large.bin": LARGE,
+    "inbox/z 50%&+=?#.txt": b"special",
+    "inbox2/other.txt": b"another folder",
+}
+PATHS = ["2029/a.txt", "2029/b.txt", "2029/deep/c.txt", "large.bin", "z 50%&+=?#.txt"]
+Open = Callable[..., Source]
+
+
+class Store(NamedTuple):
+    """A running store with two containers."""
+
+    server: gcs_server.Server | azure_server.Server
+    type_name: str
+    settings: dict[str, Any]
+
+    def put(self, name: str, body: bytes) -> None:
+        with connect_freely():
+            self.server.put("documents", name, body)
+
+    def delete(self, name: str) -> None:
+        with connect_freely():
+            self.server.delete("documents", name)
+
+
+@pytest.fixture(scope="module")
+def google() -> Iterator[Store]:
+    server = gcs_server.Server("documents", "private")
+    key = gcs_server.build_key()
+    settings = {"bucket": "documents", "endpoint_url": server.url, "service_account": key}
+    yield Store(server, "gcs", settings)
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def microsoft() -> Iterator[Store]:
+    server = azure_server.Server("documents", "private")
+    account = {"account": azure_server.ACCOUNT, "account_key": azure_server.KEY}
+    yield Store(server, "azure", {"container": "documents", "endpoint_url": server.url, **account})
+    server.stop()
+
+
+@pytest.fixture(scope="module", params=["google", "microsoft"])
+def store(request: pytest.FixtureRequest) -> Store:
+    store: Store = request.getfixturevalue(request.param)
+    for name, body in FILES.items():
+        store.server.put("documents", name, body)
+    return store
+
+
+@pytest.fixture
+def open_source(network: LoopbackNetwork) -> Iterator[Callable[..., Source]]:
+    sources: list[Source] = []
+
+    def open_source(store: Store, **changes: Any) -> Source:
+        settings = {"prefix": "inbox", **store.settings, **changes}
+        given = {name: value for name, value in settings.items() if value is not None}
+        sources.append(TYPES[store.type_name].open(given, network, None))
+        return sources[-1]
+
+    yield open_source
+    for source in sources:
+        source.close()
+
+
+@pytest.mark.parametrize("page_items", [1000, 2])
+def test_documents_are_listed_in_order_and_read(
+    open_source: Open,
+    network: LoopbackNetwork,
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    page_items: int,
+) -> None:
+    monkeypatch.setattr(azure, "_PAGE_ITEMS", page_items)
+    if isinstance(store.server, gcs_server.Server):
+        monkeypatch.setattr(store.server.handler, "page_items", page_items)
+    source = open_source(store)
+    objects = list(source.list_objects())
+    assert [one.path for one in objects] == PATHS
+    assert [one.size for one in objects] == [8, 8, 8, len(LARGE), 7]
+    assert all(one.modified_at is not None and one.modified_at.tzinfo for one in objects)
+    assert [read(source, path) for path in PATHS] == [FILES[f"inbox/{path}"] for path in PATHS]
+    assert network.connections
+
+
+@pytest.mark.parametrize("position", range(len(PATHS)))
+def test_a_listing_continues_after_a_path(open_source: Open, google: Store, position: int) -> None:
+    for name, body in FILES.items():
+        google.put(name, body)
+    assert list_paths(open_source(google), PATHS[position]) == PATHS[position + 1 :]
+
+
+def test_a_folder_is_browsed_level_by_level(open_source: Open, store: Store) -> None:
+    source = open_source(store)
+    assert browse(source) == [("2029", True), ("large.bin", False), ("z 50%&+=?#.txt", False)]
+    assert browse(source, "2029/deep") == [("2029/deep/c.txt", False)]
+    assert browse(source, limit=1) == [("2029", True)]
+    with pytest.raises(SourceError) as caught:
+        source.browse("2030", 10)
+    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+
+
+def test_a_change_has_another_version(open_source: Open, store: Store) -> None:
+    store.put("changes/a.txt", b"before")
+    source = open_source(store, prefix="changes")
+    before = get_versions(source)
+    store.put("changes/a.txt", b"change")
+    assert get_versions(source) != before
+    assert read(source, "a.txt") == b"change"
+    store.delete("changes/a.txt")
+    with pytest.raises(ObjectMissing), source.open("a.txt"):
+        pass
+
+
+def test_hostile_names_are_listed_and_read(open_source: Open, store: Store) -> None:
+    names = ["\u202etxt.exe", "%2E%2E", "é" * 100, "+ +", "ä/ö ü.txt"]
+    for name in names:
+        store.put(f"hostile/{name}", name.encode())
+    source = open_source(store, prefix="hostile")
+    contents = [read(source, path) for path in list_paths(source)]
+    assert sorted(contents) == sorted(name.encode() for name in names)
+    assert all(path.isprintable() for path in list_paths(source))
+
+
+@pytest.mark.parametrize("path", ["", "../inbox2/other.txt", "%2E%2E/inbox2/other.txt", "\ud800"])
+def test_paths_do_not_leave_the_folder(open_source: Open, store: Store, path: str) -> None:
+    with pytest.raises(ObjectMissing), open_source(store).open(path):
+        pass
+
+
+OTHER_KEY = gcs_server.build_key(rsa.generate_private_key(public_exponent=65537, key_size=2048))
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"service_account": OTHER_KEY}, SourceErrorKind.CREDENTIALS_REFUSED),
+        ({"service_account": "{}"}, SourceErrorKind.CREDENTIALS_REFUSED),
+        ({"service_account": "[1"}, SourceErrorKind.CREDENTIALS_REFUSED),
+        (
+            {"service_account": json.dumps({"client_email": "a@b", "private_key": "none"})},
+            SourceErrorKind.CREDENTIALS_REFUSED,
+        ),
+        ({"bucket": "private"}, SourceErrorKind.NOT_ALLOWED),
+        ({"bucket": "missing"}, SourceErrorKind.NOT_FOUND),
+        ({"endpoint_url": "http://192.168.0.1"}, SourceErrorKind.NOT_ALLOWED),
+        ({"endpoint_url": "http://[::1"}, SourceErrorKind.PROTOCOL),
+    ],
+)
+def test_refusals_of_google_are_explained(
+    open_source: Open, google: Store, changes: dict[str, str], kind: SourceErrorKind
+) -> None:
+    with pytest.raises(SourceError) as caught:
+        list_paths(open_source(google, **changes))
+    check_error(caught.value, kind, *changes.values())
+
+
+READ_ONLY = azure_server.build_signature(read=True)
+WRONG_KEY = "d3Jvbmcga2V5IG9mIGFuIGFjY291bnQ="
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        # Microsoft's service answers AuthenticationFailed, see below.
+        ({"account_key": WRONG_KEY}, SourceErrorKind.NOT_ALLOWED),
+        ({"account_key": "A"}, SourceErrorKind.CREDENTIALS_REFUSED),
+        ({"account_key": None, "sas_token": READ_ONLY}, SourceErrorKind.NOT_ALLOWED),
+        ({"container": "missing"}, SourceErrorKind.NOT_FOUND),
+        ({"endpoint_url": "http://192.168.0.1"}, SourceErrorKind.NOT_ALLOWED),
+    ],
+)
+def test_refusals_of_azure_are_explained(
+    open_source: Open, microsoft: Store, changes: dict[str, str], kind: SourceErrorKind
+) -> None:
+    with pytest.raises(SourceError) as caught:
+        list_paths(open_source(microsoft, **changes))
+    check_error(caught.value, kind, WRONG_KEY, READ_ONLY)
+
+
+def test_a_signature_may_replace_the_key(open_source: Open, microsoft: Store) -> None:
+    microsoft.put("signed/a.txt", b"letter")
+    signature = "?" + azure_server.build_signature(read=True, list=True)
+    source = open_source(microsoft, prefix="signed", account_key=None, sas_token=signature)
+    assert read(source, *list_paths(source)) == b"letter"
+
+
+def test_a_host_that_does_not_listen_is_unreachable(open_source: Open, store: Store) -> None:
+    source = open_source(store, endpoint_url=f"http://127.0.0.1:{find_closed_port()}")
+    with pytest.raises(SourceError) as caught:
+        list_paths(source)
+    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+
+
+def _answer(status: str, body: bytes, *headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+_SIZE = b"<Properties><Content-Length>x</Content-Length></Properties>"
+_BLOB = b"<Blobs><Blob><Name>a</Name>" + _SIZE + b"</Blob></Blobs>"
+_ENTITY = b"<!DOCTYPE a [<!ENTITY b 'c'>]><EnumerationResults>&b;</EnumerationResults>"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (_answer("200 OK", b"<html>"), SourceErrorKind.PROTOCOL),
+        (_answer("200 OK", b"[]"), SourceErrorKind.PROTOCOL),
+        (_answer("200 OK", b'{"items": [{"name": 7}]}'), SourceErrorKind.PROTOCOL),
+        (_answer("200 OK", _ENTITY), SourceErrorKind.PROTOCOL),
+        (
+            _answer(
+                "200 OK", b"<EnumerationResults>" + _BLOB + b"</Blob></Blobs></EnumerationResults>"
+            ),
+            SourceErrorKind.PROTOCOL,
+        ),
+        (_answer("503 Slow Down", b"slow"), SourceErrorKind.UNREACHABLE),
+        (_answer("301 Moved", b"", "Location: http://127.0.0.1:1/"), SourceErrorKind.PROTOCOL),
+        (b"220 ftp.example.org ready\r\n", SourceErrorKind.UNREACHABLE),
+    ],
+)
+def test_hosts_that_are_no_object_stores_are_errors(
+    open_source: Open, store: Store, answer: bytes, kind: SourceErrorKind
+) -> None:
+    def script(connection: Any) -> None:
+        connection.recv(65536)
+        connection.sendall(answer)
+
+    with run_host(script) as port, pytest.raises(SourceError) as caught:
+        list_paths(open_source(store, endpoint_url=f"http://127.0.0.1:{port}"))
+    check_error(caught.value, kind)
+
+
+def test_a_refused_key_of_azure_is_told_from_a_missing_permission(
+    open_source: Open, microsoft: Store
+) -> None:
+    def script(connection: Any) -> None:
+        connection.recv(65536)
+        headers = "x-ms-error-code: AuthenticationFailed"
+        connection.sendall(_answer("403 Forbidden", b"<Error/>", headers))
+
+    with run_host(script) as port, pytest.raises(SourceError) as caught:
+        list_paths(open_source(microsoft, endpoint_url=f"http://127.0.0.1:{port}"))
+    check_error(caught.value, SourceErrorKind.CREDENTIALS_REFUSED)
+
+
+def test_an_archived_blob_does_not_end_a_crawl(open_source: Open, microsoft: Store) -> None:
+    def script(connection: Any) -> None:
+        connection.recv(65536)
+        connection.sendall(_answer("409 Conflict", b"", "x-ms-error-code: BlobArchived"))
+
+    with run_host(script) as port:
+        source = open_source(microsoft, endpoint_url=f"http://127.0.0.1:{port}")
+        with pytest.raises(SourceError) as caught, source.open("a.txt"):
+            pass
+    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+    assert "archive tier" in caught.value.message
