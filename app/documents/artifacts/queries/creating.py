@@ -99,6 +99,11 @@ _CREATE_MANY = text(
     SELECT id FROM created
     """  # noqa: S608 - built from the names above
 )
+# Not prepared: the table may have grown a lot since a plan was made.
+_FIND_BY_CONTENTS = text(
+    "SELECT sha256, id FROM artifacts"
+    " WHERE organization_id = :organization AND sha256 = ANY (CAST(:digests AS text[]))"
+)
 _FIND_SCHEMAS = text(
     "SELECT id FROM schemas WHERE organization_id = :organization"
     " AND id = ANY (CAST(:ids AS uuid[]))"
@@ -168,8 +173,8 @@ def lock_contents(digests: Collection[str]) -> None:
 
 def find_by_contents(digests: Collection[str]) -> dict[str, UUID]:
     """Return the ids of the documents with these contents by their digests."""
-    statement = select(Artifact.sha256, Artifact.id).where(Artifact.sha256.in_(list(digests)))
-    return {row.sha256: row.id for row in db.session().execute(statement)}
+    values = {"organization": tenancy.current_organization_id(), "digests": list(digests)}
+    return {row.sha256: row.id for row in db.session().execute(_FIND_BY_CONTENTS, values)}
 
 
 def find_schemas(schema_ids: Collection[UUID]) -> set[UUID]:
