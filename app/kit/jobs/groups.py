@@ -11,13 +11,15 @@ from app.kit import db
 from app.kit.jobs import claims
 from app.kit.jobs.claims import ClaimedJob, Lease
 
-# The new jobs keep the creation time, because it decides which webhooks get their events.
+# The new jobs keep the creation time, because it decides which webhooks get their events. They count
+# the attempt of the group, so that each of them runs alone.
 _SPLIT = text(
     """
     INSERT INTO jobs
-        (id, organization_id, queue, function, args, request_id, event_id, created_at)
+        (id, organization_id, queue, function, args, request_id, event_id, created_at,
+         attempts)
     SELECT gen_random_uuid(), organization_id, queue, :function, event, request_id,
-           CAST(event ->> 'event_id' AS uuid), created_at
+           CAST(event ->> 'event_id' AS uuid), created_at, 1
     FROM jobs CROSS JOIN unnest(CAST(:events AS jsonb[])) AS event
     WHERE id = :id
     """
