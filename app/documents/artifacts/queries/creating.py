@@ -195,9 +195,9 @@ def create_many(rows: Sequence[dict[str, Any]]) -> set[UUID]:
     """
     if not rows:
         return set()
-    names = (*_COLUMNS, "text", "pages")
-    organization = {"organization_id": tenancy.current_organization_id()}
-    complete = [{name: {**row, **organization}[name] for name in names} for row in rows]
+    names = [name for name in (*_COLUMNS, "text", "pages") if name != "organization_id"]
+    organization = {"organization_id": str(tenancy.current_organization_id())}
+    complete = [organization | {name: row[name] for name in names} for row in rows]
     values = {"rows": orjson.dumps(complete).decode()}
     return set(db.session().scalars(_CREATE_MANY, values))
 
