@@ -160,16 +160,26 @@ def handler(
             on_retry=on_retry,
             retryable=retryable,
         )
-        group_name = f"{name}_many" if batch and listens else None
-        if group_name is not None:
-            HANDLERS[group_name] = Handler(
-                name=group_name, function=function, queue=queue, single=name, max_attempts=None
-            )
-        for event in listens:
-            events.subscribe(event, name, queue, group_function=group_name)
+        _subscribe(HANDLERS[name], listens)
         return function
 
     return declare
+
+
+def _subscribe(declared: Handler, listens: Sequence[str]) -> None:
+    """Subscribe a handler, and if it takes batches, another one for jobs of several events."""
+    name, queue = declared.name, declared.queue
+    group_name = f"{name}_many" if declared.batch and listens else None
+    if group_name is not None:
+        HANDLERS[group_name] = Handler(
+            name=group_name,
+            function=declared.function,
+            queue=queue,
+            single=name,
+            max_attempts=None,
+        )
+    for event in listens:
+        events.subscribe(event, name, queue, group_function=group_name)
 
 
 def periodic(name: str, *, every: int) -> None:
