@@ -11,8 +11,8 @@ from app.kit import db
 from app.kit.jobs import claims
 from app.kit.jobs.claims import ClaimedJob, Lease
 
-# The new jobs keep the creation time, because it decides which webhooks get their events. They count
-# the attempt of the group, so that each of them runs alone.
+# The new jobs keep the creation time, because it decides which webhooks get their events. They
+# count the attempt of the group, so that each of them runs alone.
 _SPLIT = text(
     """
     INSERT INTO jobs
