@@ -2,6 +2,7 @@
 
 `emit` writes the event and, in the same statement, one job for each handler that subscribed to its
 name. The emitting code does not know the handlers. Handlers run later, in a worker, at least once.
+A handler that takes batches gets one job for up to `GROUP` events of one call of `emit_many`.
 """
 
 from collections import defaultdict
@@ -38,6 +39,10 @@ class OutboxEvent(db.Base):
 
 _request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 _handlers: dict[str, list[tuple[str, str]]] = defaultdict(list)
+_group_functions: dict[str, str] = {}
+
+GROUP = 100
+"""The maximum number of events in one job."""
 
 _EMIT = text(
     """
@@ -66,6 +71,12 @@ _EMIT_MANY = text(
         SELECT id, :organization_id, :name, data, :request_id
         FROM unnest(CAST(:ids AS uuid[]), CAST(:datas AS jsonb[])) AS emitted (id, data)
         RETURNING id, data
+    ), grouped AS (
+        INSERT INTO jobs (id, organization_id, queue, function, args, request_id)
+        SELECT gen_random_uuid(), :organization_id, queue, function, args, :request_id
+        FROM unnest(CAST(:groups AS jsonb[])) AS args
+        CROSS JOIN unnest(CAST(:group_functions AS text[]), CAST(:group_queues AS text[]))
+            AS listener (function, queue)
     )
     INSERT INTO jobs (id, organization_id, queue, function, args, request_id, event_id)
     SELECT gen_random_uuid(), :organization_id, queue, function,
@@ -97,10 +108,15 @@ _EMIT_EACH = """
 """
 
 
-def subscribe(name: str, function: str, queue: str) -> None:
-    """Subscribe the job handler `function` to the events `name`; called by the jobs' decorator."""
+def subscribe(name: str, function: str, queue: str, *, group_function: str | None = None) -> None:
+    """Subscribe the job handler `function` to the events `name`; called by the jobs' decorator.
+
+    `group_function` is the function of jobs with several events, if the handler takes them.
+    """
     if (function, queue) not in _handlers[name]:
         _handlers[name].append((function, queue))
+    if group_function is not None:
+        _group_functions[function] = group_function
 
 
 def list_handlers(name: str) -> list[tuple[str, str]]:
@@ -154,6 +170,10 @@ def emit_many(name: str, datas: Sequence[Mapping[str, object]]) -> None:
     if not datas:
         return
     handlers = _handlers.get(name, [])
+    grouping = [one for one in handlers if one[0] in _group_functions and len(datas) > 1]
+    single = [one for one in handlers if one not in grouping]
+    ids = [str(event_id) for event_id in generate(len(datas))]
+    written = [orjson.dumps(data, default=str) for data in datas]
     session = db.session()
     session.flush()
     session.execute(
@@ -161,13 +181,26 @@ def emit_many(name: str, datas: Sequence[Mapping[str, object]]) -> None:
         {
             "organization_id": tenancy.current_organization_id(),
             "name": name,
-            "ids": [str(event_id) for event_id in generate(len(datas))],
-            "datas": [orjson.dumps(data, default=str).decode() for data in datas],
+            "ids": ids,
+            "datas": [data.decode() for data in written],
             "request_id": _request_id.get(),
-            "functions": [function for function, _ in handlers],
-            "queues": [queue for _, queue in handlers],
+            "functions": [function for function, _ in single],
+            "queues": [queue for _, queue in single],
+            "groups": _write_groups(name, ids, written) if grouping else [],
+            "group_functions": [_group_functions[function] for function, _ in grouping],
+            "group_queues": [queue for _, queue in grouping],
         },
     )
+
+
+def _write_groups(name: str, ids: Sequence[str], datas: Sequence[bytes]) -> list[str]:
+    """Return the args of jobs with up to `GROUP` events each."""
+    events = [
+        {"event_id": event_id, "name": name, "data": orjson.Fragment(data)}
+        for event_id, data in zip(ids, datas, strict=True)
+    ]
+    groups = (events[start : start + GROUP] for start in range(0, len(events), GROUP))
+    return [orjson.dumps({"events": group}).decode() for group in groups]
 
 
 def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: object) -> int:

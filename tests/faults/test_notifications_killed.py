@@ -15,8 +15,8 @@ FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM tag_sets
 WHERE tag_sets.organization_id = :org AND tag_sets.id = numbered.id
 """
 _LEFT = """
-SELECT count(*) FROM jobs WHERE organization_id = :org AND function = :function
-AND status <> 'completed'
+SELECT count(*) FROM jobs WHERE organization_id = :org
+AND function IN (:function, :function || '_many') AND status <> 'completed'
 """
 
 
@@ -24,7 +24,8 @@ def _done(place: Site, function: str) -> None:
     """Let leases of the dead run out, and wait until nothing is left to do."""
     place.sql(
         "UPDATE jobs SET leased_until = now()"
-        " WHERE leased_until IS NOT NULL AND (organization_id = :org OR function = :function)",
+        " WHERE leased_until IS NOT NULL AND (organization_id = :org"
+        " OR function IN (:function, :function || '_many'))",
         function=function,
     )
     wait_until(lambda: place.one(_LEFT, function=function) == 0, f"{function} to be done")

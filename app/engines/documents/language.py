@@ -8,6 +8,7 @@ because importing that package would import a downloader.
 import functools
 import importlib.util
 import threading
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -50,7 +51,7 @@ def identify_language(text: str) -> tuple[str, float]:
 def detect_language(text: str) -> str | None:
     """Return the ISO 639-1 code of the text's language, or None if it is short or uncertain."""
     sample = text[:SAMPLE_CHARS]
-    if sum(map(str.isalpha, sample)) < _MIN_LETTERS:
+    if len(list(islice(filter(str.isalpha, sample), _MIN_LETTERS))) < _MIN_LETTERS:
         return None
     code, probability = identify_language(sample)
     is_certain = probability >= _MIN_PROBABILITY and len(code) == _ISO_639_1_LENGTH

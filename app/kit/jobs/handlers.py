@@ -88,6 +88,8 @@ class Handler:
         name: the value of `function` in the rows of its jobs.
         queue: one of `QUEUES`.
         batch: whether it takes a list of jobs.
+        single: the handler of jobs with one event, if each job of this one has several. `runs`
+            passes them as a list of jobs.
         resumable: whether the next run continues from the last checkpoint. Such a job yields to
             others after `TURN_SECONDS`.
         max_attempts: the number of errors after which the job fails; None for no limit. Faults of
@@ -102,6 +104,7 @@ class Handler:
     function: Callable[..., object]
     queue: str = "default"
     batch: bool = False
+    single: str | None = None
     resumable: bool = False
     max_attempts: int | None = 5
     on_failure: Failure | None = None
@@ -138,8 +141,10 @@ def handler(
 
     The function gets one `Job`, or with `batch` a list of jobs of one organization. It runs with
     the organization bound, in a transaction that is committed afterwards. It may run twice for the
-    same job. `listens` names events that enqueue it; then `args` is {event_id, name, data}. The
-    other arguments are attributes of `Handler`.
+    same job. `listens` names events that enqueue it; then `args` is {event_id, name, data}. With
+    `batch`, events that are emitted together share the rows of a second function, `…_many`, which
+    workers of a release without it leave to others. The other arguments are attributes of
+    `Handler`.
     """
     assert queue in QUEUES, f"unknown queue {queue}"
 
@@ -155,11 +160,26 @@ def handler(
             on_retry=on_retry,
             retryable=retryable,
         )
-        for event in listens:
-            events.subscribe(event, name, queue)
+        _subscribe(HANDLERS[name], listens)
         return function
 
     return declare
+
+
+def _subscribe(declared: Handler, listens: Sequence[str]) -> None:
+    """Subscribe a handler, and if it takes batches, another one for jobs of several events."""
+    name, queue = declared.name, declared.queue
+    group_name = f"{name}_many" if declared.batch and listens else None
+    if group_name is not None:
+        HANDLERS[group_name] = Handler(
+            name=group_name,
+            function=declared.function,
+            queue=queue,
+            single=name,
+            max_attempts=None,
+        )
+    for event in listens:
+        events.subscribe(event, name, queue, group_function=group_name)
 
 
 def periodic(name: str, *, every: int) -> None:

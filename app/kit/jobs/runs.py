@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flask import Flask
 
 from app.kit import audit, db, events, metrics, tenancy
-from app.kit.jobs import claims
+from app.kit.jobs import claims, groups
 from app.kit.jobs.claims import ClaimedJob, Lease
 from app.kit.jobs.faults import is_fault
 from app.kit.jobs.handlers import HANDLERS, Handler, Job, LostLease, Retry, Yielded
@@ -43,9 +43,15 @@ def run(app: Flask, queue: str, claimed: Sequence[ClaimedJob]) -> None:
         log.error("job.unknown_function", function=first.function)
         _write_outcome(lambda: claims.requeue(lease, delay=_UNKNOWN_FUNCTION_SECONDS, error=None))
         return
-    jobs = [_build_job(declared, job, queue, lease) for job in claimed]
+    jobs = [
+        _build_job(declared, job, queue, lease, args)
+        for job in claimed
+        for args in (job.args["events"] if declared.single else [job.args])
+    ]
     if first.interruptions >= MAX_INTERRUPTIONS:
-        _fail_job(declared, jobs[0], "The worker process died each time it ran this job.")
+        error = "The worker process died each time it ran this job."
+        if not _split_group(declared, first, lease, error):
+            _fail_job(declared, jobs[0], error)
         return
     started = time.perf_counter()
     outcome = _call_handler(app, declared, jobs, claimed)
@@ -64,12 +70,14 @@ def _record_run(jobs: Sequence[Job], function: str, outcome: str, seconds: float
     write("job.ran", function=function, outcome=outcome, count=len(jobs), seconds=round(seconds, 4))
 
 
-def _build_job(declared: Handler, claimed: ClaimedJob, queue: str, lease: Lease) -> Job:
+def _build_job(
+    declared: Handler, claimed: ClaimedJob, queue: str, lease: Lease, args: dict[str, Any]
+) -> Job:
     return Job(
         id=claimed.id,
         organization_id=claimed.organization_id,
         queue=queue,
-        args=claimed.args,
+        args=args,
         attempt=claimed.attempts + 1,
         lease=lease,
         request_id=claimed.request_id,
@@ -85,7 +93,7 @@ def _call_handler(
     lease = jobs[0].lease
     try:
         with _bind_context(declared, jobs[0]), get_renewer(app).renewing(lease):
-            declared.function(jobs if declared.batch else jobs[0])
+            declared.function(jobs if declared.batch or declared.single else jobs[0])
             _commit_outcome(lease)
     except LostLease:
         db.session().rollback()
@@ -98,6 +106,8 @@ def _call_handler(
         if is_fault(failure):
             _requeue_after_fault(declared, jobs, claimed, failure)
             return "fault"
+        if _split_group(declared, claimed[0], lease, _describe_failure(failure)):
+            return "split"
         return _record_error(declared, jobs, failure)
     return "completed"
 
@@ -140,6 +150,16 @@ def _record_error(declared: Handler, jobs: list[Job], failure: Exception) -> str
         lease = Lease(job.lease.token, (job.id,))
         _write_outcome(partial(claims.requeue, lease, delay=delay, error=error, attempts=1))
     return outcome
+
+
+def _split_group(declared: Handler, claimed: ClaimedJob, lease: Lease, error: str) -> bool:
+    """Replace a job of several events by one for each; return False for jobs of one event."""
+    single = declared.single
+    if single is None:
+        return False
+    log.warning("job.split", function=declared.name, job=str(claimed.id), error=error)
+    _write_outcome(lambda: groups.split(lease, claimed, single))
+    return True
 
 
 def _fail_job(declared: Handler, job: Job, error: str) -> None:

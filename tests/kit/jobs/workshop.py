@@ -25,6 +25,7 @@ def declared(name: str, function: Any, **declaration: Any) -> Iterator[Handler]:
         yield handlers.HANDLERS[name]
     finally:
         del handlers.HANDLERS[name]
+        handlers.HANDLERS.pop(f"{name}_many", None)
 
 
 def enqueue(org: Org, function: str, args: dict[str, Any], **more: Any) -> None:

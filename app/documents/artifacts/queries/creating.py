@@ -99,6 +99,11 @@ _CREATE_MANY = text(
     SELECT id FROM created
     """  # noqa: S608 - built from the names above
 )
+# Not prepared: the table may have grown a lot since a plan was made.
+_FIND_BY_CONTENTS = text(
+    "SELECT sha256, id FROM artifacts"
+    " WHERE organization_id = :organization AND sha256 = ANY (CAST(:digests AS text[]))"
+)
 _FIND_SCHEMAS = text(
     "SELECT id FROM schemas WHERE organization_id = :organization"
     " AND id = ANY (CAST(:ids AS uuid[]))"
@@ -168,8 +173,8 @@ def lock_contents(digests: Collection[str]) -> None:
 
 def find_by_contents(digests: Collection[str]) -> dict[str, UUID]:
     """Return the ids of the documents with these contents by their digests."""
-    statement = select(Artifact.sha256, Artifact.id).where(Artifact.sha256.in_(list(digests)))
-    return {row.sha256: row.id for row in db.session().execute(statement)}
+    values = {"organization": tenancy.current_organization_id(), "digests": list(digests)}
+    return {row.sha256: row.id for row in db.session().execute(_FIND_BY_CONTENTS, values)}
 
 
 def find_schemas(schema_ids: Collection[UUID]) -> set[UUID]:
@@ -190,9 +195,9 @@ def create_many(rows: Sequence[dict[str, Any]]) -> set[UUID]:
     """
     if not rows:
         return set()
-    names = (*_COLUMNS, "text", "pages")
-    organization = {"organization_id": tenancy.current_organization_id()}
-    complete = [{name: {**row, **organization}[name] for name in names} for row in rows]
+    names = [name for name in (*_COLUMNS, "text", "pages") if name != "organization_id"]
+    organization = {"organization_id": str(tenancy.current_organization_id())}
+    complete = [organization | {name: row[name] for name in names} for row in rows]
     values = {"rows": orjson.dumps(complete).decode()}
     return set(db.session().scalars(_CREATE_MANY, values))
 

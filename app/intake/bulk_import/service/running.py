@@ -1,7 +1,9 @@
 """Import a stored file: read it batch by batch, each of which is one transaction."""
 
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
 from typing import BinaryIO, NamedTuple
@@ -29,6 +31,8 @@ from app.kit import container
 BATCH_RECORDS = artifacts.MAX_BATCH
 BATCH_BYTES = 4 * 1024 * 1024
 """A batch ends after the record with which it has this size."""
+
+_SWITCH_SECONDS = 0.0002
 
 Checkpoint = Callable[[], None]
 
@@ -95,14 +99,29 @@ def _import_records(
     records = reader.read(file, Position(job.next_offset, job.next_number))
     source = _read_source(job)
     batches = _prepare_batches(source, _split_batches(records), job.retried_until)
-    for batch in _read_ahead(batches):
-        first, last = batch.records[0], batch.records[-1]
-        numbers = ingestion_jobs.begin_batch(job.id, first.number, last.number)
-        if numbers is None:
-            return False
-        _import_batch(job, source, batch, numbers)
-        checkpoint()
+    with _switching_threads_often():
+        for batch in _read_ahead(batches):
+            first, last = batch.records[0], batch.records[-1]
+            numbers = ingestion_jobs.begin_batch(job.id, first.number, last.number)
+            if numbers is None:
+                return False
+            _import_batch(job, source, batch, numbers)
+            checkpoint()
     return True
+
+
+@contextmanager
+def _switching_threads_often() -> Iterator[None]:
+    """Let threads that wait for the database or the disk continue soon after their results.
+
+    By default, each result waits up to 5 ms for the thread that parses the next batch.
+    """
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def _split_batches(records: Iterator[Record]) -> Iterator[list[Record]]:

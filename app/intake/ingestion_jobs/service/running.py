@@ -83,7 +83,8 @@ def record_batch(
         cursor: the path of the last document of a crawl; None keeps the one before.
         unchanged: how many documents of the batch a crawl did not read, as they have not changed.
     """
-    retried = sum(item.number < job.retried_until for item in items)
+    retried_until = job.retried_until
+    retried = sum(item.number < retried_until for item in items)
     outcomes = Counter(item.status for item in items)
     # Documents that are tried again were counted as failed.
     job.found += len(items) - retried + unchanged
