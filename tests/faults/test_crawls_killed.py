@@ -61,6 +61,7 @@ def test_a_crawl_outlives_its_worker(place: Site, tmp_path: Path, type_name: str
         wait_until(has_ended, "the documents to be parsed")
     done = place.call("GET", f"/ingestion-jobs/{job_id}")
     assert (done["status"], done["counts"]["created"]) == ("completed", DOCUMENTS)
+    assert done["counts"]["found"] == DOCUMENTS, "the listing continued after the last batch"
     assert place.one("SELECT count(*) FROM artifacts WHERE organization_id = :org") == DOCUMENTS
     announced = [one["artifact_id"] for one in place.events("artifact.ingested")]
     assert (len(announced), len(set(announced))) == (DOCUMENTS, DOCUMENTS)

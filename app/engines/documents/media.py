@@ -116,8 +116,9 @@ _SIGNATURES = {
     b"GIF87a": GIF,
     b"GIF89a": GIF,
 }
-# ISO/IEC 23008-12, annex B: still images and collections of them, encoded with HEVC.
-_HEIC = re.compile(rb".{4}ftyp(?:hei[cmsx]|mif1.{4}(?:.{4}){0,8}?hei[cmsx])", re.DOTALL)
+# ISO/IEC 23008-12, annex B: images that are encoded with HEVC, also beside a burst of images. The
+# brands follow the length of their box: the main one, a version, and those of compatible readers.
+_HEIC = re.compile(rb".{4}ftyp(?:hei[cmsx]|(?:mif1|msf1).{4}(?:.{4}){0,8}?hei[cmsx])", re.DOTALL)
 # The lengths that the second header of a BMP can have; one of them follows "BM" and three numbers.
 _BMP_HEADER_LENGTHS = {12, 16, 40, 52, 56, 64, 108, 124}
 _BMP_LENGTH_OFFSET = 14
@@ -162,8 +163,7 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
         if claims and claimed is None:
             raise UnsupportedMediaType(claims[0], None)
         return claimed or PLAIN
-    binary_type = _detect_binary(head, claims) or _detect_rich_text(head)
-    detected = binary_type or _detect_text(head)
+    detected = _detect_binary(head, claims) or _detect_text(head)
     if detected is None or detected not in MEDIA_TYPES:
         raise UnsupportedMediaType(claims[0] if claims else None, detected or _guess_type(head))
     if binary_type is None:
@@ -206,11 +206,6 @@ def _detect_binary(head: bytes, claims: list[str]) -> str | None:
         # XLS and MSG have this format, and so have DOCX, XLSX and PPTX with a password; parsing
         # distinguishes them from other documents.
         return next((claim for claim in claims if claim in (DOCX, XLSX, XLS, PPTX, MSG)), None)
-    return None
-
-
-def _detect_rich_text(head: bytes) -> str | None:
-    """Return the media type of RTF, which is text with bytes of its own."""
     return RTF if head.lstrip().startswith(b"{\\rtf") else None
 
 

@@ -20,6 +20,11 @@ from app.engines.sandbox.model import ProcessLimits
 
 OPEN_FILES = 64
 SERVER_OPEN_FILES = 256
+MAX_THREADS = 4096
+"""The threads of a user, whose processes count too, when a process may start one.
+
+It only prevents that a hostile document exhausts the threads of the machine.
+"""
 UNPRIVILEGED_ID = 65_533
 """The user and group of a process whose server is root; no system assigns this id."""
 
@@ -96,8 +101,8 @@ def confine_process(
         (resource.RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES),
     ):
         resource.setrlimit(limit, (soft, hard))
-    if not (limits.threads and seccomp.forbid_new_processes()):
-        resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+    threads = MAX_THREADS if limits.threads and seccomp.forbid_new_processes() else 0
+    resource.setrlimit(resource.RLIMIT_NPROC, (threads, threads))
 
 
 def _drop_root() -> None:

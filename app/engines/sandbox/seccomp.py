@@ -9,9 +9,11 @@ The numbers are those of linux/seccomp.h, linux/filter.h, linux/audit.h and asm/
 import ctypes
 import errno
 import platform
+import sys
 from typing import NamedTuple
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC.prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p, *[ctypes.c_ulong] * 2)
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _LOAD, _EQUALS, _HAS_BITS, _AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
@@ -57,7 +59,7 @@ def forbid_new_processes() -> bool:
     does not support it.
     """
     architecture = _ARCHITECTURES.get(platform.machine())
-    if architecture is None:
+    if architecture is None or sys.maxsize < 2**32:  # 32-bit programs have other numbers
         return False
     rules = _build_rules(architecture)
     instructions = (_Instruction * len(rules))(*(_Instruction(*rule) for rule in rules))

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote, quote_from_bytes, unquote_to_bytes, urlencode
 from xml.etree.ElementTree import Element, ParseError
 
@@ -32,8 +32,11 @@ from app.engines.sources.object_store import (
 )
 
 _VERSION = "2021-12-02"
-_PAGE_ITEMS = 5000
+_PAGE_ITEMS = 1000
+"""Azure allows 5,000, but with long names they would exceed the limit of a listing."""
 _SIGNATURE_TIME = timedelta(days=1)
+_RENEW_TIME = timedelta(hours=12)
+"""A signature is replaced when it is valid for less than this."""
 _CLOCK_DIFFERENCE = timedelta(minutes=15)
 _KEY_REFUSED = frozenset(
     {"AuthenticationFailed", "InvalidAuthenticationInfo", "KeyBasedAuthenticationNotPermitted"}
@@ -47,17 +50,53 @@ def open_source(
     del local_root
     account, container = str(settings["account"]), str(settings["container"])
     endpoint = settings.get("endpoint_url") or f"https://{account}.blob.core.windows.net"
-    signature = settings.get("sas_token")
-    if signature is None:
-        signature = _sign(account, container, str(settings["account_key"]))
+    signatures: _Signatures
+    if "sas_token" in settings:
+        signatures = _GivenSignature(str(settings["sas_token"]))
+    else:
+        signatures = _SignatureMaker(account, container, str(settings["account_key"]))
     address = f"{check_endpoint(str(endpoint))}/{quote(container)}"
-    store = _Container(HttpClient(network), address, str(signature).removeprefix("?"))
+    store = _Container(HttpClient(network), address, signatures)
     return ObjectStoreSource(store, str(settings.get("prefix", "")))
 
 
-def _sign(account: str, container: str, key: str) -> str:
-    """Return a shared access signature to list and read a container. Raises SourceError."""
-    now = datetime.now(UTC)
+class _Signatures(Protocol):
+    """Gives shared access signatures, which are queries of URLs."""
+
+    def get(self) -> str:
+        """Return a signature that is valid now. Raises SourceError."""
+
+
+class _GivenSignature:
+    """The signature that the settings contain."""
+
+    def __init__(self, signature: str) -> None:
+        self._signature = signature.removeprefix("?")
+
+    def get(self) -> str:
+        """Return the signature. Azure refuses it when it has expired."""
+        return self._signature
+
+
+class _SignatureMaker:
+    """Makes signatures to list and read a container. Raises SourceError."""
+
+    def __init__(self, account: str, container: str, key: str) -> None:
+        self._account, self._container, self._key = account, container, key
+        self._renew_at = datetime.min.replace(tzinfo=UTC)
+        self._signature = ""
+        self.get()
+
+    def get(self) -> str:
+        """Return a signature that is valid for some hours."""
+        now = datetime.now(UTC)
+        if now >= self._renew_at:
+            self._signature = _sign(self._account, self._container, self._key, now)
+            self._renew_at = now + _SIGNATURE_TIME - _RENEW_TIME
+        return self._signature
+
+
+def _sign(account: str, container: str, key: str, now: datetime) -> str:
     try:
         return generate_container_sas(
             account,
@@ -78,16 +117,17 @@ class _Container:
     Args:
         client: sends the requests.
         address: URL of the container.
-        signature: the shared access signature, as a query.
+        signatures: gives the signatures of the requests.
     """
 
-    def __init__(self, client: HttpClient, address: str, signature: str) -> None:
+    can_start_after = False
+
+    def __init__(self, client: HttpClient, address: str, signatures: _Signatures) -> None:
         self._client = client
         self._address = address
-        self._signature = signature
+        self._signatures = signatures
 
     def list_page(self, query: ListingQuery, token: str | None) -> Listing:
-        # A listing can begin only at a marker of the host, not after a name.
         parameters: dict[str, str | bytes] = {
             "restype": "container",
             "comp": "list",
@@ -123,7 +163,7 @@ class _Container:
 
     @contextmanager
     def _request(self, url: str, *, is_document: bool) -> Iterator[Response]:
-        signed = f"{url}{'' if url.endswith('?') else '&'}{self._signature}"
+        signed = f"{url}{'' if url.endswith('?') else '&'}{self._signatures.get()}"
         headers = {"x-ms-version": _VERSION}
         with self._client.request(signed, headers, is_document=is_document) as response:
             yield response
@@ -144,7 +184,7 @@ def _parse_listing(body: bytes) -> Listing:
             [_read_name(prefix) for prefix in root.iterfind("Blobs/BlobPrefix")],
             root.findtext("NextMarker") or None,
         )
-    except (ParseError, DefusedXmlException, ValueError):
+    except (ParseError, DefusedXmlException, OverflowError, ValueError):
         raise describe_protocol_error() from None
 
 

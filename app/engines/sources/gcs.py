@@ -83,7 +83,7 @@ class _TokenMaker:
         headers = {"kid": str(self._key_id)} if self._key_id else None
         try:
             return jwt.encode(claims, self._key, algorithm="RS256", headers=headers)
-        except (ValueError, TypeError, jwt.PyJWTError):
+        except Exception:  # noqa: BLE001 - the errors for damaged keys have no common base
             raise _build_key_error() from None
 
 
@@ -100,6 +100,8 @@ class _Bucket:
         tokens: makes the tokens of the requests.
         address: URL of the bucket's objects.
     """
+
+    can_start_after = True
 
     def __init__(self, client: HttpClient, tokens: _TokenMaker, address: str) -> None:
         self._client = client
@@ -161,12 +163,11 @@ def _parse_listing(body: bytes) -> Listing:
             [prefix.encode() for prefix in page.get("prefixes") or ()],
             page.get("nextPageToken") or None,
         )
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         raise describe_protocol_error() from None
 
 
 def _parse_object(item: dict[str, str]) -> StoredObject:
     modified_at = datetime.fromisoformat(item["updated"]).astimezone(UTC)
-    return StoredObject(
-        item["name"].encode(), item["generation"][:255], int(item["size"]), modified_at
-    )
+    version = str(int(item["generation"]))[:255]
+    return StoredObject(item["name"].encode(), version, int(item["size"]), modified_at)

@@ -4,6 +4,7 @@ Names of objects are bytes with slashes. A folder is what several names begin
 with; it is not stored.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 
 from requests import Response
 
+from app.engines.sources import limits
 from app.engines.sources.failures import describe_missing_folder, describe_protocol_error
 from app.engines.sources.http_client import read_chunks
 from app.engines.sources.model import (
@@ -23,6 +25,11 @@ from app.engines.sources.model import (
     SourceObject,
 )
 from app.engines.sources.paths import decode_path, encode_key
+
+_MAX_EMPTY_PAGES = 1000
+"""Stores split listings as they like, even into pages without a name, but not for ever."""
+# Some stores, and the servers in front of them, resolve these between slashes of both directions.
+_DOTS = re.compile(rb"(?:^|[/\\])\.\.?(?:[/\\]|$)")
 
 
 class StoredObject(NamedTuple):
@@ -47,7 +54,7 @@ class ListingQuery(NamedTuple):
 
     Attributes:
         prefix: what the names begin with.
-        after: a name; a store may leave out what comes before.
+        after: a name; a store that can start after it leaves out what comes before, and itself.
         by_folder: whether names with a further slash are summarized as folders.
     """
 
@@ -58,6 +65,9 @@ class ListingQuery(NamedTuple):
 
 class Store(Protocol):
     """The interface of an object store. All methods raise SourceError."""
+
+    can_start_after: bool
+    """Whether a listing can start after a name, which need not exist."""
 
     def list_page(self, query: ListingQuery, token: str | None) -> Listing:
         """Return a page of a listing: the first one, or the one of the token."""
@@ -88,12 +98,24 @@ class ObjectStoreSource:
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
         """Yield all documents in the order of the store."""
         start = self._prefix + decode_path(after) if after else b""
-        for page in self._list_pages(ListingQuery(self._prefix, after=start)):
-            for stored in page.objects:
-                # A name that ends with a slash is a folder without documents.
-                if stored.key.startswith(self._prefix) and not stored.key.endswith(b"/"):
-                    path = encode_key(stored.key[len(self._prefix) :])
-                    yield SourceObject(path, stored.version, stored.size, stored.modified_at)
+        for stored in self._list_after(start):
+            if self._is_document(stored.key):
+                path = encode_key(stored.key[len(self._prefix) :])
+                yield SourceObject(path, stored.version, stored.size, stored.modified_at)
+
+    def _list_after(self, start: bytes) -> Iterator[StoredObject]:
+        query = ListingQuery(self._prefix, after=start)
+        if start and not self._store.can_start_after:
+            listed = iter(self._list_stored(query))
+            if any(stored.key == start for stored in listed):
+                yield from listed
+                return
+            # The object is gone, and where it was is not known.
+        yield from self._list_stored(query)
+
+    def _list_stored(self, query: ListingQuery) -> Iterator[StoredObject]:
+        for page in self._list_pages(query):
+            yield from page.objects
 
     def browse(self, path: str, limit: int) -> list[Entry]:
         """Return at most `limit` entries of a folder, in order of their names."""
@@ -115,6 +137,9 @@ class ObjectStoreSource:
         key = self._prefix + decode_path(path)
         if not path or key.endswith(b"/"):
             raise ObjectMissing
+        if _DOTS.search(key):
+            message = "The name has a part `.` or `..`, which could lead to another document."
+            raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
         with self._store.read(key) as response:
             if response.status_code == HTTPStatus.NOT_FOUND:
                 raise ObjectMissing
@@ -126,6 +151,11 @@ class ObjectStoreSource:
         """Close all connections."""
         self._store.close()
 
+    def _is_document(self, key: bytes) -> bool:
+        # A name that ends with a slash is a folder without documents.
+        is_inside = key.startswith(self._prefix) and not key.endswith(b"/")
+        return is_inside and len(key) <= limits.MAX_NAME_BYTES
+
     def _build_entries(self, page: Listing) -> Iterator[Entry]:
         start = len(self._prefix)
         for folder in page.folders:
@@ -134,20 +164,39 @@ class ObjectStoreSource:
             if folder.startswith(self._prefix) and name and not name.endswith(b"/"):
                 yield Entry(encode_key(name), is_folder=True)
         for stored in page.objects:
-            if stored.key.startswith(self._prefix) and not stored.key.endswith(b"/"):
+            if self._is_document(stored.key):
                 path = encode_key(stored.key[start:])
                 yield Entry(path, False, stored.size, stored.modified_at)  # noqa: FBT003
 
     def _list_pages(self, query: ListingQuery) -> Iterator[Listing]:
+        watch = _ListingWatch()
         token: str | None = None
         while True:
             page = self._store.list_page(query, token)
             yield page
             if page.token is None:
                 return
-            if page.token == token:
-                raise describe_protocol_error()
+            watch.check(page)
             token = page.token
+
+
+class _ListingWatch:
+    """Notices listings without end: circles of tokens (Brent's algorithm), and empty pages."""
+
+    def __init__(self) -> None:
+        self._known: str | None = None
+        self._steps, self._power = 0, 1
+        self._empty_pages = 0
+
+    def check(self, page: Listing) -> None:
+        """Raise SourceError if the listing does not lead to its end after this page."""
+        is_empty = not page.objects and not page.folders
+        self._empty_pages = self._empty_pages + 1 if is_empty else 0
+        if page.token == self._known or self._empty_pages > _MAX_EMPTY_PAGES:
+            raise describe_protocol_error()
+        self._steps += 1
+        if self._steps == self._power:
+            self._known, self._steps, self._power = page.token, 0, 2 * self._power
 
 
 def check_endpoint(endpoint: str) -> str:

@@ -64,6 +64,8 @@ class _Bucket:
         address: URL of the bucket.
     """
 
+    can_start_after = True
+
     def __init__(self, *, client: HttpClient, signer: S3SigV4Auth, address: str) -> None:
         self._client = client
         self._signer = signer

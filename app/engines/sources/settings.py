@@ -125,7 +125,7 @@ GCS = _build_schema(
             "title": "Key of the service account",
             "description": "Key in JSON format of a service account that may read the bucket.",
             "minLength": 1,
-            "maxLength": 32768,
+            "maxLength": 8192,
             "writeOnly": True,
         },
     },

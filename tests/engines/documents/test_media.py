@@ -37,6 +37,7 @@ def test_every_kind_is_known_by_its_content_alone() -> None:
         "image/webp": samples.image("WEBP"),
         "image/gif": samples.image("GIF"),
         "image/bmp": samples.image("BMP"),
+        "image/heic": b"\0\0\0\x18ftypheic\0\0\0\0mif1heic",
     }
     found = {kind: detect_media_type(data, "upload", None) for kind, data in contents.items()}
     assert found == {kind: kind for kind in contents}

@@ -18,14 +18,14 @@ _LISTENING = re.compile(r"successfully listen\w* (?:at|on) (http://\S+)")
 _HEADERS = {"x-ms-version": "2021-12-02", "x-ms-blob-type": "BlockBlob"}
 
 
-def build_signature(**permissions: bool) -> str:
-    """Return a shared access signature of the account."""
+def build_signature(hours: int = 1, **permissions: bool) -> str:
+    """Return a shared access signature of the account, which expires in some hours."""
     return generate_account_sas(
         ACCOUNT,
         KEY,
         resource_types=ResourceTypes(service=True, container=True, object=True),
         permission=AccountSasPermissions(**permissions),
-        expiry=datetime.now(UTC) + timedelta(hours=1),
+        expiry=datetime.now(UTC) + timedelta(hours=hours),
     )
 
 

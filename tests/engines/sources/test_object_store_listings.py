@@ -1,0 +1,148 @@
+"""Listings of object stores that do not end, and credentials that expire during a crawl."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from itertools import islice
+from typing import Any
+
+import jwt
+import pytest
+from requests import Response
+
+from app.engines.sources import SourceError, SourceErrorKind, azure, gcs
+from app.engines.sources.object_store import (
+    Listing,
+    ListingQuery,
+    ObjectStoreSource,
+    StoredObject,
+)
+from tests.engines.sources import azure_server, gcs_server
+from tests.engines.sources.reading import check_error, list_paths
+
+Page = Callable[[int], Listing]
+
+
+class FakeStore:
+    """A store whose pages a function makes from their tokens, which are numbers."""
+
+    can_start_after = False
+
+    def __init__(self, build_page: Page) -> None:
+        self._build_page = build_page
+        self.pages = 0
+
+    def list_page(self, query: ListingQuery, token: str | None) -> Listing:
+        del query
+        self.pages += 1
+        return self._build_page(int(token or 0))
+
+    def read(self, key: bytes) -> AbstractContextManager[Response]:
+        del key
+        response = Response()
+        response.status_code = HTTPStatus.NOT_FOUND
+        return nullcontext(response)
+
+    def describe_refusal(self, response: Response) -> SourceError:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        pass
+
+
+def _build_object(name: str) -> StoredObject:
+    return StoredObject(name.encode(), "1", 1, None)
+
+
+@pytest.mark.parametrize("length", [1, 2, 7])
+@pytest.mark.parametrize("lead", [0, 5])
+def test_a_circle_of_pages_is_noticed(length: int, lead: int) -> None:
+    def build_page(number: int) -> Listing:
+        following = number + 1 if number < lead + length - 1 else lead
+        return Listing([_build_object(f"{number}.txt")], [], str(following or length))
+
+    store = FakeStore(build_page)
+    with pytest.raises(SourceError) as caught:
+        list_paths(ObjectStoreSource(store, ""))
+    check_error(caught.value, SourceErrorKind.PROTOCOL)
+    assert store.pages < 40
+
+
+def test_pages_without_names_end() -> None:
+    store = FakeStore(lambda number: Listing([], [], str(number + 1)))
+    with pytest.raises(SourceError) as caught:
+        ObjectStoreSource(store, "").browse("", 10)
+    check_error(caught.value, SourceErrorKind.PROTOCOL)
+
+
+def test_some_pages_without_names_are_normal() -> None:
+    def build_page(number: int) -> Listing:
+        objects = [] if number % 500 else [_build_object(f"{number}.txt")]
+        return Listing(objects, [], str(number + 1) if number < 5000 else None)
+
+    assert len(list_paths(ObjectStoreSource(FakeStore(build_page), ""))) == 11
+
+
+def test_a_listing_is_read_page_by_page() -> None:
+    def build_page(number: int) -> Listing:
+        return Listing([_build_object(f"{number}.txt")], [], str(number + 1))
+
+    store = FakeStore(build_page)
+    assert len(list(islice(ObjectStoreSource(store, "").list_objects(), 100))) == 100
+    assert store.pages == 100
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("c.txt", ["a.txt", "d.txt"]),
+        ("d.txt", []),
+        ("gone.txt", ["b.txt", "c.txt", "a.txt", "d.txt"]),
+    ],
+)
+def test_an_unsorted_listing_continues_after_a_name(after: str, expected: list[str]) -> None:
+    pages = [["in/b.txt", "in/c.txt"], ["in/a.txt"], ["in/d.txt"]]
+
+    def build_page(number: int) -> Listing:
+        objects = [_build_object(name) for name in pages[number]]
+        return Listing(objects, [], str(number + 1) if number < 2 else None)
+
+    source = ObjectStoreSource(FakeStore(build_page), "in")
+    assert list_paths(source, after) == expected
+
+
+def test_names_that_are_too_long_or_elsewhere_are_left_out() -> None:
+    names = ["in/a.txt", "in/" + "a" * 9000, "out/a.txt", "in/folder/", "in/"]
+    page = Listing([_build_object(name) for name in names], [], None)
+    source = ObjectStoreSource(FakeStore(lambda _: page), "in")
+    assert list_paths(source) == ["a.txt"]
+    assert [entry.path for entry in source.browse("", 10)] == ["a.txt"]
+
+
+def test_google_gets_a_new_token_before_the_old_one_expires(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tokens = gcs._TokenMaker(gcs_server.build_key())
+    first = tokens.get()
+    assert tokens.get() == first
+    claims = jwt.decode(first, options={"verify_signature": False})
+    monkeypatch.setattr(gcs.time, "time", lambda: claims["exp"] - 300)
+    renewed = jwt.decode(tokens.get(), options={"verify_signature": False})
+    assert renewed["exp"] > claims["exp"]
+
+
+def test_azure_gets_a_new_signature_before_the_old_one_expires(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    signatures = azure._SignatureMaker(azure_server.ACCOUNT, "documents", azure_server.KEY)
+    first = signatures.get()
+    assert signatures.get() == first
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return datetime.now(tz) + timedelta(hours=13)
+
+    monkeypatch.setattr(azure, "datetime", Later)
+    assert signatures.get() != first
