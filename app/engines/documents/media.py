@@ -163,7 +163,8 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
         if claims and claimed is None:
             raise UnsupportedMediaType(claims[0], None)
         return claimed or PLAIN
-    detected = _detect_binary(head, claims) or _detect_text(head)
+    binary_type = _detect_binary(head, claims)
+    detected = binary_type or _detect_text(head)
     if detected is None or detected not in MEDIA_TYPES:
         raise UnsupportedMediaType(claims[0] if claims else None, detected or _guess_type(head))
     if binary_type is None:
@@ -268,8 +269,7 @@ def _decode_head(head: bytes) -> str | None:
         encoding, head = bom[0], head[bom[1] :]
     else:
         encoding = detect_utf16_without_bom(head) or "utf-8"
-    decoder = codecs.getincrementaldecoder(encoding)("replace")
-    text = decoder.decode(head)
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(head)
     if encoding == "utf-8" and "\ufffd" in text:
         # Probably a one-byte encoding; decoding as Latin-1 shows the control characters of any.
         text = head.decode("latin-1")
