@@ -10,6 +10,14 @@ Row: TypeAlias = Mapping[str, Any]
 KEEPS = ("values", "tables", "evidence", "confidence", "text", "history")
 """The parts of a tag set that a format may keep."""
 
+NO_OPTIONS: Mapping[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {},
+    "additionalProperties": False,
+}
+"""The `options_schema` of a format without options."""
+
 
 class FormatError(ValueError):
     """An unknown format or invalid options; `path` is for example `options.delimiter`."""
