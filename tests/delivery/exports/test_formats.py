@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from app.engines.formats import FORMATS
@@ -26,10 +27,17 @@ def read_json(file: bytes) -> list[Any]:
     return [row["labels"].get("number") for row in json.loads(file)]
 
 
+def read_parquet(file: bytes) -> list[Any]:
+    table = pq.read_table(io.BytesIO(file))
+    assert table.num_rows == 0 or table.schema.field("labels").type.field("number").type == "string"
+    return [row["labels"]["number"] for row in table.to_pylist()]
+
+
 READERS: dict[str, Callable[[bytes], list[Any]]] = {
     "jsonl": read_jsonl,
     "csv": read_csv,
     "json": read_json,
+    "parquet": read_parquet,
 }
 OPTIONS: dict[str, dict[str, Any]] = {"csv": {"raw": True}}
 
