@@ -42,6 +42,7 @@ FORMAT = Format(
     ),
     options_schema=NO_OPTIONS,
     keeps=KEEPS,
+    default_parts=("evidence",),
     sample=render_sample(_create_writer, {}),
     writer=_create_writer,
 )

@@ -64,7 +64,8 @@ class Format:
     """One export format.
 
     `options_schema` is a JSON Schema 2020-12 with a default for every option. `keeps` lists the
-    members of KEEPS that the format preserves. `writer(out, fields, options)` starts a file, where
+    members of KEEPS that the format preserves, `default_parts` those of evidence, text and history
+    that it gets unless a client asks otherwise. `writer(out, fields, options)` starts a file, where
     `fields` is the union of the fields of all versions that occur (`merge_fields`) and `options`
     come from `check_options`.
     """
@@ -78,3 +79,4 @@ class Format:
     keeps: tuple[str, ...]
     sample: str
     writer: WriterFactory
+    default_parts: tuple[str, ...] = ()

@@ -171,6 +171,7 @@ FORMAT = Format(
     ),
     options_schema=_OPTIONS,
     keeps=("values", "tables", "evidence", "confidence", "text"),
+    default_parts=("evidence",),
     sample=_render_sample(),
     writer=ParquetWriter,
 )

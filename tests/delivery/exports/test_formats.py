@@ -33,11 +33,21 @@ def read_parquet(file: bytes) -> list[Any]:
     return [row["labels"]["number"] for row in table.to_pylist()]
 
 
+def read_label_studio(file: bytes) -> list[Any]:
+    return [
+        result["value"]["text"][0]
+        for task in json.loads(file)
+        for result in task["annotations"][0]["result"]
+        if result["from_name"] == "number"
+    ]
+
+
 READERS: dict[str, Callable[[bytes], list[Any]]] = {
     "jsonl": read_jsonl,
     "csv": read_csv,
     "json": read_json,
     "parquet": read_parquet,
+    "label_studio": read_label_studio,
 }
 OPTIONS: dict[str, dict[str, Any]] = {"csv": {"raw": True}}
 
@@ -53,7 +63,8 @@ def test_the_values_of_every_tag_set_in_order_and_again_the_same(
     schema_id, _ = make_schema(exports.org, FIELDS)
     values = [text for text in HOSTILE if text]
     for text in values:
-        tags = [tag("number", text), tag("note", text), tag("items.what", text, 0)]
+        # Its evidence is not in the text, so that its value stands alone in every format.
+        tags = [tag("number", text, evidence=[]), tag("note", text), tag("items.what", text, 0)]
         exports.label(schema_id, tags, text=text, artifact={"name": text})
     options = OPTIONS.get(format_id, {})
     first, second = (exports.make(format_id, options=options) for _ in range(2))
@@ -85,3 +96,19 @@ def test_the_download_has_the_type_and_extension_of_the_format(
     assert answer.headers["Content-Type"].split(";")[0] == FORMATS[format_id].media_type
     name = f"export-{made['id']}.{FORMATS[format_id].extension}"
     assert name in answer.headers["Content-Disposition"]
+
+
+def test_label_studio_gets_the_text_unless_it_is_declined(exports: Any) -> None:
+    schema_id, _ = make_schema(exports.org, FIELDS)
+    exports.label(schema_id, [tag("number", "abc")], text="abc")
+    made = exports.make("label_studio")
+    assert made["include"]["text"] is True
+    (task,) = json.loads(exports.file(made["id"]))
+    (result,) = task["annotations"][0]["result"]
+    assert task["data"]["text"] == "abc"
+    assert (result["type"], result["value"]["end"]) == ("labels", 3)
+    made = exports.make("label_studio", include={"text": False, "evidence": False})
+    (task,) = json.loads(exports.file(made["id"]))
+    assert task["data"]["text"] == ""
+    assert task["annotations"][0]["result"][0]["from_name"] == "number"
+    assert exports.make("parquet")["include"]["text"] is False
