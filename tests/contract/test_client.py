@@ -196,15 +196,16 @@ def _export(reviewer: Person, work: Callable[[], None]) -> None:
     models = reviewer.package.models
     kinds = {kind.id: kind for kind in reviewer("list_export_formats").data}
     assert kinds["jsonl"].media_type == "application/x-ndjson"
-    body = models.CreateExport(format_="jsonl", filter_=models.ExportFilter())
-    job = reviewer("create_export", body=body, expect=202).data
-    assert job.status == models.ExportStatus.QUEUED
-    work()
-    done = reviewer("get_export", job.id).data
-    assert (done.status, done.row_count) == (models.ExportStatus.COMPLETED, 1)
-    file = reviewer("download_export", job.id).payload.read()
-    assert len(file) == done.size_bytes
-    assert b"TOUR-1" in file
+    for format_id in ("json", "jsonl"):
+        body = models.CreateExport(format_=format_id, filter_=models.ExportFilter())
+        job = reviewer("create_export", body=body, expect=202).data
+        assert job.status == models.ExportStatus.QUEUED
+        work()
+        done = reviewer("get_export", job.id).data
+        assert (done.status, done.row_count) == (models.ExportStatus.COMPLETED, 1)
+        file = reviewer("download_export", job.id).payload.read()
+        assert len(file) == done.size_bytes
+        assert b"TOUR-1" in file
 
 
 def _check_deliveries(

@@ -14,7 +14,9 @@ from app.kit.principal import Caller
 
 blueprint = Blueprint("exports", description="Exports of tag sets to files.")
 
-_FILE = File(tuple(sorted({format_.media_type for format_ in FORMATS.values()})))
+# JSON comes last: some generated clients read every file in the way of the first type.
+_MEDIA_TYPES = {format_.media_type for format_ in FORMATS.values()}
+_FILE = File(tuple(sorted(_MEDIA_TYPES, key=lambda name: (name == "application/json", name))))
 
 
 @blueprint.get(

@@ -64,7 +64,7 @@ class ExportInclude(Schema):
 
     tags = Str(validate=OneOf(TAG_SET_SELECTIONS), description=_TAGS_TEXT)
     evidence = Bool(description="Evidence of each tag. On by default if the format keeps it.")
-    text = Bool(description="The document's text. Off by default.")
+    text = Bool(description="The document's text. On by default for label_studio.")
     history = Bool(description="Every saved revision of the tags. Off by default.")
 
 

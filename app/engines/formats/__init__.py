@@ -15,7 +15,7 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
-from app.engines.formats import delimited, json_lines
+from app.engines.formats import delimited, json_array, json_lines, label_studio, parquet
 from app.engines.formats.labels import build_labels, merge_fields
 from app.engines.formats.model import KEEPS, Format, FormatError, Writer
 
@@ -31,7 +31,8 @@ __all__ = [
 ]
 
 FORMATS: dict[str, Format] = {
-    format_.id: format_ for format_ in (json_lines.FORMAT, delimited.FORMAT)
+    module.FORMAT.id: module.FORMAT
+    for module in (json_lines, json_array, delimited, parquet, label_studio)
 }
 
 

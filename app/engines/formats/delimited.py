@@ -2,11 +2,8 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
-
-import orjson
 
 from app.engines.formats.cells import (
     CellConverter,
@@ -16,6 +13,7 @@ from app.engines.formats.cells import (
     get_headers,
 )
 from app.engines.formats.model import Field, Format, Row
+from app.engines.formats.parsing import ParsingWriter
 from app.engines.formats.sample import render_sample
 
 _CHUNK_CHARS = 1 << 18  # characters
@@ -83,14 +81,13 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-class DelimitedWriter:
+class DelimitedWriter(ParsingWriter):
     """A CSV writer; each column is named after the path of its member in the JSON row."""
 
     def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
-        self.rows = 0
+        super().__init__()
         self._out = out
         self._buffer = io.StringIO()
-        self._pieces: list[bytes] = []
         delimiter = options.get("delimiter", ",")
         self._csv = csv.writer(self._buffer, delimiter=delimiter, lineterminator="\r\n")
         self._separator = options.get("separator", "|")
@@ -124,23 +121,6 @@ class DelimitedWriter:
         self.rows += 1
         if self._buffer.tell() > _CHUNK_CHARS:
             self._flush()
-
-    def write_json(self, line: bytes) -> None:
-        """Add one tag set as JSON. Raises ValueError if it is not a JSON object."""
-        try:
-            row = orjson.loads(line)
-        except orjson.JSONDecodeError:  # it rejects lone surrogates, which JSON allows
-            row = json.loads(line)
-        if not isinstance(row, dict):
-            raise ValueError("a tag set must be a JSON object")  # noqa: TRY004 - a value, not a type
-        self.write(row)
-
-    def write_piece(self, piece: bytes, *, is_last: bool) -> None:
-        """Add a piece of a tag set as JSON; the tag set is parsed when its last piece arrives."""
-        self._pieces.append(piece)
-        if is_last:
-            line, self._pieces = b"".join(self._pieces), []
-            self.write_json(line)
 
     def close(self) -> None:
         """Write the remaining data."""

@@ -6,19 +6,25 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from app.engines.formats.model import KEEPS, Field, Format, Row
+from app.engines.formats.model import KEEPS, NO_OPTIONS, Field, Format, Row
 from app.engines.formats.sample import render_sample
 
 _CHUNK_BYTES = 1 << 18  # bytes
 
 
 class JsonLinesWriter:
-    """A writer that passes lines of JSON through unchanged."""
+    """A writer that passes JSON through unchanged, with a given text around the tag sets."""
 
-    def __init__(self, out: BinaryIO) -> None:
+    def __init__(
+        self, out: BinaryIO, *, head: bytes = b"", separator: bytes = b"", end: bytes = b"\n"
+    ) -> None:
         self.rows = 0
         self._out = out
-        self._buffer = bytearray()
+        self._buffer = bytearray(head)
+        self._separator = separator
+        self._end = end
+        self._is_inside = False
+        """Whether pieces of a tag set have been added, but not the last one."""
 
     def write(self, row: Row) -> None:
         """Add one tag set; values that JSON cannot represent (NaN) become null."""
@@ -39,9 +45,12 @@ class JsonLinesWriter:
             # JSON allows line breaks only between its tokens.
             piece = piece.replace(b"\r", b" ").replace(b"\n", b" ")
         buffer = self._buffer
+        if self.rows and not self._is_inside:
+            buffer += self._separator
         buffer += piece
+        self._is_inside = not is_last
         if is_last:
-            buffer += b"\n"
+            buffer += self._end
             self.rows += 1
         if len(buffer) > _CHUNK_BYTES:
             self._flush()
@@ -73,13 +82,9 @@ FORMAT = Format(
         "One JSON object per line and tag set: its document, schema version, people, dates, "
         "labels by key, and if requested its tags with evidence, the text and the history."
     ),
-    options_schema={
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "type": "object",
-        "properties": {},
-        "additionalProperties": False,
-    },
+    options_schema=NO_OPTIONS,
     keeps=KEEPS,
+    default_parts=("evidence",),
     sample=render_sample(_create_writer, {}),
     writer=_create_writer,
 )

@@ -10,6 +10,14 @@ Row: TypeAlias = Mapping[str, Any]
 KEEPS = ("values", "tables", "evidence", "confidence", "text", "history")
 """The parts of a tag set that a format may keep."""
 
+NO_OPTIONS: Mapping[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {},
+    "additionalProperties": False,
+}
+"""The `options_schema` of a format without options."""
+
 
 class FormatError(ValueError):
     """An unknown format or invalid options; `path` is for example `options.delimiter`."""
@@ -56,7 +64,8 @@ class Format:
     """One export format.
 
     `options_schema` is a JSON Schema 2020-12 with a default for every option. `keeps` lists the
-    members of KEEPS that the format preserves. `writer(out, fields, options)` starts a file, where
+    members of KEEPS that the format preserves, `default_parts` those of evidence, text and history
+    that it gets unless a client asks otherwise. `writer(out, fields, options)` starts a file, where
     `fields` is the union of the fields of all versions that occur (`merge_fields`) and `options`
     come from `check_options`.
     """
@@ -70,3 +79,4 @@ class Format:
     keeps: tuple[str, ...]
     sample: str
     writer: WriterFactory
+    default_parts: tuple[str, ...] = ()

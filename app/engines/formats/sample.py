@@ -4,7 +4,7 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from app.engines.formats.model import WriterFactory
+from app.engines.formats.model import Row, WriterFactory
 
 SAMPLE_FIELDS: tuple[dict[str, Any], ...] = (
     {"key": "invoice_number", "type": "text", "multiple": False, "columns": []},
@@ -57,10 +57,12 @@ SAMPLE_ROW: dict[str, Any] = {
 }
 
 
-def render_sample(create_writer: WriterFactory, options: Mapping[str, Any]) -> str:
-    """Return the file that a text format writes for the example tag set."""
+def render_sample(
+    create_writer: WriterFactory, options: Mapping[str, Any], row: Row = SAMPLE_ROW
+) -> str:
+    """Return the file that a text format writes for the example tag set, or for `row`."""
     out = io.BytesIO()
     sample_writer = create_writer(out, SAMPLE_FIELDS, options)
-    sample_writer.write(SAMPLE_ROW)
+    sample_writer.write(row)
     sample_writer.close()
     return out.getvalue().decode()

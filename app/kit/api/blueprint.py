@@ -213,12 +213,16 @@ def _complete_description(
         doc["security"] = []
     declared: File | None = doc_info.get("file")
     if declared is not None:
-        content = {
-            media_type: {"schema": {"type": "string", "format": "binary"}}
-            for media_type in declared.media_types
-        }
+        content = {name: {"schema": _describe_file(name)} for name in declared.media_types}
         doc["responses"][op.status]["content"] = content
     return doc
+
+
+def _describe_file(media_type: str) -> dict[str, Any]:
+    """Return the schema of a file; clients parse JSON, so it is no binary string."""
+    if media_type == "application/json":
+        return {"type": "array", "items": {"type": "object"}}
+    return {"type": "string", "format": "binary"}
 
 
 __all__ = ["MIB", "PREFIX", "Blueprint", "Declaration", "File", "Listing"]

@@ -12,6 +12,9 @@ from app.kit import capacity, db, errors, events, watermarks
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.transitions import TagSetStatus
 
+_PARTS = ("evidence", "text", "history")
+"""The parts of a tag set that a request can include."""
+
 
 @capacity.guard("export")
 def create(
@@ -52,11 +55,8 @@ def create(
 def _complete_include(
     format_: Format, where: Mapping[str, Any], requested: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return `include` with all its members.
-
-    Raises 400 for a part that the format cannot keep. By default such a part is left out.
-    """
-    for name in ("evidence", "text", "history"):
+    """Return `include` with all its members. Raises 400 for a part that the format cannot keep."""
+    for name in _PARTS:
         if requested.get(name) and name not in format_.keeps:
             raise errors.invalid(
                 f"The format {format_.id} cannot include `{name}`.", f"include.{name}"
@@ -64,9 +64,7 @@ def _complete_include(
     return {
         # With `statuses` alone, export those statuses: `accepted` would silently drop all others.
         "tags": requested.get("tags") or ("all" if "statuses" in where else "accepted"),
-        "evidence": requested.get("evidence", "evidence" in format_.keeps),
-        "text": requested.get("text", False),
-        "history": requested.get("history", False),
+        **{name: requested.get(name, name in format_.default_parts) for name in _PARTS},
     }
 
 

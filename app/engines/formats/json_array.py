@@ -1,0 +1,48 @@
+"""Write one JSON array, with each tag set on a line of its own."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO
+
+from app.engines.formats.json_lines import JsonLinesWriter
+from app.engines.formats.model import KEEPS, NO_OPTIONS, Field, Format
+from app.engines.formats.sample import render_sample
+
+
+class JsonArrayWriter(JsonLinesWriter):
+    """A writer of one JSON array; tag sets that are already JSON are not parsed."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        super().__init__(out, head=b"[\n", separator=b",\n", end=b"")
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Write the remaining data and end the array."""
+        if not self._is_closed:
+            self._buffer += b"\n]\n" if self.rows else b"]\n"
+            self._is_closed = True
+        super().close()
+
+
+def _create_writer(
+    out: BinaryIO,
+    fields: Sequence[Field],  # noqa: ARG001 - each tag set names its own members
+    options: Mapping[str, Any],  # noqa: ARG001 - the format has no options
+) -> JsonArrayWriter:
+    return JsonArrayWriter(out)
+
+
+FORMAT = Format(
+    id="json",
+    name="JSON",
+    media_type="application/json",
+    extension="json",
+    description=(
+        "One JSON array with an object per tag set, the same objects as in jsonl. For large "
+        "exports prefer jsonl, because many programs read a whole array into memory."
+    ),
+    options_schema=NO_OPTIONS,
+    keeps=KEEPS,
+    default_parts=("evidence",),
+    sample=render_sample(_create_writer, {}),
+    writer=_create_writer,
+)

@@ -1,0 +1,218 @@
+"""Write tasks with annotations that Label Studio imports, as one JSON array.
+
+Source: https://labelstud.io/guide/tasks and the format of the results of its tags.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+from app.engines.formats import label_studio_config as config
+from app.engines.formats.json_array import JsonArrayWriter
+from app.engines.formats.model import Field, Format, Row
+from app.engines.formats.parsing import ParsingWriter, dump_json
+from app.engines.formats.sample import SAMPLE_ROW, render_sample
+
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+
+_OPTIONS: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "results": {
+            "enum": ["annotations", "predictions"],
+            "default": "annotations",
+            "description": (
+                "annotations: the tags are finished work. predictions: they are suggestions, which "
+                "annotators of Label Studio accept or change."
+            ),
+        },
+        "labeling_config": {
+            "type": "boolean",
+            "default": True,
+            "description": (
+                "Write the labeling configuration of the project into the first task, as "
+                "`meta.labeling_config`."
+            ),
+        },
+    },
+    "additionalProperties": False,
+}
+
+
+class LabelStudioWriter(ParsingWriter):
+    """A writer of one task for each tag set."""
+
+    def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._array = JsonArrayWriter(out)
+        self._tables = {field["key"] for field in fields if field["type"] == "table"}
+        self._columns = config.list_columns(fields)
+        self._choices = {
+            name: frozenset(config.list_choices(field)) for name, field in self._columns.items()
+        }
+        self._results = options.get("results", "annotations")
+        self._with_config = options.get("labeling_config", True)
+
+    def write(self, row: Row) -> None:
+        """Add one tag set."""
+        task: dict[str, Any] = {"data": _build_data(row)}
+        if self._with_config and not self.rows:
+            task["meta"] = {"labeling_config": config.build_config(self._columns)}
+        results = self._build_results(row)
+        if self._results == "predictions":
+            task["predictions"] = [{"model_version": row.get("source"), "result": results}]
+        else:
+            gold = bool((row.get("artifact") or {}).get("gold"))
+            task["annotations"] = [{"ground_truth": gold, "result": results}]
+        self._array.write_json(dump_json(task).encode())
+        self.rows += 1
+
+    def close(self) -> None:
+        """Write the remaining data."""
+        self._array.close()
+
+    def _build_results(self, row: Row) -> list[dict[str, Any]]:
+        """Return the stretches of the text, then the values that are not tied to one."""
+        text = row.get("text") or ""
+        astral = [match.start() for match in _ASTRAL.finditer(text)]
+        spans: list[dict[str, Any]] = []
+        values: dict[str, list[Any]] = {}
+        for number, tag in enumerate(_list_tags(row, self._tables)):
+            name, value = tag["field"], tag.get("value")
+            pieces = _list_pieces(tag, text) if name in self._columns else []
+            spans += [_build_span(tag, piece, number, text, astral) for piece in pieces]
+            if not pieces and value is not None:
+                values.setdefault(name, []).append(value)
+        results = spans + self._build_values(values)
+        prefix = row.get("tag_set_id") or self.rows
+        return [{"id": f"{prefix}-{index}", **result} for index, result in enumerate(results)]
+
+    def _build_values(self, values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+        """Return the values of the whole document, with one result for each control."""
+        results: list[dict[str, Any]] = []
+        others: list[str] = []
+        for name, items in values.items():
+            texts = [_to_text(item) for item in items]
+            choices = self._choices.get(name)
+            if choices is None or (choices and not choices.issuperset(texts)):
+                others += [f"{name}: {text}" for text in texts]
+            elif choices:
+                results.append(_build_value(name, "choices", list(dict.fromkeys(texts))))
+            else:
+                results.append(_build_value(name, "textarea", texts))
+        if others:
+            results.append(_build_value(config.OTHER, "textarea", others))
+        return results
+
+
+def _build_data(row: Row) -> dict[str, Any]:
+    artifact, schema = row.get("artifact") or {}, row.get("schema") or {}
+    return {
+        "text": row.get("text") or "",
+        "name": artifact.get("name"),
+        "external_id": artifact.get("external_id"),
+        "language": artifact.get("language"),
+        "artifact_id": artifact.get("id"),
+        "tag_set_id": row.get("tag_set_id"),
+        "status": row.get("status"),
+        "schema": schema.get("name"),
+        "schema_version": schema.get("version"),
+    }
+
+
+def _list_tags(row: Row, tables: Collection[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the tags of a row; without them (`include.evidence` is off) those of its labels."""
+    if row.get("tags") is not None:
+        yield from row["tags"]
+        return
+    for key, label in (row.get("labels") or {}).items():
+        if key not in tables:
+            yield from ({"field": key, "value": item} for item in _to_list(label))
+            continue
+        for item in _to_list(label):
+            for column, cell in item.items() if isinstance(item, Mapping) else ():
+                yield from ({"field": f"{key}.{column}", "value": v} for v in _to_list(cell))
+
+
+def _to_list(label: Any) -> list[Any]:
+    return label if isinstance(label, list) else [label]
+
+
+def _list_pieces(tag: Mapping[str, Any], text: str) -> list[tuple[int, int]]:
+    """Return the offsets of the evidence that lie in the text, each once."""
+    offsets = [(piece.get("start"), piece.get("end")) for piece in tag.get("evidence") or ()]
+    return list(
+        dict.fromkeys(
+            (start, end)
+            for start, end in offsets
+            if start is not None and end is not None and 0 <= start < end <= len(text)
+        )
+    )
+
+
+def _build_span(
+    tag: Mapping[str, Any], piece: tuple[int, int], number: int, text: str, astral: Sequence[int]
+) -> dict[str, Any]:
+    """Return a stretch; Label Studio counts UTF-16 units, not code points."""
+    start, end = piece
+    meta = {"text": [_to_text(tag.get("value"))], "tag": number, "row": tag.get("row")}
+    result: dict[str, Any] = {
+        "from_name": config.LABEL,
+        "to_name": config.TEXT,
+        "type": "labels",
+        "value": {
+            "start": start + bisect_left(astral, start),
+            "end": end + bisect_left(astral, end),
+            "text": text[start:end],
+            "labels": [tag["field"]],
+        },
+        "meta": meta,
+    }
+    if tag.get("confidence") is not None:
+        result["score"] = tag["confidence"]
+    return result
+
+
+def _build_value(name: str, type_: str, texts: list[str]) -> dict[str, Any]:
+    member = "choices" if type_ == "choices" else "text"
+    return {"from_name": name, "to_name": config.TEXT, "type": type_, "value": {member: texts}}
+
+
+def _to_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, Mapping) and value.keys() == {"amount", "currency"}:
+        return " ".join(str(part) for part in value.values() if part is not None)
+    return dump_json(value)
+
+
+def _render_sample() -> str:
+    """Return the tasks of the example, with a stretch of its text."""
+    evidence = [{"page": 1, "box": None, "start": 8, "end": 15, "text": "RE-1042"}]
+    tags = [
+        {"field": "invoice_number", "value": "RE-1042", "row": None, "evidence": evidence},
+        {"field": "total", "value": SAMPLE_ROW["labels"]["total"], "row": None},
+    ]
+    row = {**SAMPLE_ROW, "text": "Invoice RE-1042\n", "tags": tags}
+    return render_sample(LabelStudioWriter, {}, row)
+
+
+FORMAT = Format(
+    id="label_studio",
+    name="Label Studio",
+    media_type="application/json",
+    extension="json",
+    description=(
+        "Tasks with annotations or predictions that Label Studio imports: stretches of the text "
+        "as labels, all other values in a control per field. Includes the text by default."
+    ),
+    options_schema=_OPTIONS,
+    keeps=("values", "evidence", "confidence", "text"),
+    default_parts=("evidence", "text"),
+    sample=_render_sample(),
+    writer=LabelStudioWriter,
+)

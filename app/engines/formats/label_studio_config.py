@@ -1,0 +1,83 @@
+"""Build the labeling configuration of a Label Studio project that holds the exported tasks.
+
+Each field is a label for stretches of the text, and a control of its own for values that are not
+tied to a stretch. The names that are not keys of fields have an upper-case letter, because keys
+have none.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from xml.sax.saxutils import escape
+
+from app.engines.formats.model import Field
+
+TEXT, LABEL, OTHER = "Text", "Label", "Other"
+"""The names of the text, of the labels of stretches, and of the control for all other values."""
+
+_ENTITIES = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def list_columns(fields: Sequence[Field]) -> dict[str, Field]:
+    """Return the fields and the columns of tables by the names that tags have for them."""
+    columns: dict[str, Field] = {}
+    for field in fields:
+        if field["type"] == "table":
+            columns |= {f"{field['key']}.{column['key']}": column for column in field["columns"]}
+        else:
+            columns[field["key"]] = field
+    return columns
+
+
+def list_choices(field: Field) -> list[str]:
+    """Return the values among which a field lets choose, or an empty list."""
+    if field["type"] == "boolean":
+        return ["true", "false"]
+    options = field.get("options") or () if field["type"] == "choice" else ()
+    return [option["value"] for option in options if is_writable(option["value"])]
+
+
+def is_writable(value: str) -> bool:
+    """Return whether Label Studio shows a value as it is; a dollar sign begins a variable."""
+    return bool(value.strip()) and not value.startswith("$") and _NO_XML.search(value) is None
+
+
+def build_config(columns: Mapping[str, Field]) -> str:
+    """Return the labeling configuration for the fields and columns of `list_columns`."""
+    return "\n".join(["<View>", *_build_labels(columns), *_build_controls(columns), "</View>"])
+
+
+def _build_labels(columns: Mapping[str, Field]) -> Iterator[str]:
+    if columns:
+        yield f'  <Labels name="{LABEL}" toName="{TEXT}">'
+        for name in columns:
+            yield f"    <Label value={_quote(name)}/>"
+        yield "  </Labels>"
+    yield f'  <Text name="{TEXT}" value="$text"/>'
+
+
+def _build_controls(columns: Mapping[str, Field]) -> Iterator[str]:
+    for name, field in columns.items():
+        label = field.get("label") or name
+        yield f"  <Header value={_quote(label if is_writable(label) else name)}/>"
+        choices = list_choices(field)
+        if not choices:
+            yield _build_text_area(name)
+            continue
+        mode = "multiple" if field.get("multiple") or "." in name else "single"
+        yield f'  <Choices name={_quote(name)} toName="{TEXT}" choice="{mode}">'
+        for choice in choices:
+            yield f"    <Choice value={_quote(choice)}/>"
+        yield "  </Choices>"
+    yield f'  <Header value="{OTHER}"/>'
+    yield _build_text_area(OTHER)
+
+
+def _build_text_area(name: str) -> str:
+    return (
+        f'  <TextArea name={_quote(name)} toName="{TEXT}" maxSubmissions="10000" editable="true"/>'
+    )
+
+
+def _quote(text: str) -> str:
+    return f'"{escape(text, _ENTITIES)}"'

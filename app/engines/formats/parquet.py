@@ -1,0 +1,177 @@
+"""Write Apache Parquet: typed columns, in row groups of bounded size.
+
+pyarrow is imported when the first writer is created, because it takes 60 MB per process.
+"""
+
+import importlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO
+
+from app.engines.formats.model import Field, Format, Row
+from app.engines.formats.parquet_values import DECIMAL_DIGITS, DECIMAL_SCALE, RowConverter
+from app.engines.formats.parsing import ParsingWriter, parse_row
+from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
+
+_BATCH_ROWS = 1_000
+_BATCH_BYTES = 4 << 20
+_GROUP_ROWS = 65_536
+_GROUP_BYTES = 32 << 20
+
+_OPTIONS: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "compression": {
+            "enum": ["snappy", "zstd", "gzip", "none"],
+            "default": "snappy",
+            "description": "The compression of the pages. zstd is smaller; snappy is read by all.",
+        },
+    },
+    "additionalProperties": False,
+}
+
+
+class ParquetWriter(ParsingWriter):
+    """A writer that converts tag sets in small batches and writes them in larger row groups."""
+
+    def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._arrow: Any = importlib.import_module("pyarrow")
+        parquet: Any = importlib.import_module("pyarrow.parquet")
+        fields = [field for field in fields if field["type"] != "table" or field["columns"]]
+        self._schema = _build_schema(self._arrow, fields)
+        self._convert = RowConverter(fields)
+        self._batch: list[dict[str, Any]] = []
+        self._batch_bytes = 0
+        self._group: list[Any] = []
+        self._is_open = True
+        self._file: Any = parquet.ParquetWriter(
+            self._arrow.PythonFile(_OutputFile(out), mode="w"),
+            self._schema,
+            compression=options.get("compression", "snappy"),
+        )
+
+    def write(self, row: Row) -> None:
+        """Add one tag set."""
+        self.write_json(json.dumps(row).encode())
+
+    def write_json(self, line: bytes) -> None:
+        """Add one tag set as JSON. Raises ValueError if it is not a JSON object."""
+        self._batch.append(self._convert(parse_row(line)))
+        self._batch_bytes += len(line)
+        self.rows += 1
+        if len(self._batch) >= _BATCH_ROWS or self._batch_bytes >= _BATCH_BYTES:
+            self._end_batch()
+
+    def close(self) -> None:
+        """Write the remaining rows and the footer."""
+        if self._is_open:
+            self._end_batch()
+            self._end_group()
+            self._file.close()
+            self._is_open = False
+
+    def _end_batch(self) -> None:
+        if self._batch:
+            batch = self._arrow.RecordBatch.from_pylist(self._batch, schema=self._schema)
+            self._group.append(batch)
+            self._batch, self._batch_bytes = [], 0
+        rows = sum(batch.num_rows for batch in self._group)
+        if rows >= _GROUP_ROWS or sum(batch.nbytes for batch in self._group) >= _GROUP_BYTES:
+            self._end_group()
+
+    def _end_group(self) -> None:
+        if self._group:
+            table = self._arrow.Table.from_batches(self._group, schema=self._schema)
+            self._file.write_table(table, row_group_size=table.num_rows)
+            self._group = []
+
+
+class _OutputFile:
+    """The file object that pyarrow writes to; closing it leaves the output open."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self.closed = False
+
+    def write(self, data: bytes) -> None:
+        self._out.write(data)
+
+    def flush(self) -> None:
+        """Do nothing; the output is flushed by its owner."""
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def _build_schema(arrow: Any, fields: Sequence[Field]) -> Any:
+    string, bool_, int32 = arrow.string(), arrow.bool_(), arrow.int32()
+    evidence = [("page", int32), ("box", arrow.list_(arrow.float64()))]
+    evidence += [("start", arrow.int64()), ("end", arrow.int64()), ("text", string)]
+    tag = [("field", string), ("value", string), ("row", int32), ("confidence", arrow.float64())]
+    tag += [("source", string), ("evidence", arrow.list_(arrow.struct(evidence)))]
+    artifact = [(name, string) for name in ("id", "name", "external_id", "media_type", "sha256")]
+    artifact += [("metadata", string), ("page_count", int32), ("language", string)]
+    artifact += [("gold", bool_), ("archived", bool_)]
+    schema = [(name, string) for name in ("id", "name", "version_id")] + [("version", int32)]
+    moment = arrow.timestamp("us", tz="UTC")
+    labels = [(field["key"], _build_type(arrow, field)) for field in fields]
+    columns = [(name, string) for name in ("tag_set_id", "status", "source")]
+    columns += [("artifact", arrow.struct(artifact)), ("schema", arrow.struct(schema))]
+    columns += [("labeler_id", string), ("reviewer_id", string)]
+    columns += [("submitted_at", moment), ("decided_at", moment)]
+    if labels:  # Parquet has no column for a structure without members
+        columns.append(("labels", arrow.struct(labels)))
+    columns += [
+        ("other_labels", string),
+        ("tags", arrow.list_(arrow.struct(tag))),
+        ("text", string),
+    ]
+    return arrow.schema(columns)
+
+
+def _build_type(arrow: Any, field: Field) -> Any:
+    if field["type"] == "table":
+        columns = [(column["key"], _build_type(arrow, column)) for column in field["columns"]]
+        return arrow.list_(arrow.struct(columns))
+    type_ = _build_value_type(arrow, field["type"])
+    return arrow.list_(type_) if field.get("multiple") else type_
+
+
+def _build_value_type(arrow: Any, field_type: str) -> Any:
+    if field_type == "money":
+        amount = arrow.decimal128(DECIMAL_DIGITS, DECIMAL_SCALE)
+        return arrow.struct([("amount", amount), ("currency", arrow.string())])
+    types = {
+        "number": arrow.float64,
+        "integer": arrow.int64,
+        "boolean": arrow.bool_,
+        "date": arrow.date32,
+        "time": lambda: arrow.time64("us"),
+        "datetime": lambda: arrow.timestamp("us", tz="UTC"),
+    }
+    return types.get(field_type, arrow.string)()
+
+
+def _render_sample() -> str:
+    """Return the row of the example as text, because the file is binary."""
+    row = RowConverter(SAMPLE_FIELDS)(SAMPLE_ROW)
+    return json.dumps(row, default=str, indent=1) + "\n"
+
+
+FORMAT = Format(
+    id="parquet",
+    name="Apache Parquet",
+    media_type="application/vnd.apache.parquet",
+    extension="parquet",
+    description=(
+        "Typed columns for analysis, a row per tag set; tables are lists of structures. A value "
+        "that does not fit the type of its column is kept in `other_labels`, as JSON."
+    ),
+    options_schema=_OPTIONS,
+    keeps=("values", "tables", "evidence", "confidence", "text"),
+    default_parts=("evidence",),
+    sample=_render_sample(),
+    writer=ParquetWriter,
+)

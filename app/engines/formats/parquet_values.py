@@ -1,0 +1,178 @@
+"""Convert tag sets to the typed values of Parquet columns, without pyarrow.
+
+A value that its column cannot hold, for example from a version in which the field had another type,
+is null in its column and is kept in `other_labels`.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from app.engines.formats.model import Field, Row
+from app.engines.formats.parsing import dump_json
+
+Convert: TypeAlias = Callable[[Any], Any]
+
+DECIMAL_DIGITS, DECIMAL_SCALE = 38, 9
+"""The precision of amounts, that of NUMERIC in BigQuery."""
+_AMOUNT = re.compile(
+    rf"-?[0-9]{{1,{DECIMAL_DIGITS - DECIMAL_SCALE}}}(?:\.[0-9]{{1,{DECIMAL_SCALE}}})?"
+)
+_MAX_INT64 = 2**63 - 1
+
+_PLAIN_MEMBERS = ("tag_set_id", "status", "source")
+_PEOPLE_MEMBERS = ("labeler_id", "reviewer_id")
+_TIME_MEMBERS = ("submitted_at", "decided_at")
+
+
+class UnfitValueError(ValueError):
+    """A value that its column cannot hold."""
+
+
+class RowConverter:
+    """A function that converts tag sets to rows of Parquet."""
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        self._converters = {field["key"]: build_converter(field) for field in fields}
+
+    def __call__(self, row: Row) -> dict[str, Any]:
+        """Return the values of the columns; columns without a value may be absent."""
+        artifact = dict(row.get("artifact") or {})
+        artifact["metadata"] = _dump_optional(artifact.get("metadata"))
+        labels, other_labels = self._convert_labels(row.get("labels") or {})
+        tags = row.get("tags")
+        return {
+            **{name: row.get(name) for name in (*_PLAIN_MEMBERS, *_PEOPLE_MEMBERS)},
+            **{name: _parse_optional_time(row.get(name)) for name in _TIME_MEMBERS},
+            "artifact": artifact,
+            "schema": row.get("schema"),
+            "labels": labels,
+            "other_labels": _dump_optional(other_labels),
+            "tags": None
+            if tags is None
+            else [{**tag, "value": dump_json(tag.get("value"))} for tag in tags],
+            "text": row.get("text"),
+        }
+
+    def _convert_labels(self, labels: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the typed labels, and those that their columns cannot hold."""
+        typed: dict[str, Any] = {}
+        others: dict[str, Any] = {}
+        for key, value in labels.items():
+            try:
+                typed[key] = self._converters[key](value)
+            except (KeyError, ValueError, OverflowError):
+                others[key] = value
+        return typed, others
+
+
+def build_converter(field: Field) -> Convert:
+    """Return a function that converts a label of the field. It raises ValueError."""
+    if field["type"] == "table":
+        columns = {column["key"]: build_converter(column) for column in field["columns"]}
+        return _build_list_converter(lambda row: _convert_table_row(columns, row))
+    convert = _CONVERTERS.get(field["type"], _convert_text)
+    return _build_list_converter(convert) if field.get("multiple") else _skip_null(convert)
+
+
+def _skip_null(convert: Convert) -> Convert:
+    return lambda value: None if value is None else convert(value)
+
+
+def _build_list_converter(convert: Convert) -> Convert:
+    """Return a converter of lists; a single value of another version becomes a list of one."""
+    convert_item = _skip_null(convert)
+
+    def convert_list(value: Any) -> list[Any]:
+        return [convert_item(item) for item in (value if isinstance(value, list) else [value])]
+
+    return convert_list
+
+
+def _convert_table_row(columns: Mapping[str, Convert], row: Any) -> dict[str, Any]:
+    if not isinstance(row, Mapping) or not row.keys() <= columns.keys():
+        raise UnfitValueError
+    return {key: columns[key](value) for key, value in row.items()}
+
+
+def _convert_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise UnfitValueError
+    return value
+
+
+def _convert_address(value: Any) -> str:
+    return dump_json(value) if isinstance(value, dict) else _convert_text(value)
+
+
+def _convert_number(value: Any) -> float:
+    if type(value) not in (int, float) or abs(value) > 2**1023 or float(value) != value:
+        raise UnfitValueError
+    return float(value)
+
+
+def _convert_integer(value: Any) -> int:
+    if type(value) is not int or not -_MAX_INT64 <= value <= _MAX_INT64:
+        raise UnfitValueError
+    return value
+
+
+def _convert_boolean(value: Any) -> bool:
+    if type(value) is not bool:
+        raise UnfitValueError
+    return value
+
+
+def _convert_money(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping) or value.keys() != {"amount", "currency"}:
+        raise UnfitValueError
+    amount, currency = value["amount"], value["currency"]
+    if not isinstance(amount, str) or not _AMOUNT.fullmatch(amount):
+        raise UnfitValueError
+    return {
+        "amount": Decimal(amount),
+        "currency": None if currency is None else _convert_text(currency),
+    }
+
+
+def _convert_date(value: Any) -> date:
+    converted = date.fromisoformat(_convert_text(value))
+    if converted.isoformat() != value:
+        raise UnfitValueError
+    return converted
+
+
+def _convert_time(value: Any) -> time:
+    converted = time.fromisoformat(_convert_text(value))
+    if converted.isoformat() != value:
+        raise UnfitValueError
+    return converted
+
+
+def _convert_datetime(value: Any) -> datetime:
+    converted = datetime.fromisoformat(_convert_text(value))
+    if converted.tzinfo is None:
+        raise UnfitValueError
+    return converted.astimezone(UTC)
+
+
+_CONVERTERS: Mapping[str, Convert] = {
+    "number": _convert_number,
+    "integer": _convert_integer,
+    "boolean": _convert_boolean,
+    "money": _convert_money,
+    "date": _convert_date,
+    "time": _convert_time,
+    "datetime": _convert_datetime,
+    "address": _convert_address,
+}
+
+
+def _parse_optional_time(value: str | None) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(value)
+
+
+def _dump_optional(value: object) -> str | None:
+    return dump_json(value) if value else None

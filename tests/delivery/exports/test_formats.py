@@ -1,0 +1,114 @@
+"""Exports in every format, read back by a library of the format."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from app.engines.formats import FORMATS
+from tests.delivery.exports.test_rows import FIELDS, HOSTILE, tag
+from tests.factories.labels import make_schema
+
+
+def read_jsonl(file: bytes) -> list[Any]:
+    return [json.loads(line)["labels"].get("number") for line in file.splitlines()]
+
+
+def read_csv(file: bytes) -> list[Any]:
+    lines = csv.DictReader(io.StringIO(file.decode(), newline=""))
+    return [line["labels.number"] for line in lines]
+
+
+def read_json(file: bytes) -> list[Any]:
+    return [row["labels"].get("number") for row in json.loads(file)]
+
+
+def read_parquet(file: bytes) -> list[Any]:
+    table = pq.read_table(io.BytesIO(file))
+    assert table.num_rows == 0 or table.schema.field("labels").type.field("number").type == "string"
+    return [row["labels"]["number"] for row in table.to_pylist()]
+
+
+def read_label_studio(file: bytes) -> list[Any]:
+    return [
+        result["value"]["text"][0]
+        for task in json.loads(file)
+        for result in task["annotations"][0]["result"]
+        if result["from_name"] == "number"
+    ]
+
+
+READERS: dict[str, Callable[[bytes], list[Any]]] = {
+    "jsonl": read_jsonl,
+    "csv": read_csv,
+    "json": read_json,
+    "parquet": read_parquet,
+    "label_studio": read_label_studio,
+}
+OPTIONS: dict[str, dict[str, Any]] = {"csv": {"raw": True}}
+
+
+def test_every_format_has_a_reader() -> None:
+    assert set(READERS) == set(FORMATS)
+
+
+@pytest.mark.parametrize("format_id", FORMATS)
+def test_the_values_of_every_tag_set_in_order_and_again_the_same(
+    exports: Any, format_id: str
+) -> None:
+    schema_id, _ = make_schema(exports.org, FIELDS)
+    values = [text for text in HOSTILE if text]
+    for text in values:
+        # Its evidence is not in the text, so that its value stands alone in every format.
+        tags = [tag("number", text, evidence=[]), tag("note", text), tag("items.what", text, 0)]
+        exports.label(schema_id, tags, text=text, artifact={"name": text})
+    options = OPTIONS.get(format_id, {})
+    first, second = (exports.make(format_id, options=options) for _ in range(2))
+    assert READERS[format_id](exports.file(first["id"])) == values
+    assert first["row_count"] == len(values)
+    assert first["sha256"] == second["sha256"]
+
+
+@pytest.mark.parametrize("format_id", FORMATS)
+def test_no_tag_set_is_a_valid_file_without_rows(exports: Any, format_id: str) -> None:
+    made = exports.make(format_id)
+    assert made["row_count"] == 0
+    assert READERS[format_id](exports.file(made["id"])) == []
+
+
+@pytest.mark.parametrize("format_id", FORMATS)
+def test_unknown_options_are_refused(exports: Any, format_id: str) -> None:
+    answer = exports.api.post("/exports", {"format": format_id, "options": {"colour": 1}})
+    assert answer.status_code == 400
+    assert answer.json["error"]["field"] == "options.colour"
+
+
+@pytest.mark.parametrize("format_id", FORMATS)
+def test_the_download_has_the_type_and_extension_of_the_format(
+    exports: Any, format_id: str
+) -> None:
+    made = exports.make(format_id)
+    answer = exports.api.get(f"/exports/{made['id']}/download")
+    assert answer.headers["Content-Type"].split(";")[0] == FORMATS[format_id].media_type
+    name = f"export-{made['id']}.{FORMATS[format_id].extension}"
+    assert name in answer.headers["Content-Disposition"]
+
+
+def test_label_studio_gets_the_text_unless_it_is_declined(exports: Any) -> None:
+    schema_id, _ = make_schema(exports.org, FIELDS)
+    exports.label(schema_id, [tag("number", "abc")], text="abc")
+    made = exports.make("label_studio")
+    assert made["include"]["text"] is True
+    (task,) = json.loads(exports.file(made["id"]))
+    (result,) = task["annotations"][0]["result"]
+    assert task["data"]["text"] == "abc"
+    assert (result["type"], result["value"]["end"]) == ("labels", 3)
+    made = exports.make("label_studio", include={"text": False, "evidence": False})
+    (task,) = json.loads(exports.file(made["id"]))
+    assert task["data"]["text"] == ""
+    assert task["annotations"][0]["result"][0]["from_name"] == "number"
+    assert exports.make("parquet")["include"]["text"] is False

@@ -1,0 +1,297 @@
+"""Label sets as Parquet, read back by pyarrow."""
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.engines.formats import FORMATS, check_options
+from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
+from tests.engines.formats.test_jsonl import JSON
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def field(key: str, type_: str, **members: Any) -> dict[str, Any]:
+    return {"key": key, "type": type_, "multiple": False, "columns": [], **members}
+
+
+FIELDS = [
+    field("name", "text"),
+    field("codes", "text", multiple=True),
+    field("number", "number"),
+    field("count", "integer"),
+    field("total", "money"),
+    field("fees", "money", multiple=True),
+    field("day", "date"),
+    field("clock", "time"),
+    field("moment", "datetime"),
+    field("paid", "boolean"),
+    field("home", "address"),
+    field("place", "region", multiple=True),
+    field(
+        "items",
+        "table",
+        columns=[field("what", "text"), field("sizes", "number", multiple=True)],
+    ),
+    # Names that other columns of the file have, too.
+    field("tags", "text"),
+    field("text", "text"),
+    field("labels", "money"),
+]
+
+
+def write(
+    rows: Iterable[Any], fields: list[dict[str, Any]] | None = None, **options: Any
+) -> io.BytesIO:
+    out = io.BytesIO()
+    chosen = FIELDS if fields is None else fields
+    writer = FORMATS["parquet"].writer(out, chosen, check_options("parquet", options))
+    for row in rows:
+        writer.write(row)
+    writer.close()
+    writer.close()
+    assert not out.closed
+    return out
+
+
+def read(out: io.BytesIO) -> list[dict[str, Any]]:
+    return pq.read_table(out).to_pylist()
+
+
+def labels_of(labels: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    (row,) = read(write([{**SAMPLE_ROW, "labels": labels}]))
+    typed = {key: value for key, value in row["labels"].items() if value is not None}
+    return typed, row["other_labels"] and json.loads(row["other_labels"])
+
+
+def test_the_example() -> None:
+    (row,) = read(write([SAMPLE_ROW], list(SAMPLE_FIELDS)))
+    assert row["tag_set_id"] == SAMPLE_ROW["tag_set_id"]
+    assert row["artifact"] == {**SAMPLE_ROW["artifact"], "metadata": '{"source":"mail"}'}
+    assert row["schema"] == SAMPLE_ROW["schema"]
+    assert row["decided_at"] == datetime(2024, 5, 13, 10, tzinfo=UTC)
+    assert row["labels"] == {
+        "invoice_number": "RE-1042",
+        "total": {"amount": Decimal("119.000000000"), "currency": "EUR"},
+        "items": [
+            {"description": "Paper, A4", "quantity": 10.0},
+            {"description": "Toner", "quantity": 1.0},
+        ],
+    }
+    assert (row["other_labels"], row["tags"], row["text"]) == (None, None, None)
+
+
+def test_every_type_has_a_column_of_its_type() -> None:
+    labels = {
+        "name": "A",
+        "codes": ["a", "b"],
+        "number": 1.5,
+        "count": 2**53 - 1,
+        "total": {"amount": "-5.50", "currency": "EUR"},
+        "fees": [{"amount": "1.00", "currency": "EUR"}, {"amount": "2", "currency": "JPY"}],
+        "day": "2024-05-13",
+        "clock": "14:30:00.250000",
+        "moment": "2024-05-13T12:30:00Z",
+        "paid": False,
+        "home": {"city": "Köln"},
+        "place": ["x", None],
+        "items": [{"what": "pen", "sizes": [1, 2.5]}, {}],
+        "tags": "t",
+        "text": "u",
+        "labels": {"amount": "3.00", "currency": "USD"},
+    }
+    typed, others = labels_of(labels)
+    assert others is None
+    assert typed == {
+        **labels,
+        "total": {"amount": Decimal("-5.50"), "currency": "EUR"},
+        "fees": [
+            {"amount": Decimal(1), "currency": "EUR"},
+            {"amount": Decimal(2), "currency": "JPY"},
+        ],
+        "day": date(2024, 5, 13),
+        "clock": time(14, 30, 0, 250_000),
+        "moment": datetime(2024, 5, 13, 12, 30, tzinfo=UTC),
+        "home": '{"city":"Köln"}',
+        "items": [{"what": "pen", "sizes": [1.0, 2.5]}, {"what": None, "sizes": None}],
+        "labels": {"amount": Decimal(3), "currency": "USD"},
+    }
+    schema = pq.read_schema(write([]))
+    assert schema.field("labels").type.field("day").type == pa.date32()
+    assert schema.field("labels").type.field("total").type.field("amount").type == pa.decimal128(
+        38, 9
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("name", 5),
+        ("name", {"amount": "1", "currency": "EUR"}),
+        ("codes", ["a", 1]),
+        ("number", "0.30000000000000000001"),
+        ("number", True),
+        ("count", 1.5),
+        ("count", 2**63),
+        ("total", "5 EUR"),
+        ("total", {"amount": "1" * 30, "currency": "EUR"}),
+        ("total", {"amount": "0.0000000001", "currency": "EUR"}),
+        ("total", {"amount": "NaN", "currency": "EUR"}),
+        ("fees", [{"amount": "1.00", "currency": "EUR"}, "x"]),
+        ("day", "soon"),
+        ("day", "20240513"),
+        ("clock", "14"),
+        ("moment", "2024-05-13T12:30:00"),
+        ("moment", "0001-01-01T00:00:00+14:00"),
+        ("paid", 1),
+        ("items", "x"),
+        ("items", [{"what": "pen"}, {"gone": 1}]),
+        ("gone", [1, {"a": None}]),
+    ],
+)
+def test_a_value_of_another_type_is_kept_as_json(key: str, value: Any) -> None:
+    typed, others = labels_of({"paid": True, key: value})
+    assert others == {key: value}
+    assert typed == ({} if key == "paid" else {"paid": True})
+
+
+def test_a_single_value_of_an_older_version_becomes_a_list() -> None:
+    assert labels_of({"codes": "a"}) == ({"codes": ["a"]}, None)
+
+
+def test_tags_and_text() -> None:
+    evidence = [
+        {"page": 1, "box": [0.1, 0.2, 0.3, 1], "start": 0, "end": 3, "text": "abc"},
+        {"page": 2, "box": None, "start": None, "end": None, "text": None},
+    ]
+    about = {"row": 1, "confidence": 1, "source": "human", "evidence": evidence}
+    values = ["a", 1, None, {"amount": "1.00", "currency": "EUR"}]
+    tags = [{"field": "name", "value": value, **about} for value in values]
+    (row,) = read(write([{**SAMPLE_ROW, "tags": tags, "text": "abc\n", "history": [{}]}]))
+    assert [json.loads(tag.pop("value")) for tag in row["tags"]] == values
+    assert row["tags"] == [{"field": "name", **about}] * len(values)
+    assert row["text"] == "abc\n"
+
+
+TEXTS = ["a\nb\r\n", '"', "\\", "\u2028", "x" * 1_000_000, "\x01\x1f", "=1+1", "", "🧾", "\ufffe"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_any_text_is_read_back(text: str) -> None:
+    assert labels_of({"name": text, "codes": [text]})[0] == {"name": text, "codes": [text]}
+
+
+def test_half_a_surrogate_pair_becomes_a_question_mark() -> None:
+    assert labels_of({"name": "a\ud800b", "gone": ["\udfff"]}) == ({"name": "a?b"}, {"gone": ["?"]})
+
+
+@settings(max_examples=100, deadline=None)
+@given(labels=st.dictionaries(st.sampled_from([f["key"] for f in FIELDS] + ["gone"]), JSON))
+def test_any_labels_are_typed_or_kept(labels: dict[str, Any]) -> None:
+    typed, others = labels_of(labels)
+    assert (others or {}).keys() <= labels.keys()
+    for key, value in labels.items():
+        assert key in typed or key in (others or {}) or value in (None, [])
+
+
+def test_no_rows_and_no_fields() -> None:
+    table = pq.read_table(write([], []))
+    assert table.num_rows == 0
+    assert "labels" not in table.column_names
+    (row,) = read(write([SAMPLE_ROW], []))
+    assert json.loads(row["other_labels"]) == SAMPLE_ROW["labels"]
+    assert pq.read_table(write([])).num_rows == 0
+    assert read(write([{}]))[0]["tag_set_id"] is None
+
+
+@pytest.mark.parametrize("compression", ["snappy", "zstd", "gzip", "none"])
+def test_the_same_rows_give_the_same_bytes(compression: str) -> None:
+    rows = [{**SAMPLE_ROW, "tag_set_id": str(number)} for number in range(3_000)]
+    first, second = (write(rows, compression=compression).getvalue() for _ in range(2))
+    assert first == second
+    found = pq.ParquetFile(io.BytesIO(first)).metadata.row_group(0).column(0).compression
+    assert found == {"none": "UNCOMPRESSED"}.get(compression, compression.upper())
+
+
+def test_the_same_bytes_in_another_process() -> None:
+    script = """
+import hashlib, io
+from app.engines.formats import FORMATS
+from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
+out = io.BytesIO()
+writer = FORMATS["parquet"].writer(out, SAMPLE_FIELDS, {})
+writer.write(SAMPLE_ROW)
+writer.close()
+print(hashlib.sha256(out.getvalue()).hexdigest())
+"""
+    hashes = {
+        subprocess.run(
+            [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
+        for _ in range(2)
+    }
+    assert len(hashes) == 1
+
+
+def test_row_groups_are_bounded_and_written_while_rows_arrive() -> None:
+    out = io.BytesIO()
+    writer = FORMATS["parquet"].writer(out, FIELDS, {})
+    for number in range(100):
+        text = f"{number:01000000}"
+        writer.write_json(json.dumps({**SAMPLE_ROW, "text": text}).encode())
+    assert len(out.getvalue()) > 1_000_000
+    writer.close()
+    file = pq.ParquetFile(out)
+    assert 3 <= file.num_row_groups <= 5
+    texts = [row["text"] for row in file.read(["text"]).to_pylist()]
+    assert texts == [f"{number:01000000}" for number in range(100)]
+
+
+def test_what_the_output_raises_is_raised() -> None:
+    class FullError(Exception):
+        pass
+
+    class Full:
+        def write(self, data: bytes) -> None:
+            raise FullError
+
+    with pytest.raises(FullError):
+        FORMATS["parquet"].writer(Full(), FIELDS, {}).close()  # type: ignore[arg-type]
+
+
+def test_memory_does_not_grow() -> None:
+    script = """
+import json, re
+from app.engines.formats import FORMATS
+from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
+class Nothing:
+    def write(self, data): pass
+def peak():  # of this process alone: ru_maxrss includes that of its parent before exec
+    return int(re.search("VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+writer = FORMATS["parquet"].writer(Nothing(), SAMPLE_FIELDS, {})
+for number in range(300_000):
+    line = json.dumps({**SAMPLE_ROW, "tag_set_id": str(number), "text": "x" * 500}).encode()
+    writer.write_json(line)
+    if number == 100_000:
+        early = peak()
+writer.close()
+print(early, peak())
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    early, late = map(int, run.stdout.split())
+    assert late < early * 1.15
+    assert late < 200_000  # KiB
