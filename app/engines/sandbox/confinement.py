@@ -101,7 +101,10 @@ def confine_process(
         (resource.RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES),
     ):
         resource.setrlimit(limit, (soft, hard))
-    threads = MAX_THREADS if limits.threads and seccomp.forbid_new_processes() else 0
+    threads = 0
+    if limits.threads and seccomp.forbid_new_processes():
+        _, allowed = resource.getrlimit(resource.RLIMIT_NPROC)  # which may not be raised
+        threads = MAX_THREADS if allowed == resource.RLIM_INFINITY else min(MAX_THREADS, allowed)
     resource.setrlimit(resource.RLIMIT_NPROC, (threads, threads))
 
 

@@ -1,10 +1,13 @@
 """HEIC: photographs of telephones, with the files that its library is tested with."""
 
+import io
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from app.engines.documents import (
+    Limits,
     ParseFailed,
     UnsupportedMediaType,
     detect_media_type,
@@ -16,7 +19,12 @@ from tests.engines.documents import samples
 HEIC = "image/heic"
 FOLDER = Path(__file__).parents[3] / ".venv" / "sample-documents" / "pi_heif"
 SMALL = "RGB_8__128x128.heif"
-UNREADABLE = {"corrupted.heic", "corrupted.hif", "empty.heic"}
+FAILURES = {
+    "corrupted.heic": "unreadable",
+    "corrupted.hif": "unreadable",
+    "empty.heic": "empty_document",
+    "truncated.heic": "unreadable",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -35,28 +43,47 @@ def claim_size(width: int, height: int) -> bytes:
 
 def test_photographs_are_pages() -> None:
     paths = sorted(FOLDER.iterdir())
-    assert len(paths) == 37
-    sizes, failures = {}, set()
+    assert len(paths) == 38
+    sizes, failures = {}, {}
     for path in paths:
         assert detect_media_type(path.read_bytes()[:65536], path.name, None) == HEIC, path.name
         try:
             document = parse(path, HEIC)
         except ParseFailed as failure:
-            assert failure.code in ("unreadable", "empty_document")
-            failures.add(path.name)
+            failures[path.name] = failure.code
             continue
         (page,) = document.pages
         assert (document.text, page.has_text_layer) == ("", False)
         sizes[path.name] = (page.width, page.height, page.rotation)
-    assert failures == UNREADABLE
+    assert failures == FAILURES
     assert sizes[SMALL] == (128, 128, 0)
     assert sizes["pug.heic"] == (4032, 3024, 0)
     assert sizes["arrow.heic"] == (3024, 4032, 0), "it is turned upright"
 
 
-def test_a_photograph_is_drawn() -> None:
-    drawn = render(FOLDER / "arrow.heic", HEIC, 1, width=300)
-    assert drawn.startswith(b"\x89PNG")
+def test_the_content_tells_the_type() -> None:
+    for path in FOLDER.iterdir():
+        if path.name != "empty.heic":
+            assert detect_media_type(path.read_bytes()[:4096], "photo", None) == HEIC, path.name
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [("pug.heic", (4032, 3024)), ("arrow.heic", (3024, 4032)), ("RGB_10__29x100.heif", (29, 100))],
+)
+def test_pages_are_drawn_as_they_are_measured(name: str, size: tuple[int, int]) -> None:
+    (page,) = parse(FOLDER / name, HEIC).pages
+    assert (page.width, page.height) == size
+    drawn = Image.open(io.BytesIO(render(FOLDER / name, HEIC, 1, width_px=200)))
+    assert drawn.size == (200, round(200 * size[1] / size[0]))
+    low, high = drawn.convert("L").getextrema()
+    assert high - low > 50
+
+
+def test_too_many_pixels_are_refused_before_decoding() -> None:
+    with pytest.raises(ParseFailed) as caught:
+        parse(FOLDER / "pug.heic", HEIC, Limits(max_pixels=1_000_000))
+    assert caught.value.code == "too_many_pixels"
 
 
 @pytest.mark.parametrize(("width", "height"), [(60_000, 60_000), (2**31 - 1, 1), (2**32 - 1, 9)])
@@ -68,10 +95,14 @@ def test_a_header_that_promises_too_many_pixels(tmp_path: Path, width: int, heig
         assert caught.value.code == "too_many_pixels"
 
 
-def test_truncated(tmp_path: Path) -> None:
-    data = (FOLDER / "pug.heic").read_bytes()
+@pytest.mark.parametrize("name", ["pug.heic", "xiaomi.heic", SMALL])
+@pytest.mark.parametrize("share", [0.3, 0.9, 0.99])
+def test_truncated(tmp_path: Path, name: str, share: float) -> None:
+    """The tiles of photographs, of which libheif draws those that are left, do not suffice."""
+    data = (FOLDER / name).read_bytes()
+    data = data[: int(share * len(data))]
     with pytest.raises(ParseFailed) as caught:
-        parse(samples.stored(tmp_path, data[: len(data) // 2]), HEIC)
+        parse(samples.stored(tmp_path, data), HEIC)
     assert caught.value.code == "unreadable"
 
 

@@ -17,6 +17,7 @@ from tests.engines.ocr.scans import (
     measure_word,
 )
 
+PHOTOGRAPHS = Path(__file__).parents[3] / ".venv" / "sample-documents" / "pi_heif"
 TEXT = "\n".join(LINES)
 Turn = Callable[[Image.Image], Image.Image]
 
@@ -90,6 +91,13 @@ def test_a_page_of_a_pdf(tmp_path: Path) -> None:
 def test_a_picture_without_text(tmp_path: Path) -> None:
     blank = Image.new("RGB", (300, 200), "gray")
     assert _recognize(tmp_path, encode_png(blank), "image/png") == RecognizedPage("", [])
+
+
+def test_a_photograph_of_a_telephone_is_read_although_its_library_starts_threads() -> None:
+    """libheif draws it in the confined process in which it is recognized."""
+    assert PHOTOGRAPHS.is_dir(), "make .venv/sample-documents.stamp fetches the photographs"
+    path = PHOTOGRAPHS / "RGB_8__128x128.heif"
+    assert ocr.recognize_page(path, "image/heic", 1, width=128, height=128).words == []
 
 
 def test_a_page_that_does_not_exist(tmp_path: Path) -> None:

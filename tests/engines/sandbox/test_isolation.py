@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.engines.sandbox import landlock
+from app.engines.sandbox import confinement, landlock
 from app.engines.sandbox.confinement import UNPRIVILEGED_ID
 from tests.engines.sandbox.calls import ENTRIES, KINDS, LIMITS, Calls
 from tests.engines.sandbox.conftest import MakeServer
@@ -72,6 +72,7 @@ def test_no_process_and_no_thread(calls: Calls) -> None:
 def test_threads_but_no_process(calls: Calls) -> None:
     found = calls.probe(limits=replace(LIMITS, threads=True))
     assert found["thread"] == "started"
+    assert found["limits"]["NPROC"][1] in range(1, confinement.MAX_THREADS + 1)
     assert found["fork"] == found["spawn"] == found["execute"] == DENIED
 
 

@@ -287,15 +287,6 @@ def test_hosts_that_are_no_object_stores_are_errors(
     check_error(caught.value, kind)
 
 
-def test_a_wrong_key_of_azure_is_refused(open_source: Open, microsoft: Store) -> None:
-    """The emulator answers with either code; the next test has that of Microsoft's service."""
-    with pytest.raises(SourceError) as caught:
-        list_paths(open_source(microsoft, account_key=WRONG_KEY))
-    kinds = (SourceErrorKind.CREDENTIALS_REFUSED, SourceErrorKind.NOT_ALLOWED)
-    assert caught.value.kind in kinds
-    check_error(caught.value, caught.value.kind, WRONG_KEY)
-
-
 def test_a_refused_key_of_azure_is_told_from_a_missing_permission(
     open_source: Open, microsoft: Store
 ) -> None:

@@ -9,6 +9,8 @@ from tests.factories import Org
 from tests.intake.connectors.conftest import Folder
 
 STORE = {"bucket": "papers", "access_key_id": "AK", "secret_access_key": "top-secret"}
+GOOGLE = {"bucket": "papers", "service_account": "{}"}
+AZURE = {"account": "papers", "container": "scans", "account_key": "c2VjcmV0"}
 
 
 def _refuse(folder: Folder, status: int = 400, **members: Any) -> dict[str, Any]:
@@ -69,6 +71,9 @@ def test_secrets_are_kept_if_none_is_sent(folder: Folder) -> None:
     ("type_name", "settings", "change", "field"),
     [
         ("s3", STORE, {"endpoint_url": "https://evil.example"}, "secret_access_key"),
+        ("gcs", GOOGLE, {"endpoint_url": "https://evil.example"}, "service_account"),
+        ("azure", AZURE, {"endpoint_url": "https://evil.example"}, "account_key"),
+        ("azure", AZURE, {"account": "evil"}, "account_key"),
         (
             "http",
             {"url": "https://a.example/", "username": "u", "password": "p"},

@@ -11,6 +11,7 @@ from PIL import Image, ImageOps
 
 from app.engines.documents import media
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
+from app.engines.documents.readers import heic
 from app.engines.documents.readers.pages import (
     PageData,
     SendPage,
@@ -73,14 +74,19 @@ def draw_page(
 def _open_image(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[Image.Image]:
     Image.MAX_IMAGE_PIXELS = limits.max_pixels
     warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # every frame is checked below
+    if media_type == media.HEIC and not heic.is_complete(file):
+        raise _build_damage_error()
     try:
         with Image.open(file, formats=[_FORMATS[media_type]]) as image:
             yield image
     except Image.DecompressionBombError as error:
         raise build_pixel_limit_error(limits) from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        message = "The image is damaged, incomplete or of another type."
-        raise ParseFailed("unreadable", message) from error
+        raise _build_damage_error() from error
+
+
+def _build_damage_error() -> ParseFailed:
+    return ParseFailed("unreadable", "The image is damaged, incomplete or of another type.")
 
 
 def _count_frames(image: Image.Image, media_type: str, limits: Limits) -> int:

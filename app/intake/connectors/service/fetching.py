@@ -97,12 +97,12 @@ class Fetcher:
             message = f"The document is larger than {failure.limit} bytes."
             return fail("payload_too_large", message, is_final=True)
         except SourceError as problem:
-            self._failures += 1
-            is_refused = problem.kind == SourceErrorKind.CREDENTIALS_REFUSED
-            if problem.kind != SourceErrorKind.NOT_ALLOWED and (
-                is_refused or self._failures >= MAX_ATTEMPTS
-            ):
-                return problem
+            # That a document may not be read tells nothing about the host.
+            if problem.kind != SourceErrorKind.NOT_ALLOWED:
+                self._failures += 1
+                is_refused = problem.kind == SourceErrorKind.CREDENTIALS_REFUSED
+                if is_refused or self._failures >= MAX_ATTEMPTS:
+                    return problem
             return fail(problem.kind.value, problem.message)
         self._failures = 0
         return Fetched(wanted, staged, round(perf_counter() - began, 6))

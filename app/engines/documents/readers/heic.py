@@ -1,0 +1,28 @@
+"""Find out whether a HEIC file is complete, because libheif draws what is left of a damaged one."""
+
+import os
+from typing import BinaryIO
+
+_HEADER_BYTES, _LONG_HEADER_BYTES = 8, 16
+_MAX_BOXES = 10_000
+
+
+def is_complete(file: BinaryIO) -> bool:
+    """Return whether all boxes of a file (ISO/IEC 14496-12, 4.2) end in it, and rewind it."""
+    end = file.seek(0, os.SEEK_END)
+    start = boxes = 0
+    while start < end and boxes < _MAX_BOXES:
+        file.seek(start)
+        header = file.read(_LONG_HEADER_BYTES)
+        size = int.from_bytes(header[:4], "big")
+        smallest = _HEADER_BYTES
+        if size == 1:  # the size follows the type
+            size, smallest = int.from_bytes(header[8:], "big"), _LONG_HEADER_BYTES
+        elif size == 0:  # up to the end of the file
+            size = end - start
+        if size < smallest:
+            break
+        start += size
+        boxes += 1
+    file.seek(0)
+    return start == end
