@@ -15,7 +15,7 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
-from app.engines.formats import delimited, json_array, json_lines, label_studio, parquet
+from app.engines.formats import delimited, json_array, json_lines, label_studio, parquet, xlsx
 from app.engines.formats.labels import build_labels, merge_fields
 from app.engines.formats.model import KEEPS, Format, FormatError, Writer
 
@@ -32,7 +32,7 @@ __all__ = [
 
 FORMATS: dict[str, Format] = {
     module.FORMAT.id: module.FORMAT
-    for module in (json_lines, json_array, delimited, parquet, label_studio)
+    for module in (json_lines, json_array, delimited, xlsx, parquet, label_studio)
 }
 
 

@@ -10,28 +10,18 @@ from app.engines.formats.cells import (
     build_cell_converter,
     escape_formula,
     format_cell,
-    get_headers,
+)
+from app.engines.formats.flat import (
+    COMMON_HEADERS,
+    list_common_values,
+    list_field_headers,
+    list_table_rows,
 )
 from app.engines.formats.model import Field, Format, Row
 from app.engines.formats.parsing import ParsingWriter
 from app.engines.formats.sample import render_sample
 
 _CHUNK_CHARS = 1 << 18  # characters
-
-_TAG_SET_MEMBERS = ("tag_set_id", "status", "source")
-_ARTIFACT_MEMBERS = (
-    "id",
-    "name",
-    "external_id",
-    "media_type",
-    "sha256",
-    "page_count",
-    "language",
-    "gold",
-    "archived",
-)
-_SCHEMA_MEMBERS = ("id", "name", "version_id", "version")
-_PEOPLE_MEMBERS = ("labeler_id", "reviewer_id", "submitted_at", "decided_at")
 
 _OPTIONS: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -101,7 +91,7 @@ class DelimitedWriter(ParsingWriter):
             table["key"]: self._build_converters(table["columns"]) for table in tables
         }
         self._column_counts = {
-            table["key"]: len(_list_headers(table["columns"], "")) for table in tables
+            table["key"]: len(list_field_headers(table["columns"], "")) for table in tables
         }
         if options.get("bom"):
             self._buffer.write("\ufeff")
@@ -133,35 +123,24 @@ class DelimitedWriter(ParsingWriter):
         ]
 
     def _build_header(self, fields: Sequence[Field], tables: Sequence[Field]) -> list[str]:
-        names = [
-            *_TAG_SET_MEMBERS,
-            *(f"artifact.{name}" for name in _ARTIFACT_MEMBERS),
-            "artifact.metadata",
-        ]
-        names += [*(f"schema.{name}" for name in _SCHEMA_MEMBERS), *_PEOPLE_MEMBERS]
-        names += _list_headers([field for field in fields if field not in tables], "labels.")
+        names = list(COMMON_HEADERS)
+        names += list_field_headers([field for field in fields if field not in tables], "labels.")
         if self._explodes:
             names += ["table", "row"]
         for table in tables:
-            names += _list_headers(table["columns"], f"labels.{table['key']}.")
+            names += list_field_headers(table["columns"], f"labels.{table['key']}.")
         return names
 
     def _build_common_cells(self, row: Row) -> list[str]:
-        artifact, schema = row.get("artifact") or {}, row.get("schema") or {}
-        values = [row.get(name) for name in _TAG_SET_MEMBERS]
-        values += [artifact.get(name) for name in _ARTIFACT_MEMBERS]
-        values.append(artifact.get("metadata") or None)
-        values += [schema.get(name) for name in _SCHEMA_MEMBERS]
-        values += [row.get(name) for name in _PEOPLE_MEMBERS]
         separator, escape = self._separator, self._escape
-        return [format_cell(value, separator, escape) for value in values]
+        return [format_cell(value, separator, escape) for value in list_common_values(row)]
 
     def _explode_tables(self, line: list[str], labels: Mapping[str, Any]) -> Iterator[list[str]]:
         """Yield the line once per row of each table, or once if there are no rows."""
         empty = {key: [""] * width for key, width in self._column_counts.items()}
         count = 0
         for key, converters in self._table_converters.items():
-            for number, row in enumerate(_get_table_rows(labels.get(key))):
+            for number, row in enumerate(list_table_rows(labels.get(key))):
                 row_cells = [
                     cell for name, convert in converters for cell in convert(row.get(name))
                 ]
@@ -180,14 +159,6 @@ class DelimitedWriter(ParsingWriter):
         self._out.write(self._buffer.getvalue().encode("utf-8", "replace"))
         self._buffer.seek(0)
         self._buffer.truncate()
-
-
-def _list_headers(fields: Sequence[Field], prefix: str) -> list[str]:
-    return [name for field in fields for name in get_headers(field, prefix + field["key"])]
-
-
-def _get_table_rows(value: object) -> list[Mapping[str, Any]]:
-    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
 
 
 FORMAT = Format(

@@ -281,10 +281,10 @@ class Nothing:
 def peak():  # of this process alone: ru_maxrss includes that of its parent before exec
     return int(re.search("VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 writer = FORMATS["parquet"].writer(Nothing(), SAMPLE_FIELDS, {})
-for number in range(300_000):
+for number in range(120_000):
     line = json.dumps({**SAMPLE_ROW, "tag_set_id": str(number), "text": "x" * 500}).encode()
     writer.write_json(line)
-    if number == 100_000:
+    if number == 40_000:
         early = peak()
 writer.close()
 print(early, peak())

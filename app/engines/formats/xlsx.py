@@ -1,0 +1,251 @@
+"""Write an Excel workbook: a sheet of tag sets, and a sheet for each table.
+
+XlsxWriter keeps the rows in temporary files until the workbook is closed, so memory is constant.
+"""
+
+import importlib
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, BinaryIO
+
+from app.engines.formats import xlsx_values as values
+from app.engines.formats.cells import escape_formula
+from app.engines.formats.flat import (
+    COMMON_HEADERS,
+    list_common_values,
+    list_field_headers,
+    list_table_rows,
+)
+from app.engines.formats.model import Field, Format, Row
+from app.engines.formats.parsing import ParsingWriter
+from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
+
+MAX_ROWS = 1_048_576
+"""The rows of a sheet; further rows go to another sheet with the same columns."""
+_MAX_NAME = 31
+_MAIN = "Tag sets"
+_RESERVED_NAMES = ("history",)
+_CREATED = datetime(2000, 1, 1)  # noqa: DTZ001 - XlsxWriter writes it as it is; always the same
+
+_OPTIONS: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "separator": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 10,
+            "default": "|",
+            "description": "The separator between the values of a field with multiple values.",
+        },
+        "raw": {
+            "type": "boolean",
+            "default": False,
+            "description": (
+                "Leave texts unchanged that begin like a formula. They are text in the workbook, "
+                "but become formulas if it is saved as CSV. Otherwise they are prefixed with an "
+                "apostrophe."
+            ),
+        },
+    },
+    "additionalProperties": False,
+}
+
+
+class XlsxWriter(ParsingWriter):
+    """A writer of a workbook; nothing is written to the output before `close`."""
+
+    def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._out = _OutputFile(out)
+        self._folder = tempfile.TemporaryDirectory(prefix="export-")
+        library: Any = importlib.import_module("xlsxwriter")
+        self._book: Any = library.Workbook(
+            self._out, {"constant_memory": True, "tmpdir": self._folder.name}
+        )
+        self._book.use_zip64()
+        self._book.set_properties({"created": _CREATED})
+        self._separator = options.get("separator", "|")
+        self._escape = str if options.get("raw") else escape_formula
+        self._is_open = True
+        self._names: set[str] = set()
+        tables = [field for field in fields if field["type"] == "table"]
+        others = [field for field in fields if field["type"] != "table"]
+        headers = [*COMMON_HEADERS, *list_field_headers(others, "labels.")]
+        self._main = self._build_sheet(_MAIN, headers)
+        self._converters = self._build_converters(others)
+        self._tables = {
+            table["key"]: (
+                self._build_sheet(
+                    table["key"],
+                    ["tag_set_id", "row", *list_field_headers(table["columns"], "")],
+                ),
+                self._build_converters(table["columns"]),
+            )
+            for table in tables
+        }
+
+    def write(self, row: Row) -> None:
+        """Add one tag set, and the rows of its tables to their sheets."""
+        labels = row.get("labels") or {}
+        cells = [
+            values.build_common_cell(value, self._separator, self._escape)
+            for value in list_common_values(row)
+        ]
+        for key, convert in self._converters:
+            cells += convert(labels.get(key))
+        self._main.write(cells)
+        for key, (sheet, converters) in self._tables.items():
+            for number, line in enumerate(list_table_rows(labels.get(key))):
+                cells = [row.get("tag_set_id"), number]
+                for name, convert in converters:
+                    cells += convert(line.get(name))
+                sheet.write(cells)
+        self.rows += 1
+
+    def close(self) -> None:
+        """Write the workbook."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        try:
+            self._book.close()
+        except Exception as error:  # noqa: BLE001 - raised again: XlsxWriter replaces errors
+            raise self._out.error or error from None
+        finally:
+            self._folder.cleanup()
+
+    def _build_converters(self, fields: Sequence[Field]) -> list[tuple[str, values.CellsConverter]]:
+        return [
+            (field["key"], values.build_converter(field, self._separator, self._escape))
+            for field in fields
+        ]
+
+    def _build_sheet(self, name: str, headers: Sequence[str]) -> "_Sheet":
+        return _Sheet(self._book, name, headers, self._names)
+
+
+class _Sheet:
+    """Rows with the same columns, on as many sheets as they need."""
+
+    def __init__(self, book: Any, name: str, headers: Sequence[str], names: set[str]) -> None:
+        self._book = book
+        self._name = name
+        self._headers = headers
+        self._names = names
+        self._date_format = _get_format(book, "yyyy-mm-dd")
+        self._time_format = _get_format(book, "yyyy-mm-dd hh:mm:ss")
+        self._start()
+
+    def write(self, cells: Iterable[Any]) -> None:
+        """Add a row."""
+        if self._next_row >= MAX_ROWS:
+            self._start()
+        for column, value in enumerate(cells):
+            if value is not None and value != "":
+                self._write_cell(column, value)
+        self._next_row += 1
+
+    def _start(self) -> None:
+        self._sheet = self._book.add_worksheet(_choose_name(self._name, self._names))
+        self._sheet.freeze_panes(1, 0)
+        self._next_row = 0
+        for column, header in enumerate(self._headers):
+            self._write_cell(column, header)
+        self._next_row = 1
+
+    def _write_cell(self, column: int, value: Any) -> None:
+        row, sheet = self._next_row, self._sheet
+        if isinstance(value, str):
+            sheet.write_string(row, column, values.encode_text(value))
+        elif isinstance(value, bool):
+            sheet.write_boolean(row, column, value)
+        elif isinstance(value, datetime):
+            sheet.write_datetime(row, column, value, self._time_format)
+        elif isinstance(value, date):
+            sheet.write_datetime(row, column, value, self._date_format)
+        else:
+            sheet.write_number(row, column, value)
+
+
+class _OutputFile:
+    """The file object that the archive is written to: it cannot seek, whatever the output.
+
+    After an error nothing more is written, because the archive tries to end itself.
+    """
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self.error: Exception | None = None
+
+    def write(self, data: bytes) -> int:
+        if self.error is None:
+            try:
+                self._out.write(data)
+            except Exception as error:
+                self.error = error
+                raise
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing; the output is flushed by its owner."""
+
+
+def _get_format(book: Any, pattern: str) -> Any:
+    return book.add_format({"num_format": pattern})
+
+
+def _choose_name(name: str, names: set[str]) -> str:
+    """Return a name for a sheet that no other has, and add it to `names`.
+
+    Excel allows 31 characters, ignores case, and reserves some names.
+    """
+    number = 1
+    while True:
+        suffix = f" ({number})" if number > 1 or name in _RESERVED_NAMES else ""
+        chosen = name[: _MAX_NAME - len(suffix)] + suffix
+        if chosen.lower() not in names:
+            names.add(chosen.lower())
+            return chosen
+        number += 1
+
+
+def _render_sample() -> str:
+    """Return the sheets of the example as text, because the file is binary."""
+    labels = SAMPLE_ROW["labels"]
+    fields = [field for field in SAMPLE_FIELDS if field["type"] != "table"]
+    cells = [
+        labels["invoice_number"],
+        labels["total"]["amount"],
+        labels["total"]["currency"],
+    ]
+    lines = [
+        f"Sheet: {_MAIN}",
+        "\t".join(["tag_set_id", "…", *list_field_headers(fields, "labels.")]),
+        "\t".join([SAMPLE_ROW["tag_set_id"], "…", *cells]),
+    ]
+    for table in SAMPLE_FIELDS:
+        if table["type"] == "table":
+            columns = list_field_headers(table["columns"], "")
+            lines += ["", f"Sheet: {table['key']}", "\t".join(["tag_set_id", "row", *columns])]
+            for number, row in enumerate(labels[table["key"]]):
+                items = [str(item) for item in row.values()]
+                lines.append("\t".join([SAMPLE_ROW["tag_set_id"], str(number), *items]))
+    return "\n".join(lines) + "\n"
+
+
+FORMAT = Format(
+    id="xlsx",
+    name="Excel",
+    media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    extension="xlsx",
+    description=(
+        "A workbook with a row per tag set, a column per field of any version, and a sheet per "
+        "table. Numbers and dates are numbers and dates; texts are cut to 32,767 characters."
+    ),
+    options_schema=_OPTIONS,
+    keeps=("values", "tables"),
+    sample=_render_sample(),
+    writer=XlsxWriter,
+)

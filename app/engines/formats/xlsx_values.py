@@ -1,0 +1,109 @@
+"""Convert label values to the cells of a workbook: numbers, booleans, dates or text."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from typing import Any, TypeAlias
+
+from app.engines.formats.cells import EscapeText, build_cell_converter, format_cell, is_number
+from app.engines.formats.model import Field
+
+Cell: TypeAlias = str | int | float | bool | date | None
+CellsConverter: TypeAlias = Callable[[Any], list[Any]]
+
+MAX_TEXT = 32_767
+"""The longest text of a cell, in UTF-16 units."""
+_MAX_DIGITS = 15
+"""The digits of a number that Excel shows."""
+_FIRST_DATE = date(1900, 3, 1)
+"""The first date that all programs count alike: Excel has a 29 February 1900."""
+_LINE_BREAK = re.compile("\r\n?")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def build_converter(field: Field, separator: str, escape: EscapeText) -> CellsConverter:
+    """Return a function that converts a field's label to cells, one for each header.
+
+    A list is one text. A value of another type, or one that Excel cannot hold, is text.
+    """
+    to_texts = build_cell_converter(field, separator, escape)
+    convert = _CONVERTERS.get(field["type"])
+    if convert is None:
+        return to_texts
+
+    def to_cells(value: Any) -> list[Any]:
+        cells = convert(value)
+        return to_texts(value) if cells is None else cells
+
+    return to_cells
+
+
+def build_common_cell(value: Any, separator: str, escape: EscapeText) -> Cell:
+    """Return the cell of a member of the tag set or its document."""
+    if isinstance(value, bool | int) and abs(value) < 10**_MAX_DIGITS:
+        return value
+    return format_cell(value, separator, escape)
+
+
+def encode_text(text: str) -> str:
+    """Return the text of a cell as XlsxWriter can write it, cut to the length of a cell.
+
+    XlsxWriter writes control characters as `_xHHHH_` (ISO 29500, ST_Xstring).
+    """
+    text = _SURROGATE.sub("?", _LINE_BREAK.sub("\n", text))
+    if text.startswith("<r>") and text.endswith("</r>"):
+        text += " "  # otherwise XlsxWriter takes it for its own markup and does not escape it
+    if len(text) * 2 > MAX_TEXT:
+        units = text.encode("utf-16-le")
+        if len(units) > 2 * MAX_TEXT:
+            text = units[: 2 * (MAX_TEXT - 1)].decode("utf-16-le", "ignore") + "…"
+    return text
+
+
+def _convert_number(value: Any) -> list[Cell] | None:
+    """Return a number that Excel shows with all its digits."""
+    if type(value) not in (int, float) or abs(value) >= 10**_MAX_DIGITS:
+        return None
+    return [value] if float(f"{value:.{_MAX_DIGITS}G}") == value else None
+
+
+def _convert_boolean(value: Any) -> list[Cell] | None:
+    return [value] if type(value) is bool else None
+
+
+def _convert_money(value: Any) -> list[Cell] | None:
+    if not isinstance(value, Mapping):
+        return None
+    amount, currency = value.get("amount"), value.get("currency")
+    if not isinstance(amount, str) or not isinstance(currency, str) or not currency.isalpha():
+        return None
+    digits = amount.replace("-", "").replace(".", "")
+    return [float(amount), currency] if is_number(amount) and len(digits) <= _MAX_DIGITS else None
+
+
+def _convert_date(value: Any) -> list[Cell] | None:
+    try:
+        converted = date.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    return [converted] if converted >= _FIRST_DATE and converted.isoformat() == value else None
+
+
+def _convert_datetime(value: Any) -> list[Cell] | None:
+    try:
+        converted = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    if converted.tzinfo is not UTC or converted.microsecond or converted.date() < _FIRST_DATE:
+        return None
+    return [converted.replace(tzinfo=None)]
+
+
+_CONVERTERS: Mapping[str, Callable[[Any], list[Cell] | None]] = {
+    "number": _convert_number,
+    "integer": _convert_number,
+    "boolean": _convert_boolean,
+    "money": _convert_money,
+    "date": _convert_date,
+    "datetime": _convert_datetime,
+}

@@ -1,0 +1,88 @@
+"""Workbooks as files: the same bytes, errors of the output, temporary files and memory."""
+
+import io
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from app.engines.formats import FORMATS
+from app.engines.formats.sample import SAMPLE_ROW
+from tests.engines.formats.test_xlsx import FIELDS, write
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_same_rows_give_the_same_bytes() -> None:
+    script = """
+import hashlib, io, os, time
+from app.engines.formats import FORMATS
+from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
+os.umask(int(os.environ["UMASK"], 8))
+out = io.BytesIO()
+writer = FORMATS["xlsx"].writer(out, SAMPLE_FIELDS, {})
+writer.write(SAMPLE_ROW)
+writer.close()
+print(hashlib.sha256(out.getvalue()).hexdigest())
+"""
+    hashes = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=ROOT,
+            env={**os.environ, "TZ": zone, "UMASK": umask},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for zone, umask in (("UTC", "022"), ("Asia/Tokyo", "077"), ("America/New_York", "000"))
+    }
+    assert len(hashes) == 1
+    with zipfile.ZipFile(io.BytesIO(write([SAMPLE_ROW]))) as archive:
+        assert {info.date_time for info in archive.infolist()} == {(1980, 1, 31, 0, 0, 0)}
+        assert b"2000-01-01T00:00:00Z" in archive.read("docProps/core.xml")
+
+
+def test_what_the_output_raises_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    class FullError(OSError):
+        pass
+
+    class Full:
+        def write(self, data: bytes) -> None:
+            raise FullError
+
+    writer = FORMATS["xlsx"].writer(Full(), FIELDS, {})  # type: ignore[arg-type]
+    writer.write(SAMPLE_ROW)
+    assert list(tmp_path.iterdir())
+    with pytest.raises(FullError):
+        writer.close()
+    assert not list(tmp_path.iterdir())
+
+
+def test_memory_does_not_grow() -> None:
+    script = """
+import json, re
+from app.engines.formats import FORMATS
+from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
+class Nothing:
+    def write(self, data): pass
+def peak():
+    return int(re.search("VmHWM:\\\\s+(\\\\d+)", open("/proc/self/status").read())[1])
+writer = FORMATS["xlsx"].writer(Nothing(), SAMPLE_FIELDS, {})
+for number in range(12_000):
+    writer.write_json(json.dumps({**SAMPLE_ROW, "tag_set_id": str(number)}).encode())
+    if number == 2_000:
+        early = peak()
+writer.close()
+print(early, peak())
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    early, late = map(int, run.stdout.split())
+    assert late < early * 1.1
+    assert late < 100_000  # KiB
