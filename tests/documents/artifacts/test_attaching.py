@@ -11,6 +11,7 @@ from app.documents.artifacts.service import attaching
 from app.engines.documents.readers import attachments
 from app.kit import db, tenancy
 from tests.documents.artifacts.conftest import create_text, make_pdf, make_png, upload
+from tests.engines.documents.outlook_files import inner_mail, outlook_mail
 from tests.factories import Org, run_jobs_of
 
 
@@ -71,6 +72,16 @@ def test_forwarded_emails_and_their_attachments(org: Org) -> None:
     assert (forwarded["name"], forwarded["media_type"]) == ("Order 7.eml", "message/rfc822")
     (order,) = _list_children(org, forwarded["id"])
     assert order["name"] == "order.pdf"
+
+
+def test_an_email_inside_an_email_of_outlook(org: Org) -> None:
+    inner = inner_mail("Order 7", "See the order", files={"order.pdf": make_pdf("Order 7")})
+    data = outlook_mail("Fwd: Order 7", "Forwarded", mails=(inner,))
+    (forwarded,) = _list_children(org, _upload(org, data, "fwd.msg"))
+    assert (forwarded["name"], forwarded["media_type"]) == ("Order 7.eml", "message/rfc822")
+    assert [one["name"] for one in _list_children(org, forwarded["id"])] == ["order.pdf"]
+    again = outlook_mail("Fwd again", "The same order", mails=(inner,))
+    assert _list_children(org, _upload(org, again, "again.msg")) == []
 
 
 def test_emails_inside_emails_end(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:

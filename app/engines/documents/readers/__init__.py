@@ -12,7 +12,6 @@ from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import (
     books,
     docx,
-    docx_pictures,
     drawing,
     html,
     images,
@@ -21,6 +20,7 @@ from app.engines.documents.readers import (
     open_spreadsheets,
     outlook,
     pdf,
+    pictures,
     presentations,
     rich_text,
     spreadsheets,
@@ -29,6 +29,7 @@ from app.engines.documents.readers.pages import SendPage
 from app.engines.documents.text import decode_text, normalize_text
 
 _READERS_OF_ARCHIVES: dict[str, Callable[[BinaryIO, Limits], str]] = {
+    media.DOCX: docx.extract_text,
     media.PPTX: presentations.extract_text,
     media.ODT: open_document.extract_text,
     media.ODS: open_spreadsheets.extract_text,
@@ -52,9 +53,9 @@ def read_document(
         pdf.read_pages(file, limits, send_page)
     elif media_type in media.IMAGE_TYPES:
         images.read_pages(file, media_type, limits, send_page)
-    elif media_type == media.DOCX:
-        text = docx.extract_text(file, limits)
-        if _has_text(text) or not docx_pictures.read_pages(file, limits, send_page):
+    elif media_type in pictures.MEDIA_TYPES:
+        text = _READERS_OF_ARCHIVES[media_type](file, limits)
+        if _has_text(text) or not pictures.read_pages(file, media_type, limits, send_page):
             send_text(check_text(text, limits))
     else:
         send_text(_read_flowing_text(file, media_type, limits))
@@ -73,10 +74,10 @@ def draw_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Imag
         return pdf.draw_page(file, number, width, scale, limits)
     if media_type in media.IMAGE_TYPES:
         return images.draw_page(file, media_type, number, width, scale, limits)
-    if media_type == media.DOCX:
-        text = docx.extract_text(file, limits)
+    if media_type in pictures.MEDIA_TYPES:
+        text = _READERS_OF_ARCHIVES[media_type](file, limits)
         if not _has_text(text):
-            return docx_pictures.draw_page(file, number, width, scale, limits)
+            return pictures.draw_page(file, media_type, number, width, scale, limits)
     else:
         text = _read_flowing_text(file, media_type, limits)
     count = 0

@@ -19,6 +19,8 @@ _OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
 _TEXT, _TABLE, _OFFICE, _STYLE = (
     f"{{{_OPEN_DOCUMENT}{name}:1.0}}" for name in ("text", "table", "office", "style")
 )
+_IMAGE = f"{{{_OPEN_DOCUMENT}drawing:1.0}}image"
+_LINK = "{http://www.w3.org/1999/xlink}href"
 _PARAGRAPHS = {_TEXT + "p", _TEXT + "h"}
 _SKIPPED = {
     *(_OFFICE + name for name in ("annotation", "annotation-end", "forms")),
@@ -52,6 +54,16 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
         *_extract_parts(styles, _FOOTERS, hidden),
     ]
     return normalize_text(replace_unstorable("\n".join(piece for piece in pieces if piece)))
+
+
+def iterate_pictures(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
+    """Yield the pictures of an ODT file in document order. Raises `ParseFailed`."""
+    check_archive(file, limits, damaged=_UNREADABLE, older_format=_UNREADABLE)
+    with zipfile.ZipFile(file) as archive:
+        for picture in parse_xml(archive.read("content.xml")).iter(_IMAGE):
+            path = (picture.get(_LINK) or "").removeprefix("./")
+            if _has(archive, path):
+                yield archive.read(path)
 
 
 def check_not_encrypted(archive: zipfile.ZipFile) -> None:

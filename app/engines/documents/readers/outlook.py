@@ -1,47 +1,108 @@
-"""Read MSG ([MS-OXMSG]), in which Outlook stores an email, as a message of the standard library."""
+"""Read MSG ([MS-OXMSG]), in which Outlook stores an email, as a message of the standard library.
+
+Emails inside the email become messages inside the message.
+"""
 
 import mimetypes
+from dataclasses import replace
 from email.message import EmailMessage, Message
 from email.policy import default
+from hashlib import sha256
 from io import BytesIO
+from itertools import islice
 from typing import Any
 
+from compressed_rtf import decompress  # type: ignore[import-untyped]
+from olefile import OleFileIO  # type: ignore[import-untyped]
 from oxmsg import Message as OutlookMessage
+from oxmsg.attachment import Attachment
+from oxmsg.storage import Storage
 
 from app.engines.documents.model import ParseFailed
+from app.engines.documents.readers import rich_text
+from app.engines.documents.readers.mail import get_payload
 from app.engines.documents.text import replace_unstorable
 
 _MAX_ATTACHMENTS = 1_000
+_MAX_DEPTH = 20
 _TYPES = mimetypes.MimeTypes()
-# PidTagDisplayTo, PidTagDisplayCc and PidTagAttachContentId of [MS-OXPROPS].
-_DISPLAY_TO, _DISPLAY_CC, _CONTENT_ID = 0x0E04, 0x0E03, 0x3712
+# PidTagDisplayTo, PidTagDisplayCc, PidTagAttachContentId, PidTagRtfCompressed and
+# PidTagAttachMethod of [MS-OXPROPS].
+_DISPLAY_TO, _DISPLAY_CC, _CONTENT_ID, _RICH_TEXT = 0x0E04, 0x0E03, 0x3712, 0x1009
+_ATTACH_METHOD, _EMBEDDED_MESSAGE = 0x3705, 5
+# An email inside another is a storage, not a stream. The header of its properties lacks eight
+# reserved bytes at the end ([MS-OXMSG], 2.4.1).
+_INNER_STORAGE, _PROPERTIES = "__substg1.0_3701000D", "__properties_version1.0"
+_INNER_HEADER_BYTES, _RESERVED = 24, bytes(8)
 
 
 def read_message(data: bytes) -> Message:
-    """Return the email with its attachments. Raises `ParseFailed`."""
+    """Return the email with its attachments. Raises `ParseFailed`.
+
+    The same file results in the same message, byte by byte.
+    """
     try:
-        return _convert(OutlookMessage.load(BytesIO(data)))
+        with OleFileIO(BytesIO(data)) as file:
+            storage = Storage.from_ole(file)
+        return _convert(storage)
+    except MemoryError:
+        raise
     except Exception as error:  # A damaged file makes the libraries raise anything.
         message = "The file is damaged or not an email of Outlook."
         raise ParseFailed("unreadable", message) from error
 
 
-def _convert(source: Any) -> Message:
+def _convert(storage: Storage, depth: int = 0) -> EmailMessage:
+    source = OutlookMessage(storage)
     message = EmailMessage(default)
     for name, value in _read_headers(source).items():
         if value:
             message[name] = " ".join(replace_unstorable(str(value)).split())
-    message.set_content(replace_unstorable(source.body or ""))
-    if html := source.html_body:
+    html = source.html_body
+    message.set_content(replace_unstorable(source.body or ("" if html else _read_body(source))))
+    if html:
         message.add_alternative(replace_unstorable(html), subtype="html")
-    for attachment in source.attachments[:_MAX_ATTACHMENTS]:
-        # Emails inside emails are stored in another way, which the library does not read.
-        if content := attachment.file_bytes:
-            _add_attachment(message, attachment, content)
+    for attached in islice(storage.iter_attachment_storages(), _MAX_ATTACHMENTS):
+        _add_attachment(message, attached, depth)
+    _set_boundaries(message)
     return message
 
 
-def _add_attachment(message: EmailMessage, attachment: Any, content: bytes) -> None:
+def _read_body(source: OutlookMessage) -> str:
+    """Return the text of a body that is stored only as compressed RTF, or an empty string."""
+    packed = source.properties.binary_prop_value(_RICH_TEXT)
+    return rich_text.extract_text(decompress(packed)) if packed else ""
+
+
+def _add_attachment(message: EmailMessage, storage: Storage, depth: int) -> None:
+    attachment = Attachment(storage)
+    if attachment.properties.int_prop_value(_ATTACH_METHOD) == _EMBEDDED_MESSAGE:
+        inner = next((one for one in storage.storages if one.name == _INNER_STORAGE), None)
+        if inner is not None and depth < _MAX_DEPTH:
+            name = replace_unstorable(attachment.file_name or "").removesuffix(".msg")
+            converted = _convert(_complete_header(inner), depth + 1)
+            message.add_attachment(converted, filename=name or None)
+    elif content := attachment.file_bytes:
+        _add_file(message, attachment, content)
+
+
+def _complete_header(storage: Storage) -> Storage:
+    """Return the storage of an email inside another in the form of one that is not."""
+    streams = (
+        replace(
+            stream,
+            bytes_=stream.bytes_[:_INNER_HEADER_BYTES]
+            + _RESERVED
+            + stream.bytes_[_INNER_HEADER_BYTES:],
+        )
+        if stream.name == _PROPERTIES
+        else stream
+        for stream in storage.streams
+    )
+    return replace(storage, streams=tuple(streams))
+
+
+def _add_file(message: EmailMessage, attachment: Attachment, content: bytes) -> None:
     name = replace_unstorable(attachment.file_name or "")
     media_type = attachment.mime_type or _TYPES.guess_type(name)[0] or ""
     maintype, _, subtype = media_type.partition("/")
@@ -54,7 +115,20 @@ def _add_attachment(message: EmailMessage, attachment: Any, content: bytes) -> N
     message.add_attachment(content, maintype, subtype, filename=name, **shown)
 
 
-def _read_headers(source: Any) -> dict[str, Any]:
+def _set_boundaries(message: EmailMessage) -> None:
+    """Set boundaries that depend on the content only; the library chooses random ones.
+
+    An email inside another becomes a document, which is recognized by its bytes.
+    """
+    digest = sha256(message.get("Subject", "").encode())
+    for part in message.walk():
+        digest.update(part.get_boundary("").encode() + sha256(get_payload(part)).digest())
+    for number, part in enumerate(message.walk()):
+        if part.get_content_maintype() == "multipart" and not part.get_boundary():
+            part.set_boundary(f"=_{number}_{digest.hexdigest()[:32]}")
+
+
+def _read_headers(source: OutlookMessage) -> dict[str, Any]:
     sent = source.sent_date
     read = source.properties.str_prop_value
     return {

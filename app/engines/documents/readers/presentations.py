@@ -22,6 +22,15 @@ _UNREADABLE = "The file is damaged or not a PowerPoint presentation."
 
 def extract_text(file: BinaryIO, limits: Limits) -> str:
     """Return the text of the visible slides, separated by form feeds. Raises `ParseFailed`."""
+    try:
+        pages = [_build_page(slide) for slide in list_slides(file, limits)]
+    except (PythonPptxError, KeyError, ValueError, etree.XMLSyntaxError) as error:
+        raise ParseFailed("unreadable", _UNREADABLE) from error
+    return normalize_text(replace_unstorable("\f".join(pages)))
+
+
+def list_slides(file: BinaryIO, limits: Limits) -> list[Any]:
+    """Return the visible slides. Raises `ParseFailed`."""
     check_archive(
         file,
         limits,
@@ -31,10 +40,9 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     file.seek(0)
     try:
         slides = pptx.Presentation(file).slides
-        pages = [_build_page(slide) for slide in slides if slide.element.get("show") != "0"]
+        return [slide for slide in slides if slide.element.get("show") != "0"]
     except (PythonPptxError, KeyError, ValueError, etree.XMLSyntaxError) as error:
         raise ParseFailed("unreadable", _UNREADABLE) from error
-    return normalize_text(replace_unstorable("\f".join(pages)))
 
 
 def _build_page(slide: Any) -> str:

@@ -1,0 +1,121 @@
+"""Read office documents that contain only pictures, such as scans: one page per picture.
+
+The pages have no text layer, like those of a scanned PDF.
+"""
+
+import io
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+from docx.opc.constants import RELATIONSHIP_TYPE
+from PIL import Image, ImageOps
+
+from app.engines.documents import media
+from app.engines.documents.layout import PAGE_HEIGHT, PAGE_WIDTH
+from app.engines.documents.model import Limits, PageNotFound, ParseFailed
+from app.engines.documents.readers import docx, open_document, presentations
+from app.engines.documents.readers.images import convert_to_opaque_rgb
+from app.engines.documents.readers.pages import (
+    SendPage,
+    build_page,
+    build_pixel_limit_error,
+    compute_pixel_size,
+)
+
+_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
+_MARGIN = 36.0  # points around a picture
+_RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
+_IMAGE_DATA = "{urn:schemas-microsoft-com:vml}imagedata"
+
+
+def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendPage) -> bool:
+    """Send a page for each picture; return whether there are any. Raises `ParseFailed`."""
+    count = 0
+    for count, picture in enumerate(_open_pictures(file, media_type, limits), start=1):
+        if count > limits.max_pages:
+            message = f"The document has more than {limits.max_pages} pictures."
+            raise ParseFailed("too_many_pages", message)
+        picture.close()
+        send_page(build_page(PAGE_WIDTH, PAGE_HEIGHT))
+    return count > 0
+
+
+def draw_page(
+    file: BinaryIO,
+    media_type: str,
+    number: int,
+    width_px: int | None,
+    scale: float | None,
+    limits: Limits,
+) -> Image.Image:
+    """Return page `number` (from 1) with its picture on white.
+
+    It is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
+    `ParseFailed`.
+    """
+    size = compute_pixel_size(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
+    count = 0
+    for count, picture in enumerate(_open_pictures(file, media_type, limits), start=1):
+        if count == number:
+            return _draw_picture(picture, size)
+    if count == 0:
+        raise ParseFailed("empty_document", "The document has no text.")
+    raise PageNotFound(number, count)
+
+
+def _draw_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+    page = Image.new("RGB", size, "white")
+    margin = round(_MARGIN * size[0] / PAGE_WIDTH)
+    max_size = max(1, size[0] - 2 * margin), max(1, size[1] - 2 * margin)
+    try:
+        upright = convert_to_opaque_rgb(ImageOps.exif_transpose(picture))
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise ParseFailed("unreadable", "A picture of the document is damaged.") from error
+    fitted = ImageOps.contain(upright, max_size)
+    page.paste(fitted, (margin, margin))
+    return page
+
+
+def _open_pictures(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[Image.Image]:
+    for data in _ITERATORS[media_type](file, limits):
+        try:
+            picture = Image.open(io.BytesIO(data), formats=_FORMATS)
+        except Image.DecompressionBombError as error:
+            raise build_pixel_limit_error(limits) from error
+        except (OSError, SyntaxError, ValueError, EOFError):
+            continue  # the format is not supported
+        if picture.width * picture.height > limits.max_pixels:
+            raise build_pixel_limit_error(limits)
+        yield picture
+
+
+def _iterate_word(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
+    """Yield the pictures in document order; those in headers and footers come last."""
+    part = docx.open_document(file, limits).part
+    outer_types = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
+    for source in [part, *docx.find_related_parts(part, outer_types)]:
+        yield from _iterate_related(source, source.element)
+
+
+def _iterate_slides(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
+    """Yield the pictures of the visible slides in drawing order."""
+    for slide in presentations.list_slides(file, limits):
+        yield from _iterate_related(slide.part, slide.element)
+
+
+def _iterate_related(part: Any, element: Any) -> Iterator[bytes]:
+    for picture in element.iter(_BLIP, _IMAGE_DATA):
+        name = picture.get(f"{_RELATIONS}embed") or picture.get(f"{_RELATIONS}id")
+        relation = part.rels.get(name)
+        if relation is not None and not relation.is_external:
+            yield relation.target_part.blob
+
+
+_ITERATORS: dict[str, Callable[[BinaryIO, Limits], Iterator[bytes]]] = {
+    media.DOCX: _iterate_word,
+    media.PPTX: _iterate_slides,
+    media.ODT: open_document.iterate_pictures,
+}
+MEDIA_TYPES = frozenset(_ITERATORS)
+"""The types whose pictures become pages if there is no text."""
