@@ -1,6 +1,6 @@
 """Write Apache Parquet: typed columns, in row groups of bounded size.
 
-pyarrow is imported when the first writer is created, because it takes 60 MB per process.
+pyarrow is imported when the first writer is created, because it takes 50 MB per process.
 """
 
 import importlib
