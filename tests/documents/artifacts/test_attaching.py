@@ -42,6 +42,11 @@ def _list_children(org: Org, artifact_id: str) -> list[dict[str, Any]]:
     return found
 
 
+def _list_all(org: Org) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = org.api("viewer").get("/artifacts").json["data"]
+    return found
+
+
 def test_each_attachment_is_a_document(org: Org) -> None:
     mail = _write_mail(invoice_pdf=make_pdf("Total 12.50"), photo_png=make_png(70))
     parent = _upload(org, mail, priority="80", metadata='{"box": "billing"}')
@@ -52,7 +57,9 @@ def test_each_attachment_is_a_document(org: Org) -> None:
     assert children[0]["metadata"] == {"box": "billing"}
     assert {one["parent_id"] for one in children} == {parent}
     assert {one["created_by"] for one in children} == {str(org.users["reviewer"])}
-    assert org.api("viewer").get(f"/artifacts/{parent}").json["data"]["parent_id"] is None
+    assert {one["attachment_count"] for one in children} == {None}
+    email = org.api("viewer").get(f"/artifacts/{parent}").json["data"]
+    assert (email["parent_id"], email["attachment_count"]) == (None, 2)
 
 
 def test_what_is_no_document_is_left_out(org: Org) -> None:
@@ -61,7 +68,16 @@ def test_what_is_no_document_is_left_out(org: Org) -> None:
     mail = _write_mail(known_pdf=known, program_exe=b"MZ\x90\x00\x03" * 9, empty_txt=b"",
                        note_txt=b"Read me")  # fmt: skip
     mail.add_attachment(make_png(), "image", "png", disposition="inline", cid="<logo>")
-    assert [one["name"] for one in _list_children(org, _upload(org, mail))] == ["note.txt"]
+    parent = _upload(org, mail)
+    assert [one["name"] for one in _list_children(org, parent)] == ["note.txt"]
+    (email,) = [one for one in _list_all(org) if one["id"] == parent]
+    assert email["attachment_count"] == 3
+
+
+def test_an_email_without_attachments_has_a_count_of_zero(org: Org) -> None:
+    parent = _upload(org, _write_mail())
+    email = org.api("viewer").get(f"/artifacts/{parent}").json["data"]
+    assert email["attachment_count"] == 0
 
 
 def test_forwarded_emails_and_their_attachments(org: Org) -> None:

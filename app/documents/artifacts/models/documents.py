@@ -65,7 +65,8 @@ class Artifact(TenantModel, db.Revised, db.Base):
     counts edits by clients; labeling changes claim, status and counts without it. `labeled_by` has
     the labeler of each submitted or accepted tag set, null for a model's. `reserved_for` has the
     users a draft was returned or transferred to. With both, the row alone shows who may get it.
-    `parent_id` is the email that carried it, which may have been deleted.
+    `parent_id` is the email that carried it, which may have been deleted. `attachment_count` is the
+    number of files that an email carries, of which some may not have become documents.
     """
 
     __tablename__ = "artifacts"
@@ -178,6 +179,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     connector_id: Mapped[UUID | None]
     ingestion_job_id: Mapped[UUID | None]
     parent_id: Mapped[UUID | None]
+    attachment_count: Mapped[int | None]
     assignees: Mapped[list[Any]] = mapped_column(default=list)
     claim_user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     claim_expires_at: Mapped[datetime | None]
@@ -238,6 +240,7 @@ class ArtifactRow(NamedTuple):
     connector_id: UUID | None
     ingestion_job_id: UUID | None
     parent_id: UUID | None
+    attachment_count: int | None
     assignees: list[dict[str, str | None]]
     label_counts: dict[str, int]
     created_by: UUID | None

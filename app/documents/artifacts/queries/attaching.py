@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text, update
 
 from app.documents.artifacts.models import Artifact
 from app.kit import db, tenancy
@@ -43,6 +43,13 @@ def find_carrier(artifact_id: UUID) -> Carrier | None:
     columns = (getattr(Artifact, name) for name in Carrier._fields)
     row = db.session().execute(select(*columns).where(Artifact.id == artifact_id)).one_or_none()
     return None if row is None else Carrier._make(row)
+
+
+def set_attachment_count(artifact_id: UUID, count: int) -> None:
+    """Store how many files an email carries."""
+    statement = update(Artifact).where(Artifact.id == artifact_id)
+    statement = statement.values(attachment_count=count, updated_at=func.now())
+    db.session().execute(statement.execution_options(synchronize_session=False))
 
 
 def count_ancestors(artifact_id: UUID, limit: int) -> int:

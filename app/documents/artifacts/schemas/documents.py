@@ -47,6 +47,12 @@ _OCR = {
     " `pending`: the artifact is processing until it is done; `off`: the operator has turned it"
     " off; `failed`: at least one page could not be recognized."
 }
+_ATTACHMENT_COUNT = {
+    "description": "The number of attachments and forwarded messages of an email, or of emails in a"
+    " mailbox, without small pictures in the text. Null until they are read, and for other"
+    " documents. There are fewer artifacts with this `parent_id` if some cannot be read, or have a"
+    " content that another artifact has."
+}
 IMAGE_FORMATS = ("png", "jpeg", "webp")
 _METADATA = {
     "description": "An object of strings, numbers and booleans;"
@@ -275,6 +281,7 @@ class Artifact(Response):
     connector_id = Uuid(allow_none=True)
     ingestion_job_id = Uuid(allow_none=True)
     parent_id = Uuid(allow_none=True, description="The email or mailbox that it was attached to.")
+    attachment_count = Int(allow_none=True, metadata=_ATTACHMENT_COUNT)
     assignees = List(Nested(ArtifactAssignee))
     claim = Nested(ArtifactClaim, allow_none=True)
     label_counts = Nested(ArtifactTagSetCounts)

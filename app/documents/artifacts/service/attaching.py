@@ -29,12 +29,14 @@ def attach(artifact_id: UUID, checkpoint: Checkpoint) -> None:
 
     They inherit schema, metadata, priority and origin of the email, and have it as their parent.
     Content that the organization has already is left out, also what an earlier run has created, and
-    so are types that cannot be read. `checkpoint` commits, or raises if this run must stop.
+    so are types that cannot be read, but they are counted. `checkpoint` commits, or raises if this
+    run must stop.
     """
     carrier = queries.find_carrier(artifact_id)
     if carrier is None or queries.count_ancestors(artifact_id, MAX_DEPTH) >= MAX_DEPTH:
         return
     checkpoint()
+    number = 0
     with files.get_storage().local(files.build_content_key(carrier.sha256)) as path:
         try:
             found = documents.iterate_attachments(path, carrier.media_type)
@@ -44,6 +46,8 @@ def attach(artifact_id: UUID, checkpoint: Checkpoint) -> None:
                 checkpoint()
         except documents.ParseFailed as failure:
             log.warning("artifact.attachments_unread", artifact=str(artifact_id), code=failure.code)
+            return
+    queries.set_attachment_count(artifact_id, number)
 
 
 def _create(

@@ -184,7 +184,7 @@ def build_row(members: Members, **content: object) -> dict[str, Any]:
     return {
         **_DEFAULTS,
         **dict.fromkeys(("schema_id", "external_id", "due_at", "created_by")),
-        **dict.fromkeys(("connector_id", "ingestion_job_id", "parent_id")),
+        **dict.fromkeys(("connector_id", "ingestion_job_id", "parent_id", "attachment_count")),
         "metadata": {},
         **members,
         "id": content.get("id") or uuid7(),
