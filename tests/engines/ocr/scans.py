@@ -2,7 +2,7 @@
 
 from io import BytesIO
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
 from reportlab.lib.utils import ImageReader  # type: ignore[import-untyped]
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
@@ -20,6 +20,30 @@ def draw_scan(lines: tuple[str, ...] = LINES, size: tuple[int, int] = (560, 260)
     return picture
 
 
+def draw_page_at(dpi: int, lines: tuple[str, ...] = LINES) -> Image.Image:
+    """Return an A4 page with lines in 11 points, as a scanner with this resolution makes it."""
+    page = Image.new("RGB", (round(8.27 * dpi), round(11.69 * dpi)), "white")
+    draw = ImageDraw.Draw(page)
+    font = ImageFont.load_default(11 * dpi / 72)
+    for number, line in enumerate(lines):
+        draw.text((dpi, dpi * (1 + number / 3)), line, "black", font)
+    return page
+
+
+def encode_photograph(page: Image.Image) -> bytes:
+    """Return a JPEG of the page on a dark table: askew, unevenly lit, blurred and with noise."""
+    noise = Image.effect_noise(page.size, 40).convert("RGB")
+    light = Image.linear_gradient("L").resize(page.size).point(lambda value: 110 + value // 2)
+    lit = ImageChops.multiply(Image.blend(page, noise, 0.15), light.convert("RGB"))
+    size = round(page.width * 1.2), round(page.height * 1.2)
+    table = Image.new("RGB", size, (60, 45, 35))
+    turned = lit.rotate(4, Image.Resampling.BICUBIC, expand=True, fillcolor=(60, 45, 35))
+    table.paste(turned, ((size[0] - turned.width) // 2, (size[1] - turned.height) // 2))
+    buffer = BytesIO()
+    table.filter(ImageFilter.GaussianBlur(1)).save(buffer, "JPEG", quality=70)
+    return buffer.getvalue()
+
+
 def measure_word(line: int, word: int) -> tuple[float, float, float, float]:
     """Return the box of a word of `LINES` in its picture, in pixels."""
     words = LINES[line].split()
@@ -30,10 +54,10 @@ def measure_word(line: int, word: int) -> tuple[float, float, float, float]:
     return _MARGIN + left + x0, top + y0, _MARGIN + left + x1, top + y1
 
 
-def encode_png(picture: Image.Image) -> bytes:
+def encode_png(picture: Image.Image, **options: object) -> bytes:
     """Return a picture as a PNG file."""
     buffer = BytesIO()
-    picture.save(buffer, "PNG")
+    picture.save(buffer, "PNG", **options)  # type: ignore[arg-type]
     return buffer.getvalue()
 
 

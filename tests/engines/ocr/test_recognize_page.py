@@ -1,6 +1,11 @@
 """The text of pictures is found, whichever way up they are."""
 
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import pytest
@@ -11,7 +16,9 @@ from app.engines.ocr import RecognizedPage
 from tests.engines.documents import samples
 from tests.engines.ocr.scans import (
     LINES,
+    draw_page_at,
     draw_scan,
+    encode_photograph,
     encode_png,
     make_mixed_pdf,
     measure_word,
@@ -73,6 +80,22 @@ def test_a_rotated_page_is_read_in_order(tmp_path: Path, turn: Turn) -> None:
     _check_words(page)
 
 
+@pytest.mark.parametrize("dpi", [150, 300])
+def test_a_scan_of_usual_resolution(tmp_path: Path, dpi: int) -> None:
+    data = encode_png(draw_page_at(dpi), dpi=(dpi, dpi))
+    page = _recognize(tmp_path, data, "image/png")
+    assert page.text == TEXT
+    _check_words(page)
+
+
+def test_a_photograph(tmp_path: Path) -> None:
+    lines = LINES * 9
+    photograph = encode_photograph(draw_page_at(200, lines))
+    found = _recognize(tmp_path, photograph, "image/jpeg").text.split()
+    shown = " ".join(lines).split()
+    assert SequenceMatcher(None, shown, found, autojunk=False).ratio() > 0.9
+
+
 def test_the_boxes_of_a_rotated_page_are_those_of_the_page_as_displayed(tmp_path: Path) -> None:
     turned = draw_scan().transpose(Image.Transpose.ROTATE_180)
     first = _recognize(tmp_path, encode_png(turned), "image/png").words[0]
@@ -86,6 +109,25 @@ def test_a_page_of_a_pdf(tmp_path: Path) -> None:
     page = _recognize(tmp_path, data, "application/pdf", number=2)
     assert page.text == TEXT
     assert all(0.1 < word.box[1] < 0.9 for word in page.words)
+
+
+def test_nothing_is_loaded_from_the_network(tmp_path: Path) -> None:
+    # A namespace without any network; the models must come from the packages.
+    unshare = shutil.which("unshare")
+    if unshare is None or subprocess.run([unshare, "-rn", "true"], check=False).returncode:
+        pytest.skip("this machine does not permit namespaces")
+    path = samples.stored(tmp_path, encode_png(draw_scan()))
+    code = (
+        "import sys; from pathlib import Path; from app.engines import ocr\n"
+        "page = ocr.recognize_page("
+        "Path(sys.argv[1]), 'image/png', 1, width=420, height=195)\n"
+        "print(page.text); ocr.stop_server()"
+    )
+    command = [unshare, "-rn", sys.executable, "-c", code, str(path)]
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    result = subprocess.run(command, capture_output=True, check=False, env=environment)
+    assert result.returncode == 0, result.stderr.decode()
+    assert result.stdout.decode().strip() == TEXT
 
 
 def test_a_picture_without_text(tmp_path: Path) -> None:

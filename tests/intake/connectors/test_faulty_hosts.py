@@ -1,0 +1,138 @@
+"""Hosts that break off, never end, or change while they are read: crawls end well."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_network
+from threading import Thread
+from time import sleep
+
+import pytest
+
+from app.engines.sources import limits
+from app.kit import container
+from app.kit.egress import Egress, Policy
+from tests.intake.conftest import counts
+from tests.intake.connectors.conftest import Folder
+from tests.intake.connectors.servers import HOST
+
+Answer = Callable[["_Handler"], None]
+LONG = b"half of the words " * 1000
+
+
+@pytest.fixture(autouse=True)
+def _allow_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = Policy(allowed_networks=(ip_network("127.0.0.0/8"),), allow_http=True)
+    monkeypatch.setattr(container.current(), "connector_egress", Egress(policy))
+    monkeypatch.setattr(limits, "READ_SECONDS", 1.0)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers with an index page, or as the test says for the path."""
+
+    answers: dict[str, Answer]
+
+    def do_GET(self) -> None:
+        """Send the index page or a document."""
+        name = self.path.strip("/")
+        if name:
+            with suppress(OSError):
+                self.answers[name](self)
+            return
+        links = "".join(f'<a href="{name}">{name}</a>' for name in self.answers)
+        self.send(links.encode(), content_type="text/html")
+
+    def do_HEAD(self) -> None:
+        """Say that each document is there."""
+        self.send_response(200)
+        self.send_header("ETag", f'"{self.path}"')
+        self.end_headers()
+
+    def send(self, body: bytes, *, length: int = 0, content_type: str = "text/plain") -> None:
+        """Send a body, whose length is `length` if it is larger."""
+        self.send_response(200)
+        self.send_header("Content-Type", content_type)
+        self.send_header("ETag", f'"{self.path}"')
+        self.send_header("Content-Length", str(max(length, len(body))))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing."""
+
+
+def _drop(handler: _Handler) -> None:
+    handler.send(LONG, length=2 * len(LONG))
+    handler.wfile.flush()
+    handler.connection.close()
+
+
+def _drip(handler: _Handler) -> None:
+    handler.send(b"", length=1_000_000)
+    while True:
+        handler.wfile.write(b"x")
+        handler.wfile.flush()
+        sleep(0.05)
+
+
+def _lose(handler: _Handler) -> None:
+    handler.send_error(404)
+
+
+@contextmanager
+def _serve(answers: dict[str, Answer]) -> Iterator[str]:
+    handler = type("Handler", (_Handler,), {"answers": answers})
+    with ThreadingHTTPServer((HOST, 0), handler) as server:
+        server.daemon_threads = True
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://{HOST}:{server.server_port}/"
+        server.shutdown()
+
+
+def _send(words: str) -> Answer:
+    return lambda handler: handler.send(words.encode())
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [(_drop, "unreachable"), (_drip, "unreachable"), (_lose, "not_found")],
+    ids=["breaks_off", "never_ends", "gone"],
+)
+def test_a_document_that_fails_is_an_item_and_is_read_next_time(
+    folder: Folder, fault: Answer, code: str
+) -> None:
+    answers = {"a.txt": _send("first words"), "b.txt": fault, "c.txt": _send("last words")}
+    with _serve(answers) as url:
+        connector = folder.connect(type="http", settings={"url": url})
+        job = folder.crawl(connector)
+        assert job["status"] == "completed_with_errors"
+        assert job["counts"] == counts(found=3, created=2, failed=1)
+        (failed,) = folder.items(job["id"], status="failed")
+        assert (failed["uri"], failed["error"]["code"]) == ("b.txt", code)
+        assert len(folder.files()) == folder.count() == 2
+        answers["b.txt"] = _send("whole words")
+        job = folder.crawl(connector)
+        assert (job["status"], job["counts"]["created"]) == ("completed", 1)
+    assert len(folder.files()) == folder.count() == 3
+
+
+def test_a_document_that_changes_between_listing_and_reading(folder: Folder) -> None:
+    target = folder.write("b.txt", "old words")
+    folder.write("a.txt", "first words")
+    connector = folder.connect()
+    original = container.current().storage.stage
+
+    def stage(*args: int) -> object:
+        target.write_text("new and longer words")
+        return original(*args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(container.current().storage, "stage", stage)
+        first = folder.crawl(connector)
+    again = folder.crawl(connector)
+    assert first["status"] == "completed"
+    assert again["counts"] == counts(found=2, duplicate=1, skipped=1)
+    texts = {item["uri"]: item["artifact_id"] for item in folder.items(first["id"])}
+    text = folder.api.get(f"/artifacts/{texts['b.txt']}/text").json["data"]["text"]
+    assert text == "new and longer words"
+    assert len(folder.files()) == folder.count() == 2
