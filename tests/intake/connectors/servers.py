@@ -12,6 +12,7 @@ import boto3
 from moto.server import ThreadedMotoServer
 from pyftpdlib.handlers import FTPHandler
 
+from app.kit.ids import uuid7
 from tests.engines.sources import (
     azure_server,
     ftp_server,
@@ -93,12 +94,15 @@ def serve_imap(folder: Path) -> Iterator[Place]:
 class _Bucket:
     def __init__(self, client: Any, url: str) -> None:
         self._client = client
+        # All servers of a process share their buckets.
+        self._name = f"crawled-{uuid7().hex}"
+        client.create_bucket(Bucket=self._name)
         keys = {"access_key_id": "key", "secret_access_key": "secret"}
-        self.settings = {"bucket": "crawled", "endpoint_url": url, "prefix": "in", **keys}
+        self.settings = {"bucket": self._name, "endpoint_url": url, "prefix": "in", **keys}
 
     def add(self, number: int) -> None:
         body = f"words {number}".encode()
-        self._client.put_object(Bucket="crawled", Key=f"in/{number}.txt", Body=body)
+        self._client.put_object(Bucket=self._name, Key=f"in/{number}.txt", Body=body)
 
 
 @contextmanager
@@ -114,7 +118,6 @@ def serve_s3(folder: Path) -> Iterator[Place]:
         aws_access_key_id="key",
         aws_secret_access_key="secret",
     )
-    client.create_bucket(Bucket="crawled")
     yield _Bucket(client, url)
     server.stop()
 
