@@ -62,7 +62,12 @@ def pipe() -> Iterator[Pipe]:
 def _supervised(service: Service, *words: str) -> list[psutil.Process]:
     """The processes with these words that the supervisor itself started."""
     found = service.processes(*words)
-    return [process for process in found if process.ppid() == service.process.pid]
+    supervised = []
+    for process in found:
+        with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+            if process.ppid() == service.process.pid:
+                supervised.append(process)
+    return supervised
 
 
 def _status(service: Service, artifact: str) -> str:
