@@ -129,10 +129,12 @@ def _requeue_after_fault(
     delay = steps[min(faults, len(steps)) - 1] * random.uniform(0.5, 1.5)  # noqa: S311 - no secret
     level = log.error if faults % _FAULTS_UNTIL_ERROR == 0 else log.warning
     level("job.fault", function=declared.name, faults=faults, error=_describe_failure(failure))
-    lease = jobs[0].lease
-    _write_outcome(
-        lambda: claims.requeue(lease, delay=delay, error=_describe_failure(failure), faults=1)
-    )
+    lease, error = jobs[0].lease, _describe_failure(failure)
+    if faults >= claims.FAULTS_IN_BATCH and _split_group(
+        declared, claimed[0], lease, error, faults=faults
+    ):
+        return
+    _write_outcome(lambda: claims.requeue(lease, delay=delay, error=error, faults=1))
 
 
 def _record_error(declared: Handler, jobs: list[Job], failure: Exception) -> str:
@@ -152,13 +154,15 @@ def _record_error(declared: Handler, jobs: list[Job], failure: Exception) -> str
     return outcome
 
 
-def _split_group(declared: Handler, claimed: ClaimedJob, lease: Lease, error: str) -> bool:
+def _split_group(
+    declared: Handler, claimed: ClaimedJob, lease: Lease, error: str, *, faults: int = 0
+) -> bool:
     """Replace a job of several events by one for each; return False for jobs of one event."""
     single = declared.single
     if single is None:
         return False
     log.warning("job.split", function=declared.name, job=str(claimed.id), error=error)
-    _write_outcome(lambda: groups.split(lease, claimed, single))
+    _write_outcome(lambda: groups.split(lease, claimed, single, faults=faults))
     return True
 
 

@@ -9,6 +9,7 @@ from sqlalchemy.exc import OperationalError
 from app.kit import db, events, tenancy
 from app.kit.events import GROUP
 from app.kit.jobs import runs
+from app.kit.jobs.claims import FAULTS_IN_BATCH
 from app.kit.jobs.handlers import Job
 from tests.factories import Org, run_jobs_of
 from tests.kit.jobs.workshop import SEEN, declared, make_due, rows, sql
@@ -22,6 +23,8 @@ def _handlers() -> Iterator[None]:
         numbers = [job.args["data"]["n"] for job in found]
         if "fault" in numbers and not SEEN[found[0].organization_id]["faults"]:
             SEEN[found[0].organization_id]["faults"].append(1)
+            raise OperationalError("SELECT", {}, Exception("server closed the connection"))
+        if "always a fault" in numbers:
             raise OperationalError("SELECT", {}, Exception("server closed the connection"))
         if "bad" in numbers:
             raise ValueError("a bad event")
@@ -98,6 +101,17 @@ def test_a_fault_does_not_split_a_group(org: Org) -> None:
     make_due(org)
     run_jobs_of(org)
     assert SEEN[org.id]["groups"] == [[1, "fault"]]
+
+
+def test_an_event_that_always_ends_in_a_fault_does_not_hold_up_the_others(org: Org) -> None:
+    emit(org, [1, "always a fault", 2])
+    for _ in range(FAULTS_IN_BATCH + 1):
+        run_jobs_of(org)
+        make_due(org)
+    assert sorted(n for group in SEEN[org.id]["groups"] for n in group) == [1, 2]
+    (waiting,) = [row for row in rows(org) if row.status == "queued"]
+    assert (waiting.function, waiting.attempts) == (NAME, 0)
+    assert waiting.args["data"] == {"n": "always a fault"}
 
 
 def test_a_group_whose_workers_died_is_split(org: Org) -> None:
