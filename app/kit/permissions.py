@@ -31,6 +31,7 @@ PERMISSIONS: dict[str, Role] = {
     "connectors:manage": Role.admin,
     "connectors:read": Role.viewer,
     "export_formats:read": Role.viewer,
+    "exports:audit": Role.admin,
     "exports:create": Role.reviewer,
     "exports:download": Role.reviewer,
     "exports:read": Role.viewer,

@@ -8,13 +8,16 @@ from uuid import UUID
 from app.delivery.exports.models import Export
 from app.delivery.exports.queries import records, rows
 from app.delivery.exports.service import running
+from app.delivery.exports.service.manifests import Written
 from app.engines.formats import FORMATS, merge_fields
-from app.kit import container, jobs, watermarks
+from app.kit import container, jobs, purging, watermarks
 from app.kit.jobs import Job, Retry
 from app.kit.storage import Staged
 
 REPORT_SECONDS = 1.0
 EXPIRE_EVERY = 600
+REMOVED_LONG_AGO = "removed_at < now() - interval '400 days'"
+_DAY_SECONDS = 86_400
 
 
 class _ExportEnded(Exception):  # noqa: N818 - a signal, not an error
@@ -50,23 +53,29 @@ def run_export(job: Job) -> None:
     if export is None:
         return
     job.checkpoint()
-    _wait_for_period(job, export)
-    with container.current().storage.stage() as staged:
-        try:
-            count = _write(
+    try:
+        _wait_for_period(job, export)
+        with container.current().storage.stage() as staged:
+            written = _write(
                 staged, export, lambda done, total: _report_progress(job, export.id, done, total)
             )
-        except _ExportEnded:
-            return
-        running.complete(job, export.id, staged, count)
+            running.complete(job, export.id, staged, written)
+    except _ExportEnded:
+        return
 
 
 def _wait_for_period(job: Job, export: Export) -> None:
     """Wait until no open transaction can add tag sets to the period of the export."""
     if export.filter["created_before"] is None and export.filter["decided_before"] is None:
         return
+
+    def check() -> None:
+        job.checkpoint()
+        if not records.is_running(export.id):
+            raise _ExportEnded
+
     try:
-        watermarks.wait_for_commits(job.checkpoint)
+        watermarks.wait_for_commits(check)
     except watermarks.StillCommitting:
         raise Retry("transactions of the export period have not ended for minutes") from None
 
@@ -77,8 +86,8 @@ def _report_progress(job: Job, export_id: UUID, done: int, total: int) -> None:
     job.checkpoint()
 
 
-def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -> int:
-    """Write every row to the staged file and return the number of rows.
+def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -> Written:
+    """Write every row to the staged file, and return what was written.
 
     Calls `report` with the progress at most once per `REPORT_SECONDS`.
     """
@@ -93,12 +102,12 @@ def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -
             nonlocal due
             writer.write_piece(piece, is_last=is_last)
             if monotonic() >= due:
-                report(writer.rows, snapshot.total)
+                report(min(writer.rows, snapshot.total), snapshot.total)
                 due = monotonic() + REPORT_SECONDS
 
         snapshot.copy(receive)
         writer.close()
-        return writer.rows
+        return Written(writer.rows, snapshot.removed, snapshot.at, snapshot.versions)
 
 
 @jobs.handler("exports.expire", queue="maintenance", resumable=True)
@@ -108,4 +117,11 @@ def delete_expired_files(job: Job) -> None:
         job.checkpoint()
 
 
+@jobs.handler("exports.forget_removed", queue="maintenance", resumable=True)
+def forget_removed(job: Job) -> None:
+    """Delete the records of tag sets that were removed long ago."""
+    purging.purge("removed_tag_sets", REMOVED_LONG_AGO, job.checkpoint)
+
+
 jobs.periodic("exports.expire", every=EXPIRE_EVERY)
+jobs.periodic("exports.forget_removed", every=_DAY_SECONDS)

@@ -27,11 +27,11 @@ class ExportStatus(StrEnum):
 _QUEUED, _RUNNING, _COMPLETED, _FAILED, _CANCELLED = ExportStatus
 
 TRANSITIONS: Mapping[ExportStatus, tuple[ExportStatus, ...]] = {
-    _QUEUED: (_RUNNING, _FAILED),
+    _QUEUED: (_RUNNING, _FAILED, _CANCELLED),
     # An interrupted run starts again from the beginning.
-    _RUNNING: (_RUNNING, _COMPLETED, _FAILED),
-    _COMPLETED: (),
-    # Caused by a retry of the job.
+    _RUNNING: (_RUNNING, _COMPLETED, _FAILED, _CANCELLED),
+    # Only after the file has expired.
+    _COMPLETED: (_QUEUED,),
     _FAILED: (_QUEUED,),
     _CANCELLED: (),
 }
@@ -42,6 +42,7 @@ class Export(TenantModel, db.Record, db.Base):
     """An export job.
 
     The file is in the storage under `storage_key` and can be downloaded until `expires_at`.
+    `manifest` describes the file, and remains after it has expired.
     """
 
     __tablename__ = "exports"
@@ -62,6 +63,7 @@ class Export(TenantModel, db.Record, db.Base):
     sha256: Mapped[str | None]
     expires_at: Mapped[datetime | None]
     error: Mapped[dict[str, Any] | None]
+    manifest: Mapped[dict[str, Any] | None]
     scheduled_export_id: Mapped[UUID | None]
     download_count: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     storage_key: Mapped[str | None]
@@ -87,3 +89,24 @@ class Export(TenantModel, db.Record, db.Base):
                 rate = round(done / seconds, 1)
                 eta = ceil((total - done) * seconds / done)
         return {"done": done, "total": total, "rate_per_second": rate, "eta_seconds": eta}
+
+
+class RemovedTagSet(TenantModel, db.Base):
+    """An accepted tag set that was reopened or deleted; triggers of `tag_sets` record it.
+
+    `removed_at` is never before the watermark of the organization. If the tag set is accepted
+    again, the record stays, and exports ignore it.
+    """
+
+    __tablename__ = "removed_tag_sets"
+    __table_args__ = (
+        Index("ix_removed_tag_sets_list", "organization_id", "removed_at", "tag_set_id"),
+        Index("ix_removed_tag_sets_age", "removed_at"),
+    )
+
+    tag_set_id: Mapped[UUID] = mapped_column(primary_key=True)
+    artifact_id: Mapped[UUID]
+    schema_id: Mapped[UUID]
+    schema_version_id: Mapped[UUID]
+    labeler_id: Mapped[UUID | None]
+    removed_at: Mapped[datetime]

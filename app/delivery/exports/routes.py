@@ -4,8 +4,17 @@ from typing import Any
 from uuid import UUID
 
 from app.delivery.exports import models
-from app.delivery.exports.schemas import CreateExport, Export, ExportFilters
-from app.delivery.exports.service import creating, reading
+from app.delivery.exports.schemas import (
+    CreateExport,
+    Export,
+    ExportAuditEntry,
+    ExportAuditFilters,
+    ExportFilters,
+    ExportManifest,
+    ExportPreview,
+    PreviewExport,
+)
+from app.delivery.exports.service import controlling, creating, manifests, previewing, reading
 from app.engines.formats import FORMATS
 from app.kit.api.blueprint import Blueprint, File, Listing
 from app.kit.api.responses import Download
@@ -74,3 +83,66 @@ def download_export(caller: Caller, job_id: UUID) -> Download:
     """
     actor_id = caller.api_key_id or caller.user_id
     return reading.download(job_id, user_id=caller.user_id, actor_id=actor_id)
+
+
+@blueprint.post("/exports/{job_id}/cancel", permission="exports:create", returns=Export, status=200)
+def cancel_export(caller: Caller, job_id: UUID) -> models.Export:
+    """Cancel an export.
+
+    Ends a queued or running job; it leaves no file. Responds with 409 `conflict` if the job has
+    ended.
+    """
+    return controlling.cancel(job_id)
+
+
+@blueprint.post("/exports/{job_id}/retry", permission="exports:create", returns=Export, status=202)
+def retry_export(caller: Caller, job_id: UUID) -> models.Export:
+    """Retry an export.
+
+    Queues a failed export again, or one whose file has expired, with the same filter, options and
+    period. Does not count towards the limit of exports per hour.
+    """
+    return controlling.retry(job_id)
+
+
+@blueprint.get("/exports/{job_id}/manifest", permission="exports:read", returns=ExportManifest)
+def get_export_manifest(caller: Caller, job_id: UUID) -> dict[str, Any]:
+    """Get the manifest of an export.
+
+    Returns what the file of a completed export holds: filter, options, schema versions, counts,
+    checksum and the version of this service. It remains after the file has expired.
+    """
+    return manifests.get_manifest(job_id)
+
+
+@blueprint.get(
+    "/exports/audit",
+    permission="exports:audit",
+    query=Listing(sorts=("-at",), filters=ExportAuditFilters),
+    returns=ExportAuditEntry,
+)
+def list_export_audit(caller: Caller, query: dict[str, Any]) -> Page:
+    """List the audit trail of exports.
+
+    Returns who created, downloaded, cancelled or retried which export, and when files were written
+    and deleted; newest first.
+    """
+    return reading.list_audit(**query)
+
+
+@blueprint.post(
+    "/exports/preview",
+    permission="exports:create",
+    body=PreviewExport,
+    returns=ExportPreview,
+    status=200,
+    writes=False,
+)
+def preview_export(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
+    """Preview an export.
+
+    Returns the first rows that an export with this request would have, and the number of all tag
+    sets, without creating a job. Numbers beyond 10,000 are exact only if no other filter than
+    `schema_id` and `statuses` is used.
+    """
+    return previewing.preview(**body)

@@ -3,6 +3,7 @@
 from marshmallow.validate import Length
 
 from app.delivery.exports.models import ExportStatus
+from app.kit import audit
 from app.kit.api.fields import (
     Bool,
     Float,
@@ -23,6 +24,7 @@ STATUSES = tuple(ExportStatus)
 TAG_SET_STATUSES = tuple(TagSetStatus)
 TAG_SET_SELECTIONS = ("accepted", "final", "latest", "all")
 MAX_ARTIFACT_IDS = 1000
+MAX_PREVIEW_ROWS = 50
 _MAX_BIGINT = 2**63 - 1
 
 _TAGS_TEXT = (
@@ -66,6 +68,12 @@ class ExportInclude(Schema):
     evidence = Bool(description="Evidence of each tag. On by default if the format keeps it.")
     text = Bool(description="The document's text. On by default for label_studio.")
     history = Bool(description="Every saved revision of the tags. Off by default.")
+    removed = Bool(
+        description=(
+            "A row, with the status `removed`, for each accepted tag set that was reopened or"
+            " deleted in the period from `filter.decided_after`. Off by default."
+        )
+    )
 
 
 class CreateExport(Schema):
@@ -80,6 +88,12 @@ class CreateExport(Schema):
     where = Nested(ExportFilter, data_key="filter", load_default=dict)
     options = JsonObject(load_default=dict, description="Options of the format.")
     include = Nested(ExportInclude, load_default=dict)
+
+
+class PreviewExport(CreateExport):
+    """A request for the first rows of an export."""
+
+    limit = Int(minimum=1, maximum=MAX_PREVIEW_ROWS, load_default=10)
 
 
 class AppliedFilter(Response):
@@ -102,6 +116,7 @@ class AppliedInclude(Response):
     evidence = Bool()
     text = Bool()
     history = Bool()
+    removed = Bool()
 
 
 class ExportProgress(Response):
@@ -151,3 +166,101 @@ class ExportFilters(Schema):
     format_id = Str(data_key="format", max_length=64)
     created_after = UtcDateTime()
     created_before = UtcDateTime()
+
+
+class ExportPreview(Response):
+    """The first rows of an export."""
+
+    count = Int(description="The number of all tag sets that the export would have.")
+    count_is_exact = Bool(description="Whether `count` is exact. If not, there may be more.")
+    rows = List(JsonObject(), description="The first tag sets, in the form of `jsonl`.")
+    content = Str(
+        allow_none=True,
+        description="The file that these rows would make; null for a binary format.",
+    )
+
+
+class ManifestTool(Response):
+    """The program that wrote the file."""
+
+    name = Str()
+    version = Str()
+
+
+class ManifestVersion(Response):
+    """A schema version of the exported tag sets."""
+
+    id = Uuid()
+    number = Int()
+    row_count = Int()
+
+
+class ManifestSchema(Response):
+    """A schema of the exported tag sets."""
+
+    id = Uuid()
+    name = Str()
+    versions = List(Nested(ManifestVersion))
+
+
+class ManifestFile(Response):
+    """The file of an export."""
+
+    name = Str()
+    media_type = Str()
+    size_bytes = Int(maximum=_MAX_BIGINT)
+    sha256 = Str()
+
+
+class ExportManifest(Response):
+    """What the file of an export holds."""
+
+    job_id = Uuid()
+    scheduled_export_id = Uuid(allow_none=True)
+    tool = Nested(ManifestTool)
+    snapshot_at = UtcDateTime(description="The moment whose data the file holds.")
+    format = Str()
+    options = JsonObject()
+    filter = Nested(AppliedFilter)
+    include = Nested(AppliedInclude)
+    row_count = Int(description="Rows of the file, including those of removed tag sets.")
+    removed_count = Int(description="Rows of removed tag sets.")
+    schemas = List(Nested(ManifestSchema))
+    file = Nested(ManifestFile)
+
+
+class ExportAuditFilters(Schema):
+    """Filters of the audit trail of exports."""
+
+    job_id = Uuid()
+    actor_id = Uuid()
+    action = Str(max_length=100)
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
+class ExportActor(Response):
+    """Who acted. A job or a schedule is `system`."""
+
+    kind = Str(validate=OneOf(audit.KINDS))
+    id = Uuid(allow_none=True)
+    label = Str()
+
+
+class ExportAuditEntry(Response):
+    """An action on an export."""
+
+    id = Uuid()
+    at = UtcDateTime()
+    actor = Nested(ExportActor)
+    action = Str(
+        description=(
+            "`exports.create`, `exports.download`, `exports.cancel`, `exports.retry`; `exports.run`"
+            " for a change of its status by a worker, `exports.expire` for the deletion of its file"
+        )
+    )
+    job_id = Uuid()
+    format = Str()
+    changes = JsonObject(description="The old and the new value of each changed member.")
+    request_id = Str(allow_none=True)
+    ip_address = Str(allow_none=True)

@@ -174,4 +174,5 @@ FORMAT = Format(
     keeps=("values", "tables"),
     sample=render_sample(DelimitedWriter, {}),
     writer=DelimitedWriter,
+    keeps_removed=True,
 )

@@ -87,4 +87,5 @@ FORMAT = Format(
     default_parts=("evidence",),
     sample=render_sample(_create_writer, {}),
     writer=_create_writer,
+    keeps_removed=True,
 )

@@ -65,9 +65,11 @@ class Format:
 
     `options_schema` is a JSON Schema 2020-12 with a default for every option. `keeps` lists the
     members of KEEPS that the format preserves, `default_parts` those of evidence, text and history
-    that it gets unless a client asks otherwise. `writer(out, fields, options)` starts a file, where
-    `fields` is the union of the fields of all versions that occur (`merge_fields`) and `options`
-    come from `check_options`.
+    that it gets unless a client asks otherwise. `keeps_removed` says that it has rows for tag sets
+    that were removed: with the status `removed` and without labels.
+
+    `writer(out, fields, options)` starts a file, where `fields` is the union of the fields of all
+    versions that occur (`merge_fields`) and `options` come from `check_options`.
     """
 
     id: str
@@ -80,3 +82,10 @@ class Format:
     sample: str
     writer: WriterFactory
     default_parts: tuple[str, ...] = ()
+    keeps_removed: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the file is UTF-8 text."""
+        kind, _, name = self.media_type.partition("/")
+        return kind == "text" or name.endswith(("json", "x-ndjson"))

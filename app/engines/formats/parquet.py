@@ -174,4 +174,5 @@ FORMAT = Format(
     default_parts=("evidence",),
     sample=_render_sample(),
     writer=ParquetWriter,
+    keeps_removed=True,
 )

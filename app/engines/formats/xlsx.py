@@ -248,4 +248,5 @@ FORMAT = Format(
     keeps=("values", "tables"),
     sample=_render_sample(),
     writer=XlsxWriter,
+    keeps_removed=True,
 )

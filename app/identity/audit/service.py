@@ -22,6 +22,7 @@ from app.identity.audit.models import NO_ORGANIZATION
 from app.identity.audit.verifying import ChainVerifier, Report
 from app.kit import errors, tenancy
 from app.kit.logging import get_logger
+from app.kit.pagination import Page, PageRequest
 
 Progress = Callable[[int, int], None]
 """Called with the number of verified entries and the total number."""
@@ -76,6 +77,13 @@ def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Select[*
     at, actor_kind, actor_id, actor_label, operation, action, target_id and changes.
     """
     return reading.select_entries(tenancy.current_organization_id(), target_type, target_ids)
+
+
+def list_entries(target_type: str, page: PageRequest, filters: Mapping[str, Any]) -> Page:
+    """Return a page of the bound organization's entries about records of one type."""
+    return reading.get_page(
+        tenancy.current_organization_id(), page, {**filters, "target_type": target_type}
+    )
 
 
 def list_latest(organization_slug: str | None, *, limit: int) -> list[dict[str, Any]]:

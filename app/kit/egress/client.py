@@ -13,6 +13,7 @@ import requests
 from requests import PreparedRequest, Response
 from requests.exceptions import RequestException
 
+from app.kit import release
 from app.kit.egress.connections import GuardedAdapter, build_tls_context, check_target
 from app.kit.egress.outcome import ErrorKind, Outcome, classify
 from app.kit.egress.policy import EgressRefused, Policy
@@ -22,7 +23,7 @@ from app.kit.logging import get_logger
 
 log = get_logger("app.egress")
 
-USER_AGENT = "labeling-service"
+USER_AGENT = release.NAME
 _LOOKUP_SECONDS = 5.0
 # The bytes that may be received in addition to the body: headers, and the framing of chunks, which
 # can take five bytes for each byte of the body.

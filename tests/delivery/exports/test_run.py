@@ -14,7 +14,7 @@ import psycopg2
 import pytest
 
 from app.delivery.exports import jobs
-from app.delivery.exports.queries import rows
+from app.delivery.exports.queries import rows, statements
 from app.kit import db, tenancy
 from devserver.postgres import EmbeddedPostgres
 from tests.factories.labels import make_labeled
@@ -164,7 +164,7 @@ def test_the_plan_is_right_for_an_organization_that_nobody_has_counted(
         cursor.execute("ANALYZE artifacts, artifact_texts, tag_sets, tag_set_revisions")
     make_labeled(exports.org, 1000, revisions=True)
     include = {"tags": "all", "evidence": True, "text": True, "history": True}
-    wanted = rows._Statements.build(exports.org.id, {"statuses": ["accepted"]}, include)
+    wanted = statements.Statements.build(exports.org.id, {"statuses": ["accepted"]}, include)
     with (
         exports.org.app.app_context(),
         tenancy.organization(exports.org.id),

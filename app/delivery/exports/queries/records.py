@@ -82,6 +82,12 @@ def update_progress(export_id: UUID, *, done: int, total: int) -> bool:
     return bool(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
 
 
+def is_running(export_id: UUID) -> bool:
+    """Return whether an export is running."""
+    statement = select(Export.status).where(Export.id == export_id)
+    return bool(db.session().execute(statement).scalar() == ExportStatus.RUNNING)
+
+
 def allow_slow_storage() -> None:
     """Disable the idle timeout of the running transaction, since an object store may be slow."""
     db.session().execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))

@@ -1,19 +1,32 @@
 """Create export jobs: validate the request, fill in defaults and store the job."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from app.delivery.exports.models import Export
-from app.delivery.exports.queries import records, rows
+from app.delivery.exports.queries import records
+from app.delivery.exports.queries.statements import FILTER_CONDITIONS
 from app.engines.formats import FORMATS, Format, FormatError, check_options
 from app.kit import capacity, db, errors, events, watermarks
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.transitions import TagSetStatus
 
+ComputeEnd: TypeAlias = Callable[[datetime | None], datetime]
 _PARTS = ("evidence", "text", "history")
 """The parts of a tag set that a request can include."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What an export selects and writes, with defaults filled in; all values are JSON values."""
+
+    format: str
+    filter: dict[str, Any]
+    options: dict[str, Any]
+    include: dict[str, Any]
 
 
 @capacity.guard("export")
@@ -30,26 +43,66 @@ def create(
 
     Raises 400 `validation_error` if the request is invalid, 503 while the disk is full.
     """
+    request = check_request(
+        format_id=format_id,
+        where=where,
+        options=options,
+        include=include,
+        compute_end=watermarks.raise_to,
+    )
+    export = Export(
+        id=uuid7(),
+        **asdict(request),
+        created_by=created_by,
+        scheduled_export_id=scheduled_export_id,
+    )
+    db.session().add(export)
+    emit_requested(export)
+    db.session().flush()
+    return export
+
+
+def emit_requested(export: Export) -> None:
+    """Emit the event whose job runs an export."""
+    events.emit(
+        "export.requested",
+        {"job_id": export.id, "format": export.format, "created_by": export.created_by},
+    )
+
+
+def check_request(
+    *,
+    format_id: str,
+    where: Mapping[str, Any],
+    options: Mapping[str, Any],
+    include: Mapping[str, Any],
+    compute_end: ComputeEnd,
+) -> Request:
+    """Return a request with its defaults. Raises 400 `validation_error` if it is invalid.
+
+    `compute_end` returns the end of a period for the one that was requested.
+    """
     try:
         checked_options = check_options(format_id, options)
     except FormatError as failure:
         raise errors.invalid(failure.message, failure.path) from None
     completed_include = _complete_include(FORMATS[format_id], where, include)
-    export = Export(
-        id=uuid7(),
-        format=format_id,
-        filter=_complete_filter(where, completed_include["tags"]),
-        options=checked_options,
-        include=completed_include,
-        created_by=created_by,
-        scheduled_export_id=scheduled_export_id,
-    )
-    db.session().add(export)
-    events.emit(
-        "export.requested", {"job_id": export.id, "format": format_id, "created_by": created_by}
-    )
-    db.session().flush()
-    return export
+    completed_filter = _complete_filter(where, completed_include["tags"], compute_end)
+    if completed_include["removed"]:
+        _check_removed(completed_filter, completed_include["tags"])
+    return Request(format_id, completed_filter, checked_options, completed_include)
+
+
+def _check_removed(where: Mapping[str, Any], selection: str) -> None:
+    if selection != "accepted":
+        raise errors.invalid(
+            "Only an export of accepted tag sets can include removed ones.", "include.removed"
+        )
+    if where["decided_after"] is None or where["created_before"] is not None:
+        raise errors.invalid(
+            "Removed tag sets need a period from `filter.decided_after`, and no other period.",
+            "include.removed",
+        )
 
 
 def _complete_include(
@@ -61,14 +114,21 @@ def _complete_include(
             raise errors.invalid(
                 f"The format {format_.id} cannot include `{name}`.", f"include.{name}"
             )
+    if requested.get("removed") and not format_.keeps_removed:
+        raise errors.invalid(
+            f"The format {format_.id} cannot include removed tag sets.", "include.removed"
+        )
     return {
         # With `statuses` alone, export those statuses: `accepted` would silently drop all others.
         "tags": requested.get("tags") or ("all" if "statuses" in where else "accepted"),
         **{name: requested.get(name, name in format_.default_parts) for name in _PARTS},
+        "removed": requested.get("removed", False),
     }
 
 
-def _complete_filter(where: Mapping[str, Any], selection: str) -> dict[str, Any]:
+def _complete_filter(
+    where: Mapping[str, Any], selection: str, compute_end: ComputeEnd
+) -> dict[str, Any]:
     """Return the filter with all its members as JSON values, None for those without a condition."""
     _check_references(where)
     requested = where.get("statuses")
@@ -77,12 +137,14 @@ def _complete_filter(where: Mapping[str, Any], selection: str) -> dict[str, Any]
         message = f"`include.tags` is `{selection}`; use `latest` or `all` for other statuses."
         raise errors.invalid(message, "filter.statuses")
     statuses = requested or ([TagSetStatus.ACCEPTED] if only_accepted else list(TagSetStatus))
-    ends = {f"{name}_before": _compute_end(where, name) for name in ("created", "decided")}
-    members = {name: _to_json({**where, **ends}.get(name)) for name in rows.FILTER_CONDITIONS}
+    ends = {
+        f"{name}_before": _compute_end(where, name, compute_end) for name in ("created", "decided")
+    }
+    members = {name: _to_json({**where, **ends}.get(name)) for name in FILTER_CONDITIONS}
     return {**members, "statuses": [status.value for status in TagSetStatus if status in statuses]}
 
 
-def _compute_end(where: Mapping[str, Any], name: str) -> datetime | None:
+def _compute_end(where: Mapping[str, Any], name: str, compute_end: ComputeEnd) -> datetime | None:
     """Return the end of a period, or None if no period was requested.
 
     A period without an end, or with one in the future, ends now, so that it stays complete.
@@ -94,7 +156,7 @@ def _compute_end(where: Mapping[str, Any], name: str) -> datetime | None:
         raise errors.invalid(
             "The end of the period must be after its start.", f"filter.{name}_before"
         )
-    end = watermarks.raise_to(requested_end)
+    end = compute_end(requested_end)
     if start is not None and start > end:
         raise errors.invalid(
             "The start of the period must not be in the future.", f"filter.{name}_after"

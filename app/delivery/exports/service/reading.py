@@ -2,8 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
+
+from sqlalchemy import Row
 
 from app.delivery.exports.models import Export, ExportStatus
 from app.delivery.exports.queries import records
@@ -12,6 +16,7 @@ from app.identity.audit import service as audit
 from app.kit import container, db, errors, events
 from app.kit.api.responses import Download
 from app.kit.errors import ApiError
+from app.kit.pagination import Page, PageRequest
 from app.kit.storage import NotStored, StorageUnavailable
 
 RANGES_PERIOD = timedelta(hours=1)
@@ -26,6 +31,20 @@ def get(export_id: UUID) -> Export:
     if export is None:
         raise errors.not_found()
     return export
+
+
+def list_audit(*, page: PageRequest, job_id: UUID | None = None, **filters: Any) -> Page:
+    """Return a page of the audit trail of exports."""
+    if job_id is not None:
+        filters["target_id"] = job_id
+    found = audit.list_entries("exports", page, filters)
+    return replace(found, items=[_describe_entry(entry) for entry in found.items])
+
+
+def _describe_entry(entry: Row[Any]) -> dict[str, Any]:
+    values = dict(entry._mapping)  # noqa: SLF001 - the documented mapping of a row
+    target = values.pop("target")
+    return {**values, "job_id": target["id"], "format": target["label"]}
 
 
 def download(export_id: UUID, *, user_id: UUID, actor_id: UUID) -> Download:

@@ -6,6 +6,8 @@ from uuid import UUID
 
 from app.delivery.exports.models import TRANSITIONS, Export, ExportStatus
 from app.delivery.exports.queries import records
+from app.delivery.exports.service import manifests
+from app.delivery.exports.service.manifests import Written
 from app.engines.formats import FORMATS
 from app.kit import container, db, events
 from app.kit.jobs import Job, LostLease
@@ -28,7 +30,7 @@ def start(export_id: UUID) -> Export | None:
 
     Returns None if the export is already over.
     """
-    export = _change_status(export_id, ExportStatus.RUNNING)
+    export = change_status(export_id, ExportStatus.RUNNING)
     if export is not None:
         export.started_at = db.utc_now()
         export.progress_done = 0
@@ -36,7 +38,7 @@ def start(export_id: UUID) -> Export | None:
     return export
 
 
-def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
+def complete(job: Job, export_id: UUID, staged: Staged, written: Written) -> None:
     """Promote the file to its storage key, complete the export and emit `export.completed`.
 
     The lease is locked until the transaction ends, so that no other run can store its file in
@@ -45,24 +47,25 @@ def complete(job: Job, export_id: UUID, staged: Staged, row_count: int) -> None:
     records.allow_slow_storage()
     if not job.lock_lease():
         raise LostLease
-    export = _change_status(export_id, ExportStatus.COMPLETED)
+    export = change_status(export_id, ExportStatus.COMPLETED)
     if export is None:
         return
     key = _build_storage_key(export)
     stored = staged.promote(key)
     now = db.utc_now()
-    export.progress_done = export.progress_total = export.row_count = row_count
+    export.progress_done = export.progress_total = export.row_count = written.row_count
     export.size_bytes = stored.size
     export.sha256 = stored.sha256
     export.storage_key = key
     export.finished_at = now
     export.expires_at = now + RETENTION
+    export.manifest = manifests.build_manifest(export, written)
     events.emit(
         "export.completed",
         {
             "job_id": export.id,
             "format": export.format,
-            "row_count": row_count,
+            "row_count": export.row_count,
             "size_bytes": stored.size,
             "sha256": stored.sha256,
             "scheduled_export_id": export.scheduled_export_id,
@@ -76,7 +79,7 @@ def fail(export_id: UUID, cause: str) -> None:
 
     `cause` begins with the name of the exception; clients do not see it.
     """
-    export = _change_status(export_id, ExportStatus.FAILED)
+    export = change_status(export_id, ExportStatus.FAILED)
     if export is None:
         return
     code, message = _FAILURES.get(cause.partition(":")[0], _UNKNOWN_FAILURE)
@@ -99,9 +102,19 @@ def fail(export_id: UUID, cause: str) -> None:
 
 def reopen(export_id: UUID) -> None:
     """Queue a failed export again, for a retry of its job; leave others unchanged."""
-    export = _change_status(export_id, ExportStatus.QUEUED)
-    if export is not None:
-        export.error = export.finished_at = None
+    export = records.lock(export_id)
+    if export is not None and export.status == ExportStatus.FAILED:
+        queue_again(export)
+
+
+def queue_again(export: Export) -> None:
+    """Set a locked export back to its status before its first run."""
+    export.status = ExportStatus.QUEUED.value
+    export.progress_done = 0
+    export.progress_total = export.row_count = None
+    export.error = export.manifest = None
+    export.size_bytes = export.sha256 = export.expires_at = None
+    export.started_at = export.finished_at = None
 
 
 def delete_expired_files() -> int:
@@ -114,7 +127,7 @@ def delete_expired_files() -> int:
     return len(batch)
 
 
-def _change_status(export_id: UUID, status: ExportStatus) -> Export | None:
+def change_status(export_id: UUID, status: ExportStatus) -> Export | None:
     """Lock an export and change its status; return None if its current status forbids that."""
     export = records.lock(export_id)
     if export is None or status not in TRANSITIONS[ExportStatus(export.status)]:

@@ -13,12 +13,12 @@ from app.intake.connectors.queries import objects, records
 from app.intake.connectors.service import settings_rules
 from app.intake.connectors.service.globs import MAX_PATTERN, MAX_PATTERNS
 from app.intake.connectors.service.scheduling import check_schedule, plan, start_crawl
-from app.intake.connectors.service.settings_rules import Settings
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.kit import db, errors, jobs, tenancy
+from app.kit import db, errors, jobs, tenancy, typed_settings
 from app.kit.pagination import Page, PageRequest
 from app.kit.secrets import DecryptionFailed
+from app.kit.typed_settings import Settings
 
 FORGET = "connectors.forget"
 """The job that deletes the objects of a deleted connector."""
@@ -140,13 +140,13 @@ def _lock(connector_id: UUID, revision: int | None = None) -> Connector:
 def _store_settings(connector: Connector, settings: Settings) -> None:
     connector.settings = settings.shown
     if settings.secrets != _read_secrets(connector):
-        connector.credentials = settings_rules.encrypt_secrets(settings.secrets)
+        connector.credentials = typed_settings.encrypt_secrets(settings.secrets)
         connector.stored_secrets = sorted(settings.secrets)
 
 
 def _read_secrets(connector: Connector) -> dict[str, Any]:
     try:
-        return settings_rules.decrypt_secrets(connector.credentials)
+        return typed_settings.decrypt_secrets(connector.credentials)
     except DecryptionFailed:
         # They must be sent again, as if there were none.
         return {}

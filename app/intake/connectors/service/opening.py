@@ -1,18 +1,15 @@
 """Open the source of a connector, over the guarded client for outbound connections."""
 
-import socket
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
-import requests
-
 from app.engines.sources import TYPES, Source, SourceError, SourceErrorKind
 from app.intake.connectors.models import Connector
-from app.intake.connectors.service.settings_rules import decrypt_secrets
 from app.kit import container
-from app.kit.egress import Egress, EgressRefused
+from app.kit.egress import GuardedNetwork
 from app.kit.secrets import DecryptionFailed
+from app.kit.typed_settings import decrypt_secrets
 
 
 class Target(NamedTuple):
@@ -21,25 +18,6 @@ class Target(NamedTuple):
     type: str
     settings: dict[str, Any]
     local_root: Path | None
-
-
-class GuardedNetwork:
-    """The network of sources: it connects only to hosts that the operator allows."""
-
-    def __init__(self, egress: Egress) -> None:
-        self._egress = egress
-
-    def connect(self, host: str, port: int, timeout: float) -> socket.socket:
-        """Return a connected TCP socket. Raises OSError, SourceError."""
-        try:
-            return self._egress.connect(host, port, timeout=timeout)
-        except EgressRefused as refusal:
-            message = f"The host is not allowed: {refusal.reason}."
-            raise SourceError(SourceErrorKind.NOT_ALLOWED, message) from None
-
-    def session(self, *, deadline: float, max_response_bytes: int) -> requests.Session:
-        """Return a session for HTTP."""
-        return self._egress.session(deadline=deadline, max_response_bytes=max_response_bytes)
 
 
 def read_target(connector: Connector) -> Target:
@@ -61,8 +39,12 @@ def read_target(connector: Connector) -> Target:
 
 def open_source(target: Target) -> Source:
     """Open a source. Raises SourceError."""
-    network = GuardedNetwork(container.current().connector_egress)
+    network = GuardedNetwork(container.current().connector_egress, _describe_refusal)
     return TYPES[target.type].open(target.settings, network, target.local_root)
+
+
+def _describe_refusal(reason: str) -> SourceError:
+    return SourceError(SourceErrorKind.NOT_ALLOWED, f"The host is not allowed: {reason}.")
 
 
 def _find_local_root(organization_id: UUID) -> Path | None:

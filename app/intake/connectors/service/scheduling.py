@@ -1,13 +1,9 @@
 """Times at which connectors are crawled: cron expressions in the organization's time zone."""
 
-from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
-from itertools import islice, pairwise
+from datetime import datetime, timedelta
+from itertools import islice
 from uuid import UUID
-from zoneinfo import ZoneInfo
-
-from croniter import CroniterError, croniter
 
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import records
@@ -15,35 +11,19 @@ from app.intake.connectors.service import alerts
 from app.intake.connectors.statuses import AlertKind
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.kit import db, errors, tenancy
+from app.kit import cron, db, tenancy
 from app.kit.errors import ApiError
 
 MAX_SCHEDULE = 100
 MIN_INTERVAL = timedelta(minutes=5)
 MISSED_CRAWLS = 3
 """A connector is stale after so many scheduled times without a successful crawl."""
-_FIELDS = 5
-_COMPARED = 50
-_MAX_YEARS = 5
 _BATCH = 100
 
 
 def check_schedule(schedule: str) -> str:
-    """Return a cron expression with single spaces.
-
-    Raises 400 on `schedule` if it is not valid, never due, or due more often than `MIN_INTERVAL`.
-    """
-    normal = " ".join(schedule.split())
-    if normal.count(" ") != _FIELDS - 1 or not croniter.is_valid(normal):
-        message = "Must be a cron expression of five fields, such as `0 6 * * 1-5`."
-        raise errors.invalid(message, "schedule")
-    try:
-        times = list(islice(_iterate(normal, "UTC", db.utc_now()), _COMPARED))
-    except CroniterError:
-        raise errors.invalid("The schedule is never due.", "schedule") from None
-    if any(second - first < MIN_INTERVAL for first, second in pairwise(times)):
-        raise errors.invalid("At least 5 minutes must pass between two crawls.", "schedule")
-    return normal
+    """Return a cron expression with single spaces. Raises 400 on `schedule`."""
+    return cron.check_expression(schedule, field="schedule", min_interval=MIN_INTERVAL)
 
 
 def plan(connector: Connector) -> tuple[datetime | None, datetime | None]:
@@ -51,19 +31,9 @@ def plan(connector: Connector) -> tuple[datetime | None, datetime | None]:
     if connector.schedule is None or not connector.enabled:
         return None, None
     time_zone = records.get_time_zone(connector.organization_id)
-    times = list(islice(_iterate(connector.schedule, time_zone, db.utc_now()), MISSED_CRAWLS))
-    return times[0], times[-1]
-
-
-def _iterate(schedule: str, time_zone: str, after: datetime) -> Iterator[datetime]:
-    found = croniter(
-        schedule,
-        after.astimezone(ZoneInfo(time_zone)),
-        ret_type=datetime,
-        max_years_between_matches=_MAX_YEARS,
-    )
-    while True:
-        yield found.get_next(datetime).astimezone(UTC)
+    due = cron.iterate_times(connector.schedule, time_zone, db.utc_now())
+    times = list(islice(due, MISSED_CRAWLS))
+    return (times[0], times[-1]) if times else (None, None)
 
 
 def start_crawl(connector: Connector, created_by: UUID | None) -> IngestionJob:

@@ -1,0 +1,66 @@
+"""SQL of the first rows of an export, and of the number of all."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+
+from app.delivery.exports.queries import rows
+from app.delivery.exports.queries.rows import Version
+from app.delivery.exports.queries.statements import Statements
+from app.kit import counters, db, tenancy
+from app.workflow.tag_sets.counters import TAG_SETS
+
+MAX_COUNTED = 10_000
+"""Tag sets that no counter covers are counted one by one up to this number."""
+_FACETS = frozenset({"schema_id", "statuses"})
+
+
+class Count(NamedTuple):
+    """A number of tag sets; there may be more unless it is exact."""
+
+    number: int
+    is_exact: bool
+
+
+def read_first(
+    where: Mapping[str, Any], include: Mapping[str, Any], limit: int
+) -> tuple[list[Version], list[bytes]]:
+    """Return the first tag sets of an export as JSON, with their schema versions.
+
+    The arguments are those of `rows.open_snapshot`. Runs in the session's transaction.
+    """
+    organization_id = tenancy.current_organization_id()
+    statements = Statements.build(organization_id, where, include, limit=limit)
+    connection = db.session().connection()
+    versions = rows.list_versions(connection, statements)
+    lines: list[bytes] = []
+    pieces: list[bytes] = []
+
+    def receive(piece: bytes, *, is_last: bool) -> None:
+        pieces.append(piece)
+        if is_last:
+            lines.append(b"".join(pieces))
+            pieces.clear()
+
+    rows.copy(connection, statements, versions, receive)
+    return versions, lines[:limit]
+
+
+def count(where: Mapping[str, Any], include: Mapping[str, Any]) -> Count:
+    """Return the number of tag sets of an export, without those that were removed."""
+    conditions = {name: value for name, value in where.items() if value is not None}
+    if conditions.keys() <= _FACETS and include["tags"] in ("accepted", "all"):
+        return Count(_sum_counters(conditions), is_exact=True)
+    statements = Statements.build(tenancy.current_organization_id(), where, include)
+    values = {**statements.values, "most": MAX_COUNTED + 1}
+    number = db.session().connection().exec_driver_sql(statements.count, values).scalar_one()
+    return Count(min(number, MAX_COUNTED), is_exact=number <= MAX_COUNTED)
+
+
+def _sum_counters(conditions: Mapping[str, Any]) -> int:
+    facets: dict[str, Any] = {"status": conditions["statuses"]}
+    if "schema_id" in conditions:
+        facets["schema_id"] = conditions["schema_id"]
+    total = counters.build_total(TAG_SETS, facets)
+    return int(db.session().execute(select(total)).scalar_one())

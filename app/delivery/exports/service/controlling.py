@@ -1,0 +1,51 @@
+"""Cancel exports, and run them again."""
+
+from uuid import UUID
+
+from app.delivery.exports.models import Export, ExportStatus
+from app.delivery.exports.queries import records
+from app.delivery.exports.service import creating, running
+from app.kit import capacity, db, errors, events
+
+
+def cancel(export_id: UUID) -> Export:
+    """Cancel an export that is queued or runs; its worker stops within about a second.
+
+    Emits `export.cancelled`. Raises 404, and 409 `conflict` with `details.state` if it has ended.
+    """
+    export = running.change_status(export_id, ExportStatus.CANCELLED)
+    if export is None:
+        export = _get_locked(export_id)
+        raise errors.conflict(f"The export is {export.status}.", state=export.status)
+    export.finished_at = db.utc_now()
+    events.emit(
+        "export.cancelled",
+        {"job_id": export.id, "scheduled_export_id": export.scheduled_export_id},
+    )
+    db.session().flush()
+    return export
+
+
+@capacity.guard("export")
+def retry(export_id: UUID) -> Export:
+    """Queue an export again that failed, or whose file has expired.
+
+    Its filter stays the same, the end of its period too. Raises 404, 409 `conflict` with
+    `details.state`, and 503 while the disk is full.
+    """
+    export = _get_locked(export_id)
+    is_expired = export.expires_at is not None and export.expires_at <= db.utc_now()
+    if export.status != ExportStatus.FAILED and not is_expired:
+        message = f"The export is {export.status}; only a failed or expired one can be retried."
+        raise errors.conflict(message, state=export.status)
+    running.queue_again(export)
+    creating.emit_requested(export)
+    db.session().flush()
+    return export
+
+
+def _get_locked(export_id: UUID) -> Export:
+    export = records.lock(export_id)
+    if export is None:
+        raise errors.not_found()
+    return export

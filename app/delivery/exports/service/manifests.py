@@ -1,0 +1,82 @@
+"""Describe the file of an export, so that it can be understood years later."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.delivery.exports.models import Export, ExportStatus
+from app.delivery.exports.queries import records
+from app.delivery.exports.queries.rows import Version
+from app.engines.formats import FORMATS
+from app.kit import errors
+from app.kit.release import NAME, VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a run wrote to the file of an export, and the snapshot that it read.
+
+    `removed` is how many of the rows are removed tag sets.
+    """
+
+    row_count: int
+    removed: int
+    snapshot_at: datetime
+    versions: Sequence[Version]
+
+
+def build_manifest(export: Export, written: Written) -> dict[str, Any]:
+    """Return the manifest of a completed export as JSON values."""
+    format_ = FORMATS[export.format]
+    return {
+        "job_id": str(export.id),
+        "scheduled_export_id": export.scheduled_export_id and str(export.scheduled_export_id),
+        "tool": {"name": NAME, "version": VERSION},
+        "snapshot_at": written.snapshot_at.isoformat().replace("+00:00", "Z"),
+        "format": export.format,
+        "options": export.options,
+        "filter": export.filter,
+        "include": export.include,
+        "row_count": written.row_count,
+        "removed_count": written.removed,
+        "schemas": _describe_schemas(written.versions),
+        "file": {
+            "name": f"export-{export.id}.{format_.extension}",
+            "media_type": format_.media_type,
+            "size_bytes": export.size_bytes,
+            "sha256": export.sha256,
+        },
+    }
+
+
+def _describe_schemas(versions: Sequence[Version]) -> list[dict[str, Any]]:
+    schemas: dict[str, dict[str, Any]] = {}
+    for version in sorted(versions, key=lambda version: (version.schema_id, version.number)):
+        schema = schemas.setdefault(
+            version.schema_id,
+            {"id": version.schema_id, "name": version.schema_name, "versions": []},
+        )
+        schema["versions"].append(
+            {"id": version.id, "number": version.number, "row_count": version.count}
+        )
+    return list(schemas.values())
+
+
+def get_manifest(export_id: UUID) -> dict[str, Any]:
+    """Return the manifest of a completed export, even after its file has expired.
+
+    Raises 404, and 409 `conflict` with `details.state` if the export is not completed, or is older
+    than manifests (`unknown`).
+    """
+    export = records.get(export_id)
+    if export is None:
+        raise errors.not_found()
+    if export.status != ExportStatus.COMPLETED:
+        message = f"The export is {export.status}; it has no manifest."
+        raise errors.conflict(message, state=export.status)
+    if export.manifest is None:
+        message = "This export was made by a release without manifests. Create a new export."
+        raise errors.conflict(message, state="unknown")
+    return export.manifest
