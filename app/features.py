@@ -15,6 +15,9 @@ from app.delivery.exports import models as export_models
 from app.delivery.exports import routes as exports
 from app.delivery.notifications import jobs as notification_jobs
 from app.delivery.notifications import models as notification_models
+from app.delivery.scheduled_exports import jobs as scheduled_export_jobs
+from app.delivery.scheduled_exports import models as scheduled_export_models
+from app.delivery.scheduled_exports import routes as scheduled_exports
 from app.delivery.webhooks import catalogue as webhook_catalogue
 from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import models as webhook_models
@@ -110,6 +113,7 @@ BLUEPRINTS: list[Blueprint] = [
     users.blueprint,
     workload.mine,
     exports.blueprint,
+    scheduled_exports.blueprint,
     export_formats.blueprint,
     webhooks.blueprint,
     control_plane.blueprint,
@@ -135,6 +139,7 @@ JOBS: list[ModuleType] = [
     ingestion_job_jobs,
     bulk_import_jobs,
     export_jobs,
+    scheduled_export_jobs,
     webhook_jobs,
     notification_jobs,
     sso_jobs,
@@ -155,6 +160,7 @@ MODELS: list[ModuleType] = [
     sso_models,
     schema_models,
     export_models,
+    scheduled_export_models,
     notification_models,
     webhook_models,
     billing_period_models,

@@ -50,6 +50,8 @@ PERMISSIONS: dict[str, Role] = {
     "review_queue:work": Role.reviewer,
     "routing_rules:manage": Role.admin,
     "routing_rules:read": Role.viewer,
+    "scheduled_exports:manage": Role.admin,
+    "scheduled_exports:read": Role.viewer,
     "schemas:manage": Role.admin,
     "schemas:read": Role.viewer,
     "sso:manage": Role.admin,

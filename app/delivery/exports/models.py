@@ -78,6 +78,11 @@ class Export(TenantModel, db.Record, db.Base):
         return f"/api/v1/exports/{self.id}/download" if is_completed else None
 
     @property
+    def applied_include(self) -> dict[str, Any]:
+        """Return `include` with the members that earlier releases did not store."""
+        return {"removed": False, **self.include}
+
+    @property
     def progress(self) -> dict[str, Any]:
         """Return the number of exported tag sets, their total, the rate and the seconds left."""
         done, total = self.progress_done, self.progress_total

@@ -142,7 +142,7 @@ class Export(Response):
     format = Str()
     filter = Nested(AppliedFilter)
     options = JsonObject()
-    include = Nested(AppliedInclude)
+    include = Nested(AppliedInclude, attribute="applied_include")
     status = Str(validate=OneOf(STATUSES))
     progress = Nested(ExportProgress)
     row_count = Int(allow_none=True, description="Tag sets.")

@@ -68,6 +68,7 @@ _ALL = (
     Queue("imports", _IMPORTS, late_after=15 * _MINUTE),
     # Crawls mostly wait for other hosts.
     Queue("crawls", _CRAWLS, slots=4, late_after=15 * _MINUTE),
+    Queue("export_deliveries", _CRAWLS, slots=4, late_after=15 * _MINUTE),
 )
 QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL}
 """All queues by name."""

@@ -96,6 +96,7 @@ _REMOVED_CONDITIONS = {
     "decided_after": "r.removed_at >= CAST(%(decided_after)s AS timestamptz)",
     "decided_before": "r.removed_at < CAST(%(decided_before)s AS timestamptz)",
 }
+_FIRST = "(SELECT t.* FROM {tag_sets} ORDER BY t.created_at, t.id LIMIT {limit}) t"
 _COUNT = "SELECT count(*) FROM (SELECT FROM {tag_sets} LIMIT %(most)s) c"
 _VERSIONS = """
 SELECT CAST(v.id AS text), v.number, v.fields, CAST(s.id AS text), s.name, c.count
@@ -141,7 +142,7 @@ class Statements(NamedTuple):
             values["status"] = values.pop("statuses")[0]
         tag_sets = _select_tag_sets(values, include["tags"])
         if limit is not None:
-            tag_sets = f"(SELECT t.* FROM {tag_sets} ORDER BY t.created_at, t.id LIMIT {limit}) t"
+            tag_sets = _FIRST.format(tag_sets=tag_sets, limit=limit)
         history = _HISTORY.format(created_at=_FORMAT_TIME.format("r.created_at"))
         rows = _ROWS.format(
             tag_sets=tag_sets,

@@ -41,8 +41,11 @@ def create(
 ) -> Export:
     """Create an export job.
 
+    The schema, labeler and documents of a scheduled export may be gone; it then selects nothing.
     Raises 400 `validation_error` if the request is invalid, 503 while the disk is full.
     """
+    if scheduled_export_id is None:
+        check_references(where)
     request = check_request(
         format_id=format_id,
         where=where,
@@ -130,7 +133,6 @@ def _complete_filter(
     where: Mapping[str, Any], selection: str, compute_end: ComputeEnd
 ) -> dict[str, Any]:
     """Return the filter with all its members as JSON values, None for those without a condition."""
-    _check_references(where)
     requested = where.get("statuses")
     only_accepted = selection in ("accepted", "final")
     if only_accepted and requested not in (None, [TagSetStatus.ACCEPTED]):
@@ -164,7 +166,8 @@ def _compute_end(where: Mapping[str, Any], name: str, compute_end: ComputeEnd) -
     return end
 
 
-def _check_references(where: Mapping[str, Any]) -> None:
+def check_references(where: Mapping[str, Any]) -> None:
+    """Check that the records that a filter names exist. Raises 400 `validation_error`."""
     schema_id, labeler_id = where.get("schema_id"), where.get("labeler_id")
     if schema_id is not None and not records.schema_exists(schema_id):
         raise errors.invalid("There is no such schema.", "filter.schema_id")

@@ -38,7 +38,7 @@ def build_manifest(export: Export, written: Written) -> dict[str, Any]:
         "format": export.format,
         "options": export.options,
         "filter": export.filter,
-        "include": export.include,
+        "include": export.applied_include,
         "row_count": written.row_count,
         "removed_count": written.removed,
         "schemas": _describe_schemas(written.versions),

@@ -31,6 +31,7 @@ def preview(
     Returns {count, count_is_exact, rows, content}; `content` is the file that the rows would make,
     or None if the format is binary. Raises 400 `validation_error` if the request is invalid.
     """
+    creating.check_references(where)
     request = creating.check_request(
         format_id=format_id, where=where, options=options, include=include, compute_end=_compute_end
     )

@@ -1,0 +1,1 @@
+"""Exports that run on a schedule and deliver their files."""

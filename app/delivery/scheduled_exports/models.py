@@ -1,0 +1,130 @@
+"""Models of scheduled exports and their runs."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, ForeignKey, ForeignKeyConstraint, Index, func, text
+from sqlalchemy.dialects.postgresql import ARRAY, TEXT
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.encryption import encrypted
+from app.kit.tenancy import TenantModel
+
+
+class Mode(StrEnum):
+    """What each run exports: everything, or what has changed since the last run that succeeded."""
+
+    FULL = "full"
+    INCREMENTAL = "incremental"
+
+
+class Trigger(StrEnum):
+    """Why a run was started."""
+
+    SCHEDULE = "schedule"
+    MANUAL = "manual"
+
+
+class DeliveryStatus(StrEnum):
+    """Whether the file of a run has reached its destination."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+
+
+class ScheduledExport(TenantModel, db.Revised, db.Base):
+    """An export that runs at the times of a cron expression.
+
+    `filter`, `options` and `include` have defaults filled in. `settings` are those of the
+    destination without secrets; `credentials` is the encrypted JSON object of its secrets, and
+    `stored_secrets` are their names. `next_run_at` is null while the export is paused.
+    `exported_until` is the end of the last period that was delivered; an incremental run starts
+    there. The revision counts edits; a run does not change it.
+    """
+
+    __tablename__ = "scheduled_exports"
+    __table_args__ = (
+        Index("ix_scheduled_exports_list", "organization_id", "created_at", "id"),
+        Index(
+            "ix_scheduled_exports_due",
+            "next_run_at",
+            postgresql_where=text("next_run_at IS NOT NULL"),
+        ),
+    )
+
+    name: Mapped[str]
+    format: Mapped[str]
+    filter: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    options: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    include: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    cron: Mapped[str]
+    time_zone: Mapped[str]
+    mode: Mapped[str] = mapped_column(default=Mode.FULL.value)
+    destination: Mapped[str]
+    settings: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    credentials: Mapped[str | None] = mapped_column(info=encrypted())
+    stored_secrets: Mapped[list[str]] = mapped_column(ARRAY(TEXT), default=list)
+    paused: Mapped[bool] = mapped_column(default=False)
+    next_run_at: Mapped[datetime | None]
+    exported_until: Mapped[datetime | None]
+    created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+
+
+class ScheduledRun(TenantModel, db.Base):
+    """A run of a scheduled export: the export job of the same id, and the delivery of its file.
+
+    `covers_from` and `covers_until` are the period of an incremental run. A run is over when its
+    job has failed or was cancelled, or when its delivery is no longer pending.
+    """
+
+    __tablename__ = "scheduled_export_runs"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "scheduled_export_id"],
+            ["scheduled_exports.organization_id", "scheduled_exports.id"],
+            ondelete="CASCADE",
+        ),
+        ForeignKeyConstraint(
+            ["organization_id", "job_id"],
+            ["exports.organization_id", "exports.id"],
+            ondelete="CASCADE",
+        ),
+        Index(
+            "ix_scheduled_export_runs_list",
+            "organization_id",
+            "scheduled_export_id",
+            "created_at",
+            "job_id",
+        ),
+        Index(
+            "uq_scheduled_export_runs_due",
+            "organization_id",
+            "scheduled_export_id",
+            "due_at",
+            unique=True,
+            postgresql_where=text("due_at IS NOT NULL"),
+        ),
+        Index(
+            "ix_scheduled_export_runs_pending",
+            "organization_id",
+            "scheduled_export_id",
+            postgresql_where=text("delivery_status = 'pending'"),
+        ),
+    )
+
+    job_id: Mapped[UUID] = mapped_column(primary_key=True)
+    scheduled_export_id: Mapped[UUID]
+    trigger: Mapped[str]
+    due_at: Mapped[datetime | None]
+    covers_from: Mapped[datetime | None]
+    covers_until: Mapped[datetime | None]
+    delivery_status: Mapped[str] = mapped_column(default=DeliveryStatus.PENDING.value)
+    delivery_error: Mapped[dict[str, Any] | None]
+    delivered_at: Mapped[datetime | None]
+    delivered_to: Mapped[str | None]
+    sent_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())

@@ -1,0 +1,1 @@
+"""SQL of scheduled exports and their runs."""

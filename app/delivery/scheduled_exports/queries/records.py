@@ -1,0 +1,132 @@
+"""SQL that reads, locks and updates scheduled exports."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, exists, func, select, update
+
+from app.delivery.exports.models import Export, ExportStatus
+from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExport, ScheduledRun
+from app.identity.organizations.models import Organization
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate, within
+
+_ACTIVE_ORGANIZATION = "active"
+_UNFINISHED = (ExportStatus.QUEUED.value, ExportStatus.RUNNING.value, ExportStatus.COMPLETED.value)
+
+
+def list_scheduled(
+    page: PageRequest,
+    *,
+    paused: bool | None = None,
+    format_id: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """Return a page of scheduled exports."""
+    conditions: list[ColumnElement[bool]] = [
+        *within(ScheduledExport.created_at, created_after, created_before)
+    ]
+    if paused is not None:
+        conditions.append(ScheduledExport.paused == paused)
+    if format_id is not None:
+        conditions.append(ScheduledExport.format == format_id)
+    sorts = {"created_at": ScheduledExport.created_at, "name": ScheduledExport.name}
+    statement = select(ScheduledExport).where(*conditions)
+    return paginate(statement, page, sorts=sorts, unique=ScheduledExport.id)
+
+
+def get(export_id: UUID, *, lock: bool = False) -> ScheduledExport | None:
+    """Return a scheduled export, locked until the transaction ends if `lock` is set."""
+    statement = select(ScheduledExport).where(ScheduledExport.id == export_id)
+    if lock:
+        statement = statement.with_for_update(key_share=True)
+    options = {"populate_existing": lock}
+    return db.session().execute(statement, execution_options=options).scalar_one_or_none()
+
+
+def set_state(export_id: UUID, **state: Any) -> None:
+    """Update columns that are not edited by users, without a new revision."""
+    statement = (
+        update(ScheduledExport)
+        .where(ScheduledExport.id == export_id)
+        .values(updated_at=ScheduledExport.updated_at, **state)
+        .execution_options(synchronize_session="fetch")
+    )
+    db.session().execute(statement)
+
+
+def move_exported_until(export_id: UUID, until: datetime) -> None:
+    """Set the end of the last delivered period, unless a later one was delivered."""
+    set_state(
+        export_id,
+        exported_until=func.greatest(func.coalesce(ScheduledExport.exported_until, until), until),
+    )
+
+
+def read_clock() -> datetime:
+    """Return the time of the database: clocks of workers may differ."""
+    now: datetime = db.session().execute(select(func.now())).scalar_one()
+    return now
+
+
+def lock_due(limit: int) -> list[ScheduledExport]:
+    """Lock and return scheduled exports of any active organization that are due.
+
+    Those whose last run is not over stay due, and start when it is.
+    """
+    running = exists(
+        select(1)
+        .select_from(ScheduledRun)
+        .join(
+            Export,
+            (Export.organization_id == ScheduledRun.organization_id)
+            & (Export.id == ScheduledRun.job_id),
+        )
+        .where(
+            ScheduledRun.organization_id == ScheduledExport.organization_id,
+            ScheduledRun.scheduled_export_id == ScheduledExport.id,
+            ScheduledRun.delivery_status == DeliveryStatus.PENDING.value,
+            Export.status.in_(_UNFINISHED),
+        )
+    )
+    statement = (
+        select(ScheduledExport)
+        .join(Organization, Organization.id == ScheduledExport.organization_id)
+        .where(
+            ScheduledExport.next_run_at <= func.now(),
+            Organization.status == _ACTIVE_ORGANIZATION,
+            ~running,
+        )
+        .order_by(ScheduledExport.next_run_at)
+        .limit(limit)
+        .with_for_update(of=ScheduledExport, skip_locked=True, key_share=True)
+    )
+    return list(db.session().execute(statement).scalars())
+
+
+def get_time_zone(organization_id: UUID) -> str:
+    """Return the time zone of an organization."""
+    statement = select(Organization.settings["time_zone"].astext)
+    found: str | None = db.session().scalar(statement.where(Organization.id == organization_id))
+    return found or "UTC"
+
+
+def find_active(export_id: UUID) -> UUID | None:
+    """Return the job of the run that is not over, or None."""
+    statement = (
+        select(ScheduledRun.job_id)
+        .join(
+            Export,
+            (Export.organization_id == ScheduledRun.organization_id)
+            & (Export.id == ScheduledRun.job_id),
+        )
+        .where(
+            ScheduledRun.scheduled_export_id == export_id,
+            ScheduledRun.delivery_status == DeliveryStatus.PENDING.value,
+            Export.status.in_(_UNFINISHED),
+        )
+        .limit(1)
+    )
+    return db.session().execute(statement).scalar_one_or_none()

@@ -1,0 +1,71 @@
+"""SQL of the runs of scheduled exports."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, Select, select, update
+
+from app.delivery.exports.models import Export
+from app.delivery.scheduled_exports.models import ScheduledRun
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate, within
+
+
+def _select() -> Select[Any]:
+    return select(ScheduledRun, Export).join(
+        Export,
+        (Export.organization_id == ScheduledRun.organization_id)
+        & (Export.id == ScheduledRun.job_id),
+    )
+
+
+def list_runs(
+    export_id: UUID,
+    page: PageRequest,
+    *,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """Return a page of the runs of a scheduled export, as rows of run and export job."""
+    statement = _select().where(
+        ScheduledRun.scheduled_export_id == export_id,
+        *within(ScheduledRun.created_at, created_after, created_before),
+    )
+    sorts = {"created_at": ScheduledRun.created_at}
+    return paginate(statement, page, sorts=sorts, unique=ScheduledRun.job_id)
+
+
+def list_latest(export_ids: Collection[UUID]) -> dict[UUID, Row[Any]]:
+    """Return the latest run of each of these scheduled exports, with its export job."""
+    latest = (
+        select(ScheduledRun.job_id)
+        .where(ScheduledRun.scheduled_export_id.in_(export_ids))
+        .distinct(ScheduledRun.scheduled_export_id)
+        .order_by(
+            ScheduledRun.scheduled_export_id,
+            ScheduledRun.created_at.desc(),
+            ScheduledRun.job_id.desc(),
+        )
+    )
+    rows = db.session().execute(_select().where(ScheduledRun.job_id.in_(latest)))
+    return {row[0].scheduled_export_id: row for row in rows}
+
+
+def read(job_id: UUID) -> Row[Any] | None:
+    """Return a run with its export job."""
+    return db.session().execute(_select().where(ScheduledRun.job_id == job_id)).first()
+
+
+def lock(job_id: UUID) -> ScheduledRun | None:
+    """Return a run, locked until the transaction ends."""
+    statement = select(ScheduledRun).where(ScheduledRun.job_id == job_id).with_for_update()
+    options = {"populate_existing": True}
+    return db.session().execute(statement, execution_options=options).scalar_one_or_none()
+
+
+def set_sent(job_id: UUID, sent: int) -> None:
+    """Record how many bytes of the file were sent."""
+    statement = update(ScheduledRun).where(ScheduledRun.job_id == job_id).values(sent_bytes=sent)
+    db.session().execute(statement.execution_options(synchronize_session=False))

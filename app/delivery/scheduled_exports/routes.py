@@ -1,0 +1,113 @@
+"""Routes of scheduled exports."""
+
+from typing import Any
+from uuid import UUID
+
+from app.delivery.scheduled_exports.schemas import (
+    CreateScheduledExport,
+    RunFilters,
+    ScheduledExport,
+    ScheduledExportFilters,
+    ScheduledExportRun,
+    UpdateScheduledExport,
+)
+from app.delivery.scheduled_exports.service import managing, starting
+from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
+from app.kit.principal import Caller
+
+blueprint = Blueprint("scheduled-exports", description="Exports that recur and are delivered.")
+_READ, _MANAGE = "scheduled_exports:read", "scheduled_exports:manage"
+
+
+@blueprint.get(
+    "/exports/scheduled",
+    permission=_READ,
+    query=Listing(sorts=("-created_at", "name"), filters=ScheduledExportFilters),
+    returns=ScheduledExport,
+)
+def list_scheduled_exports(caller: Caller, query: dict[str, Any]) -> Page:
+    """List scheduled exports.
+
+    Returns recurring exports with their next and their last run.
+    """
+    return managing.list_scheduled(**query)
+
+
+@blueprint.post(
+    "/exports/scheduled",
+    permission=_MANAGE,
+    body=CreateScheduledExport,
+    returns=ScheduledExport,
+    status=201,
+)
+def create_scheduled_export(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
+    """Create a scheduled export.
+
+    Exports at the times of `cron`, in full or what has changed, and delivers each file. The secrets
+    of the destination are stored encrypted and are never in a response.
+    """
+    return managing.create(created_by=caller.user_id, **body)
+
+
+@blueprint.get("/exports/scheduled/{export_id}", permission=_READ, returns=ScheduledExport)
+def get_scheduled_export(caller: Caller, export_id: UUID) -> dict[str, Any]:
+    """Get a scheduled export."""
+    return managing.get(export_id)
+
+
+@blueprint.patch(
+    "/exports/scheduled/{export_id}",
+    permission=_MANAGE,
+    body=UpdateScheduledExport,
+    returns=ScheduledExport,
+    revision="optional",
+)
+def update_scheduled_export(
+    caller: Caller, export_id: UUID, body: dict[str, Any], revision: int | None
+) -> dict[str, Any]:
+    """Update a scheduled export.
+
+    Changes the given members, such as `paused`. With another format, filter or mode, the next
+    incremental run starts from the beginning.
+    """
+    return managing.update(export_id, revision=revision, **body)
+
+
+@blueprint.delete("/exports/scheduled/{export_id}", permission=_MANAGE, revision="optional")
+def delete_scheduled_export(caller: Caller, export_id: UUID, revision: int | None) -> None:
+    """Delete a scheduled export.
+
+    Deletes it with its history. The files of its runs can still be downloaded until they expire; a
+    file that is not delivered yet will not be.
+    """
+    managing.delete(export_id, revision=revision)
+
+
+@blueprint.post(
+    "/exports/scheduled/{export_id}/run",
+    permission="exports:create",
+    returns=ScheduledExportRun,
+    status=202,
+)
+def run_scheduled_export(caller: Caller, export_id: UUID) -> dict[str, Any]:
+    """Run a scheduled export now.
+
+    Starts a run outside of the schedule, even if the export is paused. Responds with 409 `conflict`
+    if a run is not over; `details.job_id` is its job.
+    """
+    return starting.run_now(export_id, created_by=caller.user_id)
+
+
+@blueprint.get(
+    "/exports/scheduled/{export_id}/runs",
+    permission=_READ,
+    query=Listing(sorts=("-created_at",), filters=RunFilters),
+    returns=ScheduledExportRun,
+)
+def list_scheduled_export_runs(caller: Caller, export_id: UUID, query: dict[str, Any]) -> Page:
+    """List the runs of a scheduled export.
+
+    Returns past and present runs, each with its export job and the delivery of its file.
+    """
+    return starting.list_runs(export_id, **query)

@@ -1,0 +1,184 @@
+"""Request and response schemas of scheduled exports."""
+
+from app.delivery.exports.schemas import (
+    AppliedFilter,
+    AppliedInclude,
+    ExportError,
+    ExportFilter,
+    ExportInclude,
+    ExportProgress,
+)
+from app.delivery.scheduled_exports.models import DeliveryStatus, Mode, Trigger
+from app.delivery.scheduled_exports.service.describing import RUN_STATUSES
+from app.delivery.scheduled_exports.service.destinations import KINDS
+from app.kit import cron
+from app.kit.api.fields import (
+    Bool,
+    Int,
+    JsonObject,
+    List,
+    Name,
+    Nested,
+    OneOf,
+    QueryBool,
+    Response,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+)
+
+_MAX_BIGINT = 2**63 - 1
+_CRON = (
+    "A cron expression of five fields, due every 15 minutes at most. A time that daylight saving"
+    " skips is due when the clock has jumped; a time that it repeats is due once."
+)
+_ZONE = "IANA time zone of the cron expression. By default that of the organization."
+_MODE = (
+    "`full`: each run exports everything that the filter selects. `incremental`: each run exports"
+    " the tag sets accepted since the end of the last delivered run, and a row with the status"
+    " `removed` for each one that was reopened or deleted since."
+)
+_SETTINGS = (
+    "Settings of the destination, with its secrets. s3: `bucket`, `prefix`, `region`,"
+    " `endpoint_url`, `access_key_id`, `secret_access_key`. sftp: `host`, `port`, `path`,"
+    " `username`, `password` or `private_key`, `host_key`. http: `url`, in which `{name}` is the"
+    " name of the file, `username` and `password`, or `token`."
+)
+
+
+class ExportDestination(Schema):
+    """Where the files go."""
+
+    kind = Str(required=True, validate=OneOf(KINDS))
+    settings = JsonObject(load_default=dict, description=_SETTINGS)
+
+
+class CreateScheduledExport(Schema):
+    """A request for a recurring export."""
+
+    name = Name(required=True)
+    format_id = Str(data_key="format", required=True, max_length=64)
+    where = Nested(ExportFilter, data_key="filter", load_default=dict)
+    options = JsonObject(load_default=dict, description="Options of the format.")
+    include = Nested(ExportInclude, load_default=dict)
+    cron_expression = Str(
+        data_key="cron", required=True, max_length=cron.MAX_LENGTH, description=_CRON
+    )
+    time_zone = Str(max_length=64, allow_none=True, description=_ZONE)
+    mode = Str(validate=OneOf(tuple(Mode)), load_default=Mode.FULL.value, description=_MODE)
+    destination = Nested(
+        ExportDestination, load_default=lambda: {"kind": "download", "settings": {}}
+    )
+    paused = Bool(load_default=False)
+
+
+class UpdateScheduledExport(Schema):
+    """The changes to a recurring export."""
+
+    name = Name()
+    format_id = Str(data_key="format", max_length=64)
+    where = Nested(ExportFilter, data_key="filter", description="Replaces the filter.")
+    options = JsonObject()
+    include = Nested(ExportInclude, description="Replaces all members.")
+    cron_expression = Str(data_key="cron", max_length=cron.MAX_LENGTH, description=_CRON)
+    time_zone = Str(max_length=64)
+    mode = Str(validate=OneOf(tuple(Mode)), description=_MODE)
+    destination = Nested(
+        ExportDestination,
+        description="Replaces the destination. Its secrets are kept if none is sent and the host"
+        " stays the same.",
+    )
+    paused = Bool(description="Runs that are missed while it is paused are not made up.")
+    revision = Int()
+
+
+class ScheduledExportFilters(Schema):
+    """Filters of the list of recurring exports."""
+
+    paused = QueryBool()
+    format_id = Str(data_key="format", max_length=64)
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
+class RunFilters(Schema):
+    """Filters of the runs of a recurring export."""
+
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
+class ExportDelivery(Response):
+    """The delivery of the file of a run."""
+
+    status = Str(validate=OneOf(tuple(DeliveryStatus)))
+    sent_bytes = Int(maximum=_MAX_BIGINT)
+    delivered_at = UtcDateTime(allow_none=True)
+    delivered_to = Str(allow_none=True)
+    error = Nested(ExportError, allow_none=True, description="The latest problem.")
+
+
+class ScheduledExportRun(Response):
+    """A run of a recurring export, which is an export job with the same id."""
+
+    id = Uuid()
+    job_id = Uuid(description="The export job; the same as `id`.")
+    scheduled_export_id = Uuid()
+    trigger = Str(validate=OneOf(tuple(Trigger)))
+    due_at = UtcDateTime(allow_none=True, description="Null for a run on request.")
+    covers_from = UtcDateTime(
+        allow_none=True, description="The start of the period of an incremental run, inclusive."
+    )
+    covers_until = UtcDateTime(allow_none=True, description="Its end, exclusive.")
+    status = Str(
+        validate=OneOf(RUN_STATUSES),
+        description="`delivering` while the file is there, but not at its destination yet.",
+    )
+    format = Str()
+    progress = Nested(ExportProgress)
+    row_count = Int(allow_none=True)
+    size_bytes = Int(allow_none=True, maximum=_MAX_BIGINT)
+    sha256 = Str(allow_none=True)
+    expires_at = UtcDateTime(allow_none=True)
+    download_path = Str(allow_none=True)
+    error = Nested(ExportError, allow_none=True)
+    delivery = Nested(ExportDelivery)
+    created_by = Uuid(allow_none=True)
+    created_at = UtcDateTime()
+    started_at = UtcDateTime(allow_none=True)
+    finished_at = UtcDateTime(allow_none=True)
+
+
+class StoredDestination(Response):
+    """Where the files go."""
+
+    kind = Str(validate=OneOf(KINDS))
+    settings = JsonObject(description="The settings without secrets.")
+    stored_secrets = List(Str(), description="The names of the secrets that are stored.")
+
+
+class ScheduledExport(Response):
+    """A recurring export."""
+
+    id = Uuid()
+    name = Str()
+    format = Str()
+    filter = Nested(AppliedFilter)
+    options = JsonObject()
+    include = Nested(AppliedInclude)
+    cron = Str()
+    time_zone = Str()
+    mode = Str(validate=OneOf(tuple(Mode)))
+    destination = Nested(StoredDestination)
+    paused = Bool()
+    next_run_at = UtcDateTime(allow_none=True, description="Null while it is paused.")
+    exported_until = UtcDateTime(
+        allow_none=True,
+        description="The end of the last delivered period of an incremental export.",
+    )
+    last_run = Nested(ScheduledExportRun, allow_none=True)
+    created_by = Uuid(allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+    revision = Int()

@@ -1,0 +1,182 @@
+"""Deliver the files of scheduled exports."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from app.delivery.exports.models import Export
+from app.delivery.scheduled_exports import emitted_events
+from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExport, ScheduledRun
+from app.delivery.scheduled_exports.queries import records, runs
+from app.delivery.scheduled_exports.service import destinations
+from app.engines.destinations import (
+    DestinationError,
+    DestinationErrorKind,
+    OutgoingFile,
+)
+from app.engines.formats import FORMATS
+from app.kit import container, db, events
+from app.kit.jobs import Job, LostLease, Retry
+from app.kit.storage import NotStored
+
+_FAILURE = {
+    "code": "internal_error",
+    "message": "The file could not be delivered after several attempts.",
+}
+_EXPIRED = {"code": "expired", "message": "The file has expired. Retry the export."}
+_UNSAFE = re.compile(r"[^A-Za-z0-9]+")
+_MAX_NAME = 80
+
+
+def deliver(job: Job, job_id: UUID) -> None:
+    """Deliver the file of a run whose export has completed, and mark the run as delivered.
+
+    A repeated delivery replaces the file, because its name is the same. Raises Retry if the
+    destination cannot be used now.
+    """
+    run = runs.lock(job_id)
+    if run is None or run.delivery_status != DeliveryStatus.PENDING:
+        return
+    scheduled, export = _read(run)
+    if scheduled.destination == destinations.DOWNLOAD:
+        _finish(run, export.download_path)
+        return
+    secrets = destinations.read_secrets(scheduled)
+    kind, settings = scheduled.destination, {**scheduled.settings, **secrets}
+    files = _list_files(scheduled, run, export)
+    # Hosts may take long; no transaction stays open meanwhile.
+    job.checkpoint()
+    try:
+        location = _send(kind, settings, files, lambda sent: _report(job, job_id, sent))
+    except DestinationError as problem:
+        _record_problem(job, job_id, problem)
+        return
+    except NotStored:
+        _lock_lease(job)
+        fail(job_id, _EXPIRED)
+        return
+    _lock_lease(job)
+    run = runs.lock(job_id)
+    if run is not None and run.delivery_status == DeliveryStatus.PENDING:
+        run.sent_bytes = files[0].size
+        _finish(run, location)
+
+
+def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
+    """Mark the delivery of a run as failed, with the last problem as its reason.
+
+    Emits `scheduled_export.delivery_failed`.
+    """
+    run = runs.lock(job_id)
+    if run is None or run.delivery_status != DeliveryStatus.PENDING:
+        return
+    run.delivery_status = DeliveryStatus.FAILED.value
+    run.delivery_error = error or run.delivery_error or _FAILURE
+    scheduled, export = _read(run)
+    events.emit(
+        emitted_events.DELIVERY_FAILED,
+        {
+            "scheduled_export_id": run.scheduled_export_id,
+            "job_id": job_id,
+            "name": scheduled.name,
+            "error": run.delivery_error,
+            "created_by": export.created_by,
+        },
+    )
+
+
+def reopen(job_id: UUID) -> None:
+    """Make a failed delivery pending again: its job or its export is run again."""
+    run = runs.lock(job_id)
+    if run is not None and run.delivery_status == DeliveryStatus.FAILED:
+        run.delivery_status = DeliveryStatus.PENDING.value
+        run.delivery_error = None
+
+
+def _finish(run: ScheduledRun, location: str | None) -> None:
+    run.delivery_status = DeliveryStatus.DELIVERED.value
+    run.delivery_error = None
+    run.delivered_at = db.utc_now()
+    run.delivered_to = location
+    if run.covers_until is not None:
+        records.move_exported_until(run.scheduled_export_id, run.covers_until)
+
+
+def _read(run: ScheduledRun) -> tuple[ScheduledExport, Export]:
+    scheduled, row = records.get(run.scheduled_export_id), runs.read(run.job_id)
+    assert scheduled is not None, "a run is deleted with its scheduled export"
+    assert row is not None
+    return scheduled, row[1]
+
+
+def _send(
+    kind: str,
+    settings: dict[str, Any],
+    files: list[OutgoingFile],
+    report: Callable[[int], None],
+) -> str:
+    """Send the files and return where the first one is. Raises DestinationError."""
+    with closing(destinations.open_destination(kind, settings)) as destination:
+        location = destination.send(files[0], report)
+        for file in files[1:]:
+            destination.send(file, lambda _sent: None)
+        return location
+
+
+def _report(job: Job, job_id: UUID, sent: int) -> None:
+    runs.set_sent(job_id, sent)
+    job.checkpoint()
+
+
+def _lock_lease(job: Job) -> None:
+    if not job.lock_lease():
+        raise LostLease
+
+
+def _record_problem(job: Job, job_id: UUID, problem: DestinationError) -> None:
+    """Store why a delivery failed. Raises Retry unless another attempt is useless."""
+    _lock_lease(job)
+    error = {"code": problem.kind.value, "message": problem.message}
+    if problem.kind == DestinationErrorKind.NOT_ALLOWED:
+        fail(job_id, error)
+        return
+    run = runs.lock(job_id)
+    if run is not None and run.delivery_status == DeliveryStatus.PENDING:
+        run.delivery_error = error
+    job.checkpoint()
+    raise Retry(f"{problem.kind.value}: {problem.message}")
+
+
+def _list_files(
+    scheduled: ScheduledExport, run: ScheduledRun, export: Export
+) -> list[OutgoingFile]:
+    """Return the file of an export and, unless each file replaces the one before, its manifest."""
+    format_ = FORMATS[export.format]
+    at = (run.due_at or run.created_at).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    slug = _UNSAFE.sub("-", scheduled.name).strip("-")[:_MAX_NAME].lower() or "export"
+    name = f"{slug}-{at}"
+    key, size, sha256 = export.storage_key, export.size_bytes, export.sha256
+    assert size is not None, "a completed export has a file"
+    assert sha256 is not None
+
+    def read() -> Iterator[bytes]:
+        if key is None:
+            raise NotStored(str(export.id))
+        yield from container.current().storage.stream(key, 0, size - 1)
+
+    file = OutgoingFile(f"{name}.{format_.extension}", format_.media_type, size, sha256, read)
+    if scheduled.destination == "http":
+        return [file]
+    return [file, _build_manifest_file(f"{name}.manifest.json", export)]
+
+
+def _build_manifest_file(name: str, export: Export) -> OutgoingFile:
+    content = orjson.dumps(export.manifest, option=orjson.OPT_INDENT_2)
+    digest = hashlib.sha256(content).hexdigest()
+    return OutgoingFile(name, "application/json", len(content), digest, lambda: iter([content]))

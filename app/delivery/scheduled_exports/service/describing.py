@@ -1,0 +1,50 @@
+"""Describe the runs of scheduled exports for the API."""
+
+from typing import Any
+
+from app.delivery.exports.models import Export, ExportStatus
+from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledRun
+
+RUN_STATUSES = (*ExportStatus, "delivering")
+
+
+def describe_run(run: ScheduledRun, export: Export) -> dict[str, Any]:
+    """Return the members of a run: those of its export job, and of the delivery."""
+    return {
+        "id": run.job_id,
+        "job_id": run.job_id,
+        "scheduled_export_id": run.scheduled_export_id,
+        "trigger": run.trigger,
+        "due_at": run.due_at,
+        "covers_from": run.covers_from,
+        "covers_until": run.covers_until,
+        "status": _find_status(run, export),
+        "format": export.format,
+        "progress": export.progress,
+        "row_count": export.row_count,
+        "size_bytes": export.size_bytes,
+        "sha256": export.sha256,
+        "expires_at": export.expires_at,
+        "download_path": export.download_path,
+        "error": export.error or run.delivery_error,
+        "delivery": {
+            "status": run.delivery_status,
+            "sent_bytes": run.sent_bytes,
+            "delivered_at": run.delivered_at,
+            "delivered_to": run.delivered_to,
+            "error": run.delivery_error,
+        },
+        "created_by": export.created_by,
+        "created_at": run.created_at,
+        "started_at": export.started_at,
+        "finished_at": export.finished_at,
+    }
+
+
+def _find_status(run: ScheduledRun, export: Export) -> str:
+    if export.status == ExportStatus.COMPLETED:
+        if run.delivery_status == DeliveryStatus.PENDING:
+            return "delivering"
+        if run.delivery_status == DeliveryStatus.FAILED:
+            return ExportStatus.FAILED
+    return export.status

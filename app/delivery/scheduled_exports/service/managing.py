@@ -1,0 +1,202 @@
+"""Create, read, update and delete scheduled exports."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from app.delivery.exports.service import creating
+from app.delivery.exports.service.creating import Request
+from app.delivery.scheduled_exports.models import Mode, ScheduledExport
+from app.delivery.scheduled_exports.queries import records, runs
+from app.delivery.scheduled_exports.service import destinations, periods
+from app.delivery.scheduled_exports.service.describing import describe_run
+from app.engines.formats import FORMATS
+from app.kit import cron, db, errors, locales, tenancy, typed_settings
+from app.kit.pagination import Page, PageRequest
+from app.kit.typed_settings import Settings
+
+MIN_INTERVAL = timedelta(minutes=15)
+
+
+def list_scheduled(*, page: PageRequest, **filters: Any) -> Page:
+    """Return a page of scheduled exports with their last runs."""
+    found = records.list_scheduled(page, **filters)
+    latest = runs.list_latest([export.id for export in found.items])
+    return replace(
+        found, items=[_describe(export, latest.get(export.id)) for export in found.items]
+    )
+
+
+def get(export_id: UUID) -> dict[str, Any]:
+    """Return a scheduled export with its last run; of its secrets only the names. Raises 404."""
+    export = records.get(export_id)
+    if export is None:
+        raise errors.not_found()
+    return _describe(export, runs.list_latest([export_id]).get(export_id))
+
+
+def create(
+    *,
+    name: str,
+    format_id: str,
+    cron_expression: str,
+    time_zone: str | None = None,
+    where: Mapping[str, Any],
+    options: Mapping[str, Any],
+    include: Mapping[str, Any],
+    mode: str = Mode.FULL,
+    destination: Mapping[str, Any],
+    paused: bool = False,
+    created_by: UUID | None,
+) -> dict[str, Any]:
+    """Create a scheduled export and return it. Raises 400 `validation_error`."""
+    export = ScheduledExport(
+        organization_id=tenancy.current_organization_id(), created_by=created_by
+    )
+    export.name, export.mode, export.paused = name, mode, paused
+    _set_request(
+        export, {"format_id": format_id, "where": where, "options": options, "include": include}
+    )
+    _set_times(export, cron_expression, time_zone)
+    export.destination = destination["kind"]
+    checked = destinations.check_destination(export.destination, destination["settings"])
+    _store_settings(export, checked)
+    db.session().add(export)
+    _plan(export)
+    db.session().flush()
+    return get(export.id)
+
+
+def update(export_id: UUID, *, revision: int | None, **changes: Any) -> dict[str, Any]:
+    """Change the given members of a scheduled export, and return it.
+
+    `destination` replaces the destination; its stored secrets are kept if none is sent and its host
+    stays the same. A changed filter, format or mode makes the next incremental run a full one.
+    Raises 400, 404 and 409.
+    """
+    export = _lock(export_id, revision)
+    for name in ("name", "paused"):
+        if name in changes:
+            setattr(export, name, changes[name])
+    _change_request(export, changes)
+    if "cron_expression" in changes or "time_zone" in changes:
+        zone = changes.get("time_zone", export.time_zone)
+        _set_times(export, changes.get("cron_expression", export.cron), zone)
+    if "destination" in changes:
+        _change_destination(export, changes["destination"])
+    _plan(export)
+    db.session().flush()
+    return get(export_id)
+
+
+def delete(export_id: UUID, *, revision: int | None) -> None:
+    """Delete a scheduled export with its history; its export jobs stay. Raises 404, 409."""
+    db.session().delete(_lock(export_id, revision))
+    db.session().flush()
+
+
+def _lock(export_id: UUID, revision: int | None) -> ScheduledExport:
+    export = records.get(export_id, lock=True)
+    if export is None:
+        raise errors.not_found()
+    if revision is not None and revision != export.revision:
+        raise errors.stale(export.revision)
+    return export
+
+
+def _change_request(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
+    names = ("format_id", "where", "options", "include", "mode")
+    if changes.keys().isdisjoint(names):
+        return
+    before = (export.format, export.filter, export.options, export.include, export.mode)
+    export.mode = changes.get("mode", export.mode)
+    stored = {
+        "format_id": export.format,
+        "where": periods.parse_filter(export.filter),
+        # Options belong to their format.
+        "options": export.options if "format_id" not in changes else {},
+        "include": export.include,
+    }
+    _set_request(export, {name: changes.get(name, value) for name, value in stored.items()})
+    if before != (export.format, export.filter, export.options, export.include, export.mode):
+        export.exported_until = None
+
+
+def _set_request(export: ScheduledExport, requested: Mapping[str, Any]) -> None:
+    creating.check_references(requested["where"])
+    request = creating.check_request(**requested, compute_end=_keep_end)
+    if export.mode == Mode.INCREMENTAL:
+        _check_incremental(request)
+    export.format, export.options, export.include = (
+        request.format,
+        request.options,
+        request.include,
+    )
+    export.filter = periods.remove_open_ends(request.filter)
+
+
+def _keep_end(requested: datetime | None) -> datetime:
+    """Return the end of a period as it was requested: each run computes its own."""
+    return periods.OPEN_END if requested is None else requested
+
+
+def _check_incremental(request: Request) -> None:
+    if request.include["tags"] != "accepted":
+        message = "An incremental export has `include.tags` `accepted`."
+        raise errors.invalid(message, "include.tags")
+    for name in ("decided_after", "decided_before", "created_after", "created_before"):
+        if request.filter[name] is not None:
+            message = "An incremental export chooses its period itself."
+            raise errors.invalid(message, f"filter.{name}")
+    if not FORMATS[request.format].keeps_removed:
+        known = ", ".join(name for name, format_ in FORMATS.items() if format_.keeps_removed)
+        message = f"This format cannot tell removed tag sets. Incremental are: {known}."
+        raise errors.invalid(message, "mode")
+
+
+def _set_times(export: ScheduledExport, expression: str, time_zone: str | None) -> None:
+    export.cron = cron.check_expression(expression, field="cron", min_interval=MIN_INTERVAL)
+    if time_zone is None:
+        export.time_zone = records.get_time_zone(export.organization_id)
+    else:
+        export.time_zone = locales.check_time_zone(time_zone, "time_zone")
+
+
+def _change_destination(export: ScheduledExport, destination: Mapping[str, Any]) -> None:
+    kind, settings = destination["kind"], destination["settings"]
+    if kind == export.destination:
+        stored = Settings(export.settings, destinations.read_secrets(export))
+        checked = destinations.merge_destination(kind, stored, settings)
+    else:
+        checked = destinations.check_destination(kind, settings)
+    export.destination = kind
+    _store_settings(export, checked)
+
+
+def _store_settings(export: ScheduledExport, settings: Settings) -> None:
+    export.settings = settings.shown
+    if settings.secrets != destinations.read_secrets(export):
+        export.credentials = typed_settings.encrypt_secrets(settings.secrets)
+    export.stored_secrets = sorted(settings.secrets)
+
+
+def _plan(export: ScheduledExport) -> None:
+    """Set the next run to the first time after now; missed runs of a pause are not made up."""
+    export.next_run_at = None
+    if not export.paused:
+        export.next_run_at = cron.find_next(export.cron, export.time_zone, records.read_clock())
+
+
+def _describe(export: ScheduledExport, latest: Any) -> dict[str, Any]:
+    members = {
+        column.key: getattr(export, column.key) for column in ScheduledExport.__table__.columns
+    }
+    destination = {
+        "kind": export.destination,
+        "settings": export.settings,
+        "stored_secrets": export.stored_secrets,
+    }
+    last_run = None if latest is None else describe_run(*latest)
+    return {**members, "destination": destination, "last_run": last_run}

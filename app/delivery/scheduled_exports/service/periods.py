@@ -1,0 +1,53 @@
+"""The filter of a scheduled export, and the period of each run."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from app.delivery.scheduled_exports.models import Mode, ScheduledExport
+
+OPEN_END = datetime(9999, 12, 31, tzinfo=UTC)
+"""The end of a period that ends when the run starts."""
+_IDS = ("schema_id", "labeler_id")
+_TIMES = ("created_after", "created_before", "decided_after", "decided_before")
+
+
+def parse_filter(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stored filter as the values that a request has, without those that are null."""
+    where = {name: value for name, value in stored.items() if value is not None}
+    for name in _IDS:
+        if name in where:
+            where[name] = UUID(where[name])
+    for name in _TIMES:
+        if name in where:
+            where[name] = datetime.fromisoformat(where[name])
+    if "artifact_ids" in where:
+        where["artifact_ids"] = [UUID(artifact_id) for artifact_id in where["artifact_ids"]]
+    return where
+
+
+def remove_open_ends(where: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a filter in which the ends that each run computes are null."""
+    ends = ("created_before", "decided_before")
+    return {
+        name: None
+        if name in ends and value is not None and datetime.fromisoformat(value) == OPEN_END
+        else value
+        for name, value in where.items()
+    }
+
+
+def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
+    """Return the filter of a run that starts now.
+
+    An incremental run covers the time from the end of the last delivered period; the first one
+    covers all time.
+    """
+    where = parse_filter(export.filter)
+    if export.mode == Mode.INCREMENTAL:
+        where["decided_before"] = OPEN_END
+        if export.exported_until is not None:
+            # Later only if the clock of the database was set back.
+            where["decided_after"] = min(export.exported_until, now)
+    return where
