@@ -31,6 +31,8 @@ def describe_error(error: BaseException) -> SourceError:
             return SourceError(SourceErrorKind.PROTOCOL, message)
         case TimeoutError():
             message = "The host did not answer in time."
+        case ssl.SSLEOFError() | ssl.SSLZeroReturnError():
+            message = "The connection to the host failed or was lost."
         case ssl.SSLError():
             message = "No secure connection could be established; check that the host uses TLS."
             return SourceError(SourceErrorKind.PROTOCOL, message)

@@ -1,8 +1,10 @@
 """Send HTTP requests through the guarded session of a network."""
 
-from collections.abc import Iterator, Mapping
+import base64
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from ssl import SSLError
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import requests
@@ -12,6 +14,13 @@ from requests import Response
 from app.engines.sources import limits
 from app.engines.sources.failures import describe_error
 from app.engines.sources.model import Network, SourceError, SourceErrorKind
+
+
+class RequestBody(NamedTuple):
+    """The body of a request: chunks that have `size` bytes together, and are sent one by one."""
+
+    chunks: Iterable[bytes]
+    size: int
 
 
 class HttpClient:
@@ -37,27 +46,63 @@ class HttpClient:
             method: GET or HEAD.
             is_document: whether the response may be as large and take as long as a document.
         """
-        if len(url) > limits.MAX_URL:
-            message = f"The name is too long: its URL has more than {limits.MAX_URL} characters."
-            raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
         session = self._documents if is_document else self._listings
-        with translate_http_errors():
-            prepared = session.prepare_request(requests.Request(method, url, headers=headers))
-            # `requests` resolves `..` in paths, which are part of the name in an object store.
-            exact = urlsplit(url)
-            base = urlsplit(prepared.url or "")
-            prepared.url = base._replace(path=exact.path, query=exact.query).geturl()
-            timeouts = (limits.CONNECT_SECONDS, limits.IDLE_SECONDS)
-            response = session.send(prepared, stream=True, allow_redirects=False, timeout=timeouts)
-        try:
+        with send_request(session, url, headers, method=method) as response:
             yield response
-        finally:
-            response.close()
 
     def close(self) -> None:
         """Close all connections."""
         self._listings.close()
         self._documents.close()
+
+
+@contextmanager
+def send_request(
+    session: requests.Session,
+    url: str,
+    headers: Mapping[str, str],
+    *,
+    method: str,
+    body: RequestBody | None = None,
+) -> Iterator[Response]:
+    """Send a request of a guarded session and return the response, whose body is not read yet.
+
+    Args:
+        session: the session of a network.
+        url: the URL, whose path and query are sent exactly as they are.
+        headers: headers of the request.
+        method: the method.
+        body: the body, which is sent with its length and not as one piece of memory.
+    """
+    if len(url) > limits.MAX_URL:
+        message = f"The name is too long: its URL has more than {limits.MAX_URL} characters."
+        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+    with translate_http_errors():
+        prepared = session.prepare_request(requests.Request(method, url, headers=headers))
+        # `requests` resolves `..` in paths, which are part of the name in an object store.
+        exact = urlsplit(url)
+        base = urlsplit(prepared.url or "")
+        prepared.url = base._replace(path=exact.path, query=exact.query).geturl()
+        if body is not None:
+            # `requests` would send an iterator without its length.
+            prepared.body = body.chunks
+            prepared.headers["Content-Length"] = str(body.size)
+        timeouts = (limits.CONNECT_SECONDS, limits.IDLE_SECONDS)
+        response = session.send(prepared, stream=True, allow_redirects=False, timeout=timeouts)
+    try:
+        yield response
+    finally:
+        response.close()
+
+
+def build_authorization(settings: Mapping[str, Any]) -> str | None:
+    """Return the `Authorization` header for a `token`, or a `username` and its `password`."""
+    if token := settings.get("token"):
+        return f"Bearer {token}"
+    if "username" not in settings:
+        return None
+    pair = f"{settings['username']}:{settings.get('password', '')}"
+    return "Basic " + base64.b64encode(pair.encode("utf-8", "replace")).decode()
 
 
 def read_chunks(response: Response) -> Iterator[bytes]:

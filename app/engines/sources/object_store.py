@@ -91,9 +91,8 @@ class ObjectStoreSource:
     """
 
     def __init__(self, store: Store, folder: str) -> None:
-        name = folder.strip("/").encode("utf-8", "replace")
         self._store = store
-        self._prefix = name + b"/" if name else b""
+        self._prefix = build_prefix(folder)
 
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
         """Yield all documents in the order of the store."""
@@ -137,9 +136,7 @@ class ObjectStoreSource:
         key = self._prefix + decode_path(path)
         if not path or key.endswith(b"/"):
             raise ObjectMissing
-        if _DOTS.search(key):
-            message = "The name has a part `.` or `..`, which could lead to another document."
-            raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        check_key(key)
         with self._store.read(key) as response:
             if response.status_code == HTTPStatus.NOT_FOUND:
                 raise ObjectMissing
@@ -199,6 +196,19 @@ class _ListingWatch:
             self._known, self._steps, self._power = page.token, 0, 2 * self._power
 
 
+def build_prefix(folder: str) -> bytes:
+    """Return what the names in a folder begin with; nothing for the whole container."""
+    name = folder.strip("/").encode("utf-8", "replace")
+    return name + b"/" if name else b""
+
+
+def check_key(key: bytes) -> None:
+    """Raise SourceError for a name that a host may take for another one."""
+    if _DOTS.search(key):
+        message = "The name has a part `.` or `..`, which could lead to another document."
+        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+
+
 def check_endpoint(endpoint: str) -> str:
     """Return the URL of an endpoint without slashes at its end. Raises SourceError."""
     try:
@@ -209,19 +219,22 @@ def check_endpoint(endpoint: str) -> str:
     return endpoint.rstrip("/")
 
 
-def describe_status(status: int, *, key: str, container: str) -> SourceError:
+def describe_status(
+    status: int, *, key: str, container: str, action: str = "list or read"
+) -> SourceError:
     """Return the SourceError for an error status that the store does not explain.
 
     Args:
         status: the status.
         key: what the store calls the credentials.
         container: what it calls the container.
+        action: what credentials without permission are not allowed to do.
     """
     if status == HTTPStatus.UNAUTHORIZED:
         message = f"The host answers, but refuses the {key}."
         return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
     if status == HTTPStatus.FORBIDDEN:
-        message = f"The {key} is not allowed to list or read this {container}."
+        message = f"The {key} is not allowed to {action} this {container}."
         return SourceError(SourceErrorKind.NOT_ALLOWED, message)
     if status == HTTPStatus.NOT_FOUND:
         return SourceError(SourceErrorKind.NOT_FOUND, f"The {container} does not exist.")

@@ -39,12 +39,12 @@ def open_source(
     store = _Bucket(
         client=HttpClient(network),
         signer=S3SigV4Auth(credentials, "s3", region),
-        address=_build_address(str(settings["bucket"]), region, settings.get("endpoint_url")),
+        address=build_address(str(settings["bucket"]), region, settings.get("endpoint_url")),
     )
     return ObjectStoreSource(store, str(settings.get("prefix", "")))
 
 
-def _build_address(bucket: str, region: str, endpoint: str | None) -> str:
+def build_address(bucket: str, region: str, endpoint: str | None) -> str:
     """Return the URL of a bucket, without a slash at its end. Raises SourceError."""
     if endpoint:
         return f"{check_endpoint(endpoint)}/{quote(bucket)}"
@@ -53,6 +53,16 @@ def _build_address(bucket: str, region: str, endpoint: str | None) -> str:
     if "." in bucket:
         return f"https://s3.{region}.{domain}/{bucket}"
     return f"https://{bucket}.s3.{region}.{domain}"
+
+
+def build_key_url(address: str, key: bytes) -> str:
+    """Return the URL of an object, whose path needs no further encoding.
+
+    Args:
+        address: URL of the bucket.
+        key: name of the object.
+    """
+    return f"{address}/{quote_from_bytes(key, safe=_SAFE)}"
 
 
 class _Bucket:
@@ -92,8 +102,7 @@ class _Bucket:
 
     @contextmanager
     def read(self, key: bytes) -> Iterator[Response]:
-        url = f"{self._address}/{quote_from_bytes(key, safe=_SAFE)}"
-        with self._request(url, is_document=True) as response:
+        with self._request(build_key_url(self._address, key), is_document=True) as response:
             yield response
 
     def describe_refusal(self, response: Response) -> SourceError:

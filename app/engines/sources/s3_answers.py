@@ -75,7 +75,17 @@ def _find_token(root: Element) -> str | None:
 
 def describe_refusal(response: Response) -> SourceError:
     """Return the SourceError for a response with an error status."""
-    code = _find_code(response)
+    return describe_code(response, find_code(response))
+
+
+def describe_code(response: Response, code: str, action: str = "list or read") -> SourceError:
+    """Return the SourceError for a response with an error status.
+
+    Args:
+        response: the response.
+        code: the code of its error, or nothing.
+        action: what an access key without permission is not allowed to do.
+    """
     region = _find_region(response, code)
     if code in _KEY_REFUSED or response.status_code == HTTPStatus.UNAUTHORIZED:
         message = "The host answers, but refuses the access key or its secret."
@@ -86,7 +96,9 @@ def describe_refusal(response: Response) -> SourceError:
     if region:
         message = f"The bucket is in the region {region}; change `region`."
         return SourceError(SourceErrorKind.NOT_FOUND, message)
-    return describe_status(response.status_code, key="access key", container="bucket")
+    return describe_status(
+        response.status_code, key="access key", container="bucket", action=action
+    )
 
 
 def _find_region(response: Response, code: str) -> str | None:
@@ -97,7 +109,7 @@ def _find_region(response: Response, code: str) -> str | None:
     return region if is_elsewhere and _REGION.fullmatch(region) else None
 
 
-def _find_code(response: Response) -> str:
+def find_code(response: Response) -> str:
     """Return the code of the error, or nothing if the host sends another body."""
     try:
         root: Element = fromstring(read_body(response, _MAX_ERROR_BYTES), forbid_dtd=True)

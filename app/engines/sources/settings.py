@@ -10,7 +10,8 @@ _ENDPOINT = r"^https?://[^\s?#@]+$"
 _MAX_URLS = 1000
 
 
-def _build_text(title: str, description: str, **rules: object) -> Schema:
+def build_text(title: str, description: str, **rules: object) -> Schema:
+    """Return the schema of a line of text."""
     return {
         "type": "string",
         "title": title,
@@ -21,11 +22,13 @@ def _build_text(title: str, description: str, **rules: object) -> Schema:
     }
 
 
-def _build_secret(title: str, description: str, **rules: object) -> Schema:
-    return _build_text(title, description, minLength=1, writeOnly=True, **rules)
+def build_secret(title: str, description: str, **rules: object) -> Schema:
+    """Return the schema of a line that is stored encrypted and never shown."""
+    return build_text(title, description, minLength=1, writeOnly=True, **rules)
 
 
-def _build_port(default: int, description: str) -> Schema:
+def build_port(default: int, description: str) -> Schema:
+    """Return the schema of a port."""
     return {
         "type": "integer",
         "title": "Port",
@@ -36,9 +39,16 @@ def _build_port(default: int, description: str) -> Schema:
     }
 
 
-def _build_schema(
+def build_schema(
     properties: Mapping[str, Schema], required: tuple[str, ...] = (), **rules: object
 ) -> Schema:
+    """Return the schema of settings.
+
+    Args:
+        properties: schema of each setting.
+        required: names of the required settings.
+        rules: further keywords of the schema.
+    """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
@@ -49,15 +59,15 @@ def _build_schema(
     }
 
 
-_HOST = _build_text(
+_HOST = build_text(
     "Host",
     "Name or address of the server, without port.",
     minLength=1,
     maxLength=253,
     pattern=r"^[A-Za-z0-9._:-]+$",
 )
-_USERNAME = _build_text("User name", "User with permission to read.", minLength=1, maxLength=255)
-_PASSWORD = _build_secret("Password", "Password of the user.")
+_USERNAME = build_text("User name", "User with permission to read.", minLength=1, maxLength=255)
+_PASSWORD = build_secret("Password", "Password of the user.")
 _CERTIFICATE: Schema = {
     "type": "string",
     "title": "Certificate of the authority",
@@ -65,9 +75,9 @@ _CERTIFICATE: Schema = {
     "maxLength": 65536,
 }
 
-LOCAL = _build_schema(
+LOCAL = build_schema(
     {
-        "path": _build_text(
+        "path": build_text(
             "Folder",
             "Folder below the one that the operator has released; empty for all of it.",
             maxLength=4096,
@@ -75,47 +85,47 @@ LOCAL = _build_schema(
     }
 )
 
-S3 = _build_schema(
+S3 = build_schema(
     {
-        "bucket": _build_text(
+        "bucket": build_text(
             "Bucket",
             "Name of the bucket.",
             minLength=3,
             maxLength=255,
             pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]+$",
         ),
-        "prefix": _build_text("Folder", "Folder in the bucket; empty for the whole bucket."),
-        "region": _build_text(
+        "prefix": build_text("Folder", "Folder in the bucket; empty for the whole bucket."),
+        "region": build_text(
             "Region",
             "Region of the bucket.",
             maxLength=64,
             pattern=r"^[A-Za-z0-9-]+$",
             default="us-east-1",
         ),
-        "endpoint_url": _build_text(
+        "endpoint_url": build_text(
             "URL of the endpoint",
             "URL of an object store with the interface of S3, such as MinIO; empty for AWS.",
             pattern=_ENDPOINT,
         ),
-        "access_key_id": _build_text(
+        "access_key_id": build_text(
             "Access key", "Id of the access key.", minLength=1, pattern=r"^[!-.0-~]+$"
         ),
-        "secret_access_key": _build_secret("Secret key", "Secret of the access key."),
+        "secret_access_key": build_secret("Secret key", "Secret of the access key."),
     },
     ("bucket", "access_key_id", "secret_access_key"),
 )
 
-GCS = _build_schema(
+GCS = build_schema(
     {
-        "bucket": _build_text(
+        "bucket": build_text(
             "Bucket",
             "Name of the bucket.",
             minLength=3,
             maxLength=222,
             pattern=r"^[a-z0-9][a-z0-9._-]+$",
         ),
-        "prefix": _build_text("Folder", "Folder in the bucket; empty for the whole bucket."),
-        "endpoint_url": _build_text(
+        "prefix": build_text("Folder", "Folder in the bucket; empty for the whole bucket."),
+        "endpoint_url": build_text(
             "URL of the endpoint",
             "URL of a host with the JSON interface of Cloud Storage; empty for Google.",
             pattern=_ENDPOINT,
@@ -132,32 +142,32 @@ GCS = _build_schema(
     ("bucket", "service_account"),
 )
 
-AZURE = _build_schema(
+AZURE = build_schema(
     {
-        "account": _build_text(
+        "account": build_text(
             "Account",
             "Name of the storage account.",
             minLength=3,
             maxLength=24,
             pattern=r"^[a-z0-9]+$",
         ),
-        "container": _build_text(
+        "container": build_text(
             "Container",
             "Name of the container.",
             minLength=3,
             maxLength=63,
             pattern=r"^[a-z0-9$][a-z0-9-]+$",
         ),
-        "prefix": _build_text("Folder", "Folder in the container; empty for all of it."),
-        "endpoint_url": _build_text(
+        "prefix": build_text("Folder", "Folder in the container; empty for all of it."),
+        "endpoint_url": build_text(
             "URL of the endpoint",
             "URL of the account's blobs, if not `https://ACCOUNT.blob.core.windows.net`.",
             pattern=_ENDPOINT,
         ),
-        "account_key": _build_secret(
+        "account_key": build_secret(
             "Key", "Key of the storage account.", pattern=r"^[A-Za-z0-9+/]+={0,2}$"
         ),
-        "sas_token": _build_secret(
+        "sas_token": build_secret(
             "Signature",
             "Shared access signature with permission to list and read, instead of the key.",
             pattern=r"^[!-~]+$",
@@ -168,9 +178,9 @@ AZURE = _build_schema(
 )
 
 _URL = r"^https?://[^\s@]+$"
-HTTP = _build_schema(
+HTTP = build_schema(
     {
-        "url": _build_text(
+        "url": build_text(
             "Index page",
             "URL of an HTML page. The documents and folders below it that it links are read.",
             pattern=_URL,
@@ -185,14 +195,14 @@ HTTP = _build_schema(
             "maxItems": _MAX_URLS,
             "uniqueItems": True,
         },
-        "username": _build_text(
+        "username": build_text(
             "User name",
             "User for HTTP Basic authentication.",
             minLength=1,
             pattern=r"^[^:\x00-\x1f]+$",
         ),
         "password": _PASSWORD,
-        "token": _build_secret(
+        "token": build_secret(
             "Token", "Bearer token, instead of a user name.", maxLength=8192, pattern=r"^[!-~]+$"
         ),
     },
@@ -201,11 +211,11 @@ HTTP = _build_schema(
     allOf=[{"not": {"required": ["token", "username"]}}],
 )
 
-SFTP = _build_schema(
+SFTP = build_schema(
     {
         "host": _HOST,
-        "port": _build_port(22, "Port of the SSH server."),
-        "path": _build_text(
+        "port": build_port(22, "Port of the SSH server."),
+        "path": build_text(
             "Folder", "Absolute path, or a path below the home folder of the user.", maxLength=4096
         ),
         "username": _USERNAME,
@@ -218,8 +228,8 @@ SFTP = _build_schema(
             "maxLength": 32768,
             "writeOnly": True,
         },
-        "passphrase": _build_secret("Passphrase", "Passphrase of the private key, if it has one."),
-        "host_key": _build_text(
+        "passphrase": build_secret("Passphrase", "Passphrase of the private key, if it has one."),
+        "host_key": build_text(
             "Key of the host",
             "Public key of the server (`ssh-ed25519 AAAA…`) or its fingerprint (`SHA256:…`).",
             maxLength=8192,
@@ -231,14 +241,14 @@ SFTP = _build_schema(
     dependentRequired={"passphrase": ["private_key"]},
 )
 
-FTP = _build_schema(
+FTP = build_schema(
     {
         "host": _HOST,
-        "port": _build_port(21, "Port of the server. Port 990 uses TLS from the beginning."),
-        "path": _build_text(
+        "port": build_port(21, "Port of the server. Port 990 uses TLS from the beginning."),
+        "path": build_text(
             "Folder", "Absolute path, or a path below the first folder of the user.", maxLength=4096
         ),
-        "username": _build_text("User name", "User with permission to read.", maxLength=255),
+        "username": build_text("User name", "User with permission to read.", maxLength=255),
         "password": _PASSWORD,
         "tls": {
             "type": "boolean",
@@ -251,11 +261,11 @@ FTP = _build_schema(
     ("host", "username", "password"),
 )
 
-IMAP = _build_schema(
+IMAP = build_schema(
     {
         "host": _HOST,
-        "port": _build_port(993, "Port of the server. Port 143 changes to TLS with STARTTLS."),
-        "folder": _build_text(
+        "port": build_port(993, "Port of the server. Port 143 changes to TLS with STARTTLS."),
+        "folder": build_text(
             "Folder", "Name of the folder in the mailbox.", minLength=1, default="INBOX"
         ),
         "username": _USERNAME,

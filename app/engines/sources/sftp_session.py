@@ -1,9 +1,10 @@
-"""The SFTP protocol on paramiko, with names in bytes and with pipelined reads.
+"""The SFTP protocol on paramiko, with names in bytes and with pipelined reads and writes.
 
-paramiko's own listing refuses names that are not UTF-8, and its prefetching needs a thread and a
-buffer of the size of the file.
+paramiko's own listing refuses names that are not UTF-8, its prefetching needs a thread and a
+buffer of the size of the file, and its errors lose the status that the server sent.
 """
 
+import errno
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -21,7 +22,14 @@ from paramiko.sftp import (
     CMD_READDIR,
     CMD_REALPATH,
     CMD_STATUS,
+    CMD_WRITE,
+    SFTP_EOF,
+    SFTP_FLAG_CREATE,
     SFTP_FLAG_READ,
+    SFTP_FLAG_WRITE,
+    SFTP_NO_SUCH_FILE,
+    SFTP_OK,
+    SFTP_PERMISSION_DENIED,
     SFTPError,
     int64,
 )
@@ -32,7 +40,17 @@ _MAX_NAMES = _MAX_PACKET_BYTES // 12
 """A name takes at least two lengths and the flags of its attributes."""
 _BLOCK_BYTES = 32 * 1024
 _MAX_PENDING = 32
-"""Requests that wait for their answers: the memory of a reader, and its speed on long ways."""
+"""Requests that wait for their answers: the memory of a reader or writer, and its speed on long
+ways."""
+
+
+class SftpStatusError(OSError):
+    """The server refuses a request for a reason that has no other exception."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
 
 
 class Attributes(NamedTuple):
@@ -81,6 +99,12 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         message = self._ask(CMD_HANDLE, CMD_OPEN, path, SFTP_FLAG_READ, SFTPAttributes())
         return SftpReader(self, message.get_string())
 
+    def open_to_write(self, path: bytes) -> "SftpWriter":
+        """Open a file to write it from its beginning. It is created, but not truncated."""
+        flags = SFTP_FLAG_WRITE | SFTP_FLAG_CREATE
+        message = self._ask(CMD_HANDLE, CMD_OPEN, path, flags, SFTPAttributes())
+        return SftpWriter(self, message.get_string())
+
     def get_open_attributes(self, handle: bytes) -> Attributes:
         """Return the attributes of an open file."""
         _, message = self._request(CMD_FSTAT, handle)
@@ -95,13 +119,31 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         number: int = self._async_request(reader, CMD_READ, handle, int64(offset), _BLOCK_BYTES)
         return number
 
+    def send_write(self, writer: "SftpWriter", handle: bytes, offset: int, block: bytes) -> None:
+        """Request to write a block."""
+        self._async_request(writer, CMD_WRITE, handle, int64(offset), block)
+
     def receive(self) -> None:
-        """Wait for one answer and pass it to its reader."""
+        """Wait for one answer and pass it to its reader or writer."""
         self._read_response()
 
     def check_status(self, message: Message) -> None:
         """Raise OSError, or EOFError at the end of the file."""
         self._convert_status(message)
+
+    def _convert_status(self, msg: Message) -> None:
+        """Raise the exception for a status; paramiko calls it, too."""
+        code = msg.get_int()
+        text = bytes(msg.get_string()).decode("utf-8", "replace")
+        if code == SFTP_OK:
+            return
+        if code == SFTP_EOF:
+            raise EOFError(text)
+        if code == SFTP_NO_SUCH_FILE:
+            raise FileNotFoundError(errno.ENOENT, text)
+        if code == SFTP_PERMISSION_DENIED:
+            raise PermissionError(errno.EACCES, text)
+        raise SftpStatusError(code, text)
 
     def _ask(self, expected: int, *request: object) -> Message:
         kind, message = self._request(*request)
@@ -185,6 +227,50 @@ class SftpReader:
         if len(data) > _BLOCK_BYTES:
             raise SFTPError("more data than requested")
         self._answers[number] = data
+
+
+class SftpWriter:
+    """Writes an open file in order, with several requests at a time."""
+
+    def __init__(self, session: SftpSession, handle: bytes) -> None:
+        self._session = session
+        self._handle = handle
+        self._offset = 0
+        self._pending = 0
+        self._failure: Exception | None = None
+
+    def write(self, data: bytes) -> None:
+        """Write data behind what was written before."""
+        for start in range(0, len(data), _BLOCK_BYTES):
+            while self._pending >= _MAX_PENDING:
+                self._session.receive()
+            self._raise_failure()
+            block = data[start : start + _BLOCK_BYTES]
+            self._session.send_write(self, self._handle, self._offset, block)
+            self._pending += 1
+            self._offset += len(block)
+
+    def close(self) -> None:
+        """Wait until everything is written, and close the file."""
+        while self._pending:
+            self._session.receive()
+        self._raise_failure()
+        self._session.close_handle(self._handle)
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _async_response(self, kind: int, message: Message, _number: int) -> None:
+        """Count the answer to a request; paramiko calls it, even after the writer has failed."""
+        self._pending -= 1
+        if kind != CMD_STATUS:
+            self._failure = self._failure or SFTPError("unexpected answer")
+            return
+        try:
+            self._session.check_status(message)
+        except (OSError, EOFError) as error:
+            self._failure = self._failure or error
 
 
 def _read_attributes(message: Message) -> Attributes:

@@ -1,6 +1,5 @@
 """Documents on a web server: those that an index page links, or those at given URLs."""
 
-import base64
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -16,7 +15,12 @@ from requests import Response
 from app.engines.sources import limits
 from app.engines.sources.failures import describe_missing_folder
 from app.engines.sources.folders import Item, list_entries, list_tree
-from app.engines.sources.http_client import HttpClient, read_body, read_chunks
+from app.engines.sources.http_client import (
+    HttpClient,
+    build_authorization,
+    read_body,
+    read_chunks,
+)
 from app.engines.sources.links import find_links
 from app.engines.sources.model import (
     Entry,
@@ -38,20 +42,11 @@ def open_source(
     """Return the source of an index page or of a list of URLs."""
     del local_root
     site = build_site(settings.get("url"), settings.get("urls", ()))
-    authorization = _build_authorization(settings)
+    authorization = build_authorization(settings)
     if authorization and site.origin is None:
         message = "With credentials, all URLs must have the same host."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
     return WebSource(HttpClient(network), site, authorization)
-
-
-def _build_authorization(settings: Mapping[str, Any]) -> str | None:
-    if token := settings.get("token"):
-        return f"Bearer {token}"
-    if "username" not in settings:
-        return None
-    pair = f"{settings['username']}:{settings.get('password', '')}"
-    return "Basic " + base64.b64encode(pair.encode("utf-8", "replace")).decode()
 
 
 class _Head(NamedTuple):

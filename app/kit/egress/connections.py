@@ -5,6 +5,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from functools import lru_cache
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -164,11 +165,18 @@ class GuardedAdapter(HTTPAdapter):
     ) -> Response:
         """Send a request of a session, never through a proxy. Certificates are always verified.
 
+        The body may be an iterator of short chunks if the request has a `Content-Length`. The
+        deadline includes sending it, and the timeout for reading holds for each chunk, too.
+
         Raises:
             EgressRefused: the policy does not allow the request.
         """
+        timeout = timeout or _TIMEOUTS
+        call = self._build_call()
+        silence = timeout[1] if isinstance(timeout, tuple) else timeout
+        call.silence = inf if silence is None else silence
         try:
-            return self.send_call(request, self._build_call(), timeout or _TIMEOUTS)
+            return self.send_call(request, call, timeout)
         except ResolutionFailed as error:
             raise RequestsConnectionError(error, request=request) from error
 

@@ -36,12 +36,14 @@ class Call:
 
     `until` is the deadline in seconds of the monotonic clock. `budget` is the maximum number of
     bytes received. Both can be infinite. `repeatable` is whether the request may be sent again.
+    `silence` is the longest time in seconds that one operation of the socket may take.
     """
 
     policy: Policy
     until: float = inf
     budget: float = inf
     repeatable: bool = True
+    silence: float = inf
     received: int = field(default=0, init=False)
     reused: bool = field(default=False, init=False)
     fresh: bool = field(default=False, init=False)
@@ -58,9 +60,10 @@ class Call:
         return left
 
     def limit(self, connection: socket.socket) -> None:
-        """Set the timeout of the next operation of a socket to the remaining time."""
-        if self.until != inf:
-            connection.settimeout(self.remaining())
+        """Set the timeout of the next operation of a socket to what the limits leave for it."""
+        seconds = min(self.remaining(), self.silence)
+        if seconds != inf:
+            connection.settimeout(seconds)
 
     def count(self, size: int) -> int:
         """Add `size` received bytes, and return `size`.

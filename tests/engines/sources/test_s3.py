@@ -326,4 +326,4 @@ def test_a_slow_answer_ends_by_its_deadline(
     ],
 )
 def test_buckets_of_aws_have_their_addresses(bucket: str, region: str, address: str) -> None:
-    assert s3._build_address(bucket, region, None) == address
+    assert s3.build_address(bucket, region, None) == address

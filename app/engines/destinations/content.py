@@ -1,0 +1,97 @@
+"""Read the content of a file to send, verify it and report the progress."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from time import monotonic
+
+from app.engines.destinations import limits
+from app.engines.destinations.failures import describe_changed_file
+from app.engines.destinations.model import DestinationError, DestinationErrorKind, OutgoingFile
+from app.engines.sources.paths import is_name
+
+
+def check_name(name: str) -> bytes:
+    """Return the name of a file in bytes. Raises DestinationError if no host may get it."""
+    encoded = name.encode("utf-8", "replace")
+    if not is_name(encoded) or not name.isprintable() or len(encoded) > limits.MAX_NAME_BYTES:
+        message = (
+            f"The name of the file must have 1 to {limits.MAX_NAME_BYTES} bytes, without slashes "
+            "and control characters."
+        )
+        raise DestinationError(DestinationErrorKind.NOT_ALLOWED, message)
+    return encoded
+
+
+def read_blocks(file: OutgoingFile, block_bytes: int) -> Iterator[bytes]:
+    """Yield the content in blocks of at most `block_bytes`.
+
+    The last block follows only if the content has the announced size and digest, so that a host
+    never gets all bytes of a damaged file.
+
+    Raises:
+        DestinationError: the content is another one.
+    """
+    digest = hashlib.sha256()
+    received = 0
+    waiting = b""
+    for chunk in file.read():
+        received += len(chunk)
+        if received > file.size:
+            raise describe_changed_file()
+        digest.update(chunk)
+        for start in range(0, len(chunk), block_bytes):
+            if waiting:
+                yield waiting
+            waiting = chunk[start : start + block_bytes]
+    if received != file.size or digest.hexdigest() != file.sha256.lower():
+        raise describe_changed_file()
+    if waiting:
+        yield waiting
+
+
+class PartReader:
+    """Divides blocks into parts.
+
+    Args:
+        blocks: the blocks.
+    """
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._rest = b""
+
+    def read_part(self, size: int) -> Iterator[bytes]:
+        """Yield the next `size` bytes. Raises DestinationError if there are fewer."""
+        left = size
+        while left:
+            block = self._rest or next(self._blocks, b"")
+            if not block:
+                raise describe_changed_file()
+            block, self._rest = block[:left], block[left:]
+            left -= len(block)
+            yield block
+
+
+class Progress:
+    """Counts sent bytes and reports them, at most once in PROGRESS_SECONDS.
+
+    Args:
+        on_progress: takes the number of bytes sent so far.
+    """
+
+    def __init__(self, on_progress: Callable[[int], None]) -> None:
+        self._on_progress = on_progress
+        self._sent = 0
+        self._due_at = monotonic() + limits.PROGRESS_SECONDS
+
+    def add(self, size: int) -> None:
+        """Count `size` sent bytes."""
+        self._sent += size
+        now = monotonic()
+        if now >= self._due_at:
+            self._due_at = now + limits.PROGRESS_SECONDS
+            self._on_progress(self._sent)
+
+    def finish(self) -> None:
+        """Report the bytes of the complete file."""
+        self._on_progress(self._sent)

@@ -1,0 +1,106 @@
+"""Send a body through the guarded session of a network."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import NamedTuple
+
+from requests import Response
+
+from app.engines.destinations import limits
+from app.engines.destinations.content import Progress
+from app.engines.destinations.failures import translate_source_errors
+from app.engines.destinations.model import DestinationError, DestinationErrorKind
+from app.engines.sources import Network
+from app.engines.sources.http_client import RequestBody, send_request
+
+
+class _BodyFailed(Exception):  # noqa: N818 - names what happened
+    """The body could not be read or its progress not be reported."""
+
+
+class UploadBody:
+    """The body of one request. It is read once.
+
+    Args:
+        blocks: the content.
+        size: its size in bytes.
+        progress: counts the sent bytes.
+    """
+
+    def __init__(self, blocks: Iterable[bytes], size: int, progress: Progress) -> None:
+        self.size = size
+        self._blocks = blocks
+        self._progress = progress
+        self._sent = 0
+        self.failure: Exception | None = None
+
+    @property
+    def is_sent(self) -> bool:
+        """Return whether all bytes were sent."""
+        return self._sent == self.size
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            for block in self._blocks:
+                yield block
+                self._sent += len(block)
+                self._progress.add(len(block))
+        except Exception as error:  # noqa: BLE001 - raised again by `send_upload`
+            # The HTTP libraries would take an OSError for one of the connection.
+            self.failure = error
+            raise _BodyFailed from None
+
+
+class UploadRequest(NamedTuple):
+    """A request. `headers` must not contain the length of the body."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: UploadBody | None = None
+
+
+def is_success(response: Response) -> bool:
+    """Return whether a response has a status of 2xx."""
+    return HTTPStatus.OK <= response.status_code < HTTPStatus.MULTIPLE_CHOICES
+
+
+@contextmanager
+def send_upload(network: Network, request: UploadRequest, seconds: float) -> Iterator[Response]:
+    """Send a request and return the response, whose body is not read yet.
+
+    Args:
+        network: opens the connection, which is used for this request only.
+        request: the request.
+        seconds: the time for the request and its response together.
+
+    Raises:
+        DestinationError: the host could not be reached or did not take the whole body.
+        Exception: the body could not be read; the exception is the one of its blocks.
+    """
+    session = network.session(deadline=seconds, max_response_bytes=limits.MAX_ANSWER_BYTES)
+    body = request.body
+    sent_body = None if body is None else RequestBody(body, body.size)
+    try:
+        with (
+            translate_source_errors(),
+            send_request(
+                session, request.url, request.headers, method=request.method, body=sent_body
+            ) as response,
+        ):
+            _check_is_taken(response, body)
+            yield response
+    except DestinationError:
+        if body is not None and body.failure is not None:
+            raise body.failure from None
+        raise
+    finally:
+        session.close()
+
+
+def _check_is_taken(response: Response, body: UploadBody | None) -> None:
+    """Raise DestinationError for a success before the whole body was sent."""
+    if is_success(response) and body is not None and not body.is_sent:
+        message = "The host answered before it had received the whole file."
+        raise DestinationError(DestinationErrorKind.PROTOCOL, message)

@@ -1,0 +1,95 @@
+"""What every destination offers, whatever its protocol."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol, TypeAlias
+
+from app.engines.sources import Network
+
+
+class DestinationErrorKind(StrEnum):
+    """Why a destination cannot be used."""
+
+    UNREACHABLE = "unreachable"
+    CREDENTIALS_REFUSED = "credentials_refused"
+    NOT_FOUND = "not_found"
+    NOT_ALLOWED = "not_allowed"
+    PROTOCOL = "protocol"
+
+
+class DestinationError(Exception):
+    """The file was not delivered.
+
+    `message` is a complete sentence for the administrator. It contains no credential and no
+    internal address.
+    """
+
+    def __init__(self, kind: DestinationErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingFile:
+    """A finished file.
+
+    Attributes:
+        name: name of the file, without folders.
+        media_type: its type, such as `text/csv`.
+        size: its size in bytes.
+        sha256: its SHA-256 digest in hexadecimal digits.
+        read: returns the content in chunks from its beginning; may be called several times.
+    """
+
+    name: str
+    media_type: str
+    size: int
+    sha256: str
+    read: Callable[[], Iterator[bytes]]
+
+
+class Destination(Protocol):
+    """An open destination. One thread uses it at a time."""
+
+    def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
+        """Deliver a file, and return where it is now, for people.
+
+        The file gets its name only when it is complete, and replaces a file with the same name. Its
+        size and digest are compared with its content before the last bytes are sent.
+
+        Args:
+            file: the file.
+            on_progress: takes the number of bytes sent so far, about once a second and at the end.
+                An exception that it raises ends the delivery and is raised unchanged.
+
+        Raises:
+            DestinationError: the file was not delivered.
+        """
+
+    def close(self) -> None:
+        """Close all connections."""
+
+
+DestinationOpener: TypeAlias = Callable[[Mapping[str, Any], Network], Destination]
+
+
+@dataclass(frozen=True, slots=True)
+class DestinationType:
+    """A type of destination that an administrator can configure.
+
+    Attributes:
+        name: name of the type, such as `s3`.
+        title: name for people.
+        settings_schema: JSON Schema 2020-12 of the settings. Secrets have `"writeOnly": true`.
+        secrets: names of the settings that must be stored encrypted and never shown.
+        open: returns the destination for settings that fit the schema, and a network. SFTP signs
+            in; the others connect when a file is sent. Raises DestinationError.
+    """
+
+    name: str
+    title: str
+    settings_schema: Mapping[str, Any]
+    secrets: frozenset[str]
+    open: DestinationOpener

@@ -1,0 +1,240 @@
+"""Files to a bucket of S3, or of an object store with the same interface.
+
+A request is signed together with the SHA-256 digest of its body, so the store refuses content that
+was damaged on its way. A name of the bucket is replaced when its new content is complete.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from time import monotonic
+from typing import Any
+from urllib.parse import quote, urlsplit
+from xml.etree.ElementTree import Element, ParseError, SubElement, tostring
+
+from botocore.auth import S3SigV4Auth  # type: ignore[import-untyped]
+from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
+from botocore.credentials import Credentials  # type: ignore[import-untyped]
+from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
+from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
+from requests import Response
+
+from app.engines.destinations import limits
+from app.engines.destinations.content import PartReader, Progress, check_name, read_blocks
+from app.engines.destinations.failures import (
+    describe_slowness,
+    translate_source_errors,
+)
+from app.engines.destinations.http_upload import UploadBody, UploadRequest, is_success, send_upload
+from app.engines.destinations.model import DestinationError, OutgoingFile
+from app.engines.destinations.s3_refusals import describe_refusal, describe_unexpected_answer
+from app.engines.sources import Network
+from app.engines.sources.http_client import read_body
+from app.engines.sources.object_store import build_prefix, check_key
+from app.engines.sources.s3 import build_address, build_key_url
+
+_EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
+_MEBIBYTE = 1024**2
+
+
+def open_destination(settings: Mapping[str, Any], network: Network) -> "S3Destination":
+    """Return the destination of a bucket or of a folder in it."""
+    region = str(settings.get("region") or "us-east-1")
+    credentials = Credentials(settings["access_key_id"], settings["secret_access_key"])
+    with translate_source_errors():
+        address = build_address(str(settings["bucket"]), region, settings.get("endpoint_url"))
+    return S3Destination(
+        network=network,
+        signer=_Signer(credentials, "s3", region),
+        bucket=str(settings["bucket"]),
+        address=address,
+        prefix=build_prefix(str(settings.get("prefix", ""))),
+    )
+
+
+class _Signer(S3SigV4Auth):  # type: ignore[misc]
+    """Signs requests whose digest is known without their bodies."""
+
+    def payload(self, request: AWSRequest) -> str:
+        """Return the digest of the body; botocore calls it."""
+        return str(request.context["body_sha256"])
+
+
+class S3Destination:
+    """A bucket, or a folder in it.
+
+    Args:
+        network: opens the connections.
+        signer: signs the requests.
+        bucket: name of the bucket.
+        address: URL of the bucket.
+        prefix: what the names of all files begin with.
+    """
+
+    def __init__(
+        self, *, network: Network, signer: _Signer, bucket: str, address: str, prefix: bytes
+    ) -> None:
+        self._network = network
+        self._signer = signer
+        self._bucket = bucket
+        self._address = address
+        self._prefix = prefix
+
+    def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
+        """Deliver a file in one request, or in parts if it is too large for one."""
+        key = self._prefix + check_name(file.name)
+        with translate_source_errors():
+            check_key(key)
+        upload = _Upload(
+            network=self._network,
+            signer=self._signer,
+            url=build_key_url(self._address, key),
+            file=file,
+            progress=Progress(on_progress),
+        )
+        if file.size > limits.MAX_PUT_BYTES:
+            upload.send_in_parts()
+        else:
+            upload.send_whole()
+        return f"s3://{self._bucket}/{key.decode('utf-8', 'replace')}"
+
+    def close(self) -> None:
+        """Do nothing: each request has its own connection."""
+
+
+class _Upload:
+    """The delivery of one file, with a deadline for all of its requests."""
+
+    def __init__(
+        self,
+        *,
+        network: Network,
+        signer: _Signer,
+        url: str,
+        file: OutgoingFile,
+        progress: Progress,
+    ) -> None:
+        self._network = network
+        self._signer = signer
+        self._url = url
+        self._file = file
+        self._progress = progress
+        self._ends_at = monotonic() + limits.get_seconds(file.size)
+
+    def send_whole(self) -> None:
+        """Send the file in one request."""
+        blocks = read_blocks(self._file, limits.BLOCK_BYTES)
+        body = UploadBody(blocks, self._file.size, self._progress)
+        headers = {"Content-Type": self._file.media_type}
+        with self._request("PUT", headers=headers, body=body, sha256=self._file.sha256.lower()):
+            self._progress.finish()
+
+    def send_in_parts(self) -> None:
+        """Send the file in parts, which the store removes if one of them fails."""
+        sizes = _divide(self._file.size)
+        # The digest of a part is sent before the part, so the file is read twice.
+        digests = self._compute_digests(sizes)
+        upload_id = self._create_upload()
+        query = f"uploadId={quote(upload_id, safe='')}"
+        try:
+            reader = PartReader(read_blocks(self._file, limits.BLOCK_BYTES))
+            tags = [
+                self._send_part(reader, size, digest, f"partNumber={number}&{query}")
+                for number, (size, digest) in enumerate(zip(sizes, digests, strict=True), start=1)
+            ]
+            self._complete_upload(query, tags)
+        except BaseException:
+            self._ends_at = monotonic() + limits.CLEANUP_SECONDS
+            with suppress(DestinationError), self._request("DELETE", query):
+                pass
+            raise
+        self._progress.finish()
+
+    def _compute_digests(self, sizes: list[int]) -> list[str]:
+        reader = PartReader(read_blocks(self._file, limits.BLOCK_BYTES))
+        digests = []
+        for size in sizes:
+            digest = hashlib.sha256()
+            for block in reader.read_part(size):
+                digest.update(block)
+                self._progress.add(0)
+            digests.append(digest.hexdigest())
+        return digests
+
+    def _create_upload(self) -> str:
+        headers = {"Content-Type": self._file.media_type}
+        with self._request("POST", "uploads=", headers=headers) as response:
+            upload_id = _read_answer(response).findtext("{*}UploadId")
+        if not upload_id:
+            raise describe_unexpected_answer()
+        return upload_id
+
+    def _send_part(self, reader: PartReader, size: int, digest: str, query: str) -> str:
+        """Send a part and return its tag, by which the upload is completed."""
+        body = UploadBody(reader.read_part(size), size, self._progress)
+        with self._request("PUT", query, body=body, sha256=digest) as response:
+            tag = response.headers.get("ETag")
+        if not tag:
+            raise describe_unexpected_answer()
+        return str(tag)
+
+    def _complete_upload(self, query: str, tags: list[str]) -> None:
+        content = _build_part_list(tags)
+        body = UploadBody([content], len(content), Progress(lambda _: None))
+        digest = hashlib.sha256(content).hexdigest()
+        with self._request("POST", query, body=body, sha256=digest) as response:
+            # The store may find an error after it has sent the status.
+            if not _read_answer(response).tag.endswith("CompleteMultipartUploadResult"):
+                raise describe_unexpected_answer()
+
+    @contextmanager
+    def _request(
+        self,
+        method: str,
+        query: str = "",
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: UploadBody | None = None,
+        sha256: str = _EMPTY_SHA256,
+    ) -> Iterator[Response]:
+        """Send a signed request and return its response. Raises DestinationError for a refusal."""
+        seconds = self._ends_at - monotonic()
+        if seconds <= 0:
+            raise describe_slowness()
+        url = f"{self._url}?{query}" if query else self._url
+        request = AWSRequest(method, url, headers={"Host": urlsplit(url).netloc, **(headers or {})})
+        request.context["body_sha256"] = sha256
+        self._signer.add_auth(request)
+        upload = UploadRequest(method, url, dict(request.headers.items()), body)
+        with send_upload(self._network, upload, seconds) as response:
+            if not is_success(response):
+                raise describe_refusal(response)
+            yield response
+
+
+def _divide(size: int) -> list[int]:
+    """Return the sizes of the parts of a file."""
+    least = -(-size // limits.MAX_PARTS)
+    part = max(limits.MIN_PART_BYTES, -(-least // _MEBIBYTE) * _MEBIBYTE)
+    whole_parts, rest = divmod(size, part)
+    return [part] * whole_parts + ([rest] if rest else [])
+
+
+def _build_part_list(tags: list[str]) -> bytes:
+    root = Element("CompleteMultipartUpload", xmlns="http://s3.amazonaws.com/doc/2006-03-01/")
+    for number, tag in enumerate(tags, start=1):
+        part = SubElement(root, "Part")
+        SubElement(part, "PartNumber").text = str(number)
+        SubElement(part, "ETag").text = tag
+    return bytes(tostring(root, encoding="utf-8"))
+
+
+def _read_answer(response: Response) -> Element:
+    """Return the document of a successful response."""
+    with translate_source_errors():
+        body = read_body(response, limits.MAX_ANSWER_BYTES)
+    try:
+        root: Element = fromstring(body, forbid_dtd=True)
+    except (ParseError, DefusedXmlException, ValueError):
+        raise describe_unexpected_answer() from None
+    return root

@@ -1,0 +1,188 @@
+"""Files to a folder of an SFTP server.
+
+A file is written under another name and renamed when it is complete. That name is the same for
+every attempt to deliver the same content, so a new attempt overwrites what an earlier one has left.
+Nothing is truncated: if two attempts run at the same time, both write the same bytes to the same
+places, and the first one that has written all of them may rename the file.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from app.engines.destinations import limits
+from app.engines.destinations.content import Progress, check_name, read_blocks
+from app.engines.destinations.failures import (
+    describe_full_disk,
+    describe_missing_folder,
+    translate_source_errors,
+)
+from app.engines.destinations.model import DestinationError, DestinationErrorKind, OutgoingFile
+from app.engines.sources import Network
+from app.engines.sources.deadlines import Budget
+from app.engines.sources.limits import CHUNK_BYTES
+from app.engines.sources.sftp_connection import Connection, SftpConnector, translate_ssh_errors
+from app.engines.sources.sftp_session import SftpStatusError
+
+_SUFFIX_DIGITS = 16
+_UNSUPPORTED = 8
+# Numbers of later versions of the protocol, which some servers send in version 3, too.
+_FULL = (14, 15)
+_FULL_TEXTS = ("no space", "disk full", "quota")
+
+
+def open_destination(settings: Mapping[str, Any], network: Network) -> "SftpDestination":
+    """Return the destination of a folder of an SFTP server, and sign in."""
+    with translate_source_errors():
+        connector = SftpConnector(settings, network)
+        connector.connect()
+    return SftpDestination(connector, _build_host(settings))
+
+
+def _build_host(settings: Mapping[str, Any]) -> str:
+    host = str(settings["host"])
+    port = settings.get("port", 22)
+    shown = f"[{host}]" if ":" in host else host
+    return shown if port == 22 else f"{shown}:{port}"  # noqa: PLR2004 - the port of SSH
+
+
+class SftpDestination:
+    """A folder of an SFTP server. A lost connection is opened again for the next file.
+
+    Args:
+        connector: connects to the server.
+        host: the host, as people see it.
+    """
+
+    def __init__(self, connector: SftpConnector, host: str) -> None:
+        self._connector = connector
+        self._host = host
+
+    def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
+        """Deliver a file."""
+        name = check_name(file.name)
+        with translate_source_errors():
+            connection = self._connector.connect()
+        folder = connection.root.rstrip(b"/")
+        suffix = file.sha256[:_SUFFIX_DIGITS].lower().encode()
+        upload = _Upload(
+            connection=connection,
+            budget=connection.build_budget(limits.get_seconds(file.size)),
+            target=folder + b"/" + name,
+            part=b"%b/.%b.%b.part" % (folder, name, suffix),
+        )
+        progress = Progress(on_progress)
+        try:
+            upload.write(file, progress)
+            upload.rename(file.size)
+        except BaseException:
+            upload.remove_part()
+            # paramiko notices only later that a connection is lost.
+            self._connector.close()
+            raise
+        progress.finish()
+        return f"sftp://{self._host}{upload.target.decode('utf-8', 'replace')}"
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connector.close()
+
+
+class _Upload:
+    """The delivery of one file.
+
+    Args:
+        connection: the connection.
+        budget: the time for all operations. The time to read the content does not count.
+        target: path of the file.
+        part: path under which it is written.
+    """
+
+    def __init__(
+        self, *, connection: Connection, budget: Budget, target: bytes, part: bytes
+    ) -> None:
+        self._connection = connection
+        self._session = connection.session
+        self._budget = budget
+        self.target = target
+        self._part = part
+
+    def write(self, file: OutgoingFile, progress: Progress) -> None:
+        """Write the part file."""
+        with self._spend(describe_missing_folder):
+            writer = self._session.open_to_write(self._part)
+        for block in read_blocks(file, CHUNK_BYTES):
+            with self._spend(_describe_missing_part):
+                writer.write(block)
+            progress.add(len(block))
+        with self._spend(_describe_missing_part):
+            writer.close()
+
+    def rename(self, size: int) -> None:
+        """Give the file its name if the server has all `size` bytes of it."""
+        with self._spend(_describe_missing_part):
+            stored_size = self._session.get_attributes(self._part).size
+        if stored_size not in (None, size):
+            message = "The server stored another number of bytes than it was sent."
+            raise DestinationError(DestinationErrorKind.PROTOCOL, message)
+        with self._spend(_describe_missing_part):
+            self._replace_target()
+
+    def remove_part(self) -> None:
+        """Remove the part file if the connection still works."""
+        if not self._connection.transport.is_active():
+            return
+        budget = self._connection.build_budget(limits.CLEANUP_SECONDS)
+        with (
+            suppress(DestinationError),
+            _translate_errors(_describe_missing_part),
+            budget.spend(),
+        ):
+            self._session.remove(self._part)
+
+    def _replace_target(self) -> None:
+        try:
+            self._session.posix_rename(self._part, self.target)
+        except SftpStatusError as error:
+            if error.code != _UNSUPPORTED:
+                raise
+            # The protocol itself has no rename that replaces a file.
+            with suppress(FileNotFoundError):
+                self._session.remove(self.target)
+            self._session.rename(self._part, self.target)
+
+    @contextmanager
+    def _spend(self, describe_missing: Callable[[], DestinationError]) -> Iterator[None]:
+        with _translate_errors(describe_missing), self._budget.spend():
+            yield
+
+
+@contextmanager
+def _translate_errors(describe_missing: Callable[[], DestinationError]) -> Iterator[None]:
+    """Raise DestinationError instead of the errors of paramiko."""
+    with translate_source_errors(), translate_ssh_errors():
+        try:
+            yield
+        except FileNotFoundError:
+            raise describe_missing() from None
+        except PermissionError:
+            message = "The user is not allowed to write to the folder, or to replace the file."
+            raise DestinationError(DestinationErrorKind.NOT_ALLOWED, message) from None
+        except SftpStatusError as error:
+            raise _describe_refusal(error) from None
+
+
+def _describe_missing_part() -> DestinationError:
+    message = "The file was removed from the server while it was sent."
+    return DestinationError(DestinationErrorKind.UNREACHABLE, message)
+
+
+def _describe_refusal(error: SftpStatusError) -> DestinationError:
+    if error.code in _FULL or any(text in error.text.lower() for text in _FULL_TEXTS):
+        return describe_full_disk()
+    # Servers send this status for a full disk, too.
+    message = (
+        "The server refuses to store the file. Its disk may be full, or a folder may have the name "
+        "of the file."
+    )
+    return DestinationError(DestinationErrorKind.NOT_ALLOWED, message)

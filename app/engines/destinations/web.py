@@ -1,0 +1,135 @@
+"""Files to a web server, with PUT.
+
+The server gets the digest of the content (RFC 9530) and may compare it. The file counts as
+delivered when the server has taken all of it and answers with a status of 2xx.
+"""
+
+import base64
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from app.engines.destinations import limits
+from app.engines.destinations.content import Progress, check_name, read_blocks
+from app.engines.destinations.failures import describe_full_disk, describe_large_file
+from app.engines.destinations.http_upload import UploadBody, UploadRequest, is_success, send_upload
+from app.engines.destinations.model import DestinationError, DestinationErrorKind, OutgoingFile
+from app.engines.sources import Network
+from app.engines.sources.http_client import build_authorization
+from app.engines.sources.web_paths import normalize_url
+
+_PLACEHOLDER = "{name}"
+_REFUSALS: Mapping[int, tuple[DestinationErrorKind, str]] = {
+    HTTPStatus.UNAUTHORIZED: (
+        DestinationErrorKind.CREDENTIALS_REFUSED,
+        "The host answers, but refuses the credentials, or demands some.",
+    ),
+    HTTPStatus.FORBIDDEN: (
+        DestinationErrorKind.NOT_ALLOWED,
+        "The host does not allow these credentials to write the file.",
+    ),
+    HTTPStatus.NOT_FOUND: (
+        DestinationErrorKind.NOT_FOUND,
+        "The folder of the URL does not exist on the host.",
+    ),
+    HTTPStatus.GONE: (
+        DestinationErrorKind.NOT_FOUND,
+        "The folder of the URL no longer exists on the host.",
+    ),
+    # What WebDAV answers if the folder does not exist.
+    HTTPStatus.CONFLICT: (
+        DestinationErrorKind.NOT_FOUND,
+        "The host cannot store the file at this URL; check that its folder exists.",
+    ),
+    HTTPStatus.METHOD_NOT_ALLOWED: (
+        DestinationErrorKind.NOT_ALLOWED,
+        "The host does not accept files with PUT at this URL.",
+    ),
+    HTTPStatus.NOT_IMPLEMENTED: (
+        DestinationErrorKind.NOT_ALLOWED,
+        "The host does not accept files with PUT.",
+    ),
+}
+
+
+def open_destination(settings: Mapping[str, Any], network: Network) -> "WebDestination":
+    """Return the destination of a URL."""
+    url = str(settings["url"])
+    _build_url(url, "file")
+    return WebDestination(network, url, build_authorization(settings))
+
+
+class WebDestination:
+    """A URL to which files are sent.
+
+    Args:
+        network: opens the connections.
+        url: the URL; `{name}` in it stands for the name of the file.
+        authorization: the header with the credentials, if there are any.
+    """
+
+    def __init__(self, network: Network, url: str, authorization: str | None) -> None:
+        self._network = network
+        self._url = url
+        self._authorization = authorization
+
+    def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
+        """Deliver a file."""
+        check_name(file.name)
+        url = _build_url(self._url, file.name)
+        progress = Progress(on_progress)
+        body = UploadBody(read_blocks(file, limits.BLOCK_BYTES), file.size, progress)
+        request = UploadRequest("PUT", url, self._build_headers(file), body)
+        with send_upload(self._network, request, limits.get_seconds(file.size)) as response:
+            if not is_success(response):
+                raise _describe_status(response.status_code)
+        progress.finish()
+        # The query may contain a signature or another secret.
+        return urlsplit(url)._replace(query="").geturl()
+
+    def close(self) -> None:
+        """Do nothing: each request has its own connection."""
+
+    def _build_headers(self, file: OutgoingFile) -> dict[str, str]:
+        digest = base64.b64encode(bytes.fromhex(file.sha256)).decode()
+        headers = {"Content-Type": file.media_type, "Content-Digest": f"sha-256=:{digest}:"}
+        if self._authorization:
+            headers["Authorization"] = self._authorization
+        return headers
+
+
+def _build_url(url: str, name: str) -> str:
+    """Return the URL of a file. Raises DestinationError."""
+    try:
+        # Before the placeholder is replaced: the name of a file must not determine the host.
+        netloc = urlsplit(url).netloc
+        if _PLACEHOLDER not in netloc:
+            return normalize_url(url.replace(_PLACEHOLDER, quote(name, safe="")))
+    except ValueError:
+        pass
+    message = "The URL is not valid, or has `{name}` in its host."
+    raise DestinationError(DestinationErrorKind.PROTOCOL, message)
+
+
+def _describe_status(status: int) -> DestinationError:
+    if refusal := _REFUSALS.get(status):
+        return DestinationError(*refusal)
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        return describe_large_file()
+    if status == HTTPStatus.INSUFFICIENT_STORAGE:
+        return describe_full_disk()
+    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
+        message = (
+            f"The host redirects to another address (HTTP status {status}), which is not followed. "
+            "Enter the URL that takes the files itself."
+        )
+        return DestinationError(DestinationErrorKind.PROTOCOL, message)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in (
+        HTTPStatus.REQUEST_TIMEOUT,
+        HTTPStatus.TOO_MANY_REQUESTS,
+    ):
+        message = f"The host cannot take the file at the moment (HTTP status {status})."
+        return DestinationError(DestinationErrorKind.UNREACHABLE, message)
+    message = f"The host does not accept the file (HTTP status {status})."
+    return DestinationError(DestinationErrorKind.PROTOCOL, message)

@@ -1,0 +1,190 @@
+"""Connections to SFTP servers: host keys, signing in, and failures."""
+
+import base64
+import hashlib
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from io import StringIO
+from typing import Any, NamedTuple
+
+import paramiko
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+    load_ssh_private_key,
+)
+
+from app.engines.sources import limits
+from app.engines.sources.deadlines import Budget, shut_down
+from app.engines.sources.failures import describe_protocol_error, translate_errors
+from app.engines.sources.model import Network, ObjectMissing, SourceError, SourceErrorKind
+from app.engines.sources.sftp_session import SftpSession
+
+_KEY_TYPES: Mapping[type, type[paramiko.PKey]] = {
+    Ed25519PrivateKey: paramiko.Ed25519Key,
+    EllipticCurvePrivateKey: paramiko.ECDSAKey,
+    RSAPrivateKey: paramiko.RSAKey,
+}
+_UNREADABLE = (ValueError, TypeError, KeyError, UnsupportedAlgorithm, paramiko.SSHException)
+
+
+class Connection(NamedTuple):
+    """A connection after signing in. `root` is the absolute path of the configured folder."""
+
+    socket: socket.socket
+    transport: paramiko.Transport
+    session: SftpSession
+    root: bytes
+
+    def build_budget(self, seconds: float) -> Budget:
+        """Return a budget whose end shuts the connection down."""
+        return Budget(seconds, lambda: shut_down(self.socket))
+
+
+class SftpConnector:
+    """Connects to the server of the settings. Raises SourceError if the private key is not valid.
+
+    Args:
+        settings: the settings of a source or destination.
+        network: opens the connection.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], network: Network) -> None:
+        self._settings = settings
+        self._network = network
+        self._key = _load_key(settings)
+        self._connection: Connection | None = None
+
+    def connect(self) -> Connection:
+        """Return the connection, signed in."""
+        if self._connection is not None and self._connection.transport.is_active():
+            return self._connection
+        self.close()
+        with translate_errors():
+            host, port = self._settings["host"], self._settings.get("port", 22)
+            connection = self._network.connect(host, port, limits.CONNECT_SECONDS)
+        try:
+            budget = Budget(limits.OPERATION_SECONDS, lambda: shut_down(connection))
+            with translate_ssh_errors(), budget.spend():
+                self._connection = self._sign_in(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return self._connection
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.transport.close()
+            self._connection.socket.close()
+            self._connection = None
+
+    def _sign_in(self, connection: socket.socket) -> Connection:
+        transport = paramiko.Transport(connection)
+        try:
+            transport.banner_timeout = limits.IDLE_SECONDS
+            transport.auth_timeout = limits.IDLE_SECONDS
+            host_key = str(self._settings["host_key"]).strip()
+            _prefer_key_type(transport, host_key)
+            transport.start_client(timeout=limits.IDLE_SECONDS)
+            _check_host_key(transport.get_remote_server_key(), host_key)
+            username = self._settings["username"]
+            if self._key is not None:
+                transport.auth_publickey(username, self._key)
+            else:
+                transport.auth_password(username, self._settings.get("password", ""))
+            channel = transport.open_session(timeout=limits.IDLE_SECONDS)
+            channel.settimeout(limits.IDLE_SECONDS)
+            channel.invoke_subsystem("sftp")
+            session = SftpSession(channel)
+            path = str(self._settings.get("path") or ".").encode("utf-8", "replace")
+            return Connection(connection, transport, session, session.resolve_path(path))
+        except BaseException:
+            transport.close()
+            raise
+
+
+@contextmanager
+def translate_ssh_errors() -> Iterator[None]:
+    """Raise SourceError or ObjectMissing instead of the errors of paramiko."""
+    try:
+        with translate_errors():
+            try:
+                yield
+            except (FileNotFoundError, PermissionError) as error:
+                raise _describe_refusal(error) from None
+    except paramiko.AuthenticationException:
+        message = "The host answers, but refuses the user name and the password or key."
+        raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
+    except paramiko.SSHException as error:
+        raise _describe_ssh_error(error) from None
+    except (ValueError, paramiko.SFTPError):
+        raise describe_protocol_error() from None
+
+
+def _describe_refusal(error: OSError) -> Exception:
+    if isinstance(error, FileNotFoundError):
+        return ObjectMissing()
+    message = "The user is not allowed to read a folder or document of this source."
+    return SourceError(SourceErrorKind.NOT_ALLOWED, message)
+
+
+def _describe_ssh_error(error: paramiko.SSHException) -> SourceError:
+    if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
+        message = "The host offers no host key or encryption that this service supports."
+        return SourceError(SourceErrorKind.PROTOCOL, message)
+    message = "The host broke the connection, or it is not an SSH server."
+    return SourceError(SourceErrorKind.UNREACHABLE, message)
+
+
+def _load_key(settings: Mapping[str, Any]) -> paramiko.PKey | None:
+    text = settings.get("private_key")
+    if not text:
+        return None
+    with suppress(*_UNREADABLE):
+        return _parse_key(text.encode(), settings.get("passphrase"))
+    message = "The private key cannot be read; check that it is complete, and its passphrase."
+    raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
+
+
+def _parse_key(text: bytes, passphrase: str | None) -> paramiko.PKey:
+    """Return the key of a text in OpenSSH or PEM format.
+
+    paramiko does not read PKCS #8, so the key is written again in OpenSSH format.
+    """
+    load = load_ssh_private_key if b"BEGIN OPENSSH" in text else load_pem_private_key
+    key = load(text, None if passphrase is None else passphrase.encode())
+    for kind, key_type in _KEY_TYPES.items():
+        if isinstance(key, kind):
+            own = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
+            return key_type.from_private_key(StringIO(own.decode()))
+    raise UnsupportedAlgorithm("a key of another type")
+
+
+def _prefer_key_type(transport: paramiko.Transport, host_key: str) -> None:
+    """Ask the host for a key of the configured type; a host may have one of each."""
+    name = host_key.split(" ", maxsplit=1)[0]
+    options = transport.get_security_options()
+    if name == "ssh-rsa":
+        options.key_types = [kind for kind in options.key_types if kind.startswith("rsa-sha2-")]
+    elif name in options.key_types:
+        options.key_types = [name]
+
+
+def _check_host_key(key: paramiko.PKey, host_key: str) -> None:
+    digest = hashlib.sha256(key.asbytes()).digest()
+    fingerprint = "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
+    shown = f"{key.get_name()} {key.get_base64()}"
+    if host_key.rstrip("=") != fingerprint and " ".join(host_key.split()[:2]) != shown:
+        message = (
+            f"The host has the {key.get_name()} key {fingerprint}, not the configured one. Ask its "
+            "operator whether this key is right before you change `host_key`."
+        )
+        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
