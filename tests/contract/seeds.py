@@ -66,6 +66,10 @@ def plant(org: Org) -> Seeds:
     imports = [_made(owner, "/artifacts/bulk-import", content=content) for _ in range(2)]
     connectors = _connectors(owner, org)
     jobs = [_made(owner, "/exports", format=kind) for kind in ("jsonl", "csv")]
+    recurring = [
+        _made(owner, "/exports/scheduled", name=f"Export {n}", format="jsonl", cron="0 6 * * *")
+        for n in range(2)
+    ]
     key = {"name": "A key", "role": "reviewer", "read_only": True}
     keys = [_made(owner, f"/organizations/{org.slug}/api-keys", **key)["id"] for _ in range(3)]
     users = [str(org.users[role]) for role in ("labeler", "reviewer", "viewer")]
@@ -80,6 +84,7 @@ def plant(org: Org) -> Seeds:
         "webhook_id": [hook],
         "delivery_id": deliveries,
         "job_id": [job["id"] for job in jobs],
+        "export_id": [export["id"] for export in recurring],
         "ingestion_job_id": [job["id"] for job in imports],
         "connector_id": connectors,
         "alert_id": _alerts(owner, connectors[0]),
@@ -311,6 +316,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             },
             {"format": "jsonl"},
         ],
+        **_export_bodies(wanted),
         **_connector_bodies(seeds),
         **_template_bodies(),
         **_team_bodies(seeds),
@@ -436,6 +442,36 @@ def _connector_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "update_connector": [
             {**common, "name": "Renamed", "enabled": False, "revision": 1},
             {"schema_id": seeds.ids["schema_id"][0], "schedule": None},
+        ],
+    }
+
+
+def _export_bodies(wanted: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return bodies of previews and of scheduled exports."""
+    web = {"kind": "http", "settings": {"url": "http://127.0.0.2:9/{name}", "token": "t"}}
+    times = {"cron": "0 6 * * 1-5", "time_zone": "Europe/Vienna"}
+    return {
+        "preview_export": [
+            {"format": "json", "filter": wanted, "include": {"tags": "all"}, "limit": 2},
+            {"format": "xlsx"},
+        ],
+        "create_scheduled_export": [
+            {
+                "name": "Nightly",
+                "format": "csv",
+                "options": {"delimiter": ";"},
+                "filter": wanted,
+                "include": {"tags": "all"},
+                "destination": web,
+                "mode": "full",
+                "paused": True,
+                **times,
+            },
+            {"name": "Changes", "format": "jsonl", "mode": "incremental", **times},
+        ],
+        "update_scheduled_export": [
+            {"name": "Weekly", "destination": web, "revision": 1, **times},
+            {"format": "csv", "options": {}, "filter": {}, "include": {}, "paused": True},
         ],
     }
 

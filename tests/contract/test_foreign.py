@@ -11,6 +11,7 @@ from marshmallow import Schema, fields
 from sqlalchemy import select, text
 
 from app.delivery.exports.models import Export
+from app.delivery.scheduled_exports.models import ScheduledExport
 from app.delivery.webhooks.models import Delivery, Webhook
 from app.documents.artifacts.models import Artifact
 from app.identity.api_keys.models import ApiKey
@@ -102,7 +103,15 @@ def _records(org: Org) -> dict[str, UUID]:
         session.add(TagSetComment(id=comment, **said))
         rule = RoutingRule(name="x", position=1, conditions={"all": []}, priority=1)
         alert = ConnectorAlert(connector_id=connector.id, kind="crawl_failed", message="x")
-        session.add_all([delivery, rule, alert, TeamMember(team_id=team.id, user_id=maker)])
+        recurring = ScheduledExport(
+            name="x",
+            format="jsonl",
+            cron="0 6 * * *",
+            time_zone="UTC",
+            destination="download",
+        )
+        member = TeamMember(team_id=team.id, user_id=maker)
+        session.add_all([delivery, rule, alert, recurring, member])
         session.flush()
         return {
             "schema_id": labeled.schema_id,
@@ -114,6 +123,7 @@ def _records(org: Org) -> dict[str, UUID]:
             "webhook_id": webhook.id,
             "delivery_id": delivery.id,
             "job_id": export.id,
+            "export_id": recurring.id,
             "ingestion_job_id": ingestion.id,
             "connector_id": connector.id,
             "alert_id": alert.id,

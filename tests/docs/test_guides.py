@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from jsonschema import validate
 
+from app.engines.destinations import TYPES as DESTINATIONS
 from app.engines.sources import TYPES
 from tests.docs.pasting import ROOT, blocks, paste
 from tests.faults.conftest import Service, running
@@ -62,6 +63,22 @@ def test_the_walk_through_connectors(service: Service) -> None:
     assert found.returncode == 0, found.stdout
     for seen in ("rent.txt | created", "'skipped': 2", "'included': True", "Letters | local"):
         assert seen in found.stdout, found.stdout
+
+
+def test_the_walk_through_exports(service: Service) -> None:
+    script = blocks("docs/guides/exports.md", "walk")
+    found = paste(script.replace("a-demo-password", service.password), BASE=service.base)
+    assert found.returncode == 0, found.stdout
+    for seen in ("tag_set_id,status", "exports.create", "manual | completed", "'row_count'", "204"):
+        assert seen in found.stdout, found.stdout
+
+
+def test_the_destinations_of_exports_fit_their_schemas() -> None:
+    commands = (ROOT / "docs/guides/exports.md").read_text()
+    bodies = [json.loads(body) for body in re.findall(r"^deliver '(.*)'$", commands, re.MULTILINE)]
+    assert [body["kind"] for body in bodies] == list(DESTINATIONS)
+    for body in bodies:
+        validate(body["settings"], DESTINATIONS[body["kind"]].settings_schema)
 
 
 def test_the_commands_for_each_type_of_connector(service: Service, tmp_path: Path) -> None:

@@ -1,0 +1,106 @@
+"""Cancel exports, and run them again."""
+
+from typing import Any
+
+import pytest
+
+from app.kit import container
+from tests.factories.labels import make_labeled
+
+MISSING = "00000000-0000-7000-8000-000000000000"
+
+
+def _act(exports: Any, export_id: str, verb: str, status: int) -> dict[str, Any]:
+    answer = exports.api.post(f"/exports/{export_id}/{verb}")
+    assert answer.status_code == status, answer.json
+    return dict(answer.json["data" if status < 400 else "error"])
+
+
+def test_a_queued_export_is_cancelled_and_never_runs(exports: Any) -> None:
+    make_labeled(exports.org, 2)
+    export_id = exports.start()
+    cancelled = _act(exports, export_id, "cancel", 200)
+    assert cancelled["status"] == "cancelled"
+    assert cancelled["finished_at"] is not None
+    exports.work()
+    assert exports.get(export_id) == cancelled
+    assert exports.events("export.completed") == []
+    assert exports.events("export.cancelled") == [
+        {"job_id": export_id, "scheduled_export_id": None}
+    ]
+
+
+def test_a_running_export_is_cancelled(exports: Any, during: Any) -> None:
+    make_labeled(exports.org, 5)
+    export_id = exports.start()
+    seen: list[int] = []
+
+    def cancel(done: int) -> None:
+        seen.append(done)
+        if done == 2:
+            _act(exports, export_id, "cancel", 200)
+
+    during(cancel)
+    exports.work()
+    assert seen == [0, 1, 2]
+    assert exports.get(export_id)["status"] == "cancelled"
+    assert exports.staged() == []
+    assert not container.current().storage.exists(exports.key_of(export_id))
+
+
+def test_an_export_that_has_ended_is_not_cancelled(exports: Any) -> None:
+    made = exports.make()
+    error = _act(exports, made["id"], "cancel", 409)
+    assert (error["code"], error["details"]["state"]) == ("conflict", "completed")
+    cancelled = exports.start()
+    _act(exports, cancelled, "cancel", 200)
+    assert _act(exports, cancelled, "cancel", 409)["details"]["state"] == "cancelled"
+    assert _act(exports, MISSING, "cancel", 404)["code"] == "not_found"
+
+
+def test_a_failed_export_runs_again(exports: Any) -> None:
+    make_labeled(exports.org, 3)
+    export_id = exports.start(filter={"decided_after": "2020-01-01T00:00:00Z"})
+    asked = exports.get(export_id)["filter"]
+    exports.update_run("status = 'failed', finished_at = now()")
+    exports.sql(
+        "UPDATE exports SET status = 'failed', error = :error, finished_at = now() WHERE id = :id",
+        error='{"code": "internal_error", "message": "It failed."}',
+        id=export_id,
+    )
+    queued = _act(exports, export_id, "retry", 202)
+    assert (queued["status"], queued["error"], queued["filter"]) == ("queued", None, asked)
+    exports.work()
+    made = exports.get(export_id)
+    assert (made["status"], made["row_count"], made["filter"]) == ("completed", 3, asked)
+    assert len(exports.events("export.completed")) == 1
+
+
+def test_an_expired_export_runs_again(exports: Any) -> None:
+    make_labeled(exports.org, 3)
+    made = exports.make()
+    assert _act(exports, made["id"], "retry", 409)["details"]["state"] == "completed"
+    exports.sql(
+        "UPDATE exports SET expires_at = now() - interval '1 minute' WHERE id = :id", id=made["id"]
+    )
+    queued = _act(exports, made["id"], "retry", 202)
+    assert (queued["row_count"], queued["sha256"], queued["expires_at"]) == (None, None, None)
+    exports.work()
+    again = exports.get(made["id"])
+    assert (again["status"], again["sha256"]) == ("completed", made["sha256"])
+    assert len(exports.file(made["id"]).splitlines()) == 3
+
+
+@pytest.mark.parametrize("status", ["queued", "running", "cancelled"])
+def test_other_exports_are_not_retried(exports: Any, status: str) -> None:
+    export_id = exports.start()
+    exports.sql("UPDATE exports SET status = :to WHERE id = :id", to=status, id=export_id)
+    assert _act(exports, export_id, "retry", 409)["details"]["state"] == status
+    assert _act(exports, MISSING, "retry", 404)["code"] == "not_found"
+
+
+def test_retries_do_not_count_towards_the_limit(exports: Any) -> None:
+    export_id = exports.start()
+    for _ in range(12):
+        exports.sql("UPDATE exports SET status = 'failed' WHERE id = :id", id=export_id)
+        _act(exports, export_id, "retry", 202)

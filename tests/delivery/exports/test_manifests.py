@@ -1,0 +1,112 @@
+"""The manifest of an export, and the audit trail."""
+
+from typing import Any
+
+from tests.factories.labels import make_labeled
+
+MISSING = "00000000-0000-7000-8000-000000000000"
+
+
+def _read(exports: Any, export_id: str, status: int = 200) -> dict[str, Any]:
+    answer = exports.api.get(f"/exports/{export_id}/manifest")
+    assert answer.status_code == status, answer.json
+    return dict(answer.json["data" if status == 200 else "error"])
+
+
+def test_a_manifest_tells_what_the_file_holds(exports: Any) -> None:
+    labeled = make_labeled(exports.org, 3)
+    made = exports.make(filter={"schema_id": str(labeled.schema_id)})
+    manifest = _read(exports, made["id"])
+    (schema,) = manifest.pop("schemas")
+    (version,) = schema["versions"]
+    assert schema["id"] == str(labeled.schema_id)
+    assert (version["number"], version["row_count"]) == (1, 3)
+    assert manifest.pop("tool")["name"] == "labeling-service"
+    assert made["started_at"] <= manifest.pop("snapshot_at") <= made["finished_at"]
+    assert manifest == {
+        "job_id": made["id"],
+        "scheduled_export_id": None,
+        "format": "jsonl",
+        "options": made["options"],
+        "filter": made["filter"],
+        "include": made["include"],
+        "row_count": 3,
+        "removed_count": 0,
+        "file": {
+            "name": f"export-{made['id']}.jsonl",
+            "media_type": "application/x-ndjson",
+            "size_bytes": made["size_bytes"],
+            "sha256": made["sha256"],
+        },
+    }
+
+
+def test_a_manifest_outlives_its_file(exports: Any) -> None:
+    made = exports.make()
+    before = _read(exports, made["id"])
+    exports.sql(
+        "UPDATE exports SET expires_at = now() - interval '1 day', storage_key = NULL"
+        " WHERE id = :id",
+        id=made["id"],
+    )
+    assert _read(exports, made["id"]) == before
+
+
+def test_exports_without_a_file_have_no_manifest(exports: Any) -> None:
+    export_id = exports.start()
+    assert _read(exports, export_id, 409)["details"]["state"] == "queued"
+    assert _read(exports, MISSING, 404)["code"] == "not_found"
+    exports.work()
+    # Exports of an earlier release.
+    exports.sql("UPDATE exports SET manifest = NULL WHERE id = :id", id=export_id)
+    assert _read(exports, export_id, 409)["details"]["state"] == "unknown"
+
+
+def _audit(exports: Any, **query: Any) -> list[dict[str, Any]]:
+    answer = exports.org.api("admin").get("/exports/audit", query_string=query)
+    assert answer.status_code == 200, answer.json
+    found = list(answer.json["data"])
+    assert answer.json["meta"]["total"] == len(found)
+    return found
+
+
+def test_the_audit_trail_tells_who_did_what(exports: Any) -> None:
+    made = exports.make()
+    exports.file(made["id"])
+    other = exports.start("csv")
+    exports.api.post(f"/exports/{other}/cancel")
+    entries = _audit(exports)
+    people = [
+        (entry["action"], entry["job_id"], entry["format"])
+        for entry in reversed(entries)
+        if entry["actor"]["kind"] == "user"
+    ]
+    assert people == [
+        ("exports.create", made["id"], "jsonl"),
+        ("exports.download", made["id"], "jsonl"),
+        ("exports.create", other, "csv"),
+        ("exports.cancel", other, "csv"),
+    ]
+    reviewer = str(exports.org.users["reviewer"])
+    assert {entry["actor"]["id"] for entry in entries if entry["actor"]["kind"] == "user"} == {
+        reviewer
+    }
+    assert "exports.run" in {entry["action"] for entry in entries}
+
+
+def test_the_audit_trail_is_filtered(exports: Any) -> None:
+    first, second = exports.make(), exports.make()
+    exports.file(first["id"])
+    assert {entry["job_id"] for entry in _audit(exports, job_id=second["id"])} == {second["id"]}
+    (download,) = _audit(exports, action="exports.download")
+    assert download["job_id"] == first["id"]
+    reviewer = str(exports.org.users["reviewer"])
+    own = _audit(exports, actor_id=reviewer, job_id=first["id"])
+    assert [entry["action"] for entry in own] == ["exports.download", "exports.create"]
+    assert _audit(exports, created_before=first["created_at"]) == []
+
+
+def test_the_trail_of_another_organization_is_not_seen(exports: Any, other_exports: Any) -> None:
+    made = exports.make()
+    assert _audit(other_exports) == []
+    assert _audit(other_exports, job_id=made["id"]) == []

@@ -1,0 +1,92 @@
+"""The first rows of an export, without a job."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from app.delivery.exports.queries import previews
+from app.delivery.exports.service import previewing
+from tests.factories.labels import make_labeled
+
+
+def _preview(exports: Any, status: int = 200, **body: Any) -> dict[str, Any]:
+    answer = exports.api.post("/exports/preview", {"format": "jsonl", **body})
+    assert answer.status_code == status, answer.json
+    return dict(answer.json["data" if status == 200 else "error"])
+
+
+def test_the_preview_is_the_beginning_of_the_file(exports: Any) -> None:
+    make_labeled(exports.org, 12)
+    shown = _preview(exports, limit=5)
+    assert (shown["count"], shown["count_is_exact"], len(shown["rows"])) == (12, True, 5)
+    content = exports.file(exports.make()["id"])
+    assert [orjson.loads(line) for line in content.splitlines()][:5] == shown["rows"]
+    assert content.decode().startswith(shown["content"])
+    assert len(_preview(exports)["rows"]) == 10
+
+
+def test_a_preview_creates_nothing(exports: Any) -> None:
+    make_labeled(exports.org, 1)
+    _preview(exports, filter={"decided_after": "2020-01-01T00:00:00Z"})
+    assert exports.api.get("/exports").json["meta"]["total"] == 0
+    assert exports.events("export.requested") == []
+    assert (
+        exports.sql(
+            "SELECT count(*) FROM watermarks WHERE organization_id = :org", org=exports.org.id
+        )[0][0]
+        == 0
+    )
+
+
+def test_text_formats_have_content_and_binary_ones_rows_only(exports: Any) -> None:
+    make_labeled(exports.org, 2)
+    table = _preview(exports, format="csv", options={"delimiter": ";"})["content"]
+    assert table.startswith("tag_set_id;status;")
+    assert len(table.splitlines()) == 3
+    workbook = _preview(exports, format="xlsx")
+    assert (workbook["content"], len(workbook["rows"])) == (None, 2)
+
+
+@pytest.mark.parametrize("tags", ["accepted", "final", "latest", "all"])
+def test_the_count_is_that_of_the_export(exports: Any, tags: str) -> None:
+    labeled = make_labeled(exports.org, 4)
+    exports.label(labeled.schema_id, [], status="submitted")
+    body = {"filter": {"schema_id": str(labeled.schema_id)}, "include": {"tags": tags}}
+    shown = _preview(exports, **body)
+    assert shown["count"] == exports.make(**body)["row_count"]
+    assert shown["count_is_exact"] is True
+
+
+def test_a_number_that_no_counter_covers_is_bounded(
+    exports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_labeled(exports.org, 4)
+    monkeypatch.setattr(previews, "MAX_COUNTED", 3)
+    shown = _preview(exports, include={"tags": "latest"})
+    assert (shown["count"], shown["count_is_exact"]) == (3, False)
+
+
+def test_rows_are_left_out_when_the_preview_becomes_large(
+    exports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labeled = make_labeled(exports.org, 1)
+    for _ in range(3):
+        exports.label(labeled.schema_id, [], text="words " * 100)
+    monkeypatch.setattr(previewing, "MAX_BYTES", 2000)
+    shown = _preview(exports, include={"text": True})
+    assert (shown["count"], 1 <= len(shown["rows"]) < 4) == (4, True)
+
+
+def test_an_empty_selection_is_an_empty_valid_file(exports: Any) -> None:
+    assert _preview(exports)["content"] == ""
+    shown = _preview(exports, format="json")
+    assert (shown["count"], shown["rows"], orjson.loads(shown["content"])) == (0, [], [])
+
+
+def test_invalid_requests_are_refused_as_in_an_export(exports: Any) -> None:
+    assert _preview(exports, 400, format="nothing")["field"] == "format"
+    missing = "00000000-0000-7000-8000-000000000000"
+    assert _preview(exports, 400, filter={"schema_id": missing})["field"] == "filter.schema_id"
+    assert _preview(exports, 422, limit=51)["field"] == "limit"
+    assert _preview(exports, 400, options={"no": 1})["field"] == "options.no"

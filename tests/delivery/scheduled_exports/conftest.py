@@ -1,0 +1,122 @@
+"""Scheduled exports of one organization, their runs, and a server that takes the files."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.delivery.scheduled_exports.service import starting
+from app.kit import db, tenancy
+from tests.delivery.exports.conftest import Exports
+from tests.factories import Org
+from tests.factories.servers import serving
+
+ADDRESS = "127.0.0.2"
+"""The only address that destinations of the tests may reach."""
+DAILY = "30 6 * * *"
+
+
+class Scheduled(Exports):
+    """The scheduled exports of one organization."""
+
+    def __init__(self, org: Org, work: Callable[[], None]) -> None:
+        super().__init__(org, work)
+        self.admin = org.api("admin")
+
+    def schedule(self, status: int = 201, **members: Any) -> dict[str, Any]:
+        """Create a scheduled export, and return it, or the error."""
+        body = {"name": "Nightly invoices", "format": "jsonl", "cron": DAILY, **members}
+        answer = self.admin.post("/exports/scheduled", body)
+        assert answer.status_code == status, answer.json
+        return dict(answer.json["data" if status < 400 else "error"])
+
+    def change(self, export_id: str, status: int = 200, **members: Any) -> dict[str, Any]:
+        """Update a scheduled export, and return it, or the error."""
+        answer = self.admin.patch(f"/exports/scheduled/{export_id}", json=members)
+        assert answer.status_code == status, answer.json
+        return dict(answer.json["data" if status < 400 else "error"])
+
+    def read(self, export_id: str) -> dict[str, Any]:
+        """Return the current state of a scheduled export."""
+        answer = self.api.get(f"/exports/scheduled/{export_id}")
+        assert answer.status_code == 200, answer.json
+        return dict(answer.json["data"])
+
+    def run_now(self, export_id: str, status: int = 202) -> dict[str, Any]:
+        """Request a run, and return it, or the error."""
+        answer = self.api.post(f"/exports/scheduled/{export_id}/run")
+        assert answer.status_code == status, answer.json
+        return dict(answer.json["data" if status < 400 else "error"])
+
+    def run(self, export_id: str) -> dict[str, Any]:
+        """Request a run, work, and return the latest run."""
+        self.run_now(export_id)
+        self.work()
+        return self.runs(export_id)[0]
+
+    def runs(self, export_id: str) -> list[dict[str, Any]]:
+        """Return the runs, the latest first."""
+        answer = self.api.get(f"/exports/scheduled/{export_id}/runs")
+        assert answer.status_code == 200, answer.json
+        return list(answer.json["data"])
+
+    def make_due(self, export_id: str, ago: str = "1 minute") -> None:
+        """Move the next run into the past."""
+        self.sql(
+            f"UPDATE scheduled_exports SET next_run_at = now() - interval '{ago}' WHERE id = :id",
+            id=export_id,
+        )
+
+    def start_due(self) -> None:
+        """Start what is due, as the scheduler does."""
+        everything = tenancy.across_organizations(reason="a test is the scheduler")
+        with self.org.app.app_context(), everything, db.transaction():
+            while starting.start_due_runs():
+                pass
+
+
+@pytest.fixture
+def scheduled(org: Org, work: Callable[[], None]) -> Scheduled:
+    return Scheduled(org, work)
+
+
+@pytest.fixture
+def schema_id(scheduled: Scheduled) -> UUID:
+    return UUID(str(scheduled.workspace.schema()))
+
+
+@dataclass
+class Storehouse:
+    """A web server that stores what is sent by PUT; it answers with `status`."""
+
+    url: str = ""
+    status: int = 201
+    files: dict[str, bytes] = field(default_factory=dict)
+    headers: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+@pytest.fixture
+def storehouse() -> Iterator[Storehouse]:
+    house = Storehouse()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_PUT(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            if house.status < 400:
+                house.files[self.path] = body
+                house.headers[self.path] = dict(self.headers.items())
+            self.send_response(house.status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with serving(Handler, ADDRESS) as port:
+        house.url = f"http://{ADDRESS}:{port}/in/{{name}}"
+        yield house

@@ -1,0 +1,138 @@
+"""Files of scheduled exports reach their destination, once."""
+
+import base64
+import hashlib
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from tests.factories.labels import make_labeled
+
+OF_DELIVERY = "organization_id = :org AND function = 'scheduled_exports.deliver'"
+
+
+def _to_web(storehouse: Any, **settings: Any) -> dict[str, Any]:
+    return {"kind": "http", "settings": {"url": storehouse.url, **settings}}
+
+
+def _delivery_job(scheduled: Any) -> Any:
+    (job,) = scheduled.sql(f"SELECT * FROM jobs WHERE {OF_DELIVERY}", org=scheduled.org.id)
+    return job
+
+
+def _try_again(scheduled: Any, **changes: Any) -> None:
+    columns = "".join(f", {name} = :{name}" for name in changes)
+    scheduled.sql(
+        f"UPDATE jobs SET due_at = now(){columns} WHERE {OF_DELIVERY}",
+        org=scheduled.org.id,
+        **changes,
+    )
+    scheduled.work()
+
+
+def test_a_file_is_sent_to_a_web_server(scheduled: Any, storehouse: Any) -> None:
+    make_labeled(scheduled.org, 3)
+    created = scheduled.schedule(destination=_to_web(storehouse, token="hush"))
+    assert created["destination"]["stored_secrets"] == ["token"]
+    run = scheduled.run(created["id"])
+    assert (run["status"], run["error"]) == ("completed", None)
+    ((path, content),) = storehouse.files.items()
+    assert path.startswith("/in/nightly-invoices-")
+    assert path.endswith("Z.jsonl")
+    assert content == scheduled.file(run["job_id"])
+    headers = storehouse.headers[path]
+    assert headers["Authorization"] == "Bearer hush"
+    digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+    assert headers["Content-Digest"] == f"sha-256=:{digest}:"
+    assert headers["Content-Type"] == "application/x-ndjson"
+    delivery = run["delivery"]
+    assert delivery["sent_bytes"] == len(content) == run["size_bytes"]
+    assert path in delivery["delivered_to"]
+    assert "hush" not in str(run)
+
+
+def test_a_server_that_fails_is_tried_again(scheduled: Any, storehouse: Any) -> None:
+    created = scheduled.schedule(mode="incremental", destination=_to_web(storehouse))
+    storehouse.status = 503
+    run = scheduled.run(created["id"])
+    assert (run["status"], run["delivery"]["status"]) == ("delivering", "pending")
+    assert "503" in run["delivery"]["error"]["message"]
+    assert scheduled.read(created["id"])["exported_until"] is None
+    assert scheduled.run_now(created["id"], 409)["details"]["job_id"] == run["job_id"]
+    storehouse.status = 201
+    _try_again(scheduled)
+    (run,) = scheduled.runs(created["id"])
+    assert (run["status"], run["error"]) == ("completed", None)
+    assert scheduled.read(created["id"])["exported_until"] == run["covers_until"]
+    assert len(storehouse.files) == 1
+
+
+def test_after_the_last_attempt_the_run_has_failed(
+    scheduled: Any, storehouse: Any, schema_id: UUID
+) -> None:
+    created = scheduled.schedule(mode="incremental", destination=_to_web(storehouse))
+    tag_set = scheduled.label(schema_id, [])
+    storehouse.status = 401
+    scheduled.run(created["id"])
+    _try_again(scheduled, attempts=4)
+    (failed,) = scheduled.runs(created["id"])
+    assert (failed["status"], failed["delivery"]["status"]) == ("failed", "failed")
+    assert failed["error"]["code"] == "credentials_refused"
+    (event,) = scheduled.events("scheduled_export.delivery_failed")
+    assert (event["job_id"], event["name"]) == (failed["job_id"], "Nightly invoices")
+    assert _delivery_job(scheduled).status == "failed"
+    # The file can still be downloaded, and the next run covers the period again.
+    assert tag_set in scheduled.file(failed["job_id"]).decode()
+    storehouse.status = 201
+    run = scheduled.run(created["id"])
+    assert (run["status"], run["covers_from"]) == ("completed", None)
+    ((_, content),) = storehouse.files.items()
+    assert orjson.loads(content)["tag_set_id"] == tag_set
+
+
+def test_a_host_that_is_not_allowed_any_more_fails_at_once(scheduled: Any, storehouse: Any) -> None:
+    created = scheduled.schedule(destination=_to_web(storehouse))
+    scheduled.sql(
+        "UPDATE scheduled_exports SET settings = :to WHERE id = :id",
+        to='{"url": "http://169.254.169.254/latest"}',
+        id=created["id"],
+    )
+    run = scheduled.run(created["id"])
+    assert (run["status"], run["error"]["code"]) == ("failed", "not_allowed")
+    assert _delivery_job(scheduled).status == "completed"
+
+
+def test_a_deleted_scheduled_export_delivers_nothing(scheduled: Any, storehouse: Any) -> None:
+    created = scheduled.schedule(destination=_to_web(storehouse))
+    storehouse.status = 503
+    scheduled.run(created["id"])
+    storehouse.status = 201
+    scheduled.admin.delete(f"/exports/scheduled/{created['id']}")
+    _try_again(scheduled)
+    assert storehouse.files == {}
+    assert _delivery_job(scheduled).status == "completed"
+
+
+def test_a_delivery_that_runs_twice_sends_the_same_file(scheduled: Any, storehouse: Any) -> None:
+    created = scheduled.schedule(destination=_to_web(storehouse))
+    run = scheduled.run(created["id"])
+    before = dict(storehouse.files)
+    scheduled.sql(
+        "UPDATE scheduled_export_runs SET delivery_status = 'pending' WHERE job_id = :id",
+        id=run["job_id"],
+    )
+    _try_again(scheduled, status="queued", finished_at=None)
+    assert storehouse.files == before
+    assert scheduled.runs(created["id"])[0]["status"] == "completed"
+
+
+def test_an_expired_file_is_not_delivered(scheduled: Any, storehouse: Any) -> None:
+    created = scheduled.schedule(destination=_to_web(storehouse))
+    storehouse.status = 503
+    run = scheduled.run(created["id"])
+    scheduled.sql("UPDATE exports SET storage_key = NULL WHERE id = :id", id=run["job_id"])
+    storehouse.status = 201
+    _try_again(scheduled)
+    (run,) = scheduled.runs(created["id"])
+    assert (run["status"], run["error"]["code"]) == ("failed", "expired")

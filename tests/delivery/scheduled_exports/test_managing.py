@@ -1,0 +1,191 @@
+"""Create, change and delete scheduled exports."""
+
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from app.kit import container
+
+MISSING = "00000000-0000-7000-8000-000000000000"
+S3 = {
+    "bucket": "results",
+    "endpoint_url": "http://127.0.0.2:9",
+    "access_key_id": "key",
+    "secret_access_key": "hush",
+}
+
+
+def test_a_scheduled_export_with_its_defaults(scheduled: Any) -> None:
+    created = scheduled.schedule(cron=" 30  6 * * * ")
+    assert scheduled.read(created["id"]) == created
+    assert (created["cron"], created["time_zone"]) == ("30 6 * * *", "UTC")
+    assert (created["mode"], created["paused"]) == ("full", False)
+    assert created["filter"]["statuses"] == ["accepted"]
+    assert created["include"] == {
+        "tags": "accepted",
+        "evidence": True,
+        "text": False,
+        "history": False,
+        "removed": False,
+    }
+    assert created["destination"] == {"kind": "download", "settings": {}, "stored_secrets": []}
+    assert (created["last_run"], created["exported_until"]) == (None, None)
+    next_run = datetime.fromisoformat(created["next_run_at"])
+    assert (next_run.hour, next_run.minute) == (6, 30)
+    assert next_run > datetime.now(UTC)
+
+
+def test_times_are_those_of_the_time_zone(scheduled: Any) -> None:
+    created = scheduled.schedule(time_zone="Asia/Kathmandu")
+    at = datetime.fromisoformat(created["next_run_at"]).astimezone(ZoneInfo("Asia/Kathmandu"))
+    assert (at.hour, at.minute) == (6, 30)
+    changed = scheduled.change(created["id"], time_zone="UTC")
+    assert datetime.fromisoformat(changed["next_run_at"]).minute == 30
+    zone = {"settings": {"time_zone": "Asia/Kathmandu"}}
+    scheduled.org.api("owner").patch(f"/organizations/{scheduled.org.slug}", json=zone)
+    assert scheduled.schedule()["time_zone"] == "Asia/Kathmandu"
+
+
+def test_a_period_without_an_end_stays_without(scheduled: Any) -> None:
+    created = scheduled.schedule(filter={"created_after": "2026-01-01T00:00:00Z"})
+    assert created["filter"]["created_after"] == "2026-01-01T00:00:00Z"
+    assert created["filter"]["created_before"] is None
+
+
+def test_the_list_shows_all(scheduled: Any) -> None:
+    first, second = scheduled.schedule(name="B"), scheduled.schedule(name="A", paused=True)
+    listed = scheduled.api.get("/exports/scheduled").json
+    assert [one["id"] for one in listed["data"]] == [second["id"], first["id"]]
+    assert listed["meta"]["total"] == 2
+    by_name = scheduled.api.get("/exports/scheduled", query_string={"sort": "name"}).json["data"]
+    assert [one["name"] for one in by_name] == ["A", "B"]
+    paused = scheduled.api.get("/exports/scheduled", query_string={"paused": "true"}).json["data"]
+    assert [one["id"] for one in paused] == [second["id"]]
+
+
+def test_a_paused_export_has_no_next_run(scheduled: Any) -> None:
+    created = scheduled.schedule()
+    paused = scheduled.change(created["id"], paused=True)
+    assert (paused["paused"], paused["next_run_at"]) == (True, None)
+    resumed = scheduled.change(created["id"], paused=False)
+    assert resumed["next_run_at"] == created["next_run_at"]
+    assert resumed["revision"] == 3
+
+
+def test_an_outdated_revision_changes_nothing(scheduled: Any) -> None:
+    created = scheduled.schedule()
+    scheduled.change(created["id"], name="New", revision=1)
+    error = scheduled.change(created["id"], 409, name="Newer", revision=1)
+    assert error["code"] == "stale_precondition"
+    assert scheduled.read(created["id"])["name"] == "New"
+    path = f"/exports/scheduled/{created['id']}"
+    stale = scheduled.admin.delete(path, headers={"If-Match": '"1"'})
+    assert stale.status_code == 409
+
+
+def test_a_deleted_export_is_gone_and_its_jobs_stay(scheduled: Any) -> None:
+    created = scheduled.schedule()
+    run = scheduled.run(created["id"])
+    path = f"/exports/scheduled/{created['id']}"
+    assert scheduled.admin.delete(path).status_code == 204
+    assert scheduled.admin.get(path).status_code == 404
+    assert scheduled.api.get(f"{path}/runs").status_code == 404
+    assert scheduled.get(run["job_id"])["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("members", "field"),
+    [
+        ({"cron": "* * * * *"}, "cron"),
+        ({"cron": "* * * * * *"}, "cron"),
+        ({"cron": "0 0 30 2 *"}, "cron"),
+        ({"time_zone": "Mars/Olympus"}, "time_zone"),
+        ({"format": "nothing"}, "format"),
+        ({"options": {"no": 1}}, "options.no"),
+        ({"filter": {"schema_id": MISSING}}, "filter.schema_id"),
+        ({"mode": "incremental", "include": {"tags": "all"}}, "include.tags"),
+        (
+            {"mode": "incremental", "filter": {"decided_after": "2026-01-01T00:00:00Z"}},
+            "filter.decided_after",
+        ),
+        ({"mode": "incremental", "format": "label_studio"}, "mode"),
+        (
+            {"destination": {"kind": "download", "settings": {"bucket": "x"}}},
+            "destination.settings.bucket",
+        ),
+        ({"destination": {"kind": "s3", "settings": {}}}, "destination.settings.bucket"),
+        (
+            {"destination": {"kind": "s3", "settings": {**S3, "no": 1}}},
+            "destination.settings.no",
+        ),
+        (
+            {
+                "destination": {
+                    "kind": "s3",
+                    "settings": {**S3, "endpoint_url": "http://169.254.169.254"},
+                }
+            },
+            "destination.settings.endpoint_url",
+        ),
+        (
+            {"destination": {"kind": "http", "settings": {"url": "http://10.0.0.1/x"}}},
+            "destination.settings.url",
+        ),
+    ],
+)
+def test_what_is_refused(scheduled: Any, members: dict[str, Any], field: str) -> None:
+    error = scheduled.schedule(400, **members)
+    assert (error["code"], error["field"]) == ("validation_error", field)
+    assert scheduled.api.get("/exports/scheduled").json["meta"]["total"] == 0
+    created = scheduled.schedule()
+    assert scheduled.change(created["id"], 400, **members)["field"] == field
+    assert scheduled.read(created["id"]) == created
+
+
+def test_an_unknown_kind_of_destination_is_refused(scheduled: Any) -> None:
+    error = scheduled.schedule(422, destination={"kind": "pigeon", "settings": {}})
+    assert error["field"] == "destination.kind"
+
+
+def test_secrets_are_encrypted_and_never_shown(scheduled: Any) -> None:
+    created = scheduled.schedule(destination={"kind": "s3", "settings": S3})
+    destination = created["destination"]
+    assert destination["stored_secrets"] == ["secret_access_key"]
+    assert destination["settings"] == {k: v for k, v in S3.items() if k != "secret_access_key"}
+    (row,) = scheduled.sql("SELECT * FROM scheduled_exports WHERE id = :id", id=created["id"])
+    assert "hush" not in str(row)
+    assert "hush" in container.keyring().decrypt(row.credentials)
+    entries = scheduled.sql(
+        "SELECT CAST(changes AS text) FROM audit_entries WHERE organization_id = :org",
+        org=scheduled.org.id,
+    )
+    assert not any("hush" in entry[0] for entry in entries)
+
+
+def test_stored_secrets_are_kept_for_the_same_host_only(scheduled: Any) -> None:
+    created = scheduled.schedule(destination={"kind": "s3", "settings": S3})
+    shown = created["destination"]["settings"]
+
+    def change(status: int, **settings: Any) -> dict[str, Any]:
+        destination = {"kind": "s3", "settings": {**shown, **settings}}
+        return dict(scheduled.change(created["id"], status, destination=destination))
+
+    kept = change(200, prefix="nightly")
+    assert kept["destination"]["stored_secrets"] == ["secret_access_key"]
+    error = change(400, endpoint_url="http://127.0.0.2:10")
+    assert error["field"] == "destination.settings.secret_access_key"
+    moved = change(200, endpoint_url="http://127.0.0.2:10", secret_access_key="other")
+    assert moved["destination"]["settings"]["endpoint_url"] == "http://127.0.0.2:10"
+    back = scheduled.change(created["id"], destination={"kind": "download"})
+    assert back["destination"]["stored_secrets"] == []
+
+
+def test_another_format_starts_an_incremental_export_anew(scheduled: Any) -> None:
+    created = scheduled.schedule(mode="incremental")
+    scheduled.run(created["id"])
+    assert scheduled.read(created["id"])["exported_until"] is not None
+    assert scheduled.change(created["id"], name="Other")["exported_until"] is not None
+    changed = scheduled.change(created["id"], format="csv")
+    assert (changed["format"], changed["exported_until"]) == ("csv", None)

@@ -1,0 +1,172 @@
+"""Runs: when they are due, on request, in full and incrementally."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from app.delivery.scheduled_exports.service import starting
+from app.kit import db, tenancy
+from tests.factories.labels import make_labeled
+
+MISSING = "00000000-0000-7000-8000-000000000000"
+
+
+def _ids(scheduled: Any, run: dict[str, Any]) -> list[tuple[str, str]]:
+    rows = [orjson.loads(line) for line in scheduled.file(run["job_id"]).splitlines()]
+    return [(row["tag_set_id"], row["status"]) for row in rows]
+
+
+def test_a_run_on_request(scheduled: Any) -> None:
+    make_labeled(scheduled.org, 3)
+    created = scheduled.schedule()
+    started = scheduled.run_now(created["id"])
+    assert (started["status"], started["trigger"], started["due_at"]) == ("queued", "manual", None)
+    assert started["id"] == started["job_id"]
+    scheduled.work()
+    (run,) = scheduled.runs(created["id"])
+    assert (run["status"], run["row_count"], run["delivery"]["status"]) == (
+        "completed",
+        3,
+        "delivered",
+    )
+    assert run["delivery"]["delivered_to"] == run["download_path"]
+    job = scheduled.get(run["job_id"])
+    assert job["scheduled_export_id"] == created["id"]
+    assert len(scheduled.file(run["job_id"]).splitlines()) == 3
+    (event,) = scheduled.events("export.completed")
+    assert (event["job_id"], event["scheduled_export_id"]) == (run["job_id"], created["id"])
+    assert scheduled.read(created["id"])["last_run"] == run
+    path = f"/exports/scheduled/{MISSING}/run"
+    assert scheduled.api.post(path).status_code == 404
+
+
+def test_one_run_at_a_time(scheduled: Any) -> None:
+    created = scheduled.schedule(paused=True)
+    started = scheduled.run_now(created["id"])
+    error = scheduled.run_now(created["id"], 409)
+    assert (error["code"], error["details"]["job_id"]) == ("conflict", started["job_id"])
+    scheduled.api.post(f"/exports/{started['job_id']}/cancel")
+    scheduled.run_now(created["id"])
+    assert [run["status"] for run in scheduled.runs(created["id"])] == ["queued", "cancelled"]
+
+
+def test_runs_do_not_count_towards_the_limit(scheduled: Any) -> None:
+    created = scheduled.schedule()
+    for _ in range(12):
+        run = scheduled.run_now(created["id"])
+        scheduled.api.post(f"/exports/{run['job_id']}/cancel")
+    scheduled.start()
+
+
+def test_a_due_run_is_started_once(scheduled: Any) -> None:
+    created = scheduled.schedule()
+    scheduled.make_due(created["id"])
+    due_at = scheduled.read(created["id"])["next_run_at"]
+    scheduled.start_due()
+    scheduled.start_due()
+    (run,) = scheduled.runs(created["id"])
+    assert (run["trigger"], run["due_at"]) == ("schedule", due_at)
+    assert run["created_by"] == str(scheduled.org.users["admin"])
+    assert scheduled.read(created["id"])["next_run_at"] == created["next_run_at"]
+
+
+def test_several_schedulers_start_one_run(scheduled: Any) -> None:
+    created = scheduled.schedule()
+    scheduled.make_due(created["id"])
+    with ThreadPoolExecutor(4) as schedulers:
+        list(schedulers.map(lambda _: scheduled.start_due(), range(8)))
+    assert len(scheduled.runs(created["id"])) == 1
+
+
+def test_after_an_outage_the_latest_missed_run_is_made_up(scheduled: Any) -> None:
+    created = scheduled.schedule(cron="0 * * * *")
+    first = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=3)
+    scheduled.sql(
+        "UPDATE scheduled_exports SET next_run_at = :at WHERE id = :id", at=first, id=created["id"]
+    )
+    scheduled.start_due()
+    scheduled.work()
+    scheduled.start_due()
+    (run,) = scheduled.runs(created["id"])
+    due_at = datetime.fromisoformat(run["due_at"])
+    assert due_at == datetime.fromisoformat(created["next_run_at"]) - timedelta(hours=1)
+    assert scheduled.read(created["id"])["next_run_at"] == created["next_run_at"]
+
+
+def test_a_due_run_waits_for_the_one_before(scheduled: Any) -> None:
+    created = scheduled.schedule()
+    before = scheduled.run_now(created["id"])
+    scheduled.make_due(created["id"])
+    scheduled.start_due()
+    assert len(scheduled.runs(created["id"])) == 1
+    scheduled.work()
+    scheduled.start_due()
+    runs = scheduled.runs(created["id"])
+    assert [run["trigger"] for run in runs] == ["schedule", "manual"]
+    assert runs[1]["job_id"] == before["job_id"]
+
+
+def test_paused_and_suspended_ones_do_not_run(scheduled: Any) -> None:
+    paused = scheduled.schedule(paused=True)
+    scheduled.start_due()
+    assert scheduled.runs(paused["id"]) == []
+    created = scheduled.schedule()
+    scheduled.make_due(created["id"])
+    suspend = "UPDATE organizations SET status = :to WHERE id = :org"
+    scheduled.sql(suspend, to="suspended", org=scheduled.org.id)
+    scheduled.start_due()
+    scheduled.sql(suspend, to="active", org=scheduled.org.id)
+    assert scheduled.runs(created["id"]) == []
+
+
+def test_a_scheduler_that_dies_starts_nothing_twice(scheduled: Any) -> None:
+    created = scheduled.schedule()
+    scheduled.make_due(created["id"])
+    everything = tenancy.across_organizations(reason="a test is a scheduler that dies")
+    with scheduled.org.app.app_context(), everything:
+        starting.start_due_runs()
+        db.session().rollback()
+    assert scheduled.runs(created["id"]) == []
+    scheduled.start_due()
+    assert len(scheduled.runs(created["id"])) == 1
+
+
+def test_incremental_runs_hold_each_change_once(scheduled: Any, schema_id: UUID) -> None:
+    created = scheduled.schedule(mode="incremental")
+    one, two = scheduled.label(schema_id, []), scheduled.label(schema_id, [])
+    first = scheduled.run(created["id"])
+    assert _ids(scheduled, first) == [(one, "accepted"), (two, "accepted")]
+    assert first["covers_from"] is None
+    three = scheduled.label(schema_id, [])
+    scheduled.api.post(f"/tag-sets/{one}/reopen", {"note": "Wrong."})
+    second = scheduled.run(created["id"])
+    assert _ids(scheduled, second) == [(three, "accepted"), (one, "removed")]
+    assert second["covers_from"] == first["covers_until"]
+    third = scheduled.run(created["id"])
+    assert (_ids(scheduled, third), third["row_count"]) == ([], 0)
+    assert scheduled.read(created["id"])["exported_until"] == third["covers_until"]
+
+
+def test_a_run_that_failed_is_covered_by_the_next(scheduled: Any, schema_id: UUID) -> None:
+    created = scheduled.schedule(mode="incremental")
+    first = scheduled.run(created["id"])
+    tag_set = scheduled.label(schema_id, [])
+    cancelled = scheduled.run_now(created["id"])
+    scheduled.api.post(f"/exports/{cancelled['job_id']}/cancel")
+    second = scheduled.run(created["id"])
+    assert second["covers_from"] == first["covers_until"]
+    assert _ids(scheduled, second) == [(tag_set, "accepted")]
+
+
+def test_a_schema_that_is_gone_leaves_an_empty_export(scheduled: Any, schema_id: UUID) -> None:
+    created = scheduled.schedule(filter={"schema_id": str(schema_id)})
+    scheduled.sql(
+        "UPDATE scheduled_exports SET filter = jsonb_set(filter, '{schema_id}', :schema)"
+        " WHERE id = :id",
+        schema=f'"{MISSING}"',
+        id=created["id"],
+    )
+    assert scheduled.run(created["id"])["row_count"] == 0
