@@ -81,5 +81,5 @@ def check_error(error: DestinationError, kind: DestinationErrorKind, *secrets: s
         assert secret not in repr(error.__cause__)
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """Ends a delivery from its progress."""

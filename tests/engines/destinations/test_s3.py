@@ -10,7 +10,7 @@ from app.engines.destinations import TYPES, DestinationError, DestinationErrorKi
 from app.engines.destinations.s3 import S3Destination, _divide
 from app.engines.sources import limits as source_limits
 from tests.engines.destinations.files import (
-    Stopped,
+    StoppedError,
     build_damaged_file,
     build_file,
     build_short_file,
@@ -246,13 +246,13 @@ def test_an_exception_of_the_progress_ends_the_delivery(
     open_destination: Open, bucket: Bucket, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0)
-    stopped = Stopped("cancelled")
+    stopped = StoppedError("cancelled")
 
     def stop(sent: int) -> None:
         if sent > 300_000:
             raise stopped
 
-    with pytest.raises(Stopped) as caught:
+    with pytest.raises(StoppedError) as caught:
         open_destination(prefix="stopped").send(build_file(content), stop)
     assert caught.value is stopped
     assert bucket.list_keys("stopped") == []

@@ -13,7 +13,7 @@ from app.engines.destinations import TYPES, DestinationError, DestinationErrorKi
 from app.engines.destinations.sftp import SftpDestination
 from app.engines.sources import limits as source_limits
 from tests.engines.destinations.files import (
-    Stopped,
+    StoppedError,
     build_damaged_file,
     build_file,
     build_short_file,
@@ -282,14 +282,14 @@ def test_an_exception_of_the_progress_ends_the_delivery(
     open_destination: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0)
-    stopped = Stopped("cancelled")
+    stopped = StoppedError("cancelled")
 
     def stop(sent: int) -> None:
         if sent > 1_000_000:
             raise stopped
 
     destination = open_destination()
-    with pytest.raises(Stopped) as caught:
+    with pytest.raises(StoppedError) as caught:
         destination.send(build_file(CONTENT), stop)
     assert caught.value is stopped
     assert read_folder(folder) == {}

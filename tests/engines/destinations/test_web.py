@@ -26,7 +26,7 @@ from app.engines.destinations import (
 from app.engines.destinations.web import WebDestination
 from app.engines.sources import limits as source_limits
 from tests.engines.destinations.files import (
-    Stopped,
+    StoppedError,
     build_damaged_file,
     build_file,
     build_short_file,
@@ -238,13 +238,13 @@ def test_an_exception_of_the_progress_ends_the_delivery(
     open_destination: Open, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0)
-    stopped = Stopped("cancelled")
+    stopped = StoppedError("cancelled")
 
     def stop(sent: int) -> None:
         if sent > 300_000:
             raise stopped
 
-    with pytest.raises(Stopped) as caught:
+    with pytest.raises(StoppedError) as caught:
         open_destination().send(build_file(CONTENT), stop)
     assert caught.value is stopped
     assert server.files == {}
