@@ -289,7 +289,7 @@ def test_a_silent_host_ends_by_the_idle_limit(
     open_destination: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source_limits, "IDLE_SECONDS", 0.3)
-    with run_host(lambda connection: read_slowly(connection)) as port:
+    with run_host(read_slowly) as port:
         destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
         message = fail_to_send(destination, build_file(LARGE), DestinationErrorKind.UNREACHABLE)
     assert "in time" in message

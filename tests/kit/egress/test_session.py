@@ -161,8 +161,8 @@ def test_a_session_ends_by_the_silence_of_the_receiver(
     chunks = (bytes(65_536) for _ in range(1000 if sends else 1))
     size = 65_536_000 if sends else 65_536
     started = time.monotonic()
+    session = egress.session(deadline=deadline)
     with pytest.raises(requests.exceptions.RequestException):
-        session = egress.session(deadline=deadline)
         _put(session, receiver.url, chunks, size, timeout=(10, 0.5))
     assert time.monotonic() - started < LONG
 
