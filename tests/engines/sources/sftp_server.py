@@ -32,8 +32,11 @@ class _Users(asyncssh.SSHServer):
 class Server:
     """An SSH server whose root is a folder, in a thread with an event loop."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, sftp_class: type[asyncssh.SFTPServer] = asyncssh.SFTPServer
+    ) -> None:
         self.folder = folder
+        self._sftp_class = sftp_class
         self.key = asyncssh.generate_private_key("ssh-ed25519")
         self.host_key = asyncssh.generate_private_key("ssh-ed25519")
         self._loop = asyncio.new_event_loop()
@@ -54,7 +57,7 @@ class Server:
             0,
             server_factory=partial(_Users, self),
             server_host_keys=[self.host_key, other_key],
-            sftp_factory=partial(asyncssh.SFTPServer, chroot=os.fsencode(self.folder)),
+            sftp_factory=partial(self._sftp_class, chroot=os.fsencode(self.folder)),
         )
 
     async def _close(self) -> None:

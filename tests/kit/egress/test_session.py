@@ -108,3 +108,79 @@ def test_a_session_streams_without_limits_when_told_so(egress: Egress, receive: 
     session = egress.session(deadline=inf, max_response_bytes=10**12)
     with session.get(receiver.url, stream=True) as response:
         assert sum(map(len, response.iter_content(65_536))) == 2_000_000
+
+
+def _put(
+    session: requests.Session, url: str, chunks: Any, size: int, timeout: Any = None
+) -> requests.Response:
+    """Send a body of known length that is not in memory."""
+    prepared = session.prepare_request(requests.Request("PUT", url))
+    prepared.body = chunks
+    prepared.headers["Content-Length"] = str(size)
+    return session.send(prepared, timeout=timeout)
+
+
+def test_a_session_sends_a_streamed_body_with_its_length(egress: Egress, receive: Receive) -> None:
+    receiver = receive()
+    chunks = (bytes([number]) * 10_000 for number in range(100))
+    assert _put(egress.session(), receiver.url, chunks, 1_000_000).text == "ok"
+    head, _, body = receiver.requests[0].partition(b"\r\n\r\n")
+    assert body == b"".join(bytes([number]) * 10_000 for number in range(100))
+    assert b"Content-Length: 1000000" in head
+    assert b"Transfer-Encoding" not in head
+
+
+def test_a_sessions_deadline_holds_for_a_streamed_body(
+    egress: Egress, receive: Receive, stopped: threading.Event
+) -> None:
+    def script(peer: Any) -> None:
+        while not stopped.wait(0.05):
+            peer.socket.recv(1)
+
+    receiver = receive(script)
+    chunks = (bytes(65_536) for _ in range(1000))
+    started = time.monotonic()
+    with pytest.raises(requests.exceptions.RequestException):
+        _put(egress.session(deadline=0.5), receiver.url, chunks, 65_536_000)
+    assert time.monotonic() - started < LONG
+
+
+@pytest.mark.parametrize("sends", [True, False])
+@pytest.mark.parametrize("deadline", [10 * LONG, inf])
+def test_a_session_ends_by_the_silence_of_the_receiver(
+    egress: Egress, receive: Receive, stopped: threading.Event, sends: bool, deadline: float
+) -> None:
+    """The timeout for reading holds within the deadline, and for each chunk of the body."""
+
+    def script(peer: Any) -> None:
+        if not sends:
+            peer.request()
+        stopped.wait(20)
+
+    receiver = receive(script)
+    chunks = (bytes(65_536) for _ in range(1000 if sends else 1))
+    size = 65_536_000 if sends else 65_536
+    started = time.monotonic()
+    session = egress.session(deadline=deadline)
+    with pytest.raises(requests.exceptions.RequestException):
+        _put(session, receiver.url, chunks, size, timeout=(10, 0.5))
+    assert time.monotonic() - started < LONG
+
+
+def test_an_exception_of_a_streamed_body_closes_the_connection(
+    egress: Egress, receive: Receive
+) -> None:
+    ended = threading.Event()
+
+    def script(peer: Any) -> None:
+        assert peer.request() == b""
+        ended.set()
+
+    def read() -> Any:
+        yield bytes(1000)
+        raise LookupError("the file is gone")
+
+    receiver = receive(script)
+    with pytest.raises(LookupError):
+        _put(egress.session(), receiver.url, read(), 1_000_000)
+    assert ended.wait(LONG)

@@ -1,0 +1,85 @@
+"""Files to deliver, and checks of failed deliveries."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from app.engines.destinations import (
+    Destination,
+    DestinationError,
+    DestinationErrorKind,
+    OutgoingFile,
+)
+
+CHUNK_BYTES = 100_000
+
+
+def build_file(content: bytes, name: str = "export.csv") -> OutgoingFile:
+    def read() -> Iterator[bytes]:
+        for start in range(0, len(content), CHUNK_BYTES):
+            yield content[start : start + CHUNK_BYTES]
+
+    return OutgoingFile(
+        name=name,
+        media_type="text/csv",
+        size=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        read=read,
+    )
+
+
+def build_damaged_file(content: bytes) -> OutgoingFile:
+    """Return a file whose last byte is not the announced one."""
+    file = build_file(content)
+    damaged = build_file(content[:-1] + bytes([content[-1] ^ 1]))
+    return OutgoingFile(file.name, file.media_type, file.size, file.sha256, damaged.read)
+
+
+def build_short_file(content: bytes) -> OutgoingFile:
+    """Return a file that has fewer bytes than announced."""
+    file = build_file(content)
+    return OutgoingFile(
+        file.name, file.media_type, file.size, file.sha256, build_file(content[:-1]).read
+    )
+
+
+def build_unreadable_file(content: bytes, error: Exception) -> OutgoingFile:
+    """Return a file whose storage fails after half of the content."""
+    file = build_file(content)
+
+    def read() -> Iterator[bytes]:
+        yield content[: len(content) // 2]
+        raise error
+
+    return OutgoingFile(file.name, file.media_type, file.size, file.sha256, read)
+
+
+def ignore(_sent: int) -> None:
+    """Ignore the progress."""
+
+
+def fail_to_send(
+    destination: Destination,
+    file: OutgoingFile,
+    kind: DestinationErrorKind,
+    *secrets: str,
+    on_progress: Callable[[int], None] = ignore,
+) -> str:
+    """Check that a file is not delivered, and return the message."""
+    with pytest.raises(DestinationError) as caught:
+        destination.send(file, on_progress)
+    check_error(caught.value, kind, *secrets)
+    return caught.value.message
+
+
+def check_error(error: DestinationError, kind: DestinationErrorKind, *secrets: str) -> None:
+    assert error.kind is kind, error.message
+    assert error.message.endswith(".")
+    for secret in secrets:
+        assert secret not in error.message
+        assert secret not in repr(error.__cause__)
+
+
+class StoppedError(Exception):
+    """Ends a delivery from its progress."""

@@ -1,0 +1,383 @@
+"""Buckets of S3: whole files, parts, refusals, and every failure of a host."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from app.engines.destinations import TYPES, DestinationError, DestinationErrorKind, limits
+from app.engines.destinations.s3 import S3Destination, _divide
+from app.engines.sources import limits as source_limits
+from tests.engines.destinations.files import (
+    StoppedError,
+    build_damaged_file,
+    build_file,
+    build_short_file,
+    build_unreadable_file,
+    check_error,
+    fail_to_send,
+    ignore,
+)
+from tests.engines.destinations.proxies import UploadProxy, read_slowly
+from tests.engines.destinations.s3_server import Server
+from tests.engines.sources.hosts import find_closed_port, run_host
+from tests.engines.sources.network import LoopbackNetwork, connect_freely
+
+SECRET = "never-in-a-message"
+CONTENT = os.urandom(700_000)
+MEBIBYTE = 1024**2
+LARGE = os.urandom(12 * MEBIBYTE + 1)
+Open = Callable[..., S3Destination]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.stop()
+
+
+class Bucket:
+    """Looks into the bucket of a destination."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def read(self, key: str) -> tuple[bytes, str]:
+        with connect_freely():
+            found = self._client.get_object(Bucket="exports", Key=key)
+            return found["Body"].read(), found["ContentType"]
+
+    def list_keys(self, prefix: str) -> list[str]:
+        with connect_freely():
+            page = self._client.list_objects_v2(Bucket="exports", Prefix=prefix)
+        return [item["Key"] for item in page.get("Contents", [])]
+
+    def count_uploads(self) -> int:
+        with connect_freely():
+            page = self._client.list_multipart_uploads(Bucket="exports")
+        return len(page.get("Uploads", []))
+
+
+@pytest.fixture
+def bucket(server: Server) -> Bucket:
+    keys = server.settings["access_key_id"], server.settings["secret_access_key"]
+    return Bucket(server.build_client("s3", *keys))
+
+
+@pytest.fixture
+def open_destination(server: Server, network: LoopbackNetwork) -> Iterator[Open]:
+    destinations: list[Any] = []
+
+    def open_destination(**changes: Any) -> Any:
+        destinations.append(TYPES["s3"].open({**server.settings, **changes}, network))
+        return destinations[-1]
+
+    yield open_destination
+    for destination in destinations:
+        destination.close()
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Send large files in parts of 5 MiB, the smallest ones that the store takes."""
+    monkeypatch.setattr(limits, "MAX_PUT_BYTES", 6 * MEBIBYTE)
+    monkeypatch.setattr(limits, "MIN_PART_BYTES", 5 * MEBIBYTE)
+
+
+@pytest.mark.parametrize("content", [CONTENT, b"", b"x"])
+@pytest.mark.parametrize("prefix", ["/daily/", ""])
+def test_a_file_is_delivered(
+    open_destination: Open,
+    bucket: Bucket,
+    network: LoopbackNetwork,
+    content: bytes,
+    prefix: str,
+) -> None:
+    sent: list[int] = []
+    file = build_file(content, "Ärger 50%&+=?.csv")
+    location = open_destination(prefix=prefix).send(file, sent.append)
+    key = f"{prefix.strip('/')}/{file.name}".lstrip("/")
+    assert location == f"s3://exports/{key}"
+    assert bucket.read(key) == (content, "text/csv")
+    assert sent[-1] == len(content)
+    assert network.connections
+
+
+def test_a_file_is_replaced(open_destination: Open, bucket: Bucket) -> None:
+    destination = open_destination(prefix="replaced")
+    for content in (b"before", b"after"):
+        destination.send(build_file(content), ignore)
+        assert bucket.read("replaced/export.csv")[0] == content
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_large_file_is_delivered_in_parts(open_destination: Open, bucket: Bucket) -> None:
+    sent: list[int] = []
+    location = open_destination(prefix="large").send(build_file(LARGE), sent.append)
+    assert location == "s3://exports/large/export.csv"
+    assert bucket.read("large/export.csv") == (LARGE, "text/csv")
+    assert sent[-1] == len(LARGE)
+    assert bucket.count_uploads() == 0
+
+
+@pytest.mark.parametrize("size", [5 * 1024**3 + 1, 640 * 1024**3, 5 * 1024**4])
+def test_files_are_divided_into_parts_that_s3_takes(size: int) -> None:
+    sizes = _divide(size)
+    assert sum(sizes) == size
+    assert len(sizes) <= 10_000
+    assert all(part >= 64 * MEBIBYTE for part in sizes[:-1])
+    assert max(sizes) <= 5 * 1024**3
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "text"),
+    [
+        (
+            {"access_key_id": "AKIAUNKNOWN"},
+            DestinationErrorKind.CREDENTIALS_REFUSED,
+            "refuses the access key",
+        ),
+        (
+            {"secret_access_key": SECRET},
+            DestinationErrorKind.CREDENTIALS_REFUSED,
+            "refuses the access key",
+        ),
+        ({"bucket": "read-only"}, DestinationErrorKind.NOT_ALLOWED, "not allowed to write to"),
+        ({"bucket": "private"}, DestinationErrorKind.NOT_ALLOWED, "not allowed to write to"),
+        ({"bucket": "missing"}, DestinationErrorKind.NOT_FOUND, "bucket does not exist"),
+        (
+            {"endpoint_url": "http://192.168.0.1"},
+            DestinationErrorKind.NOT_ALLOWED,
+            "operator of this service",
+        ),
+        ({"prefix": "a/../b"}, DestinationErrorKind.NOT_ALLOWED, "part `.` or `..`"),
+        ({"prefix": "é" * 500}, DestinationErrorKind.NOT_ALLOWED, "too long"),
+    ],
+)
+@pytest.mark.parametrize("content", [CONTENT, LARGE])
+@pytest.mark.usefixtures("parts")
+def test_refusals_are_explained(
+    open_destination: Open,
+    changes: dict[str, str],
+    kind: DestinationErrorKind,
+    text: str,
+    content: bytes,
+) -> None:
+    destination = open_destination(**changes)
+    message = fail_to_send(destination, build_file(content), kind, SECRET, "192.168")
+    assert text in message
+
+
+def test_an_invalid_endpoint_is_explained(open_destination: Open) -> None:
+    with pytest.raises(DestinationError) as caught:
+        open_destination(endpoint_url="http://[::1")
+    check_error(caught.value, DestinationErrorKind.PROTOCOL)
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b.csv", "a\nb.csv", "a\x00.csv", "n" * 201])
+def test_names_that_hosts_could_misread_are_refused(
+    open_destination: Open, network: LoopbackNetwork, name: str
+) -> None:
+    fail_to_send(open_destination(), build_file(b"x", name), DestinationErrorKind.NOT_ALLOWED)
+    assert not network.connections
+
+
+def test_a_host_that_does_not_listen_is_unreachable(open_destination: Open) -> None:
+    destination = open_destination(endpoint_url=f"http://127.0.0.1:{find_closed_port()}")
+    fail_to_send(destination, build_file(CONTENT), DestinationErrorKind.UNREACHABLE)
+
+
+@pytest.mark.parametrize(
+    ("content", "flip_at"), [(CONTENT, 300_000), (LARGE, 3_000_000)], ids=["whole", "parts"]
+)
+@pytest.mark.usefixtures("parts")
+def test_content_that_is_damaged_on_its_way_is_refused_by_the_store(
+    open_destination: Open, server: Server, bucket: Bucket, content: bytes, flip_at: int
+) -> None:
+    open_destination(prefix="flipped").send(build_file(b"before"), ignore)
+    proxy = UploadProxy(server.port)
+    proxy.flip_at = flip_at
+    with run_host(proxy) as port:
+        destination = open_destination(prefix="flipped", endpoint_url=f"http://127.0.0.1:{port}")
+        message = fail_to_send(destination, build_file(content), DestinationErrorKind.PROTOCOL)
+    assert "damaged on its way" in message
+    assert bucket.read("flipped/export.csv")[0] == b"before"
+    assert bucket.count_uploads() == 0
+
+
+@pytest.mark.parametrize("build", [build_damaged_file, build_short_file])
+@pytest.mark.parametrize("content", [CONTENT, LARGE], ids=["whole", "parts"])
+@pytest.mark.usefixtures("parts")
+def test_a_damaged_file_is_not_delivered(
+    open_destination: Open, bucket: Bucket, build: Callable[[bytes], Any], content: bytes
+) -> None:
+    destination = open_destination(prefix="damaged")
+    message = fail_to_send(destination, build(content), DestinationErrorKind.PROTOCOL)
+    assert "stored file is damaged" in message
+    assert bucket.list_keys("damaged") == []
+    assert bucket.count_uploads() == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "cut_after"), [(CONTENT, 400_000), (LARGE, 2_000_000)], ids=["whole", "parts"]
+)
+@pytest.mark.usefixtures("parts")
+def test_a_lost_connection_leaves_the_file_before(
+    open_destination: Open, server: Server, bucket: Bucket, content: bytes, cut_after: int
+) -> None:
+    open_destination(prefix="cut").send(build_file(b"before"), ignore)
+    proxy = UploadProxy(server.port)
+    proxy.cut_after = cut_after
+    with run_host(proxy) as port:
+        destination = open_destination(prefix="cut", endpoint_url=f"http://127.0.0.1:{port}")
+        fail_to_send(destination, build_file(content), DestinationErrorKind.UNREACHABLE)
+        assert bucket.read("cut/export.csv")[0] == b"before"
+        assert bucket.count_uploads() == 0
+        proxy.cut_after = None
+        destination.send(build_file(content), ignore)
+    assert bucket.read("cut/export.csv")[0] == content
+
+
+@pytest.mark.parametrize("content", [CONTENT, LARGE], ids=["whole", "parts"])
+@pytest.mark.usefixtures("parts")
+def test_an_exception_of_the_progress_ends_the_delivery(
+    open_destination: Open, bucket: Bucket, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0)
+    stopped = StoppedError("cancelled")
+
+    def stop(sent: int) -> None:
+        if sent > 300_000:
+            raise stopped
+
+    with pytest.raises(StoppedError) as caught:
+        open_destination(prefix="stopped").send(build_file(content), stop)
+    assert caught.value is stopped
+    assert bucket.list_keys("stopped") == []
+    assert bucket.count_uploads() == 0
+
+
+@pytest.mark.parametrize("content", [CONTENT, LARGE], ids=["whole", "parts"])
+@pytest.mark.usefixtures("parts")
+def test_an_exception_of_the_storage_ends_the_delivery(
+    open_destination: Open, bucket: Bucket, content: bytes
+) -> None:
+    """Also one that looks like a lost connection to the host."""
+    error = ConnectionResetError("the storage is gone")
+    with pytest.raises(ConnectionResetError) as caught:
+        open_destination(prefix="unread").send(build_unreadable_file(content, error), ignore)
+    assert caught.value is error
+    assert bucket.list_keys("unread") == []
+
+
+@pytest.mark.parametrize("content", [CONTENT, LARGE], ids=["whole", "parts"])
+@pytest.mark.usefixtures("parts")
+def test_a_slow_host_ends_by_the_deadline(
+    open_destination: Open, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    monkeypatch.setattr(limits, "FILE_SECONDS", 0.3)
+    monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
+    monkeypatch.setattr(limits, "CLEANUP_SECONDS", 0.3)
+    with run_host(read_slowly) as port:
+        destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
+        fail_to_send(destination, build_file(content), DestinationErrorKind.UNREACHABLE)
+
+
+def test_a_silent_host_ends_by_the_idle_limit(
+    open_destination: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source_limits, "IDLE_SECONDS", 0.3)
+    with run_host(read_slowly) as port:
+        destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
+        message = fail_to_send(destination, build_file(LARGE), DestinationErrorKind.UNREACHABLE)
+    assert "in time" in message
+
+
+def _answer(status: str, body: bytes, *headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def _error(code: str) -> bytes:
+    return f"<Error><Code>{code}</Code></Error>".encode()
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "text"),
+    [
+        (_answer("507 Full", b""), DestinationErrorKind.NOT_ALLOWED, "disk of the server is full"),
+        (
+            _answer("500 Full", _error("XMinioStorageFull")),
+            DestinationErrorKind.NOT_ALLOWED,
+            "disk of the server is full",
+        ),
+        (
+            _answer("400 Large", _error("EntityTooLarge")),
+            DestinationErrorKind.NOT_ALLOWED,
+            "larger than the host accepts",
+        ),
+        (
+            _answer("503 Slow", _error("SlowDown")),
+            DestinationErrorKind.UNREACHABLE,
+            "at the moment",
+        ),
+        (
+            _answer("301 Moved", b"", "x-amz-bucket-region: eu-central-1"),
+            DestinationErrorKind.NOT_FOUND,
+            "region eu-central-1",
+        ),
+        (_answer("302 Moved", b"", "Location: /x"), DestinationErrorKind.PROTOCOL, "302"),
+        (b"220 ftp.example.org\r\n", DestinationErrorKind.UNREACHABLE, "connection"),
+    ],
+)
+def test_answers_of_other_hosts_are_explained(
+    open_destination: Open, answer: bytes, kind: DestinationErrorKind, text: str
+) -> None:
+    def script(connection: Any) -> None:
+        connection.recv(65536)
+        connection.sendall(answer)
+
+    with run_host(script) as port:
+        destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
+        assert text in fail_to_send(destination, build_file(b"x"), kind)
+
+
+_CREATED = _answer("200 OK", b"<a><UploadId>u</UploadId></a>")
+_TAKEN = _answer("200 OK", b"", "ETag: x")
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [_answer("200 OK", b"<html>")],
+        [_answer("200 OK", b"<a></a>")],
+        [_CREATED, _answer("200 OK", b"")],
+        [_CREATED, _TAKEN, _TAKEN, _TAKEN, _answer("200 OK", _error("InternalError"))],
+        [_CREATED, _TAKEN, _TAKEN, _TAKEN, _answer("200 OK", b"<!DOCTYPE a><a/>")],
+    ],
+)
+@pytest.mark.usefixtures("parts")
+def test_an_upload_that_the_host_does_not_put_together_is_an_error(
+    open_destination: Open, answers: list[bytes]
+) -> None:
+    pending = list(answers)
+    methods: list[bytes] = []
+
+    def script(connection: Any) -> None:
+        request = b""
+        while b"\r\n\r\n" not in request:
+            request += connection.recv(65536)
+        head, _, body = request.partition(b"\r\n\r\n")
+        methods.append(head.split(b" ")[0])
+        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        received = len(body)
+        while received < length:
+            received += len(connection.recv(65536))
+        connection.sendall(pending.pop(0) if pending else _answer("204 No Content", b""))
+
+    with run_host(script) as port:
+        destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
+        fail_to_send(destination, build_file(LARGE), DestinationErrorKind.PROTOCOL)
+    assert (methods[-1] == b"DELETE") == (len(answers) > 1)
