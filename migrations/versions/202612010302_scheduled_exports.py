@@ -75,7 +75,9 @@ def _create_runs() -> None:
         sa.Column("delivered_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("delivered_to", sa.String(), nullable=True),
         sa.Column("sent_bytes", sa.BigInteger(), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column(
+            "created_at", sa.DateTime(timezone=True), server_default=sa.func.now(), nullable=False
+        ),
         _reference_organization(RUNS),
         sa.ForeignKeyConstraint(
             ["organization_id", "scheduled_export_id"],

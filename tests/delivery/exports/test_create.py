@@ -30,6 +30,7 @@ def test_what_was_left_out_is_filled_in(exports: Any) -> None:
         "evidence": True,
         "text": False,
         "history": False,
+        "removed": False,
     }
     assert made["options"] == {}
     assert made["progress"] == {

@@ -8,7 +8,9 @@ import pytest
 from sqlalchemy import text
 
 from app.kit import db, tenancy
+from tests.delivery.exports.test_periods import held, transaction
 
+REOPEN = text("UPDATE tag_sets SET status = 'draft' WHERE id = CAST(:id AS uuid)")
 LONG_AGO = "2020-01-01T00:00:00Z"
 
 
@@ -20,7 +22,7 @@ def _rows(exports: Any, since: str = LONG_AGO, format: str = "jsonl", **filters:
 
 
 def _reopen(exports: Any, tag_set_id: str) -> None:
-    answer = exports.api.post(f"/tag-sets/{tag_set_id}/reopen", {"note": "Wrong."})
+    answer = exports.api.post(f"/tag-sets/{tag_set_id}/reopen", {"reason": "Wrong."})
     assert answer.status_code == 200, answer.json
 
 
@@ -102,15 +104,14 @@ def test_only_suitable_exports_tell_them(exports: Any) -> None:
 def test_a_removal_that_commits_late_is_in_the_next_period(exports: Any, schema_id: UUID) -> None:
     tag_set = exports.label(schema_id, [])
     _, made = _rows(exports)
-    start = made["filter"]["decided_before"]
-    bound = tenancy.organization(exports.org.id)
-    with exports.org.app.app_context(), bound, db.transaction() as session:
-        session.execute(
-            text("UPDATE tag_sets SET status = 'draft' WHERE id = CAST(:id AS uuid)"),
-            {"id": tag_set},
-        )
-        # Its time is set, and it commits only after the next period.
-        rows, made = exports.apart(lambda: _rows(exports, start))
+
+    def reopen(*before_commit: Any) -> None:
+        with transaction(exports, *before_commit) as session:
+            session.execute(REOPEN, {"id": tag_set})
+
+    # Its time is set, and it commits only after the next period.
+    with held(reopen):
+        rows, made = _rows(exports, made["filter"]["decided_before"])
         assert rows == []
     rows, _ = _rows(exports, made["filter"]["decided_before"])
     assert [row["tag_set_id"] for row in rows] == [tag_set]

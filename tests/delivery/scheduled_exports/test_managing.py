@@ -156,7 +156,7 @@ def test_secrets_are_encrypted_and_never_shown(scheduled: Any) -> None:
     assert destination["settings"] == {k: v for k, v in S3.items() if k != "secret_access_key"}
     (row,) = scheduled.sql("SELECT * FROM scheduled_exports WHERE id = :id", id=created["id"])
     assert "hush" not in str(row)
-    assert "hush" in container.keyring().decrypt(row.credentials)
+    assert b"hush" in container.keyring().decrypt(row.credentials)
     entries = scheduled.sql(
         "SELECT CAST(changes AS text) FROM audit_entries WHERE organization_id = :org",
         org=scheduled.org.id,

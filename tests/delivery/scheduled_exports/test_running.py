@@ -141,7 +141,7 @@ def test_incremental_runs_hold_each_change_once(scheduled: Any, schema_id: UUID)
     assert _ids(scheduled, first) == [(one, "accepted"), (two, "accepted")]
     assert first["covers_from"] is None
     three = scheduled.label(schema_id, [])
-    scheduled.api.post(f"/tag-sets/{one}/reopen", {"note": "Wrong."})
+    scheduled.api.post(f"/tag-sets/{one}/reopen", {"reason": "Wrong."})
     second = scheduled.run(created["id"])
     assert _ids(scheduled, second) == [(three, "accepted"), (one, "removed")]
     assert second["covers_from"] == first["covers_until"]

@@ -6,13 +6,16 @@ from typing import Any, NamedTuple
 from sqlalchemy import select
 
 from app.delivery.exports.queries import rows
-from app.delivery.exports.queries.rows import Version
+from app.delivery.exports.queries.rows import LineWriter, Version
 from app.delivery.exports.queries.statements import Statements
 from app.kit import counters, db, tenancy
 from app.workflow.tag_sets.counters import TAG_SETS
 
 MAX_COUNTED = 10_000
 """Tag sets that no counter covers are counted one by one up to this number."""
+_AS_TEXT = """
+SELECT CAST(line AS text), CAST(version_id AS text), CAST(tags AS text) FROM ({}) AS found
+"""
 _FACETS = frozenset({"schema_id", "statuses"})
 
 
@@ -34,17 +37,20 @@ def read_first(
     statements = Statements.build(organization_id, where, include, limit=limit)
     connection = db.session().connection()
     versions = rows.list_versions(connection, statements)
-    lines: list[bytes] = []
+    found: list[bytes] = []
     pieces: list[bytes] = []
 
     def receive(piece: bytes, *, is_last: bool) -> None:
         pieces.append(piece)
         if is_last:
-            lines.append(b"".join(pieces))
+            found.append(b"".join(pieces))
             pieces.clear()
 
-    rows.copy(connection, statements, versions, receive)
-    return versions, lines[:limit]
+    lines = LineWriter(versions, receive, statements)
+    for row in connection.exec_driver_sql(_AS_TEXT.format(statements.rows), statements.values):
+        lines.write_values(*(value and value.encode() for value in row))
+    lines.close()
+    return versions, found[:limit]
 
 
 def count(where: Mapping[str, Any], include: Mapping[str, Any]) -> Count:
@@ -54,7 +60,7 @@ def count(where: Mapping[str, Any], include: Mapping[str, Any]) -> Count:
         return Count(_sum_counters(conditions), is_exact=True)
     statements = Statements.build(tenancy.current_organization_id(), where, include)
     values = {**statements.values, "most": MAX_COUNTED + 1}
-    number = db.session().connection().exec_driver_sql(statements.count, values).scalar_one()
+    number = db.session().connection().exec_driver_sql(statements.counting, values).scalar_one()
     return Count(min(number, MAX_COUNTED), is_exact=number <= MAX_COUNTED)
 
 

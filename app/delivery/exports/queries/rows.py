@@ -129,6 +129,9 @@ def open_snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Itera
 class LineWriter:
     """The file object that COPY writes to; each write is one whole line."""
 
+    removed: int
+    """How many removed tag sets were passed on."""
+
     def __init__(
         self, versions: Sequence[Version], receive: ReceivePiece, statements: Statements
     ) -> None:
@@ -145,7 +148,10 @@ class LineWriter:
 
     def write(self, data: bytes) -> None:
         """Convert a line of COPY and pass it to `receive`."""
-        head, version, tags = data[:-1].split(_DELIMITER)
+        self.write_values(*data[:-1].split(_DELIMITER))
+
+    def write_values(self, head: bytes, version: bytes | None, tags: bytes | None) -> None:
+        """Convert the values of a line, and pass them to `receive`."""
         if not version and tags:
             self._write_revision(head, tags)
             return
@@ -154,6 +160,7 @@ class LineWriter:
             self.removed += 1
             self._receive(head, is_last=True)
             return
+        assert tags is not None
         schema, fields = self._versions[version]
         labels = orjson.dumps(build_labels(fields, orjson.loads(tags)))
         row = head[:-1] + schema + labels

@@ -113,7 +113,7 @@ class Statements(NamedTuple):
     Attributes:
         rows: selects the lines of COPY.
         versions: selects the schema versions of the tag sets, with their numbers.
-        count: selects the number of tag sets, counted up to the parameter `most`.
+        counting: selects the number of tag sets, counted up to the parameter `most`.
         values: the parameters.
         with_tags: whether rows have tags.
         with_history: whether rows have a history.
@@ -121,7 +121,7 @@ class Statements(NamedTuple):
 
     rows: str
     versions: str
-    count: str
+    counting: str
     values: dict[str, Any]
     with_tags: bool
     with_history: bool
@@ -155,9 +155,9 @@ class Statements(NamedTuple):
             rows += _select_removed(values)
         versions = _VERSIONS.format(tag_sets=tag_sets)
         bound = {**values, "organization_id": str(organization_id)}
-        count = _COUNT.format(tag_sets=tag_sets)
+        counting = _COUNT.format(tag_sets=tag_sets)
         parts = (bool(include["evidence"]), bool(include["history"]))
-        return cls(rows, versions, count, bound, *parts)
+        return cls(rows, versions, counting, bound, *parts)
 
 
 def _select_removed(values: Mapping[str, Any]) -> str:

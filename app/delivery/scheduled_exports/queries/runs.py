@@ -2,10 +2,10 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row, Select, select, update
+from sqlalchemy.dialects.postgresql import distinct_on
 
 from app.delivery.exports.models import Export
 from app.delivery.scheduled_exports.models import ScheduledRun
@@ -13,7 +13,7 @@ from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
 
 
-def _select() -> Select[Any]:
+def _select() -> Select[ScheduledRun, Export]:
     return select(ScheduledRun, Export).join(
         Export,
         (Export.organization_id == ScheduledRun.organization_id)
@@ -28,8 +28,8 @@ def list_runs(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of the runs of a scheduled export, as rows of run and export job."""
-    statement = _select().where(
+    """Return a page of the runs of a scheduled export."""
+    statement = select(ScheduledRun).where(
         ScheduledRun.scheduled_export_id == export_id,
         *within(ScheduledRun.created_at, created_after, created_before),
     )
@@ -37,12 +37,18 @@ def list_runs(
     return paginate(statement, page, sorts=sorts, unique=ScheduledRun.job_id)
 
 
-def list_latest(export_ids: Collection[UUID]) -> dict[UUID, Row[Any]]:
+def get_jobs(job_ids: Collection[UUID]) -> dict[UUID, Export]:
+    """Return the export jobs of runs by their ids."""
+    statement = select(Export).where(Export.id.in_(job_ids))
+    return {job.id: job for job in db.session().scalars(statement)}
+
+
+def list_latest(export_ids: Collection[UUID]) -> dict[UUID, Row[ScheduledRun, Export]]:
     """Return the latest run of each of these scheduled exports, with its export job."""
     latest = (
         select(ScheduledRun.job_id)
+        .ext(distinct_on(ScheduledRun.scheduled_export_id))
         .where(ScheduledRun.scheduled_export_id.in_(export_ids))
-        .distinct(ScheduledRun.scheduled_export_id)
         .order_by(
             ScheduledRun.scheduled_export_id,
             ScheduledRun.created_at.desc(),
@@ -53,7 +59,7 @@ def list_latest(export_ids: Collection[UUID]) -> dict[UUID, Row[Any]]:
     return {row[0].scheduled_export_id: row for row in rows}
 
 
-def read(job_id: UUID) -> Row[Any] | None:
+def read(job_id: UUID) -> Row[ScheduledRun, Export] | None:
     """Return a run with its export job."""
     return db.session().execute(_select().where(ScheduledRun.job_id == job_id)).first()
 

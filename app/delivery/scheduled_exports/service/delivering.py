@@ -168,7 +168,7 @@ def _list_files(
     def read() -> Iterator[bytes]:
         if key is None:
             raise NotStored(str(export.id))
-        yield from container.current().storage.stream(key, 0, size - 1)
+        yield from container.current().storage.stream(key)
 
     file = OutgoingFile(f"{name}.{format_.extension}", format_.media_type, size, sha256, read)
     if scheduled.destination == "http":

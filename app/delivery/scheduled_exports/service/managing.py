@@ -63,8 +63,8 @@ def create(
     export.destination = destination["kind"]
     checked = destinations.check_destination(export.destination, destination["settings"])
     _store_settings(export, checked)
-    db.session().add(export)
     _plan(export)
+    db.session().add(export)
     db.session().flush()
     return get(export.id)
 
@@ -77,6 +77,14 @@ def update(export_id: UUID, *, revision: int | None, **changes: Any) -> dict[str
     Raises 400, 404 and 409.
     """
     export = _lock(export_id, revision)
+    # All changes are one new revision.
+    with db.session().no_autoflush:
+        _change(export, changes)
+    db.session().flush()
+    return get(export_id)
+
+
+def _change(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
     for name in ("name", "paused"):
         if name in changes:
             setattr(export, name, changes[name])
@@ -87,8 +95,6 @@ def update(export_id: UUID, *, revision: int | None, **changes: Any) -> dict[str
     if "destination" in changes:
         _change_destination(export, changes["destination"])
     _plan(export)
-    db.session().flush()
-    return get(export_id)
 
 
 def delete(export_id: UUID, *, revision: int | None) -> None:
@@ -115,10 +121,12 @@ def _change_request(export: ScheduledExport, changes: Mapping[str, Any]) -> None
     stored = {
         "format_id": export.format,
         "where": periods.parse_filter(export.filter),
-        # Options belong to their format.
-        "options": export.options if "format_id" not in changes else {},
+        "options": export.options,
         "include": export.include,
     }
+    if changes.get("format_id", export.format) != export.format:
+        # Options and the default parts belong to their format.
+        stored |= {"options": {}, "include": {"tags": export.include["tags"]}}
     _set_request(export, {name: changes.get(name, value) for name, value in stored.items()})
     if before != (export.format, export.filter, export.options, export.include, export.mode):
         export.exported_until = None
@@ -184,9 +192,8 @@ def _store_settings(export: ScheduledExport, settings: Settings) -> None:
 
 def _plan(export: ScheduledExport) -> None:
     """Set the next run to the first time after now; missed runs of a pause are not made up."""
-    export.next_run_at = None
-    if not export.paused:
-        export.next_run_at = cron.find_next(export.cron, export.time_zone, records.read_clock())
+    next_run_at = cron.find_next(export.cron, export.time_zone, records.read_clock())
+    export.next_run_at = None if export.paused else next_run_at
 
 
 def _describe(export: ScheduledExport, latest: Any) -> dict[str, Any]:

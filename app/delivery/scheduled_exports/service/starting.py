@@ -22,7 +22,8 @@ def list_runs(export_id: UUID, *, page: PageRequest, **filters: Any) -> Page:
     if records.get(export_id) is None:
         raise errors.not_found()
     found = runs.list_runs(export_id, page, **filters)
-    return replace(found, items=[describe_run(row[0], row[1]) for row in found.items])
+    jobs = runs.get_jobs([run.job_id for run in found.items])
+    return replace(found, items=[describe_run(run, jobs[run.job_id]) for run in found.items])
 
 
 def run_now(export_id: UUID, *, created_by: UUID | None) -> dict[str, Any]:
