@@ -70,6 +70,9 @@ def plant(org: Org) -> Seeds:
         _made(owner, "/exports/scheduled", name=f"Export {n}", format="jsonl", cron="0 6 * * *")
         for n in range(2)
     ]
+    for export in recurring[0], recurring[0], recurring[1]:
+        run = _made(owner, f"/exports/scheduled/{export['id']}/run")
+        _made(owner, f"/exports/{run['job_id']}/cancel")
     key = {"name": "A key", "role": "reviewer", "read_only": True}
     keys = [_made(owner, f"/organizations/{org.slug}/api-keys", **key)["id"] for _ in range(3)]
     users = [str(org.users[role]) for role in ("labeler", "reviewer", "viewer")]
