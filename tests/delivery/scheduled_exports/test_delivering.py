@@ -91,16 +91,18 @@ def test_after_the_last_attempt_the_run_has_failed(
     assert orjson.loads(content)["tag_set_id"] == tag_set
 
 
-def test_a_host_that_is_not_allowed_any_more_fails_at_once(scheduled: Any, storehouse: Any) -> None:
+def test_a_host_that_is_not_allowed_any_more_gets_nothing(scheduled: Any, storehouse: Any) -> None:
     created = scheduled.schedule(destination=_to_web(storehouse))
     scheduled.sql(
         "UPDATE scheduled_exports SET settings = :to WHERE id = :id",
         to='{"url": "http://169.254.169.254/latest"}',
         id=created["id"],
     )
-    run = scheduled.run(created["id"])
+    scheduled.run(created["id"])
+    _try_again(scheduled, attempts=4)
+    (run,) = scheduled.runs(created["id"])
     assert (run["status"], run["error"]["code"]) == ("failed", "not_allowed")
-    assert _delivery_job(scheduled).status == "completed"
+    assert storehouse.files == {}
 
 
 def test_a_deleted_scheduled_export_delivers_nothing(scheduled: Any, storehouse: Any) -> None:

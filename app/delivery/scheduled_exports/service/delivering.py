@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC
-from typing import Any
+from typing import Any, NoReturn
 from uuid import UUID
 
 import orjson
@@ -17,7 +17,6 @@ from app.delivery.scheduled_exports.queries import records, runs
 from app.delivery.scheduled_exports.service import destinations
 from app.engines.destinations import (
     DestinationError,
-    DestinationErrorKind,
     OutgoingFile,
 )
 from app.engines.formats import FORMATS
@@ -56,7 +55,6 @@ def deliver(job: Job, job_id: UUID) -> None:
         location = _send(kind, settings, files, lambda sent: _report(job, job_id, sent))
     except DestinationError as problem:
         _record_problem(job, job_id, problem)
-        return
     except NotStored:
         _lock_lease(job)
         fail(job_id, _EXPIRED)
@@ -139,16 +137,15 @@ def _lock_lease(job: Job) -> None:
         raise LostLease
 
 
-def _record_problem(job: Job, job_id: UUID, problem: DestinationError) -> None:
-    """Store why a delivery failed. Raises Retry unless another attempt is useless."""
+def _record_problem(job: Job, job_id: UUID, problem: DestinationError) -> NoReturn:
+    """Store why a delivery failed, and raise Retry.
+
+    Every problem is tried again: rights, disks and addresses are often repaired within minutes.
+    """
     _lock_lease(job)
-    error = {"code": problem.kind.value, "message": problem.message}
-    if problem.kind == DestinationErrorKind.NOT_ALLOWED:
-        fail(job_id, error)
-        return
     run = runs.lock(job_id)
     if run is not None and run.delivery_status == DeliveryStatus.PENDING:
-        run.delivery_error = error
+        run.delivery_error = {"code": problem.kind.value, "message": problem.message}
     job.checkpoint()
     raise Retry(f"{problem.kind.value}: {problem.message}")
 
