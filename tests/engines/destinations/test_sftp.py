@@ -206,10 +206,13 @@ def test_an_attempt_does_not_harm_what_another_one_has_written(
                 attempts.append(pool.submit(second.send, file, wait))
                 assert has_begun.wait(LONG)
 
-        first.send(file, send_again)
-        assert read_folder(folder) == {"export.csv": CONTENT}
-        may_continue.set()
+        try:
+            first.send(file, send_again)
+            delivered = read_folder(folder)
+        finally:
+            may_continue.set()
         error = attempts[0].exception(LONG)
+    assert delivered == {"export.csv": CONTENT}
     assert isinstance(error, DestinationError)
     check_error(error, DestinationErrorKind.UNREACHABLE)
     assert read_folder(folder) == {"export.csv": CONTENT}
