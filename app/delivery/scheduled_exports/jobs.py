@@ -8,6 +8,8 @@ from app.kit import jobs
 from app.kit.jobs import Job
 
 SCHEDULE_EVERY = 15
+MAX_ATTEMPTS = 10
+"""The attempts at a delivery. With the delays of jobs, they take about an hour."""
 
 
 @jobs.handler("scheduled_exports.start_due", resumable=True)
@@ -39,6 +41,7 @@ def _reopen(args: dict[str, Any]) -> None:
     "scheduled_exports.deliver",
     queue="export_deliveries",
     listens=("export.completed",),
+    max_attempts=MAX_ATTEMPTS,
     on_failure=_fail,
     on_retry=_reopen,
 )

@@ -85,7 +85,7 @@ def send_request(
         prepared.url = base._replace(path=exact.path, query=exact.query).geturl()
         if body is not None:
             # `requests` would send an iterator without its length.
-            prepared.body = body.chunks  # type: ignore[assignment]
+            prepared.body = body.chunks  # type: ignore[assignment]  # the stubs know no streams
             prepared.headers["Content-Length"] = str(body.size)
         timeouts = (limits.CONNECT_SECONDS, limits.IDLE_SECONDS)
         response = session.send(prepared, stream=True, allow_redirects=False, timeout=timeouts)

@@ -75,7 +75,7 @@ def test_after_the_last_attempt_the_run_has_failed(
     tag_set = scheduled.label(schema_id, [])
     storehouse.status = 401
     scheduled.run(created["id"])
-    _try_again(scheduled, attempts=4)
+    _try_again(scheduled, attempts=9)
     (failed,) = scheduled.runs(created["id"])
     assert (failed["status"], failed["delivery"]["status"]) == ("failed", "failed")
     assert failed["error"]["code"] == "credentials_refused"
@@ -99,7 +99,7 @@ def test_a_host_that_is_not_allowed_any_more_gets_nothing(scheduled: Any, storeh
         id=created["id"],
     )
     scheduled.run(created["id"])
-    _try_again(scheduled, attempts=4)
+    _try_again(scheduled, attempts=9)
     (run,) = scheduled.runs(created["id"])
     assert (run["status"], run["error"]["code"]) == ("failed", "not_allowed")
     assert storehouse.files == {}

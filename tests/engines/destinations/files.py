@@ -2,6 +2,8 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
 
 import pytest
 
@@ -13,6 +15,8 @@ from app.engines.destinations import (
 )
 
 CHUNK_BYTES = 100_000
+LONG = 15.0
+"""Seconds: longer than any limit that a test sets, but shorter than the limits themselves."""
 
 
 def build_file(content: bytes, name: str = "export.csv") -> OutgoingFile:
@@ -71,6 +75,14 @@ def fail_to_send(
         destination.send(file, on_progress)
     check_error(caught.value, kind, *secrets)
     return caught.value.message
+
+
+@contextmanager
+def expect_to_end_soon() -> Iterator[None]:
+    """Check that something ends by the limits that the test has set."""
+    started = monotonic()
+    yield
+    assert monotonic() - started < LONG
 
 
 def check_error(error: DestinationError, kind: DestinationErrorKind, *secrets: str) -> None:

@@ -16,6 +16,7 @@ from tests.engines.destinations.files import (
     build_short_file,
     build_unreadable_file,
     check_error,
+    expect_to_end_soon,
     fail_to_send,
     ignore,
 )
@@ -266,7 +267,7 @@ def test_an_exception_of_the_storage_ends_the_delivery(
 ) -> None:
     """Also one that looks like a lost connection to the host."""
     error = ConnectionResetError("the storage is gone")
-    with pytest.raises(ConnectionResetError) as caught:
+    with expect_to_end_soon(), pytest.raises(ConnectionResetError) as caught:
         open_destination(prefix="unread").send(build_unreadable_file(content, error), ignore)
     assert caught.value is error
     assert bucket.list_keys("unread") == []
@@ -280,7 +281,7 @@ def test_a_slow_host_ends_by_the_deadline(
     monkeypatch.setattr(limits, "FILE_SECONDS", 0.3)
     monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
     monkeypatch.setattr(limits, "CLEANUP_SECONDS", 0.3)
-    with run_host(read_slowly) as port:
+    with run_host(read_slowly) as port, expect_to_end_soon():
         destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
         fail_to_send(destination, build_file(content), DestinationErrorKind.UNREACHABLE)
 
@@ -289,7 +290,7 @@ def test_a_silent_host_ends_by_the_idle_limit(
     open_destination: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source_limits, "IDLE_SECONDS", 0.3)
-    with run_host(read_slowly) as port:
+    with run_host(read_slowly) as port, expect_to_end_soon():
         destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
         message = fail_to_send(destination, build_file(LARGE), DestinationErrorKind.UNREACHABLE)
     assert "in time" in message

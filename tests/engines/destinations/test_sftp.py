@@ -2,7 +2,9 @@
 
 import errno
 import os
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,12 +15,14 @@ from app.engines.destinations import TYPES, DestinationError, DestinationErrorKi
 from app.engines.destinations.sftp import SftpDestination
 from app.engines.sources import limits as source_limits
 from tests.engines.destinations.files import (
+    LONG,
     StoppedError,
     build_damaged_file,
     build_file,
     build_short_file,
     build_unreadable_file,
     check_error,
+    expect_to_end_soon,
     fail_to_send,
     ignore,
 )
@@ -181,6 +185,39 @@ def test_two_attempts_at_the_same_time_leave_one_complete_file(
     assert read_folder(folder) == {"export.csv": CONTENT}
 
 
+def test_an_attempt_does_not_harm_what_another_one_has_written(
+    open_destination: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one begins while the first one is half way, and continues after it."""
+    monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0)
+    file = build_file(CONTENT)
+    first, second = open_destination(), open_destination()
+    has_begun, may_continue = threading.Event(), threading.Event()
+
+    def wait(sent: int) -> None:
+        has_begun.set()
+        may_continue.wait(LONG)
+
+    with ThreadPoolExecutor(1) as pool:
+        attempts: list[Future[str]] = []
+
+        def send_again(sent: int) -> None:
+            if sent > 1_000_000 and not attempts:
+                attempts.append(pool.submit(second.send, file, wait))
+                assert has_begun.wait(LONG)
+
+        try:
+            first.send(file, send_again)
+            delivered = read_folder(folder)
+        finally:
+            may_continue.set()
+        error = attempts[0].exception(LONG)
+    assert delivered == {"export.csv": CONTENT}
+    assert isinstance(error, DestinationError)
+    check_error(error, DestinationErrorKind.UNREACHABLE)
+    assert read_folder(folder) == {"export.csv": CONTENT}
+
+
 @pytest.mark.parametrize("changes", [{"password": "wrong"}, {"username": "nobody"}])
 def test_refused_credentials_are_explained(open_destination: Open, changes: Any) -> None:
     with pytest.raises(DestinationError) as caught:
@@ -317,7 +354,7 @@ def test_a_slow_host_ends_by_its_limits(
     proxy.stall_after = 1_000_000
     if limit == "silence":
         monkeypatch.setattr(source_limits, "IDLE_SECONDS", 2.0)
-    with run_host(proxy) as port:
+    with run_host(proxy) as port, expect_to_end_soon():
         destination = open_destination(port=port)
         if limit == "deadline":
             monkeypatch.setattr(limits, "FILE_SECONDS", 1.0)

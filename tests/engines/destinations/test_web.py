@@ -32,6 +32,7 @@ from tests.engines.destinations.files import (
     build_short_file,
     build_unreadable_file,
     check_error,
+    expect_to_end_soon,
     fail_to_send,
     ignore,
 )
@@ -255,7 +256,7 @@ def test_an_exception_of_the_storage_ends_the_delivery(
     open_destination: Open, server: Server, error: Exception
 ) -> None:
     """Also one that looks like a failure of the host."""
-    with pytest.raises(type(error)) as caught:
+    with expect_to_end_soon(), pytest.raises(type(error)) as caught:
         open_destination().send(build_unreadable_file(CONTENT, error), ignore)
     assert caught.value is error
     assert server.files == {}
@@ -350,7 +351,7 @@ def test_a_slow_host_ends_by_its_limits(
         monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
     else:
         monkeypatch.setattr(source_limits, "IDLE_SECONDS", 0.3)
-    with run_host(read_slowly) as port:
+    with run_host(read_slowly) as port, expect_to_end_soon():
         destination = open_destination(url=f"http://127.0.0.1:{port}/")
         message = fail_to_send(destination, build_file(LARGE), DestinationErrorKind.UNREACHABLE)
     assert "in time" in message
@@ -406,6 +407,6 @@ def test_a_slow_host_with_tls_ends_by_the_deadline(
 ) -> None:
     monkeypatch.setattr(limits, "FILE_SECONDS", 1.0)
     monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
-    with run_tls_host(read_slowly, tmp_path) as (port, network):
+    with run_tls_host(read_slowly, tmp_path) as (port, network), expect_to_end_soon():
         destination = TYPES["http"].open({"url": f"https://127.0.0.1:{port}/"}, network)
         fail_to_send(destination, build_file(LARGE), DestinationErrorKind.UNREACHABLE)
