@@ -53,6 +53,7 @@ class Settings:
     rate_limits: bool = _setting(values.parse_switch, default=True)
     max_upload_bytes: int = _setting(values.parse_whole_number(1, 1 << 40), 100 * 1024 * 1024)
     storage_reserve_bytes: int = _setting(values.parse_whole_number(0, 1 << 50), 1024 * 1024 * 1024)
+    download_links: bool = _setting(values.parse_switch, default=False)
     outbound: bool = _setting(values.parse_switch, default=True)
     egress_allowed_networks: tuple[Network, ...] = _setting(values.parse_networks, ())
     connector_allowed_networks: tuple[Network, ...] = _setting(values.parse_networks, ())

@@ -21,7 +21,7 @@ from werkzeug.test import TestResponse
 from app.kit.api.blueprint import PREFIX
 from app.kit.errors import STATUS_OF
 
-_PARTIAL = (206, 304)
+_PARTIAL = (206, 304, 307)
 _REDIRECT = 303
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import fsspec
 import pytest
+import requests
 from moto.server import ThreadedMotoServer
 
 from app.kit.storage import (
@@ -260,6 +261,21 @@ def test_local_copies_are_files_of_this_machine(storage: Storage) -> None:
     with storage.local("a/b") as path:
         assert path.read_bytes() == CONTENT
     assert storage.exists("a/b")
+
+
+def test_signed_links_lead_to_the_file(s3_url: str, tmp_path: Path) -> None:
+    storage = Storage(s3_url)
+    storage.write("a/b", [b"0123456789"])
+    link = storage.sign_link("a/b", name="result.csv", media_type="text/csv", seconds=60)
+    assert link is not None
+    answer = requests.get(link, timeout=10)
+    assert (answer.status_code, answer.content) == (200, b"0123456789")
+    part = requests.get(link, headers={"Range": "bytes=2-4"}, timeout=10)
+    assert (part.status_code, part.content) == (206, b"234")
+    assert "response-content-disposition=attachment" in link
+    for url in (f"file://{tmp_path}", "memory://links"):
+        local = Storage(url)
+        assert local.sign_link("a/b", name="x", media_type="text/csv", seconds=60) is None
 
 
 def test_local_copies_go_away(s3_url: str) -> None:

@@ -79,7 +79,8 @@ def download_export(caller: Caller, job_id: UUID) -> Download:
     Returns the file of a completed export, or a range of it. Responds with 409 `conflict` if there
     is no file (yet, or any more); `details.state` is the status of the export, or `expired`. Each
     download adds an entry to the audit log. Ranges of one file that one caller requests within an
-    hour count as one download.
+    hour count as one download. If the operator has switched on `DOWNLOAD_LINKS`, the response is a
+    redirect (307) to a signed link of the object store.
     """
     actor_id = caller.api_key_id or caller.user_id
     return reading.download(job_id, user_id=caller.user_id, actor_id=actor_id)

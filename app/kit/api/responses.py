@@ -49,7 +49,8 @@ class Redirect:
 class Download:
     """A file. `read(start, end)` yields its bytes from `start` up to but excluding `end`.
 
-    `on_send(is_range)` is called before bytes are sent: not for HEAD, and not for 304.
+    `on_send(is_range)` is called before bytes are sent: not for HEAD, and not for 304. `link`
+    returns the URL to which requests are redirected instead, or None.
     """
 
     read: Callable[[int, int], Iterator[bytes]]
@@ -59,6 +60,7 @@ class Download:
     etag: str
     inline: bool = False
     on_send: Callable[[bool], None] | None = None
+    link: Callable[[], str | None] | None = None
 
 
 @cache
@@ -153,8 +155,12 @@ def build_download(file: Download) -> Response:
     if byte_range:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{file.size}"
     is_sent = request.method != "HEAD"
-    if is_sent and file.on_send is not None:
-        file.on_send(byte_range is not None)
+    if is_sent:
+        if file.on_send is not None:
+            file.on_send(byte_range is not None)
+        link = file.link() if file.link is not None else None
+        if link is not None:
+            return Response(status=307, headers={"Location": link, "Cache-Control": "no-store"})
     body = file.read(start, end) if is_sent and end > start else ()
     response = Response(body, 206 if byte_range else 200, headers=headers, mimetype=file.media_type)
     response.content_length = end - start

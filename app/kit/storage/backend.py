@@ -34,6 +34,9 @@ class Backend(Protocol):
     def open(self, key: str) -> BinaryIO:
         """Open a file for reading."""
 
+    def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:
+        """Return a URL at which anybody can read a file for a time; None if there is none."""
+
     def size(self, key: str) -> int:
         """Return a file's size in bytes."""
 

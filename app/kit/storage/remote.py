@@ -117,6 +117,19 @@ class RemoteFiles:
                 raise NotStored(key)
             return file
 
+    def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:
+        options: dict[str, str] = {}
+        if self._protocol == "s3":
+            options["ResponseContentDisposition"] = f'attachment; filename="{name}"'
+            options["ResponseContentType"] = media_type
+        try:
+            with _translate_errors(key):
+                return str(self.system.sign(self.path(key), expiration=seconds, **options))
+        except StorageUnavailable as failure:
+            if isinstance(failure.__cause__, NotImplementedError):
+                return None
+            raise
+
     def size(self, key: str) -> int:
         with _translate_errors(key):
             info = self.system.info(self.path(key))

@@ -212,6 +212,16 @@ class Storage:
         file.seek(start)
         return Stream(file, None if end is None else max(0, end - start), chunk)
 
+    def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:
+        """Return a URL at which anybody can read a file for so many seconds.
+
+        None if the store has no such links. `name` and `media_type` are those of the download, as
+        far as the store supports it; the file need not exist.
+        """
+        return self._backend.sign_link(
+            check_key(key), name=name, media_type=media_type, seconds=seconds
+        )
+
     def size(self, key: str) -> int:
         """Return the size of a file in bytes. Raises NotStored if it does not exist."""
         return self._backend.size(check_key(key))

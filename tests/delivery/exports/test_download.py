@@ -2,6 +2,7 @@
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -206,3 +207,36 @@ def test_a_storage_that_does_not_answer(
     assert answer.json["error"]["code"] == "service_unavailable"
     assert answer.headers["Retry-After"] == "10"
     assert exports.events("export.downloaded") == []
+
+
+def test_a_store_with_signed_links_serves_the_file(
+    exports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = exports.make()
+    asked: list[dict[str, Any]] = []
+
+    def sign(key: str, **options: Any) -> str:
+        asked.append({"key": key, **options})
+        return "https://store.example/file?signature=x"
+
+    monkeypatch.setattr(container.current().storage, "sign_link", sign)
+    path = f"/exports/{made['id']}/download"
+    assert exports.api.get(path).status_code == 200
+    linked = replace(container.settings(), download_links=True)
+    monkeypatch.setattr(container.current(), "settings", linked)
+    answer = exports.api.get(path)
+    assert answer.status_code == 307
+    assert answer.headers["Location"] == "https://store.example/file?signature=x"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert asked == [
+        {
+            "key": exports.key_of(made["id"]),
+            "name": f"export-{made['id']}.jsonl",
+            "media_type": "application/x-ndjson",
+            "seconds": 300,
+        }
+    ]
+    downloads = exports.sql("SELECT download_count FROM exports WHERE id = :id", id=made["id"])
+    assert downloads[0][0] == 2
+    assert exports.api.request("HEAD", path).status_code == 200
+    assert len(asked) == 1

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,8 @@ from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest
 from app.kit.storage import NotStored, StorageUnavailable
 
+LINK_SECONDS = 300
+"""How long a signed link of the object store is valid."""
 RANGES_PERIOD = timedelta(hours=1)
 """Ranges of one file that one caller requests within this time count as one download."""
 
@@ -64,12 +67,14 @@ def download(export_id: UUID, *, user_id: UUID, actor_id: UUID) -> Download:
     with _translate_storage_errors():
         container.current().storage.size(export.storage_key)
     format_ = FORMATS[export.format]
+    name = f"export-{export.id}.{format_.extension}"
     return Download(
         _build_reader(export.storage_key),
         export.size_bytes,
         format_.media_type,
-        f"export-{export.id}.{format_.extension}",
+        name,
         export.sha256,
+        link=partial(_sign_link, export.storage_key, name, format_.media_type),
         on_send=lambda is_range: _record_download(export_id, user_id, actor_id, is_range=is_range),
     )
 
@@ -109,6 +114,15 @@ def _translate_storage_errors() -> Iterator[None]:
         raise ApiError(
             "service_unavailable", "The file storage is not available. Try again later."
         ) from None
+
+
+def _sign_link(key: str, name: str, media_type: str) -> str | None:
+    if not container.settings().download_links:
+        return None
+    with _translate_storage_errors():
+        return container.current().storage.sign_link(
+            key, name=name, media_type=media_type, seconds=LINK_SECONDS
+        )
 
 
 def _build_reader(key: str) -> Callable[[int, int], Iterator[bytes]]:
