@@ -5,18 +5,27 @@ pyarrow is imported when the first writer is created, because it takes 50 MB per
 
 import importlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from app.engines.formats.model import Field, Format, Row
-from app.engines.formats.parquet_values import DECIMAL_DIGITS, DECIMAL_SCALE, RowConverter
+from app.engines.formats.parquet_columns import BatchBuilder
+from app.engines.formats.parquet_values import DECIMAL_DIGITS, DECIMAL_SCALE, LabelConverter
 from app.engines.formats.parsing import ParsingWriter, parse_row
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 
 _BATCH_ROWS = 1_000
 _BATCH_BYTES = 4 << 20
 _GROUP_ROWS = 65_536
-_GROUP_BYTES = 32 << 20
+_GROUP_BYTES = 8 << 20
+# A dictionary pays for values that repeat. For all others, Arrow would build one in vain.
+_REPEATED = (
+    *("status", "source", "artifact.media_type", "artifact.language", "artifact.page_count"),
+    *("schema.id", "schema.name", "schema.version_id", "schema.version"),
+    *("labeler_id", "reviewer_id"),
+    *("tags.list.element.field", "tags.list.element.source"),
+    "tags.list.element.evidence.list.element.page",
+)
 
 _OPTIONS: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -41,7 +50,7 @@ class ParquetWriter(ParsingWriter):
         parquet: Any = importlib.import_module("pyarrow.parquet")
         fields = [field for field in fields if field["type"] != "table" or field["columns"]]
         self._schema = _build_schema(self._arrow, fields)
-        self._convert = RowConverter(fields)
+        self._builder = BatchBuilder(self._arrow, self._schema, LabelConverter(fields))
         self._batch: list[dict[str, Any]] = []
         self._batch_bytes = 0
         self._group: list[Any] = []
@@ -50,6 +59,7 @@ class ParquetWriter(ParsingWriter):
             self._arrow.PythonFile(_OutputFile(out), mode="w"),
             self._schema,
             compression=options.get("compression", "snappy"),
+            use_dictionary=[*_REPEATED, *_list_label_paths(self._schema)],
         )
 
     def write(self, row: Row) -> None:
@@ -58,7 +68,7 @@ class ParquetWriter(ParsingWriter):
 
     def write_json(self, line: bytes) -> None:
         """Add one tag set as JSON. Raises ValueError if it is not a JSON object."""
-        self._batch.append(self._convert(parse_row(line)))
+        self._batch.append(parse_row(line))
         self._batch_bytes += len(line)
         self.rows += 1
         if len(self._batch) >= _BATCH_ROWS or self._batch_bytes >= _BATCH_BYTES:
@@ -74,8 +84,7 @@ class ParquetWriter(ParsingWriter):
 
     def _end_batch(self) -> None:
         if self._batch:
-            batch = self._arrow.RecordBatch.from_pylist(self._batch, schema=self._schema)
-            self._group.append(batch)
+            self._group.append(self._builder.build(self._batch))
             self._batch, self._batch_bytes = [], 0
         rows = sum(batch.num_rows for batch in self._group)
         if rows >= _GROUP_ROWS or sum(batch.nbytes for batch in self._group) >= _GROUP_BYTES:
@@ -131,6 +140,24 @@ def _build_schema(arrow: Any, fields: Sequence[Field]) -> Any:
     return arrow.schema(columns)
 
 
+def _list_label_paths(schema: Any) -> list[str]:
+    """Return the paths of the columns of labels, which may repeat."""
+    if "labels" not in schema.names:
+        return []
+    return list(_iterate_paths("labels", schema.field("labels").type))
+
+
+def _iterate_paths(path: str, type_: Any) -> Iterator[str]:
+    children = [type_.field(number) for number in range(type_.num_fields)]
+    if not children:
+        yield path
+    elif str(type_).startswith("list"):
+        yield from _iterate_paths(f"{path}.list.element", children[0].type)
+    else:
+        for child in children:
+            yield from _iterate_paths(f"{path}.{child.name}", child.type)
+
+
 def _build_type(arrow: Any, field: Field) -> Any:
     if field["type"] == "table":
         columns = [(column["key"], _build_type(arrow, column)) for column in field["columns"]]
@@ -156,7 +183,13 @@ def _build_value_type(arrow: Any, field_type: str) -> Any:
 
 def _render_sample() -> str:
     """Return the row of the example as text, because the file is binary."""
-    row = RowConverter(SAMPLE_FIELDS)(SAMPLE_ROW)
+    labels, others = LabelConverter(SAMPLE_FIELDS)(SAMPLE_ROW["labels"])
+    artifact = {
+        **SAMPLE_ROW["artifact"],
+        "metadata": json.dumps(SAMPLE_ROW["artifact"]["metadata"]),
+    }
+    added = {"other_labels": others, "tags": None, "text": None}
+    row = {**SAMPLE_ROW, "artifact": artifact, "labels": labels, **added}
     return json.dumps(row, default=str, indent=1) + "\n"
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from app.engines.formats.model import Field, Row
+from app.engines.formats.model import Field
 from app.engines.formats.parsing import dump_json
 
 Convert: TypeAlias = Callable[[Any], Any]
@@ -22,42 +22,19 @@ _AMOUNT = re.compile(
 )
 _MAX_INT64 = 2**63 - 1
 
-_PLAIN_MEMBERS = ("tag_set_id", "status", "source")
-_PEOPLE_MEMBERS = ("labeler_id", "reviewer_id")
-_TIME_MEMBERS = ("submitted_at", "decided_at")
-
 
 class UnfitValueError(ValueError):
     """A value that its column cannot hold."""
 
 
-class RowConverter:
-    """A function that converts tag sets to rows of Parquet."""
+class LabelConverter:
+    """A function that converts the labels of a tag set."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self._converters = {field["key"]: build_converter(field) for field in fields}
 
-    def __call__(self, row: Row) -> dict[str, Any]:
-        """Return the values of the columns; columns without a value may be absent."""
-        artifact = dict(row.get("artifact") or {})
-        artifact["metadata"] = _dump_optional(artifact.get("metadata"))
-        labels, other_labels = self._convert_labels(row.get("labels") or {})
-        tags = row.get("tags")
-        return {
-            **{name: row.get(name) for name in (*_PLAIN_MEMBERS, *_PEOPLE_MEMBERS)},
-            **{name: _parse_optional_time(row.get(name)) for name in _TIME_MEMBERS},
-            "artifact": artifact,
-            "schema": row.get("schema"),
-            "labels": labels,
-            "other_labels": _dump_optional(other_labels),
-            "tags": None
-            if tags is None
-            else [{**tag, "value": dump_json(tag.get("value"))} for tag in tags],
-            "text": row.get("text"),
-        }
-
-    def _convert_labels(self, labels: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the typed labels, and those that their columns cannot hold."""
+    def __call__(self, labels: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
+        """Return the typed labels, and as JSON text those that their columns cannot hold."""
         typed: dict[str, Any] = {}
         others: dict[str, Any] = {}
         for key, value in labels.items():
@@ -65,7 +42,7 @@ class RowConverter:
                 typed[key] = self._converters[key](value)
             except (KeyError, ValueError, OverflowError):
                 others[key] = value
-        return typed, others
+        return typed, dump_json(others) if others else None
 
 
 def build_converter(field: Field) -> Convert:
@@ -168,11 +145,3 @@ _CONVERTERS: Mapping[str, Convert] = {
     "datetime": _convert_datetime,
     "address": _convert_address,
 }
-
-
-def _parse_optional_time(value: str | None) -> datetime | None:
-    return None if value is None else datetime.fromisoformat(value)
-
-
-def _dump_optional(value: object) -> str | None:
-    return dump_json(value) if value else None
