@@ -90,7 +90,9 @@ def test_offsets_without_a_box_are_at_their_words(tmp_path: Path) -> None:
     coco = read(export(tags, categories="all", width=1000), tmp_path)
     number, first, second = coco.loadAnns(coco.getAnnIds())
     height = coco.loadImgs([1])[0]["height"]
-    assert number["bbox"] == pytest.approx([8 / 18 * 1000, 0.1 * height, 3 / 18 * 1000, 0.1 * height], abs=0.02)
+    assert number["bbox"] == pytest.approx(
+        [8 / 18 * 1000, 0.1 * height, 3 / 18 * 1000, 0.1 * height], abs=0.02
+    )
     assert [first["image_id"], second["image_id"]] == [1, 2]
     assert second["bbox"][0] == 0
 
@@ -127,13 +129,17 @@ def test_an_image_that_is_gone_is_listed_as_missing(tmp_path: Path) -> None:
     assert list(files) == ["annotations.json"]
     coco = read(files, tmp_path)
     images = coco.loadImgs(coco.getImgIds())
-    assert [(one["missing"], one["width"], one["height"]) for one in images] == [(True, 600, 850)] * 2
+    assert [(one["missing"], one["width"], one["height"]) for one in images] == [
+        (True, 600, 850)
+    ] * 2
     assert len(coco.getAnnIds()) == 2
 
 
 def test_boxes_outside_the_pages_and_documents_without_pages(tmp_path: Path) -> None:
     rows = [
-        make_row([frame("stamp", 9, (0, 0, 1, 1)), {"field": "stamp"}, frame("gone", 1, (0, 0, 1, 1))]),
+        make_row(
+            [frame("stamp", 9, (0, 0, 1, 1)), {"field": "stamp"}, frame("gone", 1, (0, 0, 1, 1))]
+        ),
         make_row(TAGS, 2),
     ]
     coco = read(unpack(write("coco", rows, Documents(PAGES), FIELDS)), tmp_path)
@@ -159,7 +165,9 @@ def test_ids_are_unique_and_names_are_safe(tmp_path: Path) -> None:
     parsed = parse_file(files, "annotations.json")
     for kind in ("images", "annotations"):
         assert [one["id"] for one in parsed[kind]] == list(range(1, 131))
-    assert {f"images/{one['file_name']}" for one in parsed["images"]} == set(files) - {"annotations.json"}
+    assert {f"images/{one['file_name']}" for one in parsed["images"]} == set(files) - {
+        "annotations.json"
+    }
 
 
 def test_odd_values(tmp_path: Path) -> None:
