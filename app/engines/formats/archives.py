@@ -13,6 +13,7 @@ _MODE = (stat.S_IFREG | 0o644) << 16
 _UNIX = 3
 _UNSAFE = re.compile("[^A-Za-z0-9_-]")
 _MAX_NAME = 64
+_MAX_EXTENSION = 16
 _ENTRY_MEMBERS = (
     *("filename", "compress_type", "CRC", "compress_size", "file_size", "header_offset"),
     *("flag_bits", "create_version", "extract_version"),
@@ -79,10 +80,9 @@ def build_safe_name(text: str | None, number: int) -> str:
 
 def build_safe_extension(name: str | None) -> str:
     """Return the extension of a file name with its point, or `.bin`."""
-    extension = _UNSAFE.sub(
-        "", (name or "").rpartition(".")[2].lower() if "." in (name or "") else ""
-    )
-    return f".{extension[:16] or 'bin'}"
+    _, point, extension = (name or "").rpartition(".")
+    safe = _UNSAFE.sub("", extension.lower())[:_MAX_EXTENSION] if point else ""
+    return f".{safe or 'bin'}"
 
 
 def _build_entry(name: str, *, is_compressed: bool) -> zipfile.ZipInfo:

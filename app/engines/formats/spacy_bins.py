@@ -5,12 +5,13 @@ imported when the first writer is created, because it takes memory.
 """
 
 import importlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
 
 from app.engines.formats.archives import ArchiveWriter
 from app.engines.formats.model import Field, Format, Row
-from app.engines.formats.parsing import ParsingWriter, dump_json
+from app.engines.formats.parsing import ParsingWriter, dump_json, parse_row
 from app.engines.formats.sample import SAMPLE_ROW
 from app.engines.formats.stretches import Stretch, list_stretches
 
@@ -63,6 +64,11 @@ class SpacyWriter(ParsingWriter):
 
     def write(self, row: Row) -> None:
         """Add one tag set."""
+        self.write_json(json.dumps(row).encode())
+
+    def write_json(self, line: bytes) -> None:
+        """Add one tag set as JSON. Raises ValueError if it is not a JSON object."""
+        row = parse_row(line)
         text = row.get("text") or ""
         # The tokenizer has no limit of length; `Language.make_doc` has one.
         doc = self._tokenizer(text)

@@ -19,10 +19,14 @@ class Pipe:
     """An output that can only be written to."""
 
     def __init__(self) -> None:
-        self.data = b""
+        self.parts: list[bytes] = []
 
     def write(self, data: bytes) -> None:
-        self.data += data
+        self.parts.append(bytes(data))
+
+    @property
+    def data(self) -> bytes:
+        return b"".join(self.parts)
 
 
 def build(count: int = 3) -> bytes:

@@ -48,8 +48,8 @@ def read(files: dict[str, bytes], folder: Path) -> COCO:
     return COCO(path)
 
 
-def export(tags: list[Any], pages: Any = PAGES, **options: Any) -> dict[str, bytes]:
-    return unpack(write("coco", [make_row(tags)], Documents(pages), FIELDS, **options))
+def export(tags: list[Any], **options: Any) -> dict[str, bytes]:
+    return unpack(write("coco", [make_row(tags)], Documents(PAGES), FIELDS, **options))
 
 
 def test_regions_are_boxes_in_pixels_of_the_images(tmp_path: Path) -> None:

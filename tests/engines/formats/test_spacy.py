@@ -91,7 +91,7 @@ def test_ids_and_labels_are_user_data(tmp_path: Path) -> None:
         " ",
         "\n\n",
         "a\r\nb\tc  d ",
-        "\u202eمرحبا עולם\u202c",
+        "\u202eعربي עולם\u202c",
         "😀 A e\u0301 日本語",
         "\x01\x1f\x85",
     ],
@@ -196,16 +196,17 @@ print(hashlib.sha256(out.getvalue()).hexdigest())
 def test_memory_does_not_grow() -> None:
     script = """
 import re
-from app.engines.formats import FORMATS
+from app.engines.formats import FORMATS, spacy_bins
+spacy_bins._PART_TOKENS = 10_000
 class Nothing:
     def write(self, data): pass
 def peak():
     return int(re.search("VmHWM:\\\\s+(\\\\d+)", open("/proc/self/status").read())[1])
 writer = FORMATS["spacy"].create_writer(Nothing(), [], {})
-for number in range(8_000):
+for number in range(1_600):
     text = " ".join(f"{number * 100 + word:x}" for word in range(60))
     writer.write({"tag_set_id": str(number), "text": text, "tags": []})
-    if number == 3_000:
+    if number == 400:
         early = peak()
 writer.close()
 print(early, peak())
