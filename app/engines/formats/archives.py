@@ -6,7 +6,7 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO, cast
 
 _TIME = (1980, 1, 1, 0, 0, 0)
 _MODE = (stat.S_IFREG | 0o644) << 16
@@ -24,10 +24,11 @@ class ArchiveWriter:
     """A ZIP archive with fixed times, written to an output that cannot seek."""
 
     def __init__(self, out: BinaryIO) -> None:
-        self._zip = _Archive(_OutputFile(out), "w")  # type: ignore[arg-type]
+        # `zipfile` calls no other methods of an output that cannot seek.
+        self._zip = _Archive(cast("IO[bytes]", _OutputFile(out)), "w")
         self._entries = _Entries()
         # The directory of an archive with a million entries would take half a gigabyte.
-        self._zip.filelist = self._entries  # type: ignore[assignment]
+        self._zip.filelist = cast("list[zipfile.ZipInfo]", self._entries)
         self._zip.NameToInfo = _NoNames()
 
     def add(self, name: str, data: bytes, *, is_compressed: bool = False) -> None:

@@ -135,7 +135,7 @@ def _build_user_data(row: Row) -> dict[str, str | int | None]:
         "status": row.get("status"),
         "schema": schema.get("name"),
         "schema_version": schema.get("version"),
-        # As text, because MessagePack has no integers beyond 64 bits.
+        # As text, because spaCy reads lists as tuples.
         "labels": dump_json(row.get("labels") or {}),
     }
 

@@ -76,7 +76,12 @@ def test_tags_outside_the_text_are_left_out(tmp_path: Path, tag: dict[str, Any])
 
 
 def test_ids_and_labels_are_user_data(tmp_path: Path) -> None:
-    labels = {"number": 10**30, "total": {"amount": "1.00", "currency": "EUR"}, "note": "\u2028"}
+    labels = {
+        "number": 2**63,
+        "codes": ["a", "b"],
+        "total": {"amount": "1.00", "currency": "EUR"},
+        "note": "\u2028",
+    }
     (doc,) = read(write("spacy", [make_row([], text="", labels=labels)]), tmp_path)
     assert doc.user_data["tag_set_id"] == "set-1"
     assert doc.user_data["artifact_id"] == "doc-1"
