@@ -251,3 +251,27 @@ def test_the_same_documents_give_the_same_bytes(shelf: Shelf, format_id: str) ->
     pdf = shelf.upload(PDF, "invoice.pdf")
     shelf.label(pdf, shelf.mark(pdf, "A-1"), tag("stamp", None, evidence=piece(page=1, box=BOX)))
     assert shelf.export(format_id) == shelf.export(format_id)
+
+
+@pytest.mark.parametrize("format_id", ["conll", "coco", "docile"])
+def test_an_export_that_was_ended_meanwhile_stops(
+    shelf: Shelf, during: Callable[[Callable[[int], None]], None], format_id: str
+) -> None:
+    pdf = shelf.upload(PDF, "invoice.pdf")
+    shelf.label(pdf, shelf.mark(pdf, "A-1"))
+    steps = []
+
+    def end(done: int) -> None:
+        steps.append(done)
+        if len(steps) == 3:  # the start, the row, and the first page of its document
+            shelf.exports.sql(
+                "UPDATE exports SET status = 'cancelled' WHERE organization_id = :org",
+                org=shelf.exports.org.id,
+            )
+
+    during(end)
+    export_id = shelf.exports.start(format_id)
+    shelf.work()
+    assert shelf.exports.get(export_id)["status"] == "cancelled"
+    assert len(steps) == 3
+    assert shelf.exports.staged() == []
