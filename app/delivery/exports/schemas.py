@@ -65,8 +65,17 @@ class ExportInclude(Schema):
     """The selection of tag sets per document, and of the parts of each tag set."""
 
     tags = Str(validate=OneOf(TAG_SET_SELECTIONS), description=_TAGS_TEXT)
-    evidence = Bool(description="Evidence of each tag. On by default if the format keeps it.")
-    text = Bool(description="The document's text. On by default for label_studio.")
+    evidence = Bool(
+        description=(
+            "Evidence of each tag. On by default if the format keeps it; conll, spacy, coco and"
+            " docile need it."
+        )
+    )
+    text = Bool(
+        description=(
+            "The document's text. On by default for label_studio, conll and spacy; spacy needs it."
+        )
+    )
     history = Bool(description="Every saved revision of the tags. Off by default.")
     removed = Bool(
         description=(

@@ -7,7 +7,8 @@ A row is one tag set: `{"tag_set_id", "status", "source", "artifact": {"id", "na
 `"text"` and `"history"`.
 
 To add a format, write a module with a FORMAT and add it to FORMATS below; import a heavy library
-only when a writer is created.
+only when a writer is created. A format that needs pages or files of documents gets them from the
+caller through a `Source`.
 """
 
 import functools
@@ -15,15 +16,39 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
-from app.engines.formats import delimited, json_array, json_lines, label_studio, parquet, xlsx
+from app.engines.formats import (
+    coco,
+    conll,
+    delimited,
+    docile,
+    json_array,
+    json_lines,
+    label_studio,
+    parquet,
+    spacy_bins,
+    xlsx,
+)
 from app.engines.formats.labels import build_labels, merge_fields
-from app.engines.formats.model import KEEPS, Format, FormatError, Writer
+from app.engines.formats.model import (
+    KEEPS,
+    Format,
+    FormatError,
+    ImageFormat,
+    Page,
+    Source,
+    Word,
+    Writer,
+)
 
 __all__ = [
     "FORMATS",
     "KEEPS",
     "Format",
     "FormatError",
+    "ImageFormat",
+    "Page",
+    "Source",
+    "Word",
     "Writer",
     "build_labels",
     "check_options",
@@ -32,7 +57,10 @@ __all__ = [
 
 FORMATS: dict[str, Format] = {
     module.FORMAT.id: module.FORMAT
-    for module in (json_lines, json_array, delimited, xlsx, parquet, label_studio)
+    for module in (
+        *(json_lines, json_array, delimited, xlsx, parquet, label_studio),
+        *(conll, spacy_bins, coco, docile),
+    )
 }
 
 

@@ -1,8 +1,8 @@
 """Define the interface of an export format: its description and a streaming writer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Protocol, TypeAlias
+from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, TypeAlias
 
 Field: TypeAlias = Mapping[str, Any]
 Row: TypeAlias = Mapping[str, Any]
@@ -56,20 +56,74 @@ class Writer(Protocol):
         """Write the remaining data."""
 
 
+class Word(NamedTuple):
+    """A word of a page.
+
+    `box` is (x0, y0, x1, y1) from 0 to 1, measured from the top left; `start` and `end` are code
+    point offsets in the text of the document.
+    """
+
+    text: str
+    box: tuple[float, float, float, float]
+    start: int
+    end: int
+
+
+class Page(NamedTuple):
+    """A page of a document, with its displayed size in points."""
+
+    number: int
+    width: float
+    height: float
+    words: Sequence[Word]
+
+
+ImageFormat: TypeAlias = Literal["png", "jpeg"]
+
+
+class Source(Protocol):
+    """The documents of the rows, which the caller reads for a writer that needs them.
+
+    `artifact` is the member `artifact` of a row.
+    """
+
+    def iterate_pages(
+        self, artifact_ids: Sequence[str | None], *, with_words: bool
+    ) -> Iterator[tuple[int, Page]]:
+        """Yield the pages of documents, each with the position of its document in `artifact_ids`.
+
+        The order is that of the positions and page numbers. A document without pages, and None, are
+        skipped. Without `with_words`, pages have no words.
+        """
+
+    def read_content(self, artifact: Mapping[str, Any]) -> Iterator[bytes] | None:
+        """Return the original file in chunks, or None if it is gone."""
+
+    def render_page(
+        self, artifact: Mapping[str, Any], number: int, *, width: int, image_format: ImageFormat
+    ) -> bytes | None:
+        """Return the image of a page, `width` pixels wide.
+
+        Returns None if the file is gone or the page cannot be rendered.
+        """
+
+
 WriterFactory: TypeAlias = Callable[[BinaryIO, Sequence[Field], Mapping[str, Any]], Writer]
+DocumentWriterFactory: TypeAlias = Callable[
+    [BinaryIO, Sequence[Field], Mapping[str, Any], Source], Writer
+]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """One export format.
 
     `options_schema` is a JSON Schema 2020-12 with a default for every option. `keeps` lists the
     members of KEEPS that the format preserves, `default_parts` those of evidence, text and history
-    that it gets unless a client asks otherwise. `keeps_removed` says that it has rows for tag sets
-    that were removed: with the status `removed` and without labels.
-
-    `writer(out, fields, options)` starts a file, where `fields` is the union of the fields of all
-    versions that occur (`merge_fields`) and `options` come from `check_options`.
+    that it gets unless a client asks otherwise, and `required_parts` those that it cannot do
+    without. A format has a `writer`, or a `document_writer` if it needs the pages or the file of
+    each document; `create_writer` calls the one that it has. `keeps_removed` says that it has rows
+    for tag sets that were removed: with the status `removed` and without labels.
     """
 
     id: str
@@ -80,8 +134,10 @@ class Format:
     options_schema: Mapping[str, Any]
     keeps: tuple[str, ...]
     sample: str
-    writer: WriterFactory
+    writer: WriterFactory | None = None
+    document_writer: DocumentWriterFactory | None = None
     default_parts: tuple[str, ...] = ()
+    required_parts: tuple[str, ...] = ()
     keeps_removed: bool = False
 
     @property
@@ -89,3 +145,21 @@ class Format:
         """Whether the file is UTF-8 text."""
         kind, _, name = self.media_type.partition("/")
         return kind == "text" or name.endswith(("json", "x-ndjson"))
+
+    def create_writer(
+        self,
+        out: BinaryIO,
+        fields: Sequence[Field],
+        options: Mapping[str, Any],
+        source: Source | None = None,
+    ) -> Writer:
+        """Start a file.
+
+        `fields` is the union of the fields of all versions that occur (`merge_fields`), and
+        `options` come from `check_options`. A format with a `document_writer` needs the `source`.
+        """
+        if self.writer is not None:
+            return self.writer(out, fields, options)
+        if self.document_writer is None or source is None:
+            raise ValueError(f"{self.id} has no writer, or needs a source")
+        return self.document_writer(out, fields, options, source)

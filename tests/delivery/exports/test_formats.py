@@ -9,9 +9,12 @@ from typing import Any
 import openpyxl
 import pyarrow.parquet as pq
 import pytest
+import spacy
+from spacy.tokens import DocBin
 
 from app.engines.formats import FORMATS
 from tests.delivery.exports.test_rows import FIELDS, HOSTILE, tag
+from tests.engines.formats.documents import parse_file, unpack
 from tests.engines.formats.test_xlsx import decode
 from tests.factories.labels import make_schema
 
@@ -53,6 +56,33 @@ def read_xlsx(file: bytes) -> list[Any]:
     return [decode(value) for value in values]
 
 
+def read_spacy(file: bytes) -> list[Any]:
+    vocab = spacy.blank("xx").vocab
+    docs = [
+        doc for part in unpack(file).values() for doc in DocBin().from_bytes(part).get_docs(vocab)
+    ]
+    return [json.loads(doc.user_data["labels"])["number"] for doc in docs]
+
+
+def read_docile(file: bytes) -> list[Any]:
+    files = unpack(file)
+    annotations = [
+        parse_file(files, f"annotations/{id_}.json") for id_ in parse_file(files, "train.json")
+    ]
+    return [annotation["metadata"]["labels"]["number"] for annotation in annotations]
+
+
+def read_coco(file: bytes) -> list[Any]:
+    return [
+        one["attributes"]["value"]
+        for one in parse_file(unpack(file), "annotations.json")["annotations"]
+    ]
+
+
+def read_conll(file: bytes) -> list[Any]:
+    return [line for line in file.decode().splitlines() if line]
+
+
 READERS: dict[str, Callable[[bytes], list[Any]]] = {
     "jsonl": read_jsonl,
     "csv": read_csv,
@@ -60,7 +90,13 @@ READERS: dict[str, Callable[[bytes], list[Any]]] = {
     "parquet": read_parquet,
     "xlsx": read_xlsx,
     "label_studio": read_label_studio,
+    "spacy": read_spacy,
+    "docile": read_docile,
+    "coco": read_coco,
+    "conll": read_conll,
 }
+WITH_VALUES = [id_ for id_, format_ in FORMATS.items() if "values" in format_.keeps]
+"""The formats that keep values without evidence; test_documents.py has the others."""
 OPTIONS: dict[str, dict[str, Any]] = {"csv": {"raw": True}, "xlsx": {"raw": True}}
 
 
@@ -68,7 +104,7 @@ def test_every_format_has_a_reader() -> None:
     assert set(READERS) == set(FORMATS)
 
 
-@pytest.mark.parametrize("format_id", FORMATS)
+@pytest.mark.parametrize("format_id", WITH_VALUES)
 def test_the_values_of_every_tag_set_in_order_and_again_the_same(
     exports: Any, format_id: str
 ) -> None:
@@ -126,3 +162,19 @@ def test_label_studio_gets_the_text_unless_it_is_declined(exports: Any) -> None:
     assert task["data"]["text"] == ""
     assert task["annotations"][0]["result"][0]["from_name"] == "number"
     assert exports.make("parquet")["include"]["text"] is False
+
+
+@pytest.mark.parametrize(
+    ("format_id", "part"),
+    [
+        *((id_, "evidence") for id_ in ("conll", "spacy", "coco", "docile")),
+        ("spacy", "text"),
+    ],
+)
+def test_parts_that_a_format_needs_cannot_be_declined(
+    exports: Any, format_id: str, part: str
+) -> None:
+    answer = exports.api.post("/exports", {"format": format_id, "include": {part: False}})
+    assert answer.status_code == 400
+    assert answer.json["error"]["field"] == f"include.{part}"
+    assert "needs" in answer.json["error"]["message"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-HEAVY = {"pyarrow", "pandas", "openpyxl", "xlsxwriter", "label_studio_sdk"}
+HEAVY = {"pyarrow", "pandas", "openpyxl", "xlsxwriter", "label_studio_sdk", "spacy", "thinc"}
 
 
 @pytest.mark.parametrize("module", ["app.factory", "app.engines.formats"])

@@ -20,6 +20,7 @@ import orjson
 from psycopg2 import extensions
 from sqlalchemy import Connection
 
+from app.delivery.exports.queries.pages import PageReader
 from app.delivery.exports.queries.statements import Statements
 from app.engines.formats import build_labels
 from app.kit import db, tenancy
@@ -30,7 +31,10 @@ _ID_POSITION = slice(len('{"tag_set_id":'), len('{"tag_set_id":""') + 36)
 _COPY = "COPY ({}) TO STDOUT WITH (FORMAT csv, DELIMITER e'\\x02', QUOTE e'\\x01')"
 
 # No time limit, and one core only: the others serve requests and this side of the COPY.
-_SETTINGS = "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0"
+_SETTINGS = (
+    "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0;"
+    " SET LOCAL idle_in_transaction_session_timeout = 0"
+)
 _NOW = "SELECT now()"
 
 
@@ -78,6 +82,13 @@ class Snapshot:
         """
         self.removed = copy(self._connection, self._statements, self.versions, receive)
 
+    @contextmanager
+    def open_pages(self) -> Iterator["PageReader"]:
+        """Open a second connection on the same snapshot, to read pages while `copy` runs."""
+        snapshot_id = self._connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
+        with _connect(f"SET TRANSACTION SNAPSHOT '{snapshot_id}'") as connection:
+            yield PageReader(connection)
+
 
 def list_versions(connection: Connection, statements: Statements) -> list[Version]:
     """Return the schema versions of the tag sets, newest first."""
@@ -110,14 +121,22 @@ def open_snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Itera
     `include` has `tags` (accepted, final, latest or all), `evidence`, `text` and `history`.
     """
     statements = Statements.build(tenancy.current_organization_id(), where, include)
+    with _connect("SET LOCAL statement_timeout = 0") as connection:
+        yield Snapshot(connection, statements)
+
+
+@contextmanager
+def _connect(first_statement: str) -> Iterator[Connection]:
+    """Open a connection of the bound organization for one long read-only transaction."""
     connection = db.engine().connect()
     try:
         connection = connection.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
+        connection.exec_driver_sql(first_statement)
         tenancy.apply(connection)
         connection.exec_driver_sql(_SETTINGS)
-        yield Snapshot(connection, statements)
+        yield connection
     except BaseException:
         # An aborted COPY leaves the connection in the middle of the protocol.
         connection.invalidate()

@@ -111,11 +111,19 @@ def _check_removed(where: Mapping[str, Any], selection: str) -> None:
 def _complete_include(
     format_: Format, where: Mapping[str, Any], requested: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return `include` with all its members. Raises 400 for a part that the format cannot keep."""
+    """Return `include` with all its members.
+
+    Raises 400 for a part that the format cannot keep, or that it needs and the request declines.
+    """
     for name in _PARTS:
         if requested.get(name) and name not in format_.keeps:
             raise errors.invalid(
                 f"The format {format_.id} cannot include `{name}`.", f"include.{name}"
+            )
+        if requested.get(name) is False and name in format_.required_parts:
+            raise errors.invalid(
+                f"The format {format_.id} needs `{name}`. Omit it or set it to true.",
+                f"include.{name}",
             )
     if requested.get("removed") and not format_.keeps_removed:
         raise errors.invalid(

@@ -29,7 +29,8 @@ def preview(
     """Return the first `limit` rows of an export, and the number of all its tag sets.
 
     Returns {count, count_is_exact, rows, content}; `content` is the file that the rows would make,
-    or None if the format is binary. Raises 400 `validation_error` if the request is invalid.
+    or None if the format is binary or needs the documents. Raises 400 `validation_error` if the
+    request is invalid.
     """
     creating.check_references(where)
     request = creating.check_request(
@@ -63,7 +64,7 @@ def _limit_bytes(lines: list[bytes]) -> list[bytes]:
 
 def _render(request: Request, versions: list[Version], lines: list[bytes]) -> str | None:
     format_ = FORMATS[request.format]
-    if not format_.is_text:
+    if not format_.is_text or format_.writer is None:
         return None
     out = io.BytesIO()
     fields = merge_fields([version.fields for version in versions])

@@ -21,7 +21,7 @@ from app.documents.artifacts.service.creating_many import (
     create_from_texts,
     prepare_text,
 )
-from app.documents.artifacts.service.images import get_page_image
+from app.documents.artifacts.service.images import find_page_image, get_page_image
 from app.documents.artifacts.service.parsing import ATTACH_JOB, RECOGNIZE_JOB, mark_failed, parse
 from app.documents.artifacts.service.ports import Workflow, bind_workflow
 from app.documents.artifacts.service.reading import (
@@ -31,6 +31,7 @@ from app.documents.artifacts.service.reading import (
     get_text,
     list_pages,
     lock,
+    open_content,
 )
 from app.documents.artifacts.service.recognizing import finish_recognition, recognize
 from app.documents.artifacts.service.reprocessing import (
@@ -46,6 +47,7 @@ from app.documents.artifacts.service.routing import (
 )
 from app.documents.artifacts.service.texts import build_source_text
 from app.documents.artifacts.service.updating import update
+from app.documents.artifacts.service.words import lay_out_page
 
 __all__ = [
     "ATTACH_JOB",
@@ -70,6 +72,7 @@ __all__ = [
     "detach_schema",
     "download",
     "explain_missing",
+    "find_page_image",
     "finish_recognition",
     "finish_routing",
     "get",
@@ -78,10 +81,12 @@ __all__ = [
     "get_stats",
     "get_text",
     "index_backlog",
+    "lay_out_page",
     "list_artifacts",
     "list_pages",
     "lock",
     "mark_failed",
+    "open_content",
     "parse",
     "prepare_text",
     "recognize",

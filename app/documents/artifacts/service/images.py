@@ -27,6 +27,8 @@ UNAVAILABLE_RETRY_SECONDS = 5
 # because waiting threads could not serve other requests.
 _rendering = BoundedSemaphore(RENDERINGS_AT_ONCE)
 
+_UNRENDERABLE = (documents.PageNotFound, documents.ParseFailed, documents.UnsupportedMediaType)
+
 Format = Literal["png", "jpeg", "webp"]
 
 
@@ -68,6 +70,32 @@ def get_page_image(
     return Download(
         read=read, size=size, media_type=f"image/{format}", name=name, etag=etag, inline=True
     )
+
+
+def find_page_image(
+    sha256: str,
+    media_type: str,
+    number: int,
+    *,
+    width: int,
+    format: Format,  # noqa: A002 - as the query's
+) -> bytes | None:
+    """Return the image of a page for a job, or None if the file is gone or cannot be rendered.
+
+    It is read from the cache or rendered now; a job that renders whole organizations does not fill
+    the cache. Raises `StorageUnavailable`, and `SandboxUnavailable` if no process can be started.
+    """
+    storage = files.get_storage()
+    prefix = files.build_page_images_prefix(current_organization_id(), sha256)
+    with suppress(NotStored):
+        return b"".join(storage.stream(f"{prefix}/{number}-{width}.{format}"))
+    try:
+        with storage.local(files.build_content_key(sha256)) as path:
+            return documents.render(
+                path, media_type, number, width_px=width, format=format, limits=LIMITS
+            )
+    except (NotStored, *_UNRENDERABLE):
+        return None
 
 
 def _find_size(key: str) -> int | None:

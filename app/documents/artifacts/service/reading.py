@@ -12,6 +12,7 @@ from app.documents.artifacts.service.words import PageSpan
 from app.kit import errors
 from app.kit.api.responses import Download
 from app.kit.pagination import Page, PageRequest
+from app.kit.storage import NotStored
 
 
 def get(artifact_id: UUID) -> ArtifactRow:
@@ -61,6 +62,17 @@ def download(artifact_id: UUID) -> Download:
         name=content.name,
         etag=content.sha256,
     )
+
+
+def open_content(sha256: str) -> Iterator[bytes] | None:
+    """Return the original bytes in chunks for a job, or None if the file is gone.
+
+    Raises `StorageUnavailable`.
+    """
+    try:
+        return files.get_storage().stream(files.build_content_key(sha256))
+    except NotStored:
+        return None
 
 
 def get_text(artifact_id: UUID) -> TextRow:

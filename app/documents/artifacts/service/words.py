@@ -7,6 +7,7 @@ from uuid import UUID
 import orjson
 
 from app.documents.artifacts.queries import texts as queries
+from app.engines.documents import Word
 from app.engines.documents.layout import build_sheet_words, paginate
 
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
@@ -61,11 +62,15 @@ def _lay_out_words(artifact_id: UUID, pages: Sequence[PageSpan]) -> Iterator[tup
     if text is None:  # The document was deleted in the meantime.
         return
     for page in pages:
-        page_text = text[page.start - first : page.end - first]
         words = [
             {"text": word.text, "box": word.box, "start": word.start + page.start,
              "end": word.end + page.start, "origin": "text"}
-            for sheet in paginate(page_text)
-            for word in build_sheet_words(page_text, sheet)
+            for word in lay_out_page(text[page.start - first : page.end - first])
         ]  # fmt: skip
         yield page.number, orjson.dumps(words)
+
+
+def lay_out_page(page_text: str) -> Iterator[Word]:
+    """Yield the words of a page of flowing text, with offsets in the text of the page."""
+    for sheet in paginate(page_text):
+        yield from build_sheet_words(page_text, sheet)

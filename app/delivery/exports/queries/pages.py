@@ -1,0 +1,78 @@
+"""SQL that reads the pages of documents within the snapshot of an export."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from psycopg2 import extensions
+from sqlalchemy import Connection
+
+from app.kit import tenancy
+
+_FETCHED_PAGES = 8
+"""The pages in memory at a time; a page can have 100,000 words."""
+
+# Documents are looked up one by one, in the order of their positions, and nothing is sorted: the
+# words would not fit in PostgreSQL's memory. The text comes with the first page, and only for
+# documents whose words are laid out from it.
+_PAGES = """
+SELECT o.position - 1, p.*
+FROM unnest(CAST(%(artifact_ids)s AS uuid[])) WITH ORDINALITY AS o (artifact_id, position),
+LATERAL (
+    SELECT a.number, a.width, a.height, a.start, a."end", {words}
+    FROM artifact_pages a
+    WHERE a.organization_id = CAST(%(organization_id)s AS uuid) AND a.artifact_id = o.artifact_id
+    ORDER BY a.number
+    OFFSET 0
+) p
+"""
+_NO_WORDS = "NULL AS words, NULL AS text"
+_WORDS = """CAST(a.words AS text) AS words,
+        CASE WHEN a.words IS NULL AND a.number = 1 THEN (
+            SELECT x.text FROM artifact_texts x
+            WHERE x.organization_id = a.organization_id AND x.artifact_id = a.artifact_id
+        ) END AS text"""
+
+
+class PageRow(NamedTuple):
+    """A page of the document at `position`; `start` and `end` are offsets in its text.
+
+    `words` is JSON, or None if they are laid out from the text, which the first page has.
+    """
+
+    position: int
+    number: int
+    width: float
+    height: float
+    start: int
+    end: int
+    words: str | None
+    text: str | None
+
+
+class PageReader:
+    """Reads pages on a connection of its own, a few at a time."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def iterate_pages(
+        self, artifact_ids: Sequence[str | None], *, with_words: bool
+    ) -> Iterator[PageRow]:
+        """Yield the pages of documents, in the order of `artifact_ids` and page numbers."""
+        connection = self._connection.connection.driver_connection
+        assert isinstance(connection, extensions.connection)
+        values: dict[str, Any] = {
+            "artifact_ids": list(artifact_ids),
+            "organization_id": str(tenancy.current_organization_id()),
+        }
+        statement = _PAGES.format(words=_WORDS if with_words else _NO_WORDS)
+        last = (0, 0)
+        with connection.cursor(name="export_pages") as cursor:
+            cursor.itersize = _FETCHED_PAGES
+            cursor.execute(statement, values)
+            for values_of_page in cursor:
+                row = PageRow._make(values_of_page)
+                if row[:2] <= last:
+                    raise RuntimeError("PostgreSQL returned the pages in another order")
+                last = row[:2]
+                yield row

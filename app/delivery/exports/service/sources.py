@@ -1,0 +1,57 @@
+"""Read the pages and files of documents for the formats that need them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from app.delivery.exports.queries.pages import PageReader, PageRow
+from app.documents.artifacts import service as artifacts
+from app.engines.formats import ImageFormat, Page, Word
+
+
+class DocumentSource:
+    """The documents of an export: pages from its snapshot, files by their checksum.
+
+    `on_step` is called before each page and file, because a batch of documents takes long: it
+    reports the progress, and raises if the export was ended.
+    """
+
+    def __init__(self, reader: PageReader, on_step: Callable[[], None]) -> None:
+        self._reader = reader
+        self._on_step = on_step
+
+    def iterate_pages(
+        self, artifact_ids: Sequence[str | None], *, with_words: bool
+    ) -> Iterator[tuple[int, Page]]:
+        """Yield the pages of documents, each with the position of its document."""
+        text = ""
+        for row in self._reader.iterate_pages(artifact_ids, with_words=with_words):
+            self._on_step()
+            if row.number == 1:
+                text = row.text or ""
+            words = list(_build_words(row, text)) if with_words else []
+            yield row.position, Page(row.number, row.width, row.height, words)
+
+    def read_content(self, artifact: Mapping[str, Any]) -> Iterator[bytes] | None:
+        """Return the original file in chunks, or None if it is gone."""
+        self._on_step()
+        return artifacts.open_content(artifact["sha256"])
+
+    def render_page(
+        self, artifact: Mapping[str, Any], number: int, *, width: int, image_format: ImageFormat
+    ) -> bytes | None:
+        """Return the image of a page, or None if the file is gone or cannot be rendered."""
+        self._on_step()
+        return artifacts.find_page_image(
+            artifact["sha256"], artifact["media_type"], number, width=width, format=image_format
+        )
+
+
+def _build_words(row: PageRow, text: str) -> Iterator[Word]:
+    if row.words is None:
+        for word in artifacts.lay_out_page(text[row.start : row.end]):
+            yield Word(word.text, word.box, word.start + row.start, word.end + row.start)
+        return
+    for item in orjson.loads(row.words):
+        yield Word(item["text"], tuple(item["box"]), item["start"], item["end"])

@@ -1,0 +1,147 @@
+"""Write ZIP archives as a stream: the same entries give the same bytes, in constant memory."""
+
+import json
+import re
+import stat
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from typing import IO, Any, BinaryIO, cast
+
+_TIME = (1980, 1, 1, 0, 0, 0)
+_MODE = (stat.S_IFREG | 0o644) << 16
+_UNIX = 3
+_UNSAFE = re.compile("[^A-Za-z0-9_-]")
+_MAX_NAME = 64
+_MAX_EXTENSION = 16
+_ENTRY_MEMBERS = (
+    *("filename", "compress_type", "CRC", "compress_size", "file_size", "header_offset"),
+    *("flag_bits", "create_version", "extract_version"),
+)
+
+
+class ArchiveWriter:
+    """A ZIP archive with fixed times, written to an output that cannot seek."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        # `zipfile` calls no other methods of an output that cannot seek.
+        self._zip = _Archive(cast("IO[bytes]", _OutputFile(out)), "w")
+        self._entries = _Entries()
+        # The directory of an archive with a million entries would take half a gigabyte.
+        self._zip.filelist = cast("list[zipfile.ZipInfo]", self._entries)
+        self._zip.NameToInfo = _NoNames()
+
+    def add(self, name: str, data: bytes, *, is_compressed: bool = False) -> None:
+        """Add a file; `is_compressed` data is stored as it is. The caller keeps names unique."""
+        entry = _build_entry(name, is_compressed=is_compressed)
+        entry.file_size = len(data)
+        with self._zip.open(entry, "w") as file:
+            file.write(data)
+
+    def add_chunks(self, name: str, chunks: Iterable[bytes], *, is_compressed: bool) -> None:
+        """Add a file of any size in chunks."""
+        entry = _build_entry(name, is_compressed=is_compressed)
+        with self._zip.open(entry, "w", force_zip64=True) as file:
+            for chunk in chunks:
+                file.write(chunk)
+
+    def close(self) -> None:
+        """Write the directory of the archive."""
+        self._zip.close()
+        self._entries.close()
+
+
+class Spool:
+    """JSON values in a temporary file, separated by commas."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="export-")  # noqa: SIM115 - closed by `close`
+        self._is_empty = True
+
+    def add(self, value: bytes) -> None:
+        """Add a value that is already JSON."""
+        self._file.write(value if self._is_empty else b",\n" + value)
+        self._is_empty = False
+
+    def read(self) -> Iterator[bytes]:
+        """Yield all values in chunks."""
+        self._file.seek(0)
+        while chunk := self._file.read(1 << 16):
+            yield chunk
+
+    def close(self) -> None:
+        """Delete the file."""
+        self._file.close()
+
+
+def build_safe_name(text: str | None, number: int) -> str:
+    """Return a file name from an id, or from a number if there is no id."""
+    return _UNSAFE.sub("_", text or f"{number:08}")[:_MAX_NAME]
+
+
+def build_safe_extension(name: str | None) -> str:
+    """Return the extension of a file name with its point, or `.bin`."""
+    _, point, extension = (name or "").rpartition(".")
+    safe = _UNSAFE.sub("", extension.lower())[:_MAX_EXTENSION] if point else ""
+    return f".{safe or 'bin'}"
+
+
+def _build_entry(name: str, *, is_compressed: bool) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _TIME)
+    entry.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
+    entry.create_system, entry.external_attr = _UNIX, _MODE
+    return entry
+
+
+class _Archive(zipfile.ZipFile):
+    def __del__(self) -> None:
+        """Do nothing: an archive that was not closed must not look complete."""
+
+
+class _OutputFile:
+    """The file object that the archive is written to: it cannot seek, whatever the output."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+
+    def write(self, data: bytes) -> int:
+        self._out.write(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing; the output is flushed by its owner."""
+
+
+class _Entries:
+    """The list of entries of an archive, kept in a temporary file."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="export-")  # noqa: SIM115 - closed by `close`
+        self._count = 0
+
+    def append(self, entry: zipfile.ZipInfo) -> None:
+        values = [getattr(entry, name) for name in _ENTRY_MEMBERS]
+        self._file.write(json.dumps(values).encode() + b"\n")
+        self._count += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[zipfile.ZipInfo]:
+        self._file.seek(0)
+        for line in self._file:
+            values: dict[str, Any] = dict(zip(_ENTRY_MEMBERS, json.loads(line), strict=True))
+            entry = _build_entry(values.pop("filename"), is_compressed=True)
+            for name, value in values.items():
+                setattr(entry, name, value)
+            yield entry
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _NoNames(dict[str, zipfile.ZipInfo]):
+    """A dictionary that stays empty, because nothing is looked up by name."""
+
+    def __setitem__(self, name: str, entry: zipfile.ZipInfo) -> None:
+        """Do nothing."""

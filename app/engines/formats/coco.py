@@ -1,0 +1,218 @@
+"""Write a COCO data set for object detection: page images, and boxes as annotations.
+
+Source: https://cocodataset.org/#format-data. The lists of images and annotations wait in temporary
+files until all images are written.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, BinaryIO
+
+from app.engines.formats.archives import ArchiveWriter, Spool, build_safe_name
+from app.engines.formats.documents import DocumentWriter, get_artifact
+from app.engines.formats.image_size import read_image_size
+from app.engines.formats.model import Field, Format, Page, Row, Source
+from app.engines.formats.parsing import dump_json
+from app.engines.formats.regions import Region, locate_tags, needs_words
+
+_DIGITS = 2
+"""The decimal places of coordinates in pixels."""
+
+_OPTIONS: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "categories": {
+            "enum": ["regions", "all"],
+            "default": "regions",
+            "description": (
+                "regions: the fields of type region are the categories. all: every field is a "
+                "category, and the boxes are those of its evidence; evidence with offsets only is "
+                "at the words that it marks."
+            ),
+        },
+        "pages": {
+            "enum": ["all", "labeled"],
+            "default": "all",
+            "description": "The pages whose images are written: all, or those with annotations.",
+        },
+        "width": {
+            "type": "integer",
+            "minimum": 100,
+            "maximum": 4000,
+            "default": 1000,
+            "description": "The width of the images in pixels.",
+        },
+        "image_format": {
+            "enum": ["jpeg", "png"],
+            "default": "jpeg",
+            "description": "The format of the images.",
+        },
+    },
+    "additionalProperties": False,
+}
+
+
+class CocoWriter(DocumentWriter):
+    """A writer of an archive with the folder `images` and the file `annotations.json`."""
+
+    def __init__(
+        self,
+        out: BinaryIO,
+        fields: Sequence[Field],
+        options: Mapping[str, Any],
+        source: Source,
+    ) -> None:
+        super().__init__(source)
+        self._archive = ArchiveWriter(out)
+        self._has_all = options.get("categories") == "all"
+        names = _list_categories(fields, only_regions=not self._has_all)
+        self._categories = {name: number for number, name in enumerate(names, start=1)}
+        self._only_labeled = options.get("pages") == "labeled"
+        self._width = options.get("width", 1000)
+        self._image_format = options.get("image_format", "jpeg")
+        self._images, self._annotations = Spool(), Spool()
+        self._image_count = self._annotation_count = self._document_count = 0
+        self._is_open = True
+
+    def _needs_words(self, rows: list[dict[str, Any]]) -> bool:
+        return self._has_all and any(needs_words(row) for row in rows)
+
+    def _write_document(self, row: Row, pages: Iterator[Page]) -> None:
+        self._document_count += 1
+        name = build_safe_name(row.get("tag_set_id"), self._document_count)
+        for page, regions in locate_tags(row, pages):
+            found = [one for one in regions if row["tags"][one.tag]["field"] in self._categories]
+            if found or not self._only_labeled:
+                self._write_page(row, page, found, f"{name}-{page.number:04}")
+
+    def _write_page(self, row: Row, page: Page, regions: Sequence[Region], name: str) -> None:
+        data = self._source.render_page(
+            get_artifact(row), page.number, width=self._width, image_format=self._image_format
+        )
+        file_name = f"{name}.{'jpg' if self._image_format == 'jpeg' else 'png'}"
+        if data is not None:
+            self._archive.add(f"images/{file_name}", data, is_compressed=True)
+        size = None if data is None else read_image_size(data)
+        width, height = size or _compute_size(page, self._width)
+        self._image_count += 1
+        image = {
+            "id": self._image_count,
+            "file_name": file_name,
+            "width": width,
+            "height": height,
+            "missing": data is None,
+            "page": page.number,
+            "tag_set_id": row.get("tag_set_id"),
+            "artifact_id": get_artifact(row).get("id"),
+            "name": get_artifact(row).get("name"),
+        }
+        self._images.add(dump_json(image).encode())
+        for region in regions:
+            self._write_annotation(row["tags"][region.tag], region, width, height)
+
+    def _write_annotation(
+        self, tag: Mapping[str, Any], region: Region, width: int, height: int
+    ) -> None:
+        x0, y0, x1, y1 = region.box
+        left, top = round(x0 * width, _DIGITS), round(y0 * height, _DIGITS)
+        right, bottom = round(x1 * width, _DIGITS), round(y1 * height, _DIGITS)
+        box_width, box_height = round(right - left, _DIGITS), round(bottom - top, _DIGITS)
+        self._annotation_count += 1
+        annotation = {
+            "id": self._annotation_count,
+            "image_id": self._image_count,
+            "category_id": self._categories[tag["field"]],
+            "bbox": [left, top, box_width, box_height],
+            "area": round(box_width * box_height, _DIGITS),
+            "segmentation": [[left, top, right, top, right, bottom, left, bottom]],
+            "iscrowd": 0,
+            "attributes": {
+                "value": tag.get("value"),
+                "text": region.text,
+                "row": tag.get("row"),
+                "confidence": tag.get("confidence"),
+            },
+        }
+        self._annotations.add(dump_json(annotation).encode())
+
+    def _finish(self) -> None:
+        if not self._is_open:
+            return
+        self._is_open = False
+        self._archive.add_chunks("annotations.json", self._build_json(), is_compressed=False)
+        self._archive.close()
+        self._images.close()
+        self._annotations.close()
+
+    def _build_json(self) -> Iterator[bytes]:
+        categories = [
+            {"id": number, "name": name, "supercategory": name.rpartition(".")[0] or "field"}
+            for name, number in self._categories.items()
+        ]
+        head = {"info": {"description": "Export", "version": "1.0"}, "licenses": []}
+        start = dump_json({**head, "categories": categories})[:-1]
+        return chain(
+            (f'{start},\n"images":[\n'.encode(),),
+            self._images.read(),
+            (b'\n],\n"annotations":[\n',),
+            self._annotations.read(),
+            (b"\n]}\n",),
+        )
+
+
+def _compute_size(page: Page, width: int) -> tuple[int, int]:
+    """Return the size that the image of a page would have."""
+    return width, max(1, math.ceil(width * page.height / (page.width or 1)))
+
+
+def _list_categories(fields: Sequence[Field], *, only_regions: bool) -> list[str]:
+    """Return the names that tags have for the fields and the columns of tables."""
+    columns = [(field["key"], field) for field in fields if field["type"] != "table"]
+    columns += [
+        (f"{field['key']}.{column['key']}", column)
+        for field in fields
+        if field["type"] == "table"
+        for column in field["columns"]
+    ]
+    return [name for name, field in columns if not only_regions or field["type"] == "region"]
+
+
+def _render_sample() -> str:
+    return """\
+images/01920000-0000-7000-8000-000000000001-0001.jpg
+
+annotations.json
+{"info":{"description":"Export","version":"1.0"},"licenses":[],"categories":[{"id":1,\
+"name":"invoice_number","supercategory":"field"}],
+"images":[
+{"id":1,"file_name":"01920000-0000-7000-8000-000000000001-0001.jpg","width":1000,"height":1415,\
+"missing":false,"page":1,"tag_set_id":"01920000-0000-7000-8000-000000000001",\
+"artifact_id":"01920000-0000-7000-8000-000000000002","name":"invoice-1042.pdf"}
+],
+"annotations":[
+{"id":1,"image_id":1,"category_id":1,"bbox":[120.0,141.5,90.0,14.15],"area":1273.5,\
+"segmentation":[[120.0,141.5,210.0,141.5,210.0,155.65,120.0,155.65]],"iscrowd":0,"attributes":\
+{"value":"RE-1042","text":"RE-1042","row":null,"confidence":null}}
+]}
+"""
+
+
+FORMAT = Format(
+    id="coco",
+    name="COCO",
+    media_type="application/zip",
+    extension="zip",
+    description=(
+        "A ZIP of page images and annotations.json for object detection: boxes of region fields, "
+        "or of all evidence. Keeps no values without a box; an image that cannot be rendered is "
+        "listed as missing."
+    ),
+    options_schema=_OPTIONS,
+    keeps=("evidence", "confidence"),
+    default_parts=("evidence",),
+    required_parts=("evidence",),
+    sample=_render_sample(),
+    document_writer=CocoWriter,
+)

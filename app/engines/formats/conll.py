@@ -1,0 +1,134 @@
+"""Write CoNLL files: a word per line with its IOB2 tag, and a block for each tag set."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+from app.engines.formats.documents import DocumentWriter
+from app.engines.formats.model import Field, Format, Page, Row, Source, Word
+from app.engines.formats.stretches import list_stretches, select_disjoint, tag_words
+
+_CHUNK_CHARS = 1 << 18  # characters
+_BLOCK = "-DOCSTART-"
+_TOKEN = re.compile(r"\S+")
+# Characters at which a reader may split the line: white space, controls and line separators.
+_BREAKING = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
+_FILLERS = {"plain": "", "boxes": " -X- -X- -X- -X-", "conll2003": " -X- O"}
+"""The columns between the token and its tag on the line that starts a block."""
+_NO_BOX = (0.0, 0.0, 0.0, 0.0)
+
+_OPTIONS: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "columns": {
+            "enum": list(_FILLERS),
+            "default": "plain",
+            "description": (
+                "plain: token and tag. boxes: token, x0, y0, x1, y1 (from 0 to 1, measured from "
+                "the top left of the page) and tag. conll2003: token, -X-, O and tag, the four "
+                "columns of CoNLL-2003."
+            ),
+        },
+    },
+    "additionalProperties": False,
+}
+
+
+class ConllWriter(DocumentWriter):
+    """A writer of blocks of words; the words of a page are one sequence."""
+
+    def __init__(
+        self,
+        out: BinaryIO,
+        fields: Sequence[Field],  # noqa: ARG002 - each tag names its field
+        options: Mapping[str, Any],
+        source: Source,
+    ) -> None:
+        super().__init__(source)
+        self._out = out
+        self._columns = options.get("columns", "plain")
+        self._lines: list[str] = []
+        self._chars = 0
+
+    def _write_document(self, row: Row, pages: Iterator[Page]) -> None:
+        stretches = select_disjoint(list_stretches(row))
+        self._add_line(f"{_BLOCK}{_FILLERS[self._columns]} O")
+        self._add_line("")
+        has_words = False
+        for page in pages:
+            if page.words:
+                self._add_sequence(tag_words(page.words, stretches))
+                has_words = True
+        if not has_words:
+            words = list(_split_text(row.get("text") or ""))
+            if words:
+                self._add_sequence(tag_words(words, stretches))
+
+    def _finish(self) -> None:
+        self._flush()
+
+    def _add_sequence(self, tagged: Sequence[tuple[Word, str]]) -> None:
+        for word, tag in tagged:
+            self._add_line(f"{_clean_token(word.text)}{self._format_columns(word)} {tag}")
+        self._add_line("")
+
+    def _format_columns(self, word: Word) -> str:
+        if self._columns == "boxes":
+            return "".join(f" {side:.5f}" for side in word.box)
+        return _FILLERS[self._columns]
+
+    def _add_line(self, line: str) -> None:
+        self._lines.append(line)
+        self._chars += len(line)
+        if self._chars > _CHUNK_CHARS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._lines:
+            text = "\n".join([*self._lines, ""])
+            self._out.write(text.encode("utf-8", "replace"))
+        self._lines, self._chars = [], 0
+
+
+def _split_text(text: str) -> Iterator[Word]:
+    """Yield the tokens between white space, for a document without words."""
+    for match in _TOKEN.finditer(text):
+        yield Word(match.group(), _NO_BOX, *match.span())
+
+
+def _clean_token(text: str) -> str:
+    """Return a token as one column, which no reader takes for the start of a block."""
+    token = _BREAKING.sub("\ufffd", text) or "\ufffd"
+    return f"_{token}" if token.startswith(_BLOCK) else token
+
+
+def _render_sample() -> str:
+    rows = [
+        ("Invoice", "O"),
+        ("RE-1042", "B-invoice_number"),
+        ("Total", "O"),
+        ("119.00", "B-total"),
+        ("EUR", "I-total"),
+    ]
+    lines = [f"{_BLOCK} O", "", *(f"{token} {tag}" for token, tag in rows), "", ""]
+    return "\n".join(lines)
+
+
+FORMAT = Format(
+    id="conll",
+    name="CoNLL (IOB2)",
+    media_type="text/plain",
+    extension="conll",
+    description=(
+        "A word per line with its IOB2 tag, for token classification; a -DOCSTART- block per tag "
+        "set. Keeps only tags whose evidence has offsets in the text, and no values; of "
+        "overlapping tags the longest."
+    ),
+    options_schema=_OPTIONS,
+    keeps=("evidence", "text"),
+    default_parts=("evidence", "text"),
+    required_parts=("evidence",),
+    sample=_render_sample(),
+    document_writer=ConllWriter,
+)

@@ -1,0 +1,196 @@
+"""Write the layout of the DocILE benchmark: an annotation for each document, beside its file.
+
+Source: https://github.com/rossumai/docile. Boxes are parts of the page from 0 to 1, as ours; pages
+count from 0.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+from app.engines.formats.archives import (
+    ArchiveWriter,
+    Spool,
+    build_safe_extension,
+    build_safe_name,
+)
+from app.engines.formats.documents import DocumentWriter, get_artifact
+from app.engines.formats.model import Field, Format, Page, Row, Source
+from app.engines.formats.parsing import dump_json
+from app.engines.formats.regions import Region, locate_tags, needs_words
+from app.engines.formats.sample import SAMPLE_ROW
+
+_PIXELS_PER_POINT = 200 / 72
+_PDF = "application/pdf"
+
+_OPTIONS: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "split": {
+            "type": "string",
+            "pattern": "^[a-z0-9][a-z0-9_-]*$",
+            "maxLength": 32,
+            "default": "train",
+            "description": "The name of the index file, which lists the ids of the documents.",
+        },
+        "files": {
+            "type": "boolean",
+            "default": True,
+            "description": "Include the files of the documents.",
+        },
+    },
+    "additionalProperties": False,
+}
+
+
+class DocileWriter(DocumentWriter):
+    """A writer of an archive with the folders `annotations` and `pdfs`, and an index."""
+
+    def __init__(
+        self,
+        out: BinaryIO,
+        fields: Sequence[Field],  # noqa: ARG002 - each tag names its field
+        options: Mapping[str, Any],
+        source: Source,
+    ) -> None:
+        super().__init__(source)
+        self._archive = ArchiveWriter(out)
+        self._split = options.get("split", "train")
+        self._has_files = options.get("files", True)
+        self._ids = Spool()
+        self._document_count = 0
+        self._is_open = True
+
+    def _needs_words(self, rows: list[dict[str, Any]]) -> bool:
+        return any(needs_words(row) for row in rows)
+
+    def _write_document(self, row: Row, pages: Iterator[Page]) -> None:
+        self._document_count += 1
+        name = build_safe_name(row.get("tag_set_id"), self._document_count)
+        annotation = _build_annotation(row, pages)
+        annotation["metadata"] |= self._write_file(row, name)
+        self._archive.add(f"annotations/{name}.json", dump_json(annotation).encode())
+        self._ids.add(dump_json(name).encode())
+
+    def _write_file(self, row: Row, name: str) -> dict[str, Any]:
+        """Add the file of a document, and return its members in the metadata."""
+        if not self._has_files:
+            return {"file": None, "file_missing": False}
+        artifact = get_artifact(row)
+        chunks = self._source.read_content(artifact)
+        if chunks is None:
+            return {"file": None, "file_missing": True}
+        is_pdf = artifact.get("media_type") == _PDF
+        extension = build_safe_extension(artifact.get("name"))
+        path = f"pdfs/{name}.pdf" if is_pdf else f"files/{name}{extension}"
+        self._archive.add_chunks(path, chunks, is_compressed=True)
+        return {"file": path, "file_missing": False}
+
+    def _finish(self) -> None:
+        if not self._is_open:
+            return
+        self._is_open = False
+        self._archive.add_chunks(f"{self._split}.json", self._build_index(), is_compressed=False)
+        self._archive.close()
+        self._ids.close()
+
+    def _build_index(self) -> Iterator[bytes]:
+        yield b"[\n"
+        yield from self._ids.read()
+        yield b"\n]\n"
+
+
+def _build_annotation(row: Row, pages: Iterator[Page]) -> dict[str, Any]:
+    tags = row.get("tags") or []
+    line_items = _number_line_items(tags)
+    fields: list[dict[str, Any]] = []
+    cells: list[dict[str, Any]] = []
+    sizes: list[list[int]] = []
+    for page, regions in locate_tags(row, pages):
+        sizes.append([round(side * _PIXELS_PER_POINT) for side in (page.width, page.height)])
+        for region in regions:
+            tag = tags[region.tag]
+            extraction = _build_extraction(tag, region)
+            if tag.get("row") is None:
+                fields.append(extraction)
+            else:
+                cells.append({**extraction, "line_item_id": line_items[_get_line_item(tag)]})
+    return {
+        "field_extractions": fields,
+        "line_item_extractions": cells,
+        "line_item_headers": [],
+        "metadata": _build_metadata(row, sizes),
+    }
+
+
+def _build_extraction(tag: Mapping[str, Any], region: Region) -> dict[str, Any]:
+    text = region.text
+    if text is None and tag.get("value") is not None:
+        text = tag["value"] if isinstance(tag["value"], str) else dump_json(tag["value"])
+    return {
+        "bbox": list(region.box),
+        "page": region.page - 1,
+        "score": tag.get("confidence"),
+        "text": text,
+        "fieldtype": tag["field"],
+    }
+
+
+def _get_line_item(tag: Mapping[str, Any]) -> tuple[str, int]:
+    return tag["field"].partition(".")[0], tag["row"]
+
+
+def _number_line_items(tags: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], int]:
+    """Return a number from 1 for each row of each table."""
+    rows = {_get_line_item(tag) for tag in tags if tag.get("row") is not None}
+    return {row: number for number, row in enumerate(sorted(rows), start=1)}
+
+
+def _build_metadata(row: Row, sizes: Sequence[Sequence[int]]) -> dict[str, Any]:
+    artifact, schema = get_artifact(row), row.get("schema") or {}
+    return {
+        "page_count": len(sizes),
+        "page_sizes_at_200dpi": sizes,
+        "page_to_table_grid": {},
+        "cluster_id": -1,
+        "document_type": schema.get("name"),
+        "currency": "other",
+        "language": artifact.get("language"),
+        "source": row.get("source"),
+        "original_filename": artifact.get("name"),
+        "tag_set_id": row.get("tag_set_id"),
+        "status": row.get("status"),
+        "schema": schema,
+        "artifact": artifact,
+        "labels": row.get("labels") or {},
+    }
+
+
+def _render_sample() -> str:
+    """Return the annotation of the example as text, because the file is binary."""
+    evidence = [{"page": 1, "box": [0.12, 0.1, 0.21, 0.11], "text": "RE-1042"}]
+    tag = {"field": "invoice_number", "value": "RE-1042", "row": None, "evidence": evidence}
+    annotation = _build_annotation({**SAMPLE_ROW, "tags": [tag]}, iter([Page(1, 595, 842, ())]))
+    name = SAMPLE_ROW["tag_set_id"]
+    annotation["metadata"] |= {"file": f"pdfs/{name}.pdf", "file_missing": False}
+    files = [f'train.json\n[\n"{name}"\n]\n', f"pdfs/{name}.pdf\n"]
+    return "\n".join([f"annotations/{name}.json\n{dump_json(annotation)}\n", *files])
+
+
+FORMAT = Format(
+    id="docile",
+    name="DocILE",
+    media_type="application/zip",
+    extension="zip",
+    description=(
+        "A ZIP in the layout of the DocILE benchmark: an annotation with boxes and line items per "
+        "tag set, beside the file of its document. Values without a place on a page are only in "
+        "metadata.labels; a file that is gone is marked as missing."
+    ),
+    options_schema=_OPTIONS,
+    keeps=("values", "tables", "evidence", "confidence"),
+    default_parts=("evidence",),
+    required_parts=("evidence",),
+    sample=_render_sample(),
+    document_writer=DocileWriter,
+)

@@ -1,0 +1,31 @@
+"""Read the size of an image from its first bytes, without decoding it."""
+
+from struct import error, unpack_from
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_JPEG = b"\xff\xd8"
+# The markers of JPEG frames, which have the size: all but those of tables (C4, C8, CC).
+_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+
+
+def read_image_size(data: bytes) -> tuple[int, int] | None:
+    """Return width and height of a PNG or JPEG in pixels, or None if they cannot be read."""
+    try:
+        if data.startswith(_PNG):
+            width, height = unpack_from(">II", data, 16)
+            return width, height
+        return _read_jpeg_size(data) if data.startswith(_JPEG) else None
+    except error:  # the data is too short
+        return None
+
+
+def _read_jpeg_size(data: bytes) -> tuple[int, int] | None:
+    position = len(_JPEG)
+    while True:
+        start, marker, length = unpack_from(">BBH", data, position)
+        if start != 0xFF:  # noqa: PLR2004 - every segment starts with this byte
+            return None
+        if marker in _FRAMES:
+            height, width = unpack_from(">HH", data, position + 5)
+            return width, height
+        position += 2 + max(length, 2)

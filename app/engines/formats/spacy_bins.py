@@ -1,0 +1,170 @@
+"""Write a ZIP of spaCy's DocBin files, which `spacy train` and `DocBin.from_disk` read.
+
+A DocBin can only be written as a whole, so there is one for each part of the tag sets. spaCy is
+imported when the first writer is created, because it takes memory.
+"""
+
+import importlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO
+
+from app.engines.formats.archives import ArchiveWriter
+from app.engines.formats.model import Field, Format, Row
+from app.engines.formats.parsing import ParsingWriter, dump_json, parse_row
+from app.engines.formats.sample import SAMPLE_ROW
+from app.engines.formats.stretches import Stretch, list_stretches
+
+SPANS_KEY = "labels"
+_PART_ROWS = 1_000
+_PART_TOKENS = 200_000
+_ATTRIBUTES = ("ORTH", "ENT_IOB", "ENT_TYPE")
+
+# Languages whose tokenizers need no further package.
+_LANGUAGES = (
+    *("xx", "ar", "bg", "ca", "cs", "da", "de", "el", "en", "es", "et", "fi", "fr", "he", "hr"),
+    *("hu", "is", "it", "lt", "lv", "nb", "nl", "pl", "pt", "ro", "sk", "sl", "sr", "sv", "tr"),
+)
+
+_OPTIONS: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "language": {
+            "enum": list(_LANGUAGES),
+            "default": "xx",
+            "description": (
+                "The language whose tokenizer splits the texts, the same as in the pipeline that "
+                "you train. xx is spaCy's tokenizer for multiple languages."
+            ),
+        },
+    },
+    "additionalProperties": False,
+}
+
+
+class SpacyWriter(ParsingWriter):
+    """A writer of numbered DocBin files of bounded size."""
+
+    def __init__(
+        self,
+        out: BinaryIO,
+        fields: Sequence[Field],  # noqa: ARG002 - each tag names its field
+        options: Mapping[str, Any],
+    ) -> None:
+        super().__init__()
+        self._archive = ArchiveWriter(out)
+        self._spacy: Any = importlib.import_module("spacy")
+        self._tokens: Any = importlib.import_module("spacy.tokens")
+        self._filter_spans: Any = importlib.import_module("spacy.util").filter_spans
+        self._language = options.get("language", "xx")
+        self._parts = 0
+        self._is_open = True
+        self._start_part()
+
+    def write(self, row: Row) -> None:
+        """Add one tag set."""
+        self.write_json(json.dumps(row).encode())
+
+    def write_json(self, line: bytes) -> None:
+        """Add one tag set as JSON. Raises ValueError if it is not a JSON object."""
+        row = parse_row(line)
+        text = row.get("text") or ""
+        # The tokenizer has no limit of length; `Language.make_doc` has one.
+        doc = self._tokenizer(text)
+        spans = [
+            span
+            for stretch in list_stretches(row)
+            if (span := _build_span(doc, text, stretch)) is not None
+        ]
+        doc.spans[SPANS_KEY] = spans
+        doc.set_ents(self._filter_spans(spans))
+        doc.user_data.update(_build_user_data(row))
+        self._bin.add(doc)
+        self._part_tokens += len(doc)
+        self.rows += 1
+        if len(self._bin) >= _PART_ROWS or self._part_tokens >= _PART_TOKENS:
+            self._end_part()
+            self._start_part()
+
+    def close(self) -> None:
+        """Write the last part; without tag sets it is an empty DocBin."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        if len(self._bin) or not self._parts:
+            self._end_part()
+        self._archive.close()
+
+    def _start_part(self) -> None:
+        # A new vocabulary, because one that is shared keeps the words of all texts.
+        self._tokenizer: Any = self._spacy.blank(self._language).tokenizer
+        self._bin: Any = self._tokens.DocBin(attrs=_ATTRIBUTES, store_user_data=True)
+        self._part_tokens = 0
+
+    def _end_part(self) -> None:
+        self._parts += 1
+        name = f"part-{self._parts:05}.spacy"
+        self._archive.add(name, self._bin.to_bytes(), is_compressed=True)
+
+
+def _build_span(doc: Any, text: str, stretch: Stretch) -> Any:
+    """Return a span of all tokens that the stretch touches, or None if it marks no text.
+
+    White space at its ends is left out, because spaCy does not train on such entities. The id of
+    the span is the position of its tag.
+    """
+    marked = text[stretch.start : stretch.end]
+    start = stretch.start + len(marked) - len(marked.lstrip())
+    end = stretch.start + len(marked.rstrip())
+    if start >= end or stretch.end > len(text):
+        return None
+    return doc.char_span(
+        start, end, label=stretch.field, span_id=str(stretch.tag), alignment_mode="expand"
+    )
+
+
+def _build_user_data(row: Row) -> dict[str, str | int | None]:
+    artifact, schema = row.get("artifact") or {}, row.get("schema") or {}
+    return {
+        "tag_set_id": row.get("tag_set_id"),
+        "artifact_id": artifact.get("id"),
+        "name": artifact.get("name"),
+        "external_id": artifact.get("external_id"),
+        "language": artifact.get("language"),
+        "status": row.get("status"),
+        "schema": schema.get("name"),
+        "schema_version": schema.get("version"),
+        # As text, because spaCy reads lists as tuples.
+        "labels": dump_json(row.get("labels") or {}),
+    }
+
+
+def _render_sample() -> str:
+    """Return the document of the example as text, because the file is binary."""
+    doc = {
+        "text": "Invoice RE-1042",
+        "ents": [{"start": 8, "end": 15, "label": "invoice_number"}],
+        "spans": {SPANS_KEY: [{"start": 8, "end": 15, "label": "invoice_number", "id": "0"}]},
+        "user_data": _build_user_data(SAMPLE_ROW),
+    }
+    return f"part-00001.spacy\n{dump_json(doc)}\n"
+
+
+FORMAT = Format(
+    id="spacy",
+    name="spaCy",
+    media_type="application/zip",
+    extension="zip",
+    description=(
+        "A ZIP of DocBin files for spaCy 3, a document per tag set. Tags with offsets in the text "
+        "are spans of whole tokens, the longest of overlapping ones are entities; the labels are "
+        "JSON in the user data."
+    ),
+    options_schema=_OPTIONS,
+    keeps=("values", "tables", "evidence", "text"),
+    default_parts=("evidence", "text"),
+    required_parts=("evidence", "text"),
+    sample=_render_sample(),
+    writer=SpacyWriter,
+)

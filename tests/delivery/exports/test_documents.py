@@ -1,0 +1,277 @@
+"""Formats with the words, pages and files of real documents, which the service has read."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+import spacy
+from flask import Flask
+from PIL import Image
+from pycocotools.coco import COCO
+from spacy.tokens import DocBin
+
+from app.delivery.exports.queries import pages as queries
+from app.kit import container
+from app.kit.storage import StorageUnavailable, blob_key
+from tests.delivery.exports.test_rows import tag
+from tests.documents.artifacts.conftest import create_text, make_pdf, make_png, upload
+from tests.engines.formats.documents import parse_file, unpack
+from tests.engines.formats.test_conll import parse
+from tests.factories.labels import make_field, make_schema
+
+FIELDS = [
+    make_field("number", "text"),
+    make_field("stamp", "region"),
+    make_field("items", "table", columns=[make_field("name", "text")]),
+]
+BOX = [0.25, 0.5, 0.5, 0.75]
+PDF = make_pdf("Invoice A-1\nPaper 3", "Second page")
+
+
+def piece(**members: Any) -> list[dict[str, Any]]:
+    return [{"page": None, "box": None, "start": None, "end": None, "text": None, **members}]
+
+
+class Shelf:
+    """The documents of an organization, and tag sets for them."""
+
+    def __init__(self, exports: Any, work: Callable[[], None]) -> None:
+        self.exports = exports
+        self.work = work
+        self.api = exports.org.api("reviewer")
+        self.schema_id, _ = make_schema(exports.org, FIELDS)
+
+    def upload(self, data: bytes, name: str) -> dict[str, Any]:
+        answer = upload(self.api, data, name)
+        assert answer.status_code in (201, 202), answer.json
+        return self.finish(answer.json["data"]["id"])
+
+    def finish(self, artifact_id: str) -> dict[str, Any]:
+        self.work()
+        artifact = self.api.get(f"/artifacts/{artifact_id}").json["data"]
+        assert artifact["status"] == "ready", artifact
+        return dict(artifact)
+
+    def text_of(self, artifact: dict[str, Any]) -> str:
+        return str(self.api.get(f"/artifacts/{artifact['id']}/text").json["data"]["text"])
+
+    def words_of(self, artifact: dict[str, Any]) -> list[dict[str, Any]]:
+        found = self.api.get(f"/artifacts/{artifact['id']}/pages").json["data"]
+        return [word for page in found for word in page["words"]]
+
+    def label(self, artifact: dict[str, Any], *tags: Any) -> str:
+        return str(self.exports.label(self.schema_id, list(tags), artifact_id=UUID(artifact["id"])))
+
+    def mark(
+        self, artifact: dict[str, Any], text: str, field: str = "number", **members: Any
+    ) -> Any:
+        """Return a tag at the first place of `text` in the document."""
+        start = self.text_of(artifact).index(text)
+        evidence = piece(start=start, end=start + len(text), text=text)
+        return tag(field, text, evidence=evidence, **members)
+
+    def export(self, format_id: str, **body: Any) -> bytes:
+        made = self.exports.make(format_id, **body)
+        return bytes(self.exports.file(made["id"]))
+
+    def delete_file(self, artifact: dict[str, Any]) -> None:
+        container.current().storage.delete(blob_key(self.exports.org.id, artifact["sha256"]))
+
+
+@pytest.fixture
+def shelf(exports: Any, work: Callable[[], None]) -> Shelf:
+    return Shelf(exports, work)
+
+
+def test_conll_has_the_words_of_pdf_and_text(shelf: Shelf) -> None:
+    pdf = shelf.upload(PDF, "invoice.pdf")
+    note = shelf.finish(create_text(shelf.api, "Order 7\n\nرقم B-2 for Ann\fnext page")["id"])
+    shelf.label(pdf, shelf.mark(pdf, "A-1"), shelf.mark(pdf, "Second page", "items.name", row=0))
+    shelf.label(note, shelf.mark(note, "B-2"))
+    first, second = parse(shelf.export("conll", options={"columns": "boxes"}), "boxes")
+    tags = {line[0]: line[-1] for sequence in first for line in sequence}
+    assert len(first) == 2
+    assert tags == {
+        "Invoice": "O", "A-1": "B-number", "Paper": "O", "3": "O",
+        "Second": "B-items.name", "page": "I-items.name",
+    }  # fmt: skip
+    for document, block in ((pdf, first), (note, second)):
+        written = [
+            (line[0], [float(side) for side in line[1:5]]) for page in block for line in page
+        ]
+        words = shelf.words_of(document)
+        assert written == [(word["text"], pytest.approx(word["box"], abs=1e-5)) for word in words]
+    assert [line[-1] for line in second[0]] == ["O", "O", "O", "B-number", "O", "O"]
+
+
+def test_spacy_has_the_text(shelf: Shelf) -> None:
+    pdf = shelf.upload(PDF, "invoice.pdf")
+    tag_set_id = shelf.label(pdf, shelf.mark(pdf, "A-1"), tag("number", "no place", evidence=[]))
+    (part,) = unpack(shelf.export("spacy")).values()
+    (doc,) = DocBin().from_bytes(part).get_docs(spacy.blank("xx").vocab)
+    assert doc.text == shelf.text_of(pdf)
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [("A-1", "number")]
+    assert doc.user_data["tag_set_id"] == tag_set_id
+
+
+def test_coco_has_images_of_the_pages(shelf: Shelf, tmp_path: Path) -> None:
+    pdf = shelf.upload(PDF, "invoice.pdf")
+    note = shelf.finish(create_text(shelf.api, "a plain text")["id"])
+    shelf.label(pdf, tag("stamp", None, evidence=piece(page=2, box=BOX)))
+    shelf.label(note, tag("stamp", None, evidence=piece(page=1, box=BOX)))
+    files = unpack(shelf.export("coco", options={"width": 400}))
+    path = tmp_path / "annotations.json"
+    path.write_bytes(files["annotations.json"])
+    coco = COCO(path)
+    images = coco.loadImgs(coco.getImgIds())
+    assert [(image["page"], image["missing"]) for image in images] == [
+        (1, False),
+        (2, False),
+        (1, False),
+    ]
+    for image in images:
+        with Image.open(io.BytesIO(files[f"images/{image['file_name']}"])) as opened:
+            assert opened.size == (image["width"], image["height"])
+    first, second = coco.loadAnns(coco.getAnnIds())
+    assert (first["image_id"], second["image_id"]) == (2, 3)
+    height = images[1]["height"]
+    assert first["bbox"] == pytest.approx([100, height / 2, 100, height / 4], abs=0.02)
+
+
+def test_docile_has_the_files(shelf: Shelf) -> None:
+    png = make_png()
+    pdf, picture = shelf.upload(PDF, "invoice.pdf"), shelf.upload(png, "scan.png")
+    first = shelf.label(
+        pdf,
+        shelf.mark(pdf, "A-1"),
+        tag("items.name", "Paper", 5, evidence=piece(page=1, box=BOX, text="Paper")),
+    )
+    second = shelf.label(picture, tag("stamp", None, evidence=piece(page=1, box=BOX)))
+    files = unpack(shelf.export("docile"))
+    assert parse_file(files, "train.json") == [first, second]
+    assert files[f"pdfs/{first}.pdf"] == PDF
+    assert files[f"files/{second}.png"] == png
+    annotation = parse_file(files, f"annotations/{first}.json")
+    (word,) = [word for word in shelf.words_of(pdf) if word["text"] == "A-1"]
+    (number,) = annotation["field_extractions"]
+    assert number["bbox"] == pytest.approx(word["box"])
+    assert number["page"] == 0
+    (cell,) = annotation["line_item_extractions"]
+    assert (cell["bbox"], cell["line_item_id"], cell["text"]) == (BOX, 1, "Paper")
+    assert annotation["metadata"]["page_count"] == 2
+    assert annotation["metadata"]["labels"]["items"] == [{"name": "Paper"}]
+
+
+def test_a_document_whose_file_is_gone_stays_without_it(shelf: Shelf) -> None:
+    gone, kept = shelf.upload(PDF, "gone.pdf"), shelf.upload(make_pdf("other"), "kept.pdf")
+    ids = [
+        shelf.label(document, tag("stamp", None, evidence=piece(page=1, box=BOX)))
+        for document in (gone, kept)
+    ]
+    shelf.delete_file(gone)
+    files = unpack(shelf.export("docile"))
+    assert f"pdfs/{ids[0]}.pdf" not in files
+    found = [parse_file(files, f"annotations/{id_}.json") for id_ in ids]
+    assert [one["metadata"]["file_missing"] for one in found] == [True, False]
+    assert [len(one["field_extractions"]) for one in found] == [1, 1]
+    parsed = parse_file(unpack(shelf.export("coco")), "annotations.json")
+    assert [one["missing"] for one in parsed["images"]] == [True, True, False]
+    assert len(parsed["annotations"]) == 2
+
+
+def test_storage_that_does_not_answer_fails_the_run_and_not_the_document(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pdf = shelf.upload(PDF, "invoice.pdf")
+    shelf.label(pdf, shelf.mark(pdf, "A-1"))
+    storage = type(container.current().storage)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise StorageUnavailable("no answer")
+
+    export_id = shelf.exports.start("docile")
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "stream", fail)
+        shelf.work()
+    assert shelf.exports.get(export_id)["status"] != "completed"
+    shelf.exports.again()
+    export = shelf.exports.get(export_id)
+    assert export["status"] == "completed", export
+    assert b"%PDF" in shelf.exports.file(export_id)
+
+
+def test_pages_are_those_of_the_snapshot(
+    shelf: Shelf, during: Callable[[Callable[[int], None]], None]
+) -> None:
+    pdf = shelf.upload(PDF, "invoice.pdf")
+    shelf.label(pdf, shelf.mark(pdf, "A-1"))
+
+    def change(_: int) -> None:
+        shelf.exports.sql("DELETE FROM artifact_pages WHERE artifact_id = :id", id=pdf["id"])
+
+    during(change)
+    ((first, second),) = parse(shelf.export("conll"))
+    assert [line[0] for line in first] == ["Invoice", "A-1", "Paper", "3"]
+    assert len(second) == 2
+
+
+def test_few_statements_for_many_documents(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, batches = queries.PageReader.iterate_pages, []
+
+    def count(self: Any, artifact_ids: Any, **options: Any) -> Any:
+        batches.append(len(artifact_ids))
+        return read(self, artifact_ids, **options)
+
+    monkeypatch.setattr(queries.PageReader, "iterate_pages", count)
+    for number in range(120):
+        shelf.exports.label(shelf.schema_id, [], text=f"text {number}")
+    blocks = parse(shelf.export("conll"))
+    assert batches == [100, 20]
+    assert [block[0][1][0] for block in blocks] == [str(number) for number in range(120)]
+
+
+def test_documents_of_others_are_not_read(shelf: Shelf, app: Flask, other_exports: Any) -> None:
+    pdf = shelf.upload(PDF, "invoice.pdf")
+    schema_id, _ = make_schema(other_exports.org, FIELDS)
+    # The same bytes: the other organization has its own pages and file, or none.
+    other_exports.label(schema_id, [], artifact={"sha256": pdf["sha256"]}, text="mine")
+    made = other_exports.make("docile")
+    files = unpack(other_exports.file(made["id"]))
+    (name,) = [name for name in files if name.startswith("annotations/")]
+    metadata = json.loads(files[name])["metadata"]
+    assert (metadata["page_count"], metadata["file_missing"]) == (0, True)
+
+
+@pytest.mark.parametrize("format_id", ["conll", "spacy", "coco", "docile"])
+def test_the_same_documents_give_the_same_bytes(shelf: Shelf, format_id: str) -> None:
+    pdf = shelf.upload(PDF, "invoice.pdf")
+    shelf.label(pdf, shelf.mark(pdf, "A-1"), tag("stamp", None, evidence=piece(page=1, box=BOX)))
+    assert shelf.export(format_id) == shelf.export(format_id)
+
+
+@pytest.mark.parametrize("format_id", ["conll", "coco", "docile"])
+def test_an_export_that_was_ended_meanwhile_stops(
+    shelf: Shelf, during: Callable[[Callable[[int], None]], None], format_id: str
+) -> None:
+    pdf = shelf.upload(PDF, "invoice.pdf")
+    shelf.label(pdf, shelf.mark(pdf, "A-1"))
+    steps = []
+
+    def end(done: int) -> None:
+        steps.append(done)
+        if len(steps) == 3:  # the start, the row, and the first page of its document
+            shelf.exports.sql(
+                "UPDATE exports SET status = 'cancelled' WHERE organization_id = :org",
+                org=shelf.exports.org.id,
+            )
+
+    during(end)
+    export_id = shelf.exports.start(format_id)
+    shelf.work()
+    assert shelf.exports.get(export_id)["status"] == "cancelled"
+    assert len(steps) == 3
+    assert shelf.exports.staged() == []
