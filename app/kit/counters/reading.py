@@ -144,10 +144,15 @@ def build_total(
     where: Where,
     *,
     between: Between | None = None,
-    organization_id: UUID | None = None,
+    organization_id: UUID | Sequence[UUID] | None = None,
 ) -> ColumnElement[int]:
-    """Return the number of rows of a source that match `where`. Raises LookupError."""
-    counted_organization = organization_id or tenancy.current_organization_id()
+    """Return the number of rows of a source that match `where`. Raises LookupError.
+
+    Counts those of the bound organization, or of another one, or of several together.
+    """
+    counted_organization = organization_id
+    if counted_organization is None:
+        counted_organization = tenancy.current_organization_id()
     if between is None:
         return _select_sum(source, where, counted_organization, None)
     levels = source.find_levels(between.bucket, where, where)
@@ -177,7 +182,10 @@ def count(rows: Select[Any]) -> ColumnElement[int]:
 
 
 def _select_sum(
-    source: Source, where: Where, organization_id: UUID | None, span: Span | None
+    source: Source,
+    where: Where,
+    organization_id: UUID | Sequence[UUID] | None,
+    span: Span | None,
 ) -> ColumnElement[int]:
     statement = Statement(organization_id)
     cells_sql = statement.select_cells(source, (), where, span)

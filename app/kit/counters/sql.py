@@ -56,17 +56,20 @@ class Span(NamedTuple):
 
 
 class Statement:
-    """A builder of SQL and its parameters.
+    """A builder of SQL and its parameters, for one organization or several.
 
     Without an organization, it builds a prepared statement with the parameter `organization_id`.
     """
 
-    def __init__(self, organization_id: UUID | None) -> None:
+    def __init__(self, organization_id: UUID | Sequence[UUID] | None) -> None:
         self._values: dict[str, object] = {}
         if organization_id is None:
             self.organization = f"CAST(:{_ORGANIZATION} AS uuid)"
-        else:
+        elif isinstance(organization_id, UUID):
             self.organization = f"CAST({self.add(str(organization_id))} AS uuid)"
+        else:
+            ids = self.add([str(one) for one in organization_id])
+            self.organization = f"ANY (CAST({ids} AS uuid[]))"
 
     def as_select(
         self, sql: str, columns: Mapping[str, Any], values: Mapping[str, Any] | None = None
