@@ -6,7 +6,7 @@ from uuid import UUID
 
 from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerMinute
 
-from app.identity.invitations import queries
+from app.identity.invitations import emitted_events, queries
 from app.identity.invitations.queries import InvitationDetails
 from app.identity.organizations import queries as organization_queries
 from app.identity.organizations import service as organizations
@@ -14,7 +14,7 @@ from app.identity.teams import service as teams
 from app.identity.users import addresses
 from app.identity.users import queries as user_queries
 from app.identity.users.models import User
-from app.kit import container, db, errors, locales, ratelimit, secrets, tenancy
+from app.kit import container, db, errors, events, locales, ratelimit, secrets, tenancy
 from app.kit.emails import Emails
 from app.kit.links import WebPage, build_token_link
 from app.kit.permissions import PERMISSIONS, Role, require_role
@@ -59,7 +59,15 @@ def invite(
     }
     invitation = queries.get(queries.upsert(values))
     assert invitation is not None
-    _send_email(caller, invitation, token, account)
+    # A look-alike address finds the account, too, but is the mailbox of somebody else.
+    invited = account if account is not None and account.email == invitation.email else None
+    _send_email(caller, invitation, token, invited)
+    payload: emitted_events.SentPayload = {
+        "invitation_id": invitation.id,
+        "user_id": None if invited is None else invited.id,
+        "invited_by": caller.user_id,
+    }
+    events.emit(emitted_events.SENT, payload)
     return invitation
 
 
@@ -77,7 +85,7 @@ def _send_email(
     organization = organizations.get(caller)
     settings = organization["settings"]
     locale, time_zone = settings["locale"], settings["time_zone"]
-    if account is not None and account.email == invitation.email:
+    if account is not None:
         locale, time_zone = account.locale, account.time_zone
     language = emails.templates.find("invitation", locale).language
     emails.enqueue(
