@@ -15,6 +15,7 @@ from app.delivery.exports import models as export_models
 from app.delivery.exports import routes as exports
 from app.delivery.notifications import jobs as notification_jobs
 from app.delivery.notifications import models as notification_models
+from app.delivery.notifications import routes as notifications
 from app.delivery.webhooks import catalogue as webhook_catalogue
 from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import models as webhook_models
@@ -112,6 +113,7 @@ BLUEPRINTS: list[Blueprint] = [
     exports.blueprint,
     export_formats.blueprint,
     webhooks.blueprint,
+    notifications.blueprint,
     control_plane.blueprint,
     billing_periods.blueprint,
 ]

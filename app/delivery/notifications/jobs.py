@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from app.delivery.notifications.queries import collecting
-from app.delivery.notifications.service import sending, work
+from app.delivery.notifications.service import mailing, sending, work
 from app.delivery.notifications.service.work import Event
 from app.kit import jobs
 from app.kit.jobs import Job
@@ -16,7 +16,7 @@ from app.kit.jobs import Job
 @jobs.handler("notifications.email", queue="notifications", listens=(sending.NOTIFICATION_CREATED,))
 def enqueue_email(job: Job) -> None:
     """Queue the email of a notification, in the transaction that marks the job as done."""
-    sending.enqueue_email(UUID(job.args["data"]["notification_id"]))
+    mailing.enqueue_email(UUID(job.args["data"]["notification_id"]))
 
 
 def _build_event(job: Job) -> Event:
@@ -71,7 +71,7 @@ _declare_handler(
 @jobs.handler("notifications.post_due", queue="notifications", resumable=True)
 def enqueue_due_emails(job: Job) -> None:
     """Close notifications whose collection window has ended and queue their emails."""
-    sending.enqueue_due_emails(job.checkpoint)
+    mailing.enqueue_due_emails(job.checkpoint)
 
 
 @jobs.handler("notifications.purge", queue="maintenance", resumable=True)

@@ -1,4 +1,4 @@
-"""The page that turns off emails of some kinds of notifications, and the request of mail programs."""
+"""The page that turns off emails of some notifications, and the request of mail programs."""
 
 from flask import Response, request
 
