@@ -1,4 +1,4 @@
-"""Store how notifications are delivered, and count notifications."""
+"""Store how notifications are delivered, count them, and store which API key requested an export."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -43,9 +43,11 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("user_id", name=f"pk_{TABLE}"),
     )
+    op.add_column("exports", sa.Column("api_key_id", sa.Uuid(), nullable=True))
     counted("notifications", NOTIFICATIONS)
 
 
 def downgrade() -> None:
     uncounted("notifications")
+    op.drop_column("exports", "api_key_id")
     op.drop_table(TABLE)

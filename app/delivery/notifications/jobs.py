@@ -6,10 +6,11 @@ Events that occur in large numbers are handled in batches and counted together.
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from app.delivery.notifications.queries import collecting
-from app.delivery.notifications.service import mailing, sending, work
+from app.delivery.notifications.queries import changing, collecting
+from app.delivery.notifications.service import mailing, results, sending, work
 from app.delivery.notifications.service.work import Event
-from app.kit import jobs
+from app.identity.invitations import emitted_events
+from app.kit import container, jobs
 from app.kit.jobs import Job
 
 
@@ -57,6 +58,13 @@ _declare_handler(
     "notifications.connector_alert", ("connector.alert_raised",), work.notify_of_connector_alert
 )
 _declare_handler(
+    "notifications.export_completed", ("export.completed",), results.notify_of_finished_export
+)
+_declare_handler("notifications.export_failed", ("export.failed",), results.notify_of_failed_export)
+_declare_handler(
+    "notifications.invitation_sent", (emitted_events.SENT,), results.notify_of_invitation
+)
+_declare_handler(
     "notifications.api_key_creator_left",
     ("member.removed", "member.disabled"),
     work.notify_of_departed_creator,
@@ -76,8 +84,9 @@ def enqueue_due_emails(job: Job) -> None:
 
 @jobs.handler("notifications.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
-    """Delete the records of handled events whose jobs can no longer run again."""
+    """Delete old notifications, and the records of events whose jobs can no longer run again."""
     collecting.purge_causes(job.checkpoint)
+    changing.purge(container.settings().notification_retention_days, job.checkpoint)
 
 
 jobs.periodic("notifications.post_due", every=10)

@@ -24,11 +24,12 @@ def create(
     options: Mapping[str, Any],
     include: Mapping[str, Any],
     created_by: UUID | None,
+    api_key_id: UUID | None = None,
     scheduled_export_id: UUID | None = None,
 ) -> Export:
     """Create an export job.
 
-    Raises 400 `validation_error` if the request is invalid, 503 while the disk is full.
+    With `api_key_id`, a key of the user `created_by` requested it, and nobody is notified. Raises 400 `validation_error` if the request is invalid, 503 while the disk is full.
     """
     try:
         checked_options = check_options(format_id, options)
@@ -42,6 +43,7 @@ def create(
         options=checked_options,
         include=completed_include,
         created_by=created_by,
+        api_key_id=api_key_id,
         scheduled_export_id=scheduled_export_id,
     )
     db.session().add(export)

@@ -3,7 +3,7 @@
 All organizations must be bound. Every statement names the person and the organizations.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Row, and_, case, delete, false, func, or_,
 
 from app.delivery.notifications.models import Notification
 from app.delivery.notifications.queries.listing import COLUMNS, Scope
-from app.kit import db
+from app.kit import db, purging
 
 BATCH = 5000
 """The maximum number of notifications that are marked in one transaction."""
@@ -91,6 +91,12 @@ def read_batch(scope: Scope, organization_id: UUID, edge: Edge | None) -> tuple[
     }
     row = db.session().execute(_READ_BATCH, values).first()
     return (None, 0) if row is None else (Edge(row.created_at, row.id), row.changed)
+
+
+def purge(days: int, checkpoint: Callable[[], None]) -> None:
+    """Delete the notifications of every organization that are older than `days`, in batches."""
+    condition = "created_at < now() - make_interval(days => :days)"
+    purging.purge("notifications", condition, checkpoint, {"days": days})
 
 
 def _is_in(scopes: Sequence[Scope]) -> ColumnElement[bool]:
