@@ -29,7 +29,8 @@ def create(
 ) -> Export:
     """Create an export job.
 
-    With `api_key_id`, a key of the user `created_by` requested it, and nobody is notified. Raises 400 `validation_error` if the request is invalid, 503 while the disk is full.
+    `api_key_id` is set if a key of the user `created_by` requested it. Raises 400
+    `validation_error` if the request is invalid, 503 while the disk is full.
     """
     try:
         checked_options = check_options(format_id, options)
