@@ -72,8 +72,7 @@ def test_all_kinds_fit_into_a_link(org: Org, visitor: Visitor) -> None:
     [
         (b"List-Unsubscribe=One-Click", FORM),
         (
-            b'--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\n'
-            b"One-Click\r\n--b--\r\n",
+            b"--b\r\nContent-Disposition: form-data; name=List-Unsubscribe\r\n\r\nOne-Click\r\n--b--",
             "multipart/form-data; boundary=b",
         ),
         (b"", None),
