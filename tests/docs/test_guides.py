@@ -98,7 +98,7 @@ def test_the_walk_through_notifications(service: Service) -> None:
     mail = str(service.data_dir / "mail")
     found = paste(script.replace("a-demo-password", service.password), BASE=service.base, MAIL=mail)
     assert found.returncode == 0, found.stdout
-    seen = ("2 documents were assigned to you | 2", "demo", "/api/v1/", "unread: 0", "deleted: 204")
+    seen = ("assignment | ", "demo", "/api/v1/", "unread: 0", "deleted: 204")
     emails = ("Stop these emails", "You get no more", "{'in_app': True, 'email': False}")
     for text in (*seen, "'from': '20:00'", "One-Click", *emails):
         assert text in found.stdout, found.stdout

@@ -15,6 +15,9 @@ from tests.factories.workspace import Workspace
 from tests.identity.pages.conftest import Visitor
 
 FORM = "application/x-www-form-urlencoded"
+MULTIPART = (
+    b'--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n'
+)
 
 
 def _link(org: Org, *kinds: str, name: str = "labeler", lang: str = "en") -> str:
@@ -72,7 +75,7 @@ def test_all_kinds_fit_into_a_link(org: Org, visitor: Visitor) -> None:
     [
         (b"List-Unsubscribe=One-Click", FORM),
         (
-            b"--b\r\nContent-Disposition: form-data; name=List-Unsubscribe\r\n\r\nOne-Click\r\n--b--",
+            MULTIPART,
             "multipart/form-data; boundary=b",
         ),
         (b"", None),
