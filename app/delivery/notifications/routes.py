@@ -59,7 +59,7 @@ def read_all_notifications(caller: Caller) -> dict[str, int]:
     "/notifications/{notification_id}/read",
     access="user",
     body=ReadNotification,
-    body_required=False,
+    body_optional=True,
     returns=Notification,
 )
 def read_notification(

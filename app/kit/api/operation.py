@@ -51,7 +51,7 @@ class Operation:
     permission: str | None
     limit: str | None
     body: Schema | None
-    body_required: bool
+    body_optional: bool
     query: Schema | None
     listing: Listing | None
     upload: UploadSchema | None
@@ -148,7 +148,7 @@ def _read_body(op: Operation) -> tuple[dict[str, Any], bytes]:
     if op.body is None:
         schema = requests.REVISION_BODY if op.revision else requests.EMPTY_BODY
         return requests.read_optional_body(schema, op.max_body)
-    if not op.body_required:
+    if op.body_optional:
         return requests.read_optional_body(op.body, op.max_body)
     if op.upload is not None and request.mimetype == "multipart/form-data":
         body = uploads.read(op.upload)
