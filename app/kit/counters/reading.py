@@ -24,7 +24,7 @@ from sqlalchemy import (
 from app.kit import tenancy
 from app.kit.counters import spans
 from app.kit.counters.sources import Source
-from app.kit.counters.sql import Span, Statement, Where
+from app.kit.counters.sql import SEVERAL, Span, Statement, Where
 from app.kit.periods import Column, within
 
 
@@ -168,12 +168,15 @@ def build_total(
     return result
 
 
-def build_prepared_total(source: Source, where: Where) -> ColumnElement[int]:
+def build_prepared_total(
+    source: Source, where: Where, *, several: bool = False
+) -> ColumnElement[int]:
     """Return the same as `build_total` for a prepared statement.
 
-    The statement takes the organization as parameter `organization_id`.
+    The statement takes the organization as parameter `organization_id`, or several organizations
+    together as `organization_ids`.
     """
-    return _select_sum(source, where, None, None)
+    return _select_sum(source, where, SEVERAL if several else None, None)
 
 
 def count(rows: Select[Any]) -> ColumnElement[int]:
@@ -184,7 +187,7 @@ def count(rows: Select[Any]) -> ColumnElement[int]:
 def _select_sum(
     source: Source,
     where: Where,
-    organization_id: UUID | Sequence[UUID] | None,
+    organization_id: UUID | Sequence[UUID] | str | None,
     span: Span | None,
 ) -> ColumnElement[int]:
     statement = Statement(organization_id)

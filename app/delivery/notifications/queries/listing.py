@@ -90,7 +90,7 @@ class Scope(NamedTuple):
         conditions = [
             Notification.organization_id.in_(self.organization_ids),
             Notification.user_id == self.user_id,
-            Notification.in_app.is_(True),
+            Notification.in_app,
         ]
         return [*conditions, Notification.kind == self.kind] if self.kind else conditions
 
@@ -165,7 +165,7 @@ def _build_keys(scope: Scope, period: Period, *, unread: bool | None) -> Keys:
     statement = select(Notification.created_at, Notification.id).where(
         Notification.organization_id == branches.c.organization_id,
         Notification.user_id == scope.user_id,
-        Notification.in_app.is_(True),
+        Notification.in_app,
         Notification.read_at.is_(None) == branches.c.unread,
         *within(Notification.created_at, *period),
     )

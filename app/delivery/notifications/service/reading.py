@@ -11,7 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.delivery.notifications.queries import changing, listing
+from app.delivery.notifications.queries import changing, listing, newest
 from app.delivery.notifications.queries.listing import INVITATION, Scope, VisibleOrganization
 from app.kit import db, errors, tenancy
 from app.kit.pagination import Page, PageRequest
@@ -34,16 +34,23 @@ def list_notifications(
 
     `filters` may have `unread`, `created_after` and `created_before`. Raises 422 on `cursor`.
     """
+    is_first = page.cursor is None and page.sort == newest.SORT and set(filters) <= {"unread"}
     with tenancy.across_organizations(reason=_REASON):
         inbox = _open_inbox(caller, kind)
-        result = listing.list_notifications(page, inbox.scopes, **filters)
+        if is_first and kind is None and len(inbox.scopes) == 1:
+            result = newest.list_newest(page, inbox.scopes[0], **filters)
+        else:
+            result = listing.list_notifications(page, inbox.scopes, **filters)
     return replace(result, items=[_render(row, inbox) for row in result.items])
 
 
 def count_unread(caller: Caller) -> dict[str, int]:
     """Return how many notifications of the caller are unread: {unread}."""
     with tenancy.across_organizations(reason=_REASON):
-        return {"unread": listing.count_unread(_open_inbox(caller).scopes)}
+        scopes = _open_inbox(caller).scopes
+        is_simple = len(scopes) == 1
+        unread = newest.count_unread(scopes[0]) if is_simple else listing.count_unread(scopes)
+    return {"unread": unread}
 
 
 def set_read(caller: Caller, notification_id: UUID, *, read: bool) -> dict[str, Any]:
