@@ -80,9 +80,9 @@ def _check_clock_time(value: str) -> None:
 
 
 class ClockTime(Str):
-    """A local time of day, `HH:MM`. `name` is set if it is no valid name in Python."""
+    """A local time of day, `HH:MM`."""
 
-    def __init__(self, *, name: str | None = None, description: str) -> None:
+    def __init__(self, *, name: str, description: str) -> None:
         super().__init__(
             required=True,
             data_key=name,
@@ -96,7 +96,7 @@ class QuietHours(Schema):
     """Local times between which no email is sent; they may cross midnight."""
 
     from_ = ClockTime(name="from", description="The start, such as 22:00.")
-    to = ClockTime(description="The end, such as 07:00.")
+    to = ClockTime(name="to", description="The end, such as 07:00.")
 
 
 class SetDeliveryPreferences(Schema):

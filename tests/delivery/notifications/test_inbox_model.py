@@ -43,6 +43,8 @@ class InboxLife(RuleBasedStateMachine):
         self.notes: list[Note] = []
         self.is_member = {"first": True, "second": False}
         self.minute = 0
+        self.arrive("first", "mention", 3, read=False, in_app=True)
+        self.arrive("second", "invitation", 2, read=False, in_app=True)
 
     def _send(self, method: str, path: str, body: Any = None) -> Any:
         options = {} if body is None else {"json": body}

@@ -258,7 +258,7 @@ def test_an_invitation_is_seen_before_and_after_joining(
         other_org, person, kind="invitation", title="Invited", start=start
     )
     # Of before the person left.
-    insert_notifications(other_org, person, title="Former")
+    insert_notifications(other_org, person, title="Former", start="2026-05-03T10:00:00Z")
     insert_notifications(org, person)
     assert _titles(api) == ["Invited 1", "Note 1"]
     assert _titles(api, "kind=invitation") == ["Invited 1"]

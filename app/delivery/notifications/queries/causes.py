@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import and_, func, select
+from sqlalchemy.orm import aliased
 
 from app.delivery.exports.models import Export
 from app.identity.invitations.models import Invitation
@@ -55,7 +56,7 @@ class InvitedUser(NamedTuple):
 
 def get_invited_user(invitation_id: UUID, user_id: UUID) -> InvitedUser | None:
     """Return an invited user, or None if the invitation is not open or the user is disabled."""
-    inviter = select(User.name).where(User.id == Invitation.invited_by).scalar_subquery()
+    inviter = aliased(User)
     statement = (
         select(
             User.locale,
@@ -65,10 +66,11 @@ def get_invited_user(invitation_id: UUID, user_id: UUID) -> InvitedUser | None:
             Invitation.role,
             Invitation.expires_at,
             Organization.name,
-            inviter,
+            inviter.name,
         )
         .join(Organization, Organization.id == Invitation.organization_id)
         .join(User, and_(User.id == user_id, User.disabled_at.is_(None)))
+        .outerjoin(inviter, inviter.id == Invitation.invited_by)
         .where(
             Invitation.id == invitation_id,
             Invitation.accepted_at.is_(None),

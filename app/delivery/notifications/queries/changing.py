@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, and_, case, delete, false, func, or_, text, update
+from sqlalchemy import ColumnElement, Row, and_, delete, false, func, null, or_, text, update
 
 from app.delivery.notifications.models import Notification
 from app.delivery.notifications.queries.listing import COLUMNS, Scope
@@ -50,13 +50,15 @@ class Edge(NamedTuple):
     id: UUID
 
 
-def set_read(notification_id: UUID, scopes: Sequence[Scope], *, read: bool) -> Row[Any] | None:
+def set_read(
+    notification_id: UUID, scopes: Sequence[Scope], *, read: bool
+) -> Row[*tuple[Any, ...]] | None:
     """Mark a notification as read or unread, and return it, or None if it is in no scope."""
     statement = (
         update(Notification)
         .where(Notification.id == notification_id, _is_in(scopes))
         .values(
-            read_at=case((read, func.coalesce(Notification.read_at, func.now())), else_=None),
+            read_at=func.coalesce(Notification.read_at, func.now()) if read else null(),
             updated_at=func.now(),
         )
         .returning(*COLUMNS)

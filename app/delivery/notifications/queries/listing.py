@@ -22,6 +22,7 @@ from sqlalchemy import (
     literal,
     select,
     text,
+    true,
 )
 
 from app.delivery.notifications.counters import NOTIFICATIONS
@@ -87,10 +88,10 @@ class Scope(NamedTuple):
 
     def list_conditions(self) -> list[ColumnElement[bool]]:
         """Return the conditions that select the notifications."""
-        conditions = [
+        conditions: list[ColumnElement[bool]] = [
             Notification.organization_id.in_(self.organization_ids),
             Notification.user_id == self.user_id,
-            Notification.in_app,
+            Notification.in_app == true(),
         ]
         return [*conditions, Notification.kind == self.kind] if self.kind else conditions
 

@@ -12,7 +12,7 @@ from sqlalchemy import (
     ARRAY,
     Boolean,
     ColumnElement,
-    Lateral,
+    FromClause,
     Select,
     Subquery,
     TableValuedAlias,
@@ -31,6 +31,7 @@ from app.delivery.notifications.queries.listing import COLUMNS, Scope
 from app.kit import counters
 from app.kit.counters import Parameter
 from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
+from app.kit.periods import Column
 from app.kit.prepared import Prepared
 
 SORT = "-created_at"
@@ -51,7 +52,7 @@ def _select_branches() -> TableValuedAlias:
     )
 
 
-def _select_branch(branches: TableValuedAlias) -> Lateral:
+def _select_branch(branches: TableValuedAlias) -> FromClause:
     """Select the keys of one organization, read or unread, which an index has in order."""
     keys = select(Notification.organization_id, Notification.created_at, Notification.id).where(
         Notification.organization_id == branches.c.organization_id,
@@ -69,7 +70,9 @@ def _select_keys() -> Subquery:
     return _take_newest(merged, branch.c.created_at, branch.c.id).subquery("page_keys")
 
 
-def _take_newest(keys: Select[Any], created_at: Any, id_: Any) -> Select[Any]:
+def _take_newest(
+    keys: Select[*tuple[Any, ...]], created_at: Column, id_: Column
+) -> Select[*tuple[Any, ...]]:
     return keys.order_by(created_at.desc(), id_.desc()).limit(bindparam("page_limit"))
 
 
