@@ -62,13 +62,17 @@ def invite(
     # A look-alike address finds the account, too, but is the mailbox of somebody else.
     invited = account if account is not None and account.email == invitation.email else None
     _send_email(caller, invitation, token, invited)
+    _emit_sent(caller, invitation, invited)
+    return invitation
+
+
+def _emit_sent(caller: Caller, invitation: InvitationDetails, invited: User | None) -> None:
     payload: emitted_events.SentPayload = {
         "invitation_id": invitation.id,
         "user_id": None if invited is None else invited.id,
         "invited_by": caller.user_id,
     }
     events.emit(emitted_events.SENT, payload)
-    return invitation
 
 
 def _check_teams(team_ids: list[UUID]) -> None:
