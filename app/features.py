@@ -15,6 +15,7 @@ from app.delivery.exports import models as export_models
 from app.delivery.exports import routes as exports
 from app.delivery.notifications import jobs as notification_jobs
 from app.delivery.notifications import models as notification_models
+from app.delivery.notifications import routes as notifications
 from app.delivery.scheduled_exports import jobs as scheduled_export_jobs
 from app.delivery.scheduled_exports import models as scheduled_export_models
 from app.delivery.scheduled_exports import routes as scheduled_exports
@@ -116,6 +117,7 @@ BLUEPRINTS: list[Blueprint] = [
     scheduled_exports.blueprint,
     export_formats.blueprint,
     webhooks.blueprint,
+    notifications.blueprint,
     control_plane.blueprint,
     billing_periods.blueprint,
 ]

@@ -2,7 +2,8 @@
 
 make bench BENCH_ARGS="--rows 100000 --only list save"
 
-The rows of `growth` create a million documents, which takes some minutes:
+The rows of `growth` create a million documents, and those of `notifications` a million
+notifications, which takes some minutes:
 BENCH_ARGS="--only growth".
 """
 
@@ -35,6 +36,7 @@ NAMES = (
         "stalled",
         "parse",
         "growth",
+        "notifications",
     ),
 )
 
@@ -140,6 +142,8 @@ def _measure_workers(
         backlog_rows.measure(report, service, make_org(service.app), make_org(service.app))
     if not names or "routing" in names:
         routing_rows.measure(report, service, options.routed)
+    if not names or "notifications" in names:
+        growth_rows.measure_notifications(report, service)
     if not names or "growth" in names:
         growth_rows.measure(report, service)
 

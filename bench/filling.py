@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg2
 from sqlalchemy import text
+from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
 from app.kit import db, tenancy
 from bench.service import Service
@@ -48,6 +49,11 @@ def open_cursor(service: Service) -> Iterator[Any]:
         connection.autocommit = True
         with connection.cursor() as cursor:
             yield cursor
+
+
+def compile_statement(statement: str) -> str:
+    """Return SQL with `:name` parameters in the form that a cursor takes."""
+    return str(text(statement).compile(dialect=PGDialect_psycopg2()))  # type: ignore[no-untyped-call]
 
 
 def analyze(service: Service) -> None:

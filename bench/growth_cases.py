@@ -19,7 +19,24 @@ def list_cases(grown: Grown) -> list[Case]:
         *_work(grown),
         *_logs(grown),
         *_intake(grown),
+        *list_notification_cases(),
     ]
+
+
+def list_notification_cases() -> Iterator[Case]:
+    """Yield the requests for the notifications of the viewer."""
+    for name, query in (
+        ("", ""),
+        ("unread", "unread=true"),
+        ("read", "unread=false"),
+        ("by kind", "kind=export_ready"),
+        ("by kind, unread", "kind=export_ready&unread=true"),
+        ("of a period", f"created_after={_ago(100)}&created_before={_ago(20)}"),
+        ("oldest first", "sort=created_at"),
+    ):
+        path = f"/notifications?page_size=100&{query}"
+        yield f"notifications {name}".strip(), "viewer", path
+    yield "number of unread notifications", "viewer", "/notifications/unread-count"
 
 
 def _ago(days: int) -> str:

@@ -10,12 +10,10 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import text
-from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
-
 from app.kit import db
 from app.kit.ids import uuid7
 from bench import filling
+from bench.notification_filling import NOTIFICATIONS
 from bench.service import Service
 from devserver.progress import Progress
 from tests.factories import Org, make_org
@@ -249,6 +247,7 @@ def grow(service: Service, rows: int) -> Grown:
         "review_team": review_team,
         "owner": str(org.users["owner"]),
         "webhook": webhook,
+        "person": str(org.users["viewer"]),
         "overlapping": str(schemas[-1][0]),
         "job": str(uuid7()),
     }
@@ -265,18 +264,15 @@ def _fill(service: Service, values: dict[str, Any]) -> None:
         for statement in (_ARTIFACTS, _TAG_SETS)
         for first in range(1, rows + 1, _BATCH)
     ]
-    others = (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES)
+    others = (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES, NOTIFICATIONS)
     steps += [(statement, {}) for statement in (*others, _INGESTION_JOBS, _INGESTION_ITEMS)]
     progress = Progress()
     progress.begin(f"{rows:,} documents")
     with filling.open_cursor(service) as cursor:
         for table, column in (("schemas", "id"), ("schema_versions", "schema_id")):
-            cursor.execute(_compiled(_OVERLAP.format(table=table, column=column)), values)
+            overlap = _OVERLAP.format(table=table, column=column)
+            cursor.execute(filling.compile_statement(overlap), values)
         for done, (statement, part) in enumerate(steps, start=1):
-            cursor.execute(_compiled(statement), {**values, **part})
+            cursor.execute(filling.compile_statement(statement), {**values, **part})
             progress.advance(done, len(steps))
     progress.done("filled")
-
-
-def _compiled(statement: str) -> str:
-    return str(text(statement).compile(dialect=PGDialect_psycopg2()))  # type: ignore[no-untyped-call]

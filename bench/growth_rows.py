@@ -6,11 +6,12 @@ Filling them takes some minutes.
 import time
 from statistics import median
 
-from bench import filling, load
-from bench.growth_cases import Case, list_cases
-from bench.growth_filling import Grown, grow
+from bench import filling, load, notification_filling
+from bench.growth_cases import Case, list_cases, list_notification_cases
+from bench.growth_filling import grow
 from bench.report import Report, Row
 from bench.service import Service
+from tests.factories import Org
 
 SMALL, LARGE = 10_000, 1_000_000
 BOUND = 2.0
@@ -36,16 +37,36 @@ def measure(report: Report, service: Service) -> None:
     small, large = grow(service, SMALL), grow(service, LARGE)
     filling.analyze(service)
     print(f"{LARGE:,} documents in {time.perf_counter() - began:.0f} s", flush=True)
+    _compare(report, service, (small.org, list_cases(small)), (large.org, list_cases(large)))
+
+
+def measure_notifications(report: Report, service: Service) -> None:
+    """Fill the notifications of a user of both sizes, and measure their requests."""
+    small, large = (notification_filling.fill(service, rows) for rows in (SMALL, LARGE))
+    filling.analyze(service)
+    cases = list(list_notification_cases())
+    _compare(report, service, (small, cases), (large, cases))
+    began = time.perf_counter()
+    answer = large.api("viewer").post("/notifications/read-all")
+    seconds = time.perf_counter() - began
+    assert answer.json["data"] == {"read": LARGE // 500}, answer.json
+    report.add(Row(f"read-all of {LARGE // 500:,}", f"{seconds * 1000:.0f} ms", "", None, "", None))
+
+
+def _compare(
+    report: Report, service: Service, small: tuple[Org, list[Case]], large: tuple[Org, list[Case]]
+) -> None:
+    """Measure each request in both organizations, alternately."""
     connection = load.Connection(service.base)
-    for small_case, large_case in zip(list_cases(small), list_cases(large), strict=True):
+    for small_case, large_case in zip(small[1], large[1], strict=True):
         assert small_case[0] == large_case[0]
         times: tuple[list[float], list[float]] = ([], [])
         for turn in range(_WARM + _ROUNDS):
-            for grown, case, times_of in (
-                (small, small_case, times[0]),
-                (large, large_case, times[1]),
+            for org, case, times_of in (
+                (small[0], small_case, times[0]),
+                (large[0], large_case, times[1]),
             ):
-                seconds = _time(connection, grown, case)
+                seconds = _time(connection, org, case)
                 if turn >= _WARM:
                     times_of.append(seconds)
         base, grown_to = median(times[0]), median(times[1])
@@ -63,9 +84,9 @@ def measure(report: Report, service: Service) -> None:
         )
 
 
-def _time(connection: load.Connection, grown: Grown, case: Case) -> float:
+def _time(connection: load.Connection, org: Org, case: Case) -> float:
     _, user, path = case
-    request = load.request("GET", f"/api/v1{path}", grown.org.api(user).headers())
+    request = load.request("GET", f"/api/v1{path}", org.api(user).headers())
     began = time.perf_counter()
     status, answer = connection.send(request)
     seconds = time.perf_counter() - began

@@ -21,6 +21,7 @@ class WebPage(StrEnum):
     CONFIRM_SIGN_ON = "/confirm-sign-on"
     OPEN = "/open"
     FORGOT_PASSWORD = "/forgot-password"  # noqa: S105 - a path
+    UNSUBSCRIBE = "/unsubscribe"
 
 
 def build_token_link(page: WebPage, *, token: str, language: str) -> str:
@@ -40,6 +41,16 @@ def build_open_link(api_path: str, *, org_slug: str, language: str) -> str:
     resource, _, query = api_path.removeprefix(_API).partition("?")
     parameters = "&".join(filter(None, (query, urlencode({"lang": language}))))
     return f"{WebPage.OPEN}/{org_slug}{resource}?{parameters}"
+
+
+def build_unsubscribe_url(*, token: str, language: str) -> str:
+    """Return the URL of the page that turns off emails of some kinds.
+
+    It always leads to this service, because mail programs send a request to it without showing a
+    page (RFC 8058).
+    """
+    link = build_token_link(WebPage.UNSUBSCRIBE, token=token, language=language)
+    return f"{container.settings().public_url}{link}"
 
 
 def make_absolute(link: str) -> str:

@@ -69,12 +69,14 @@ class Mailer:
         *,
         message_id: str | None = None,
         language: str | None = None,
+        unsubscribe: str | None = None,
     ) -> None:
         """Send a message to one address.
 
         `message_id` consists of letters, digits, `.`, `_` and `-`. Repeating it for the same
         message lets receivers recognise a duplicate, and gives it the same file in the folder.
-        `language` is the value of the header Content-Language (a tag of RFC 5646).
+        `language` is the value of the header Content-Language (a tag of RFC 5646). `unsubscribe` is
+        a URL that accepts the request of RFC 8058, by which mail programs unsubscribe their users.
 
         Raises:
             MailRefused: the message is invalid; nothing was sent.
@@ -86,6 +88,9 @@ class Mailer:
         message = self._message(to, subject, text, html, message_id)
         if language:
             message["Content-Language"] = language
+        if unsubscribe:
+            message["List-Unsubscribe"] = f"<{unsubscribe}>"
+            message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
         if self._url is None:
             self._write(message, message_id)
             return

@@ -1,6 +1,6 @@
 """Deletion of old rows in batches, so that no statement and no lock lasts long."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sqlalchemy import text
 
@@ -11,12 +11,17 @@ BATCH = 5000
 Checkpoint = Callable[[], None]
 
 
-def purge(table: str, condition: str, checkpoint: Checkpoint) -> int:
+def purge(
+    table: str,
+    condition: str,
+    checkpoint: Checkpoint,
+    values: Mapping[str, object] | None = None,
+) -> int:
     """Delete the rows of `table` that match `condition`, in batches; return their number.
 
     `checkpoint` commits after each batch. Locked rows are skipped. The condition needs an index
     because every batch looks up its rows again. `table` and `condition` must be constants in the
-    code, never input.
+    code, never input; `values` are parameters of the condition.
     """
     statement = text(
         f"DELETE FROM {table} WHERE ctid = ANY(ARRAY("  # noqa: S608 - constants of the caller
@@ -24,7 +29,7 @@ def purge(table: str, condition: str, checkpoint: Checkpoint) -> int:
     )
     deleted = 0
     while True:
-        result = db.session().execute(statement, {"batch": BATCH})
+        result = db.session().execute(statement, {**(values or {}), "batch": BATCH})
         count = int(result.rowcount)  # type: ignore[attr-defined]
         checkpoint()
         deleted += count

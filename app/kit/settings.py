@@ -71,6 +71,7 @@ class Settings:
     mail_from: str = _setting(values.parse_sender, "Labeling Service <no-reply@localhost>")
     operator_email: tuple[str, ...] = _setting(values.parse_email_addresses, ())
     notification_window_seconds: int = _setting(values.parse_whole_number(0, 86_400), 300)
+    notification_retention_days: int = _setting(values.parse_whole_number(1, 3_650), 365)
     control_plane_token: str = _setting(values.parse_operator_token, "", secret=True)
     metrics_token: str = _setting(values.parse_operator_token, "", secret=True)
     invitations_per_day: int = _setting(values.parse_whole_number(1, 1_000_000), 500)

@@ -86,6 +86,12 @@ def current_organization_id() -> UUID:
     return scope.organization_id
 
 
+def find_organization_id() -> UUID | None:
+    """Return the id of the bound organization, or None if there is none or all are bound."""
+    scope = _scope.get()
+    return None if scope is None else scope.organization_id
+
+
 TENANT_TABLES: set[str] = set()
 
 

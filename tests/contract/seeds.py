@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.factories import Org, run_jobs_of
+from tests.factories.notifications import insert_notifications
 from tests.factories.orgs import PASSWORD, Api
 
 HOOK = "http://127.0.0.2:9/hook"
@@ -100,6 +101,7 @@ def plant(org: Org) -> Seeds:
         "user_id": users,
         "session_id": _sessions(org),
         "rule_id": _rules(owner, users[0]),
+        "notification_id": insert_notifications(org, org.users["owner"], 3),
     }
     seeds.bodies = _bodies(seeds)
     return seeds
@@ -338,6 +340,19 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         ],
         "suspend_organization": [{"reason": "Not paid"}],
         "close_billing_period": [{"period": "2026-01"}],
+        "update_notification_preferences": [
+            {"mention": {"in_app": True, "email": False}, "plan_limit": {}},
+            {"revision": 1},
+        ],
+        "read_notification": [{"read": False}, {}],
+        "set_delivery_preferences": [
+            {
+                "email_frequency": "daily",
+                "quiet_hours": {"from": "22:00", "to": "07:30"},
+                "revision": 0,
+            },
+            {"email_frequency": "hourly", "quiet_hours": None},
+        ],
         "create_webhook": [hook],
         "update_webhook": [{**hook, "revision": 1}],
     }

@@ -108,3 +108,14 @@ def test_the_walk_through_ingestion(service: Service) -> None:
     plain = ("'duplicate': 1", "ticket-1.txt | T-1", "unreadable", "conflict", "'stars': '5'")
     for seen in (*plain, *labeled):
         assert seen in found.stdout, found.stdout
+
+
+def test_the_walk_through_notifications(service: Service) -> None:
+    script = blocks("docs/guides/notifications.md", "walk")
+    mail = str(service.data_dir / "mail")
+    found = paste(script.replace("a-demo-password", service.password), BASE=service.base, MAIL=mail)
+    assert found.returncode == 0, found.stdout
+    seen = ("assignment | ", "demo", "/api/v1/", "unread: 0", "deleted: 204")
+    emails = ("Stop these emails", "You get no more", "{'in_app': True, 'email': False}")
+    for text in (*seen, "'from': '20:00'", "One-Click", *emails):
+        assert text in found.stdout, found.stdout

@@ -31,6 +31,37 @@ def _done(place: Site, function: str) -> None:
     wait_until(lambda: place.one(_LEFT, function=function) == 0, f"{function} to be done")
 
 
+_DIGESTS = """
+INSERT INTO notification_delivery_preferences (user_id, email_frequency, updated_at, revision)
+SELECT id, 'hourly', now(), 1 FROM unnest(CAST(:people AS uuid[])) AS person (id)
+"""
+_NOTES = """
+INSERT INTO notifications (organization_id, id, user_id, kind, title, body, in_app, by_mail,
+    open_until, created_at, updated_at)
+SELECT :org, gen_random_uuid(), id, kind, 'A note', '', true, true, now() + interval '1 hour',
+    now() - interval '2 hours', now()
+FROM unnest(CAST(:people AS uuid[])) AS person (id)
+CROSS JOIN unnest(CAST(:kinds AS text[])) AS kinds (kind) CROSS JOIN generate_series(1, 10)
+"""
+
+
+def test_a_digest_is_neither_lost_nor_sent_twice_whoever_is_killed(place: Site) -> None:
+    people = [str(one) for one in place.labelers(3)]
+    place.sql(_DIGESTS, people=people)
+    place.sql(_NOTES, people=people, kinds=["mention", "export_ready"])
+    letters = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
+    # Its periodic job comes within ten seconds.
+    place.sql("UPDATE notifications SET open_until = now() WHERE organization_id = :org")
+    with place.turnstile("notifications") as gate:
+        gate.kill(gate.arrived("worker.py"))
+    place.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
+    wait_until(lambda: place.one(letters) > 0, "the digests to be sent")
+    _done(place, "letters.send")
+    assert place.one(letters) == 3
+    pending = "SELECT count(*) FROM notifications WHERE organization_id = :org AND by_mail"
+    assert place.one(f"{pending} AND open_until IS NOT NULL") == 0
+
+
 def test_three_labelers_get_one_letter_each_whoever_is_killed(place: Site) -> None:
     people = place.labelers(3)
     place.documents(300, schema_id=place.schema())

@@ -57,7 +57,7 @@ def create_export(caller: Caller, body: dict[str, Any]) -> models.Export:
     the tag sets, `include` which of them per document and which parts of each, `options` the
     options of the format.
     """
-    return creating.create(**body, created_by=caller.user_id)
+    return creating.create(**body, created_by=caller.user_id, api_key_id=caller.api_key_id)
 
 
 @blueprint.get("/exports/{job_id}", permission="exports:read", returns=Export)

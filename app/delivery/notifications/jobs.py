@@ -6,17 +6,18 @@ Events that occur in large numbers are handled in batches and counted together.
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from app.delivery.notifications.queries import collecting
-from app.delivery.notifications.service import sending, work
+from app.delivery.notifications.queries import changing, collecting
+from app.delivery.notifications.service import mailing, results, sending, work
 from app.delivery.notifications.service.work import Event
-from app.kit import jobs
+from app.delivery.scheduled_exports import emitted_events as scheduled_export_events
+from app.kit import container, jobs
 from app.kit.jobs import Job
 
 
 @jobs.handler("notifications.email", queue="notifications", listens=(sending.NOTIFICATION_CREATED,))
 def enqueue_email(job: Job) -> None:
     """Queue the email of a notification, in the transaction that marks the job as done."""
-    sending.enqueue_email(UUID(job.args["data"]["notification_id"]))
+    mailing.enqueue_email(UUID(job.args["data"]["notification_id"]))
 
 
 def _build_event(job: Job) -> Event:
@@ -57,6 +58,15 @@ _declare_handler(
     "notifications.connector_alert", ("connector.alert_raised",), work.notify_of_connector_alert
 )
 _declare_handler(
+    "notifications.export_completed", ("export.completed",), results.notify_of_finished_export
+)
+_declare_handler("notifications.export_failed", ("export.failed",), results.notify_of_failed_export)
+_declare_handler(
+    "notifications.export_delivery_failed",
+    (scheduled_export_events.DELIVERY_FAILED,),
+    results.notify_of_failed_delivery,
+)
+_declare_handler(
     "notifications.api_key_creator_left",
     ("member.removed", "member.disabled"),
     work.notify_of_departed_creator,
@@ -71,13 +81,14 @@ _declare_handler(
 @jobs.handler("notifications.post_due", queue="notifications", resumable=True)
 def enqueue_due_emails(job: Job) -> None:
     """Close notifications whose collection window has ended and queue their emails."""
-    sending.enqueue_due_emails(job.checkpoint)
+    mailing.enqueue_due_emails(job.checkpoint)
 
 
 @jobs.handler("notifications.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
-    """Delete the records of handled events whose jobs can no longer run again."""
+    """Delete old notifications, and the records of events whose jobs can no longer run again."""
     collecting.purge_causes(job.checkpoint)
+    changing.purge(container.settings().notification_retention_days, job.checkpoint)
 
 
 jobs.periodic("notifications.post_due", every=10)

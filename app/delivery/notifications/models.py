@@ -1,6 +1,7 @@
 """Models of notifications, which users get in the application and by email."""
 
-from datetime import datetime
+from datetime import datetime, time
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,16 @@ from app.kit import db
 from app.kit.tenancy import TenantModel
 
 _OPEN = text("open_until IS NOT NULL")
+_IN_APP = text("in_app")
+_UNREAD = text("(read_at IS NULL)")
+
+
+class EmailFrequency(StrEnum):
+    """How often a user gets emails of notifications."""
+
+    IMMEDIATE = "immediate"
+    HOURLY = "hourly"
+    DAILY = "daily"
 
 
 class Notification(TenantModel, db.Record, db.Base):
@@ -22,11 +33,32 @@ class Notification(TenantModel, db.Record, db.Base):
     A notification with `open_until` is open: until that time, or until it is read, events with the
     same `message` are added to its `count`, and title and body are written again from `gathered`.
     `by_mail` means that its email is sent when it is closed.
+
+    One without `message` collects nothing: `open_until` is the time when its email is due.
     """
 
     __tablename__ = "notifications"
     __table_args__ = (
-        Index("ix_notifications_user", "organization_id", "user_id", "created_at", "id"),
+        Index(
+            "ix_notifications_unread",
+            "organization_id",
+            "user_id",
+            _UNREAD,
+            "created_at",
+            "id",
+            postgresql_where=_IN_APP,
+        ),
+        Index(
+            "ix_notifications_kind",
+            "organization_id",
+            "user_id",
+            "kind",
+            _UNREAD,
+            "created_at",
+            "id",
+            postgresql_where=_IN_APP,
+        ),
+        Index("ix_notifications_created_at", "created_at"),
         Index("uq_notifications_key", "organization_id", "user_id", "unique_key", unique=True),
         Index(
             "uq_notifications_open",
@@ -66,3 +98,21 @@ class NotificationCause(TenantModel, db.Base):
 
     cause: Mapped[UUID] = mapped_column(primary_key=True)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class DeliveryPreferences(db.Base):
+    """How a user gets emails of notifications. Without a row, they are sent at once.
+
+    The quiet hours are local times of the user's time zone, and may cross midnight.
+    """
+
+    __tablename__ = "notification_delivery_preferences"
+
+    user_id: Mapped[UUID] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
+    )
+    email_frequency: Mapped[str]
+    quiet_from: Mapped[time | None]
+    quiet_to: Mapped[time | None]
+    updated_at: Mapped[datetime]
+    revision: Mapped[int]

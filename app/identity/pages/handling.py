@@ -70,6 +70,22 @@ def submit(page: FormPage) -> Response:
     return rendering.render(view, language, _BAD_REQUEST)
 
 
+def submit_link(page: FormPage, token: str) -> Response:
+    """Handle POST to the link of an email itself: perform the action without a form.
+
+    Mail programs send it (RFC 8058), with a body in one of two formats that says nothing more.
+    """
+    g.operation = f"submit_{page.name}"
+    language = rendering.choose_language(request.args.get("lang", ""))
+    try:
+        requests.read_body(_MAX_FORM)
+        context = _read(page, token, language)
+        _perform(page, {"token": token}, context)
+    except ApiError as error:
+        return _refuse(page, error, language)
+    return rendering.render(_build_done_view(page, context), language, page.done_status)
+
+
 def _check_site() -> None:
     """Refuse a form that, according to the browser, another site sent.
 

@@ -27,6 +27,7 @@ TARGETS = {
     rf"webhooks/{_ID}": "webhook",
     rf"connectors/{_ID}/alerts": "alerts",
     rf"organizations/{_ID}/api-keys": "api_keys",
+    rf"exports/{_ID}": "export",
 }
 """Paths that notifications link to: the pattern of the path, and the key of its text."""
 PARAMETERS = {

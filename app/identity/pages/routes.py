@@ -7,7 +7,7 @@ from functools import partial
 
 from flask import Blueprint
 
-from app.identity.pages import handling, opening
+from app.identity.pages import handling, opening, unsubscribe_page
 from app.identity.pages.token_pages import FORM_PAGES
 from app.kit.links import WebPage
 
@@ -28,6 +28,15 @@ for _page in FORM_PAGES:
             partial(_handle, _page),
             methods=[_method],
         )
+blueprint.add_url_rule(
+    str(WebPage.UNSUBSCRIBE),
+    "show_unsubscribe",
+    partial(handling.show, unsubscribe_page.UNSUBSCRIBE),
+    methods=["GET"],
+)
+blueprint.add_url_rule(
+    str(WebPage.UNSUBSCRIBE), "submit_unsubscribe", unsubscribe_page.submit, methods=["POST"]
+)
 blueprint.add_url_rule(
     f"{WebPage.OPEN}/<slug>/<path:resource>", "show_open", opening.show, methods=["GET"]
 )

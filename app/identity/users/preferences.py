@@ -33,6 +33,23 @@ def fill_defaults(chosen: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str
     }
 
 
+def merge(
+    chosen: Mapping[str, Mapping[str, Any]], changes: Mapping[str, Mapping[str, bool]]
+) -> dict[str, dict[str, bool]]:
+    """Return the choices with `changes` made; a choice that equals its default is left out."""
+    merged: dict[str, dict[str, bool]] = {}
+    for kind, defaults in DEFAULT_CHANNELS.items():
+        channels = {**chosen.get(kind, {}), **changes.get(kind, {})}
+        differing = {
+            channel: channels[channel]
+            for channel, default in zip(("in_app", "email"), defaults, strict=True)
+            if channels.get(channel, default) != default
+        }
+        if differing:
+            merged[kind] = differing
+    return merged
+
+
 def get_channels(chosen: Mapping[str, Mapping[str, Any]], kind: str) -> tuple[bool, bool]:
     """Return whether a notification of `kind` is shown in the application and sent by email."""
     enabled = fill_defaults(chosen)[kind]

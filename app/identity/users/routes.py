@@ -3,7 +3,12 @@
 from typing import Any
 
 from app.identity.users import service
-from app.identity.users.schemas import Profile, ProfileUpdate
+from app.identity.users.schemas import (
+    NotificationPreferences,
+    Profile,
+    ProfileUpdate,
+    UpdateNotificationPreferences,
+)
 from app.kit.api.blueprint import Blueprint
 from app.kit.principal import Caller
 
@@ -28,3 +33,22 @@ def update_me(caller: Caller, body: dict[str, Any], revision: int | None) -> dic
     Changes the name, locale or time zone.
     """
     return service.update_profile(caller, changes=body, revision=revision)
+
+
+@blueprint.patch(
+    "/users/me/notification-preferences",
+    access="user",
+    body=UpdateNotificationPreferences,
+    returns=NotificationPreferences,
+    revision="optional",
+)
+def update_notification_preferences(
+    caller: Caller, body: dict[str, Any], revision: int | None
+) -> dict[str, dict[str, bool]]:
+    """Update notification preferences.
+
+    Changes, for each kind that is sent, whether notifications are shown in the application and sent
+    by email. Other kinds stay as they are. Returns the preferences of all kinds. They are part of
+    the profile and change its revision.
+    """
+    return service.update_preferences(caller.user_id, changes=body, revision=revision)

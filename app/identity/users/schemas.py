@@ -29,6 +29,24 @@ NotificationPreferences = type(
 )
 
 
+class ChannelChoice(Schema):
+    """The channels of one kind of notification that are to change."""
+
+    in_app = Bool(description="Show these notifications in the application.")
+    email = Bool(description="Send an email of each of these notifications.")
+
+
+UpdateNotificationPreferences = type(
+    "UpdateNotificationPreferences",
+    (Schema,),
+    {
+        "__doc__": "The channels to change, by the kind of notification.",
+        **{kind: Nested(ChannelChoice) for kind in DEFAULT_CHANNELS},
+        "revision": Int(description="The revision of the profile."),
+    },
+)
+
+
 class Profile(Response):
     """The caller's profile."""
 

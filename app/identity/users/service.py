@@ -1,5 +1,6 @@
 """Service that creates user accounts, finds them by address and updates profiles."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -92,12 +93,30 @@ def update_profile(
         changes["locale"] = check_locale(changes["locale"], "locale")
     if "time_zone" in changes:
         check_time_zone(changes["time_zone"], "time_zone")
-    user = queries.lock(caller.user_id)
-    if user is None:
-        raise errors.not_found()
-    if revision is not None and revision != user.revision:
-        raise errors.stale(user.revision)
+    user = _lock(caller.user_id, revision)
     for member, value in changes.items():
         setattr(user, member, value)
     db.session().flush()
     return _render(user)
+
+
+def update_preferences(
+    user_id: UUID, *, changes: Mapping[str, Mapping[str, bool]], revision: int | None = None
+) -> dict[str, dict[str, bool]]:
+    """Change the channels of some kinds of notifications, and return those of all kinds.
+
+    Raises 404, and 409 `stale_precondition` if the revision of the profile is another one.
+    """
+    user = _lock(user_id, revision)
+    user.notification_preferences = preferences.merge(user.notification_preferences, changes)
+    db.session().flush()
+    return preferences.fill_defaults(user.notification_preferences)
+
+
+def _lock(user_id: UUID, revision: int | None) -> User:
+    user = queries.lock(user_id)
+    if user is None:
+        raise errors.not_found()
+    if revision is not None and revision != user.revision:
+        raise errors.stale(user.revision)
+    return user

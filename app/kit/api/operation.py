@@ -25,7 +25,7 @@ from app.kit import (
 )
 from app.kit.api import requests, uploads
 from app.kit.api.declarations import Listing
-from app.kit.api.fields import Int, UploadSchema
+from app.kit.api.fields import UploadSchema
 from app.kit.errors import ApiError
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Authenticator, Caller
@@ -51,6 +51,7 @@ class Operation:
     permission: str | None
     limit: str | None
     body: Schema | None
+    body_optional: bool
     query: Schema | None
     listing: Listing | None
     upload: UploadSchema | None
@@ -143,22 +144,12 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
     )
 
 
-class _Empty(Schema):
-    """The body of an operation that declares none."""
-
-
-class RevisionRead(Schema):
-    """A body with only the revision that the change is based on, if not sent in If-Match."""
-
-    revision = Int()
-
-
-_EMPTY, _REVISION_READ = _Empty(), RevisionRead()
-
-
 def _read_body(op: Operation) -> tuple[dict[str, Any], bytes]:
     if op.body is None:
-        return requests.read_optional_body(_REVISION_READ if op.revision else _EMPTY, op.max_body)
+        schema = requests.REVISION_BODY if op.revision else requests.EMPTY_BODY
+        return requests.read_optional_body(schema, op.max_body)
+    if op.body_optional:
+        return requests.read_optional_body(op.body, op.max_body)
     if op.upload is not None and request.mimetype == "multipart/form-data":
         body = uploads.read(op.upload)
         return body, uploads.digest(body)

@@ -11,6 +11,8 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields
 from app.kit import errors
 from app.kit.api import strict_json
 from app.kit.api.encodings import BodyReader
+from app.kit.api.fields import Int
+from app.kit.api.fields import Schema as BaseSchema
 from app.kit.errors import ApiError
 
 MAX_VALUES = 200_000
@@ -23,6 +25,19 @@ _FORM_TYPES = ("application/x-www-form-urlencoded",)
 IF_MATCH_PATTERN = r'^(\*|(W/)?"[0-9]{1,9}")$'
 _MAX_FORM_FIELDS = 50
 _CHUNK_BYTES = 64 * 1024
+
+
+class _Empty(BaseSchema):
+    """The body of an operation that declares none."""
+
+
+class RevisionRead(BaseSchema):
+    """A body with only the revision that the change is based on, if not sent in If-Match."""
+
+    revision = Int()
+
+
+EMPTY_BODY, REVISION_BODY = _Empty(), RevisionRead()
 
 
 def _flatten_messages(messages: object, path: str) -> list[dict[str, str]]:
@@ -82,16 +97,15 @@ def read_json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
 
 
 def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
-    """Return the members of an optional JSON body, and the raw body.
+    """Return the members of an optional JSON body with their defaults, and the raw body.
 
     Without members, the raw body is empty: many clients send `{}`, or an empty body of any media
     type. Raises 413, 415 or 422.
     """
-    if not (request.content_length or "Transfer-Encoding" in request.headers):
-        return {}, b""
-    raw = read_body(limit)
+    has_body = request.content_length or "Transfer-Encoding" in request.headers
+    raw = read_body(limit) if has_body else b""
     if not raw.strip():
-        return {}, b""
+        return load(schema, {}), b""
     if request.mimetype not in _JSON_TYPES:
         raise _build_media_type_error(_JSON_TYPES)
     members = _load_members(schema, raw)

@@ -16,7 +16,7 @@ from app.kit.counters.reading import (
     select_prepared_cells,
 )
 from app.kit.counters.sources import SOURCES, Cube, Source
-from app.kit.counters.sql import Below, Span
+from app.kit.counters.sql import Below, Parameter, Span
 from app.kit.counters.upkeep import fold_backlog
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Below",
     "Between",
     "Cube",
+    "Parameter",
     "Source",
     "Span",
     "build_prepared_total",

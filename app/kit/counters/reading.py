@@ -24,7 +24,7 @@ from sqlalchemy import (
 from app.kit import tenancy
 from app.kit.counters import spans
 from app.kit.counters.sources import Source
-from app.kit.counters.sql import Span, Statement, Where
+from app.kit.counters.sql import SEVERAL, Span, Statement, Where
 from app.kit.periods import Column, within
 
 
@@ -144,10 +144,15 @@ def build_total(
     where: Where,
     *,
     between: Between | None = None,
-    organization_id: UUID | None = None,
+    organization_id: UUID | Sequence[UUID] | None = None,
 ) -> ColumnElement[int]:
-    """Return the number of rows of a source that match `where`. Raises LookupError."""
-    counted_organization = organization_id or tenancy.current_organization_id()
+    """Return the number of rows of a source that match `where`. Raises LookupError.
+
+    Counts those of the bound organization, or of another one, or of several together.
+    """
+    counted_organization = organization_id
+    if counted_organization is None:
+        counted_organization = tenancy.current_organization_id()
     if between is None:
         return _select_sum(source, where, counted_organization, None)
     levels = source.find_levels(between.bucket, where, where)
@@ -163,12 +168,15 @@ def build_total(
     return result
 
 
-def build_prepared_total(source: Source, where: Where) -> ColumnElement[int]:
+def build_prepared_total(
+    source: Source, where: Where, *, several: bool = False
+) -> ColumnElement[int]:
     """Return the same as `build_total` for a prepared statement.
 
-    The statement takes the organization as parameter `organization_id`.
+    The statement takes the organization as parameter `organization_id`, or several organizations
+    together as `organization_ids`.
     """
-    return _select_sum(source, where, None, None)
+    return _select_sum(source, where, SEVERAL if several else None, None)
 
 
 def count(rows: Select[Any]) -> ColumnElement[int]:
@@ -177,7 +185,10 @@ def count(rows: Select[Any]) -> ColumnElement[int]:
 
 
 def _select_sum(
-    source: Source, where: Where, organization_id: UUID | None, span: Span | None
+    source: Source,
+    where: Where,
+    organization_id: UUID | Sequence[UUID] | str | None,
+    span: Span | None,
 ) -> ColumnElement[int]:
     statement = Statement(organization_id)
     cells_sql = statement.select_cells(source, (), where, span)

@@ -15,6 +15,9 @@ from app.kit.counters import spans
 from app.kit.counters.sources import Cube, Source, to_facet
 
 _ORGANIZATION = "organization_id"
+_ORGANIZATIONS = "organization_ids"
+SEVERAL = "several"
+"""Stands for several organizations, which a prepared statement takes as a parameter."""
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 
@@ -30,9 +33,16 @@ class Below(str):
     __slots__ = ()
 
 
+class Parameter(str):
+    """The name of a parameter of a prepared statement: an array of texts."""
+
+    __slots__ = ()
+
+
 Where = Mapping[str, Any]
-"""The accepted values of facets: one value, a list of values, a `Query`, or `Below` a value."""
-_Filters = Mapping[str, Sequence[str] | Query | Below]
+"""The accepted values of facets: one value, a list of values, a `Query`, a `Parameter`, or `Below`
+a value."""
+_Filters = Mapping[str, Sequence[str] | Query | Below | Parameter]
 
 HORIZON = (
     "(SELECT coalesce(max(xact), 0) FROM count_horizon"
@@ -56,17 +66,24 @@ class Span(NamedTuple):
 
 
 class Statement:
-    """A builder of SQL and its parameters.
+    """A builder of SQL and its parameters, for one organization or several.
 
-    Without an organization, it builds a prepared statement with the parameter `organization_id`.
+    Without an organization, it builds a prepared statement with the parameter `organization_id`, or
+    with SEVERAL, `organization_ids`.
     """
 
-    def __init__(self, organization_id: UUID | None) -> None:
+    def __init__(self, organization_id: UUID | Sequence[UUID] | str | None) -> None:
         self._values: dict[str, object] = {}
+        self._parameters = {_ORGANIZATION, _ORGANIZATIONS}
         if organization_id is None:
             self.organization = f"CAST(:{_ORGANIZATION} AS uuid)"
-        else:
+        elif organization_id == SEVERAL:
+            self.organization = f"ANY (CAST(:{_ORGANIZATIONS} AS uuid[]))"
+        elif isinstance(organization_id, UUID):
             self.organization = f"CAST({self.add(str(organization_id))} AS uuid)"
+        else:
+            ids = self.add([str(one) for one in organization_id])
+            self.organization = f"ANY (CAST({ids} AS uuid[]))"
 
     def as_select(
         self, sql: str, columns: Mapping[str, Any], values: Mapping[str, Any] | None = None
@@ -81,7 +98,7 @@ class Statement:
         used = sorted(set(_PARAMETER.findall(sql)))
         binds: list[BindParameter[Any]] = [
             bindparam(name, all_values[name], unique=True)
-            if name != _ORGANIZATION
+            if name not in self._parameters
             else bindparam(name)
             for name in used
         ]
@@ -169,6 +186,9 @@ class Statement:
         for name, values in filters.items():
             if isinstance(values, Query):
                 conditions.append(f"{columns[name]} = ANY (ARRAY({values}))")
+            elif isinstance(values, Parameter):
+                self._parameters.add(values)
+                conditions.append(f"{columns[name]} = ANY (CAST(:{values} AS text[]))")
             elif isinstance(values, Below):
                 conditions.append(f"{columns[name]} < {self.add(str(values))}")
             elif len(values) == 1:
@@ -193,7 +213,7 @@ class Statement:
         return f":{name}"
 
 
-def _to_facets(value: object) -> Sequence[str] | Query | Below:
-    if isinstance(value, Query | Below):
+def _to_facets(value: object) -> Sequence[str] | Query | Below | Parameter:
+    if isinstance(value, Query | Below | Parameter):
         return value
     return [to_facet(item) for item in (value if isinstance(value, list | tuple) else [value])]

@@ -70,11 +70,11 @@ def fold_backlog() -> None:
     """Fold some deltas of the bound organization if there are too many of them.
 
     Called by readers; only every 100th call checks. Uses a separate connection, and does not raise
-    errors of the database.
+    errors of the database. Does nothing for a reader of several organizations.
     """
-    if next(_reads) % _CHECK_EVERY:
+    organization_id = tenancy.find_organization_id()
+    if organization_id is None or next(_reads) % _CHECK_EVERY:
         return
-    organization_id = tenancy.current_organization_id()
     try:
         with db.open_autocommit() as connection:
             values = {"organization": organization_id, "most": BACKLOG + 1}

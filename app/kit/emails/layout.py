@@ -109,23 +109,18 @@ def render(
     """Render an email by inserting `values` into its template.
 
     `link` is a URL, a path under `pages_url` (default: `public_url`), or None. `token` is shown
-    below the button unless the text contains it. `service` is the name in the sender's address.
-    Raises KeyError if a value is missing.
+    below the button unless the text contains it. `unsubscribe` is a URL that is shown at the end.
+    `service` is the name in the sender's address. Raises KeyError if a value is missing.
     """
     texts = {name: "" if v is None else _remove_control_characters(v) for name, v in values.items()}
     texts["link"] = page = _build_link(texts.get("link", ""), pages_url or public_url)
     link = page if template.action else ""
     token = "" if "token" in template.names else texts.get("token", "")
+    unsubscribe = _build_link(texts.get("unsubscribe", ""), public_url)
     words = _find_layout_texts(template.language)
     subject = _render_subject(template, texts)
     paragraphs = [_insert_values(parts, texts) for parts in template.paragraphs]
     footer = _insert_footer(words["footer"], service, public_url)
-    blocks = list(map(_join_parts, paragraphs))
-    if link:
-        blocks.append(f"{template.action}:\n{link}")
-    if token:
-        blocks.append(f"{words['token']}\n{token}")
-    blocks.append(f"-- \n{_join_parts(footer)}\n")
     members: dict[str, Any] = {
         "language": template.language,
         "direction": text_direction(template.language),
@@ -134,10 +129,28 @@ def render(
         "action": template.action,
         "link": link,
         "token": token,
+        "unsubscribe": unsubscribe,
         "words": words,
         "footer": footer,
     }
-    return Rendered(subject, "\n\n".join(blocks), _load_page().render(members), template.language)
+    html = _load_page().render(members)
+    return Rendered(subject, _render_plain(members), html, template.language)
+
+
+def _render_plain(members: Mapping[str, Any]) -> str:
+    """Return the text of an email; `members` are those of the HTML page."""
+    words = members["words"]
+    labeled = (
+        (f"{members['action']}:", members["link"]),
+        (words["token"], members["token"]),
+        (f"{words['unsubscribe']}:", members["unsubscribe"]),
+    )
+    blocks = [
+        *map(_join_parts, members["paragraphs"]),
+        *(f"{label}\n{text}" for label, text in labeled if text),
+        f"-- \n{_join_parts(members['footer'])}\n",
+    ]
+    return "\n\n".join(blocks)
 
 
 def _insert_footer(footer: str, service: str, address: str) -> list[Part]:

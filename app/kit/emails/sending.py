@@ -76,6 +76,7 @@ class Emails:
             locale: the reader's locale; English is used if the template lacks the language.
             values: the values of all placeholders. `link` is a URL, a path that `app.kit.links`
                 built, or None if there is no page to open. `token` is shown to users of the API.
+                `unsubscribe` is the URL for the headers of RFC 8058.
             organization_id: the organization of the email; if the organization is erased first,
                 the email is not sent.
             message_id: the message id, for emails that have an id of their own.
@@ -133,6 +134,7 @@ class Emails:
     ) -> None:
         """Send an email now, without queueing it. Raises MailRefused and MailFailed."""
         email = self.render(name, locale, values)
+        unsubscribe = values.get("unsubscribe")
         container.current().mailer.send(
             to,
             email.subject,
@@ -140,6 +142,7 @@ class Emails:
             email.html,
             message_id=message_id,
             language=email.language,
+            unsubscribe=None if unsubscribe is None else str(unsubscribe),
         )
 
 

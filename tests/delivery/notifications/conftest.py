@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.delivery.notifications.service import sending
+from app.delivery.notifications.service import mailing
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.emails import list_emails_to
@@ -46,7 +46,7 @@ class Inbox:
             tenancy.across_organizations(reason="as the job does"),
             db.transaction(),
         ):
-            sending.enqueue_due_emails(db.checkpoint)
+            mailing.enqueue_due_emails(db.checkpoint)
 
     def read(self) -> None:
         """Mark all notifications as read."""

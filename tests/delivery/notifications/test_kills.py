@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from app.delivery.notifications.queries import collecting as queries
-from app.delivery.notifications.queries import records
+from app.delivery.notifications.queries import emails
 from app.kit import container, db, events, tenancy
 from app.kit.jobs import Job
 from app.kit.jobs.handlers import HANDLERS
@@ -142,7 +142,7 @@ def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
     inbox.end_windows()
     with monkeypatch.context() as patched:
         if at == "close":
-            patched.setattr("app.delivery.notifications.service.sending._build_emails", _dies)
+            patched.setattr("app.delivery.notifications.service.mailing._build_emails", _dies)
         elif at == "post":
             patched.setattr("app.kit.jobs.enqueue_many", _dies)
         else:
@@ -187,7 +187,7 @@ def test_what_others_write_at_this_moment_waits_for_the_next_round(
 def test_more_letters_than_a_round_makes_all_go(
     workspace: Workspace, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, post: Work
 ) -> None:
-    monkeypatch.setattr(records, "MAX_EMAILS", 2)
+    monkeypatch.setattr(emails, "MAX_DUE", 2)
     names = [f"p{number}" for number in range(5)]
     for name in names:
         workspace.org.add_user(name, "labeler")

@@ -37,12 +37,14 @@ def create(
     options: Mapping[str, Any],
     include: Mapping[str, Any],
     created_by: UUID | None,
+    api_key_id: UUID | None = None,
     scheduled_export_id: UUID | None = None,
 ) -> Export:
     """Create an export job.
 
-    The schema, labeler and documents of a scheduled export may be gone; it then selects nothing.
-    Raises 400 `validation_error` if the request is invalid, 503 while the disk is full.
+    `api_key_id` is set if a key of the user `created_by` requested it. The schema, labeler and
+    documents of a scheduled export may be gone; it then selects nothing. Raises 400
+    `validation_error` if the request is invalid, 503 while the disk is full.
     """
     if scheduled_export_id is None:
         check_references(where)
@@ -57,6 +59,7 @@ def create(
         id=uuid7(),
         **asdict(request),
         created_by=created_by,
+        api_key_id=api_key_id,
         scheduled_export_id=scheduled_export_id,
     )
     db.session().add(export)

@@ -1,33 +1,23 @@
-"""Notify users of one event at once, and queue the emails of all notifications."""
+"""Notify users of one event at once."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from itertools import groupby
 from pathlib import Path
 from uuid import UUID
 
 from app.delivery.notifications.queries import records
 from app.delivery.notifications.queries.collecting import Audience, list_members
-from app.delivery.notifications.queries.records import (
-    ClosedNotification,
-    EmailData,
-    NewNotification,
-)
+from app.delivery.notifications.queries.records import NewNotification
 from app.identity.users import preferences
-from app.kit import events, tenancy
-from app.kit.emails import Email, Emails, Messages
+from app.kit import events
+from app.kit.emails import Messages
 from app.kit.emails.messages import Value
-from app.kit.links import build_open_link, make_absolute
 from app.kit.permissions import Role
 
-_FOLDER = Path(__file__).parents[1]
-emails = Emails(_FOLDER / "letters", queue="bulk_mail")
-messages = Messages(_FOLDER / "messages")
+messages = Messages(Path(__file__).parents[1] / "messages")
 
-_MAX_QUOTED = 20
-"""The maximum number of notifications that an email quotes."""
 NOTIFICATION_CREATED = "notification.created"
-"""Emitted for each notification whose email is sent at once; data: {notification_id}."""
+"""Emitted for each notification of one event that has an email; data: {notification_id}."""
 
 
 def notify(
@@ -68,82 +58,3 @@ def notify(
     payloads = [{"notification_id": ids[user_id]} for user_id in ids if user_id in by_email]
     events.emit_many(NOTIFICATION_CREATED, payloads)
     return len(ids)
-
-
-def enqueue_email(notification_id: UUID) -> None:
-    """Queue the email of a notification, unless the notification is gone or its user disabled."""
-    data = records.get_email_data(notification_id)
-    if data is None:
-        return
-    emails.enqueue_many([build_email(notification_id, tenancy.current_organization_id(), data)])
-
-
-def build_email(notification_id: UUID, organization_id: UUID, data: EmailData) -> Email:
-    """Return the email of a notification, which links to the page of `data.link`."""
-    page = None
-    if data.link:
-        page = build_open_link(data.link, org_slug=data.slug, language=data.locale)
-    return Email(
-        name="notification",
-        to=data.address,
-        locale=data.locale,
-        values={
-            "organization": data.organization,
-            "title": data.title,
-            "body": data.body or data.title,
-            "link": page,
-        },
-        organization_id=organization_id,
-        message_id=f"notification-{notification_id}",
-    )
-
-
-def enqueue_due_emails(checkpoint: Callable[[], None]) -> None:
-    """Close notifications whose window has ended, in every organization, and queue their emails.
-
-    Closing and queueing are one transaction, so no email is lost or queued twice. `checkpoint`
-    commits after each batch.
-    """
-    while closed := records.close_due():
-        emails.enqueue_many(list(_build_emails(closed)))
-        checkpoint()
-
-
-def _build_emails(closed: Sequence[ClosedNotification]) -> Iterable[Email]:
-    for _, group in groupby(
-        closed, key=lambda note: (note.organization_id, note.user_id, note.kind)
-    ):
-        due = [note for note in group if _is_email_due(note)]
-        if due:
-            yield _build_email(due)
-
-
-def _is_email_due(note: ClosedNotification) -> bool:
-    return note.mailed and preferences.get_channels(note.preferences, note.kind)[1]
-
-
-def _build_email(notes: Sequence[ClosedNotification]) -> Email:
-    first = notes[0]
-    title, body, link = first.title, first.body, first.link
-    if len(notes) > 1:
-        title = _render_title(first, len(notes) - 1)
-        body, link = "\n\n".join(map(_build_quote, notes[:_MAX_QUOTED])), None
-    data = EmailData(first.email, first.locale, title, body, link, first.organization, first.slug)
-    return build_email(first.id, first.organization_id, data)
-
-
-def _render_title(first: ClosedNotification, more: int) -> str:
-    values = {"title": first.title}
-    return messages.render(
-        "and_more", locale=first.locale, time_zone=first.time_zone, values=values, count=more
-    ).title
-
-
-def _build_quote(note: ClosedNotification) -> str:
-    # Each notification has its own link, so the email shows them as text instead of a button.
-    page = ""
-    if note.link:
-        link = build_open_link(note.link, org_slug=note.slug, language=note.locale)
-        page = make_absolute(link)
-    lines = (note.title, note.body, page)
-    return "\n".join(line for line in lines if line)

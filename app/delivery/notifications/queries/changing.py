@@ -1,0 +1,99 @@
+"""SQL that marks a person's notifications as read or unread, and deletes them.
+
+All organizations must be bound. Every statement names the person and the organizations.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Row, delete, func, null, text, update
+
+from app.delivery.notifications.models import Notification
+from app.delivery.notifications.queries.listing import COLUMNS, Scope
+from app.kit import db, purging
+
+BATCH = 5000
+"""The maximum number of notifications that are marked in one transaction."""
+
+# Notifications that another transaction has locked, or has changed since the statement began, say
+# something that the person has not seen: they stay unread.
+_READ_BATCH = text(
+    """
+    WITH seen AS MATERIALIZED (
+        SELECT organization_id, id, created_at, updated_at FROM notifications
+        WHERE organization_id = :organization_id AND user_id = :user_id AND in_app
+          AND read_at IS NULL AND kind = coalesce(CAST(:kind AS text), kind)
+          AND (created_at, id) < (CAST(:created_at AS timestamptz), CAST(:id AS uuid))
+        ORDER BY created_at DESC, id DESC LIMIT :batch
+    ), unchanged AS (
+        SELECT note.organization_id, note.id
+        FROM notifications note JOIN seen USING (organization_id, id)
+        WHERE note.read_at IS NULL AND note.updated_at = seen.updated_at
+        FOR NO KEY UPDATE OF note SKIP LOCKED
+    ), changed AS (
+        UPDATE notifications note SET read_at = now(), updated_at = now() FROM unchanged
+        WHERE note.organization_id = unchanged.organization_id AND note.id = unchanged.id
+        RETURNING note.id
+    )
+    SELECT seen.created_at, seen.id, (SELECT count(*) FROM changed) AS changed FROM seen
+    ORDER BY seen.created_at, seen.id LIMIT 1
+    """
+)
+
+
+class Edge(NamedTuple):
+    """The place in a list, newest first, after which the next batch begins."""
+
+    created_at: datetime
+    id: UUID
+
+
+def set_read(notification_id: UUID, scope: Scope, *, read: bool) -> Row[*tuple[Any, ...]] | None:
+    """Mark a notification as read or unread, and return it, or None if it is not in the scope."""
+    statement = (
+        update(Notification)
+        .where(Notification.id == notification_id, *scope.list_conditions())
+        .values(
+            read_at=func.coalesce(Notification.read_at, func.now()) if read else null(),
+            updated_at=func.now(),
+        )
+        .returning(*COLUMNS)
+        .execution_options(synchronize_session=False)
+    )
+    return db.session().execute(statement).first()
+
+
+def delete_one(notification_id: UUID, scope: Scope) -> bool:
+    """Delete a notification, and return whether it was in the scope."""
+    statement = (
+        delete(Notification)
+        .where(Notification.id == notification_id, *scope.list_conditions())
+        .returning(Notification.id)
+        .execution_options(synchronize_session=False)
+    )
+    return db.session().execute(statement).first() is not None
+
+
+def read_batch(scope: Scope, organization_id: UUID, edge: Edge | None) -> tuple[Edge | None, int]:
+    """Mark the newest unread notifications after the edge as read, in one organization.
+
+    Return the edge of the next batch, or None if there is nothing left, and how many were marked.
+    """
+    values = {
+        "organization_id": organization_id,
+        "user_id": scope.user_id,
+        "kind": scope.kind,
+        "created_at": "infinity" if edge is None else edge.created_at,
+        "id": UUID(int=0) if edge is None else edge.id,
+        "batch": BATCH,
+    }
+    row = db.session().execute(_READ_BATCH, values).first()
+    return (None, 0) if row is None else (Edge(row.created_at, row.id), row.changed)
+
+
+def purge(days: int, checkpoint: Callable[[], None]) -> None:
+    """Delete the notifications of every organization that are older than `days`, in batches."""
+    condition = "created_at < now() - make_interval(days => :days)"
+    purging.purge("notifications", condition, checkpoint, {"days": days})

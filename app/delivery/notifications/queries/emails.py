@@ -1,0 +1,240 @@
+"""SQL of emails: the data of one email, and the notifications whose emails are due."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, time
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import func, select, text, update
+
+from app.delivery.notifications.models import DeliveryPreferences, Notification
+from app.identity.organizations.models import Organization
+from app.identity.users.models import User
+from app.kit import db
+
+MAX_DUE = 500
+"""The maximum number of due notifications that are looked up at once."""
+MAX_QUOTED = 20
+"""The maximum number of notifications that an email quotes."""
+
+_LIST_DUE = text(
+    """
+    SELECT due.organization_id, due.user_id, due.kind, due.by_mail, min(due.created_at) AS since,
+           now() AS now, users.time_zone, delivery.email_frequency, delivery.quiet_from,
+           delivery.quiet_to
+    FROM (
+        SELECT organization_id, user_id, kind, by_mail, created_at FROM notifications
+        WHERE open_until <= now() ORDER BY open_until LIMIT :max_due
+    ) AS due
+    JOIN users ON users.id = due.user_id
+    LEFT JOIN notification_delivery_preferences delivery ON delivery.user_id = due.user_id
+    GROUP BY due.organization_id, due.user_id, due.kind, due.by_mail, users.id, delivery.user_id
+    ORDER BY 1, 2, 3, 4
+    """
+)
+# Rows that other transactions have locked are left for the next round, so nothing waits for a lock.
+_POSTPONE = text(
+    """
+    WITH pending AS (
+        SELECT note.organization_id, note.id, pick.until
+        FROM notifications note
+        JOIN unnest(CAST(:organization_ids AS uuid[]), CAST(:user_ids AS uuid[]),
+            CAST(:untils AS timestamptz[])) AS pick (organization_id, user_id, until)
+            USING (organization_id, user_id)
+        WHERE note.open_until <= now() AND note.by_mail
+        FOR NO KEY UPDATE OF note SKIP LOCKED
+    )
+    UPDATE notifications note SET open_until = pending.until FROM pending
+    WHERE note.organization_id = pending.organization_id AND note.id = pending.id
+    """
+)
+# Open notifications that are not due yet are included, so that a user gets one email of all.
+_CLOSE = text(
+    """
+    WITH closing AS (
+        SELECT note.organization_id, note.id
+        FROM notifications note
+        JOIN unnest(CAST(:organization_ids AS uuid[]), CAST(:user_ids AS uuid[]),
+            CAST(:kinds AS text[]), CAST(:by_mails AS boolean[]))
+            AS pick (organization_id, user_id, kind, by_mail) USING (organization_id, user_id)
+        WHERE note.open_until IS NOT NULL AND note.by_mail = pick.by_mail
+          AND (pick.kind IS NULL OR note.kind = pick.kind)
+        FOR NO KEY UPDATE OF note SKIP LOCKED
+    ), closed AS (
+        UPDATE notifications note SET open_until = NULL
+        FROM closing
+        WHERE note.organization_id = closing.organization_id AND note.id = closing.id
+        RETURNING note.*
+    ), mailed AS (
+        SELECT closed.*, users.email, users.locale, users.time_zone,
+               users.notification_preferences AS preferences,
+               count(*) OVER same_kind AS total,
+               row_number() OVER (same_kind ORDER BY closed.id) AS place
+        FROM closed JOIN users ON users.id = closed.user_id AND users.disabled_at IS NULL
+        WHERE closed.by_mail AND closed.read_at IS NULL
+          AND EXISTS (SELECT FROM memberships member
+                      WHERE member.organization_id = closed.organization_id
+                        AND member.user_id = closed.user_id)
+        WINDOW same_kind AS (PARTITION BY closed.organization_id, closed.user_id, closed.kind)
+    )
+    SELECT mailed.organization_id, mailed.user_id, mailed.kind, mailed.id, mailed.title,
+           mailed.body, mailed.link, mailed.total, mailed.email, mailed.locale, mailed.time_zone,
+           mailed.preferences, organizations.name AS organization, organizations.slug
+    FROM mailed JOIN organizations ON organizations.id = mailed.organization_id
+    WHERE mailed.place <= :max_quoted
+    ORDER BY mailed.organization_id, mailed.user_id, mailed.kind, mailed.id
+    """
+)
+
+
+class EmailData(NamedTuple):
+    """The data of one notification's email; `link` is the path of an operation, with its query.
+
+    `email_frequency` and the quiet hours are None if the user has chosen none.
+    """
+
+    user_id: UUID
+    kind: str
+    address: str
+    locale: str
+    title: str
+    body: str
+    link: str | None
+    organization: str
+    slug: str
+    preferences: dict[str, Any]
+    since: datetime
+    now: datetime
+    time_zone: str
+    email_frequency: str | None
+    quiet_from: time | None
+    quiet_to: time | None
+
+
+def get_email_data(notification_id: UUID) -> EmailData | None:
+    """Return the email data of a notification, or None if it is gone or its user is disabled."""
+    delivery = DeliveryPreferences
+    statement = (
+        select(
+            User.id,
+            Notification.kind,
+            User.email,
+            User.locale,
+            Notification.title,
+            Notification.body,
+            Notification.link,
+            Organization.name,
+            Organization.slug,
+            User.notification_preferences,
+            Notification.created_at,
+            func.now(),
+            User.time_zone,
+            delivery.email_frequency,
+            delivery.quiet_from,
+            delivery.quiet_to,
+        )
+        .join(User, User.id == Notification.user_id)
+        .join(Organization, Organization.id == Notification.organization_id)
+        .outerjoin(delivery, delivery.user_id == User.id)
+        .where(Notification.id == notification_id, User.disabled_at.is_(None))
+    )
+    row = db.session().execute(statement).first()
+    return None if row is None else EmailData(*row)
+
+
+def postpone_one(notification_id: UUID, until: datetime) -> None:
+    """Make the email of a notification due at `until`."""
+    statement = update(Notification).where(Notification.id == notification_id)
+    db.session().execute(statement.values(by_mail=True, open_until=until))
+
+
+class DueGroup(NamedTuple):
+    """Due notifications of one kind to one user; `since` is when the oldest was created.
+
+    The email preferences are None if the user has chosen none.
+    """
+
+    organization_id: UUID
+    user_id: UUID
+    kind: str
+    by_mail: bool
+    since: datetime
+    now: datetime
+    time_zone: str
+    email_frequency: str | None
+    quiet_from: time | None
+    quiet_to: time | None
+
+
+def list_due() -> list[DueGroup]:
+    """Return the first due notifications of every organization, all of which must be bound."""
+    return [DueGroup(*row) for row in db.session().execute(_LIST_DUE, {"max_due": MAX_DUE})]
+
+
+class Postponement(NamedTuple):
+    """A user whose emails of an organization are due later."""
+
+    organization_id: UUID
+    user_id: UUID
+    until: datetime
+
+
+def postpone(postponements: Sequence[Postponement]) -> None:
+    """Make the emails of these users due later. All organizations must be bound."""
+    if not postponements:
+        return
+    values = {
+        "organization_ids": [str(pick.organization_id) for pick in postponements],
+        "user_ids": [str(pick.user_id) for pick in postponements],
+        "untils": [pick.until for pick in postponements],
+    }
+    db.session().execute(_POSTPONE, values)
+
+
+class Closing(NamedTuple):
+    """Open notifications to one user that are to be closed, of one kind or, with None, of all."""
+
+    organization_id: UUID
+    user_id: UUID
+    kind: str | None
+    by_mail: bool
+
+
+class ClosedNotification(NamedTuple):
+    """A closed notification whose email is to be sent, unless `preferences` have changed since.
+
+    `total` is the number of those of the same user and kind, of which the first are returned.
+    """
+
+    organization_id: UUID
+    user_id: UUID
+    kind: str
+    id: UUID
+    title: str
+    body: str
+    link: str | None
+    total: int
+    email: str
+    locale: str
+    time_zone: str
+    preferences: dict[str, Any]
+    organization: str
+    slug: str
+
+
+def close(closings: Iterable[Closing]) -> list[ClosedNotification]:
+    """Close notifications and return those for emails, up to MAX_QUOTED for each user and kind.
+
+    They are ordered by organization, user and kind. All organizations must be bound.
+    """
+    picks = list(closings)
+    if not picks:
+        return []
+    values = {
+        "organization_ids": [str(pick.organization_id) for pick in picks],
+        "user_ids": [str(pick.user_id) for pick in picks],
+        "kinds": [pick.kind for pick in picks],
+        "by_mails": [pick.by_mail for pick in picks],
+        "max_quoted": MAX_QUOTED,
+    }
+    return [ClosedNotification(*row) for row in db.session().execute(_CLOSE, values)]

@@ -1,0 +1,159 @@
+"""SQL of the list of a person's notifications, which spans their organizations.
+
+All organizations must be bound. Every statement names the person and the organizations.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import (
+    ARRAY,
+    Boolean,
+    ColumnElement,
+    String,
+    TableValuedAlias,
+    Uuid,
+    any_,
+    cast,
+    column,
+    func,
+    select,
+    text,
+    true,
+)
+
+from app.delivery.notifications.counters import NOTIFICATIONS
+from app.delivery.notifications.models import Notification
+from app.identity.organizations.models import CLOSED_STATUSES
+from app.kit import counters, db
+from app.kit.counters import Between
+from app.kit.pagination import Keys, Page, PageRequest, paginate, within
+from app.kit.periods import Column
+
+COLUMNS: tuple[Column, ...] = (
+    Notification.id,
+    Notification.organization_id,
+    Notification.kind,
+    Notification.title,
+    Notification.body,
+    Notification.link,
+    Notification.count.label("number"),
+    Notification.read_at,
+    Notification.created_at,
+    Notification.updated_at,
+)
+_LIST_ORGANIZATIONS = text(
+    """
+    SELECT organizations.id, organizations.slug, organizations.name
+    FROM memberships JOIN organizations ON organizations.id = memberships.organization_id
+    WHERE memberships.user_id = :user_id
+      AND organizations.status <> ALL (CAST(:closed AS text[]))
+      AND organizations.id = coalesce(CAST(:only AS uuid), organizations.id)
+    ORDER BY organizations.id
+    """
+)
+
+
+Period = tuple[datetime | None, datetime | None]
+"""The inclusive start and exclusive end of a period; None means no bound."""
+
+
+class VisibleOrganization(NamedTuple):
+    """An organization whose notifications a person sees."""
+
+    id: UUID
+    slug: str
+    name: str
+
+
+class Scope(NamedTuple):
+    """The notifications of a person in some of their organizations, all or of one kind."""
+
+    user_id: UUID
+    organization_ids: Sequence[UUID]
+    kind: str | None
+
+    def list_conditions(self) -> list[ColumnElement[bool]]:
+        """Return the conditions that select the notifications."""
+        conditions: list[ColumnElement[bool]] = [
+            Notification.organization_id.in_(self.organization_ids),
+            Notification.user_id == self.user_id,
+            Notification.in_app == true(),
+        ]
+        return [*conditions, Notification.kind == self.kind] if self.kind else conditions
+
+
+def list_organizations(user_id: UUID, *, only: UUID | None) -> list[VisibleOrganization]:
+    """Return the open organizations of which a person is a member, or the one with id `only`."""
+    values = {"user_id": user_id, "only": only, "closed": list(CLOSED_STATUSES)}
+    rows = db.session().execute(_LIST_ORGANIZATIONS, values)
+    return [VisibleOrganization(*row) for row in rows]
+
+
+def list_notifications(
+    page: PageRequest,
+    scope: Scope,
+    *,
+    unread: bool | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """Return a page of the notifications of a scope, as rows of COLUMNS."""
+    period = (created_after, created_before)
+    return paginate(
+        select(*COLUMNS).where(Notification.organization_id.in_(scope.organization_ids)),
+        page,
+        sorts={"created_at": Notification.created_at},
+        unique=Notification.id,
+        total=_build_total(scope, period, unread=unread),
+        keys=[_build_keys(scope, period, unread=unread)],
+    )
+
+
+def _build_total(scope: Scope, period: Period, *, unread: bool | None) -> ColumnElement[int]:
+    where: dict[str, Any] = {"user_id": scope.user_id}
+    states = [True, False] if unread is None else [unread]
+    # Naming both states lets the index find a period, which follows them in it.
+    rows = select(Notification.id).where(
+        *scope.list_conditions(),
+        Notification.read_at.is_(None) == any_(cast(states, ARRAY(Boolean))),
+    )
+    if scope.kind is not None:
+        where["kind"] = scope.kind
+    if unread is not None:
+        where["unread"] = unread
+    between = None
+    if any(period):
+        between = Between("created", Notification.created_at, *period, rows)
+    return counters.build_total(
+        NOTIFICATIONS, where, between=between, organization_id=scope.organization_ids
+    )
+
+
+def _build_keys(scope: Scope, period: Period, *, unread: bool | None) -> Keys:
+    """Build the keys of a page, found by an index for each organization, read or not."""
+    branches = _select_branches(
+        scope.organization_ids, [True, False] if unread is None else [unread]
+    )
+    statement = select(Notification.created_at, Notification.id).where(
+        Notification.organization_id == branches.c.organization_id,
+        Notification.user_id == scope.user_id,
+        Notification.in_app,
+        Notification.read_at.is_(None) == branches.c.unread,
+        *within(Notification.created_at, *period),
+    )
+    if scope.kind is not None:
+        statement = statement.where(Notification.kind == scope.kind)
+    return Keys(statement, branches)
+
+
+def _select_branches(organization_ids: Sequence[UUID], states: Sequence[bool]) -> TableValuedAlias:
+    pairs = [(str(id_), state) for id_ in organization_ids for state in states]
+    ids = cast([id_ for id_, _ in pairs], ARRAY(String))
+    return (
+        func.unnest(cast(ids, ARRAY(Uuid)), cast([state for _, state in pairs], ARRAY(Boolean)))
+        .table_valued(column("organization_id", Uuid), column("unread", Boolean), name="branches")
+        .render_derived()
+    )

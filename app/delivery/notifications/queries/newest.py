@@ -1,0 +1,139 @@
+"""Prepared statements of the newest notifications and the unread count, which clients poll.
+
+All organizations must be bound. Both statements name the person and the organizations.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    ARRAY,
+    Boolean,
+    ColumnElement,
+    FromClause,
+    Select,
+    Subquery,
+    TableValuedAlias,
+    Uuid,
+    and_,
+    bindparam,
+    column,
+    func,
+    select,
+    true,
+)
+
+from app.delivery.notifications.counters import NOTIFICATIONS
+from app.delivery.notifications.models import Notification
+from app.delivery.notifications.queries.listing import COLUMNS, Scope
+from app.kit import counters
+from app.kit.counters import Parameter
+from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
+from app.kit.periods import Column
+from app.kit.prepared import Prepared
+
+SORT = "-created_at"
+_TOTAL = {"organization_ids": "uuid[]", "user_texts": "text[]", "unread": "text[]"}
+
+
+def _build_total() -> ColumnElement[int]:
+    where = {"user_id": Parameter("user_texts"), "unread": Parameter("unread")}
+    return counters.build_prepared_total(NOTIFICATIONS, where, several=True)
+
+
+def _select_branches() -> TableValuedAlias:
+    states = bindparam("branch_states", type_=ARRAY(Boolean))
+    return (
+        func.unnest(bindparam("branch_ids", type_=ARRAY(Uuid)), states)
+        .table_valued(column("organization_id", Uuid), column("unread", Boolean), name="branches")
+        .render_derived()
+    )
+
+
+def _select_branch(branches: TableValuedAlias) -> FromClause:
+    """Select the keys of one organization, read or unread, which an index has in order."""
+    keys = select(Notification.organization_id, Notification.created_at, Notification.id).where(
+        Notification.organization_id == branches.c.organization_id,
+        Notification.user_id == bindparam("user_id"),
+        Notification.in_app,
+        Notification.read_at.is_(None) == branches.c.unread,
+    )
+    return _take_newest(keys, Notification.created_at, Notification.id).lateral("branch")
+
+
+def _select_keys() -> Subquery:
+    branches = _select_branches()
+    branch = _select_branch(branches)
+    merged = select(*branch.c).select_from(branches.join(branch, true()))
+    return _take_newest(merged, branch.c.created_at, branch.c.id).subquery("page_keys")
+
+
+def _take_newest(
+    keys: Select[*tuple[Any, ...]], created_at: Column, id_: Column
+) -> Select[*tuple[Any, ...]]:
+    return keys.order_by(created_at.desc(), id_.desc()).limit(bindparam("page_limit"))
+
+
+def _build_list() -> Select[Any]:
+    keys = _select_keys()
+    is_same = and_(
+        keys.c.organization_id == Notification.organization_id, keys.c.id == Notification.id
+    )
+    return (
+        select(*COLUMNS, _build_total().label("page_total"))
+        .join_from(keys, Notification, is_same)
+        .order_by(keys.c.created_at.desc(), keys.c.id.desc())
+    )
+
+
+_LIST = Prepared.from_select(
+    "list_newest_notifications",
+    _build_list(),
+    **_TOTAL,
+    user_id="uuid",
+    branch_ids="uuid[]",
+    branch_states="boolean[]",
+    page_limit="int",
+)
+_COUNT = Prepared.from_select(
+    "count_notifications", select(_build_total().label("total")), **_TOTAL
+)
+
+
+def list_newest(page: PageRequest, scope: Scope, *, unread: bool | None = None) -> Page:
+    """Return the first page of the notifications in a scope of all kinds, as rows of COLUMNS."""
+    states = [True, False] if unread is None else [unread]
+    branches = [(id_, state) for id_ in scope.organization_ids for state in states]
+
+    def fetch(edge: Edge) -> tuple[list[Any], int]:
+        rows = _LIST.all(
+            *_build_values(scope, states),
+            str(scope.user_id),
+            _to_array([str(id_) for id_, _ in branches]),
+            _to_array([str(state).lower() for _, state in branches]),
+            edge.limit,
+        )
+        # The total is of the same snapshot: if the page is empty, so is the list.
+        return rows, int(rows[0].page_total) if rows else 0
+
+    return paginate_rows(page, {"created_at": datetime, "id": UUID}, fetch)
+
+
+def count_unread(scope: Scope) -> int:
+    """Return the number of unread notifications in a scope of all kinds."""
+    return int(_COUNT.first(*_build_values(scope, [True])).total)
+
+
+def _build_values(scope: Scope, states: Sequence[bool]) -> tuple[str, str, str]:
+    return (
+        _to_array([str(id_) for id_ in scope.organization_ids]),
+        _to_array([str(scope.user_id)]),
+        _to_array([str(state).lower() for state in states]),
+    )
+
+
+def _to_array(values: Sequence[str]) -> str:
+    """Return ids or booleans as the text of an array."""
+    return f"{{{','.join(values)}}}"

@@ -1,0 +1,111 @@
+"""Routes of the caller's notifications, and of how their emails are delivered."""
+
+from typing import Any
+from uuid import UUID
+
+from app.delivery.notifications.schemas import (
+    DeliveryPreferences,
+    Notification,
+    NotificationFilters,
+    ReadCount,
+    ReadNotification,
+    SetDeliveryPreferences,
+    UnreadCount,
+)
+from app.delivery.notifications.service import preferences, reading
+from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
+from app.kit.principal import Caller
+
+blueprint = Blueprint("notifications", description="The caller's notifications.")
+
+
+@blueprint.get(
+    "/notifications",
+    access="user",
+    query=Listing(filters=NotificationFilters),
+    returns=Notification,
+)
+def list_notifications(caller: Caller, query: dict[str, Any]) -> Page:
+    """List notifications.
+
+    Returns the caller's notifications in all of their organizations. A session that is limited to
+    one organization sees those of this organization. Notifications that are only sent by email are
+    not listed.
+    """
+    return reading.list_notifications(caller, **query)
+
+
+@blueprint.get("/notifications/unread-count", access="user", returns=UnreadCount)
+def get_unread_count(caller: Caller) -> dict[str, int]:
+    """Get the number of unread notifications.
+
+    Counts the notifications that the list shows.
+    """
+    return reading.count_unread(caller)
+
+
+@blueprint.post("/notifications/read-all", access="user", returns=ReadCount)
+def read_all_notifications(caller: Caller) -> dict[str, int]:
+    """Mark all notifications as read.
+
+    Marks the notifications that the list shows. Notifications that are created or count another
+    event at the same time stay unread. The emails of the others are not sent any more.
+    """
+    return reading.read_all(caller)
+
+
+@blueprint.post(
+    "/notifications/{notification_id}/read",
+    access="user",
+    body=ReadNotification,
+    body_optional=True,
+    returns=Notification,
+)
+def read_notification(
+    caller: Caller, notification_id: UUID, body: dict[str, Any]
+) -> dict[str, Any]:
+    """Mark a notification as read.
+
+    Marks it as unread again if `read` is false. The body may be left out. Events are not added to a
+    notification that was read, and its email is not sent any more.
+    """
+    return reading.set_read(caller, notification_id, **body)
+
+
+@blueprint.delete("/notifications/{notification_id}", access="user")
+def delete_notification(caller: Caller, notification_id: UUID) -> None:
+    """Delete a notification.
+
+    Its email is not sent any more.
+    """
+    reading.delete(caller, notification_id)
+
+
+@blueprint.get("/notifications/delivery-preferences", access="user", returns=DeliveryPreferences)
+def get_delivery_preferences(caller: Caller) -> dict[str, Any]:
+    """Get the delivery preferences.
+
+    Returns how often the caller gets emails of notifications, and their quiet hours.
+    """
+    return preferences.get(caller.user_id)
+
+
+@blueprint.put(
+    "/notifications/delivery-preferences",
+    access="user",
+    body=SetDeliveryPreferences,
+    returns=DeliveryPreferences,
+    revision="optional",
+)
+def set_delivery_preferences(
+    caller: Caller, body: dict[str, Any], revision: int | None
+) -> dict[str, Any]:
+    """Set the delivery preferences.
+
+    With `immediate`, emails are sent at once; emails about work are collected for some minutes.
+    With `hourly`, one email for each organization is sent at every full hour, and with `daily`, at
+    8 o'clock. During the quiet hours, emails wait until their end. All times are those of the time
+    zone in the caller's profile. The change applies to pending emails, too.
+    """
+    return preferences.replace(caller.user_id, revision=revision, **body)

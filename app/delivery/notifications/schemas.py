@@ -1,0 +1,118 @@
+"""Request and response schemas of notifications."""
+
+import re
+
+from marshmallow import ValidationError
+
+from app.delivery.notifications.models import EmailFrequency
+from app.identity.users.preferences import DEFAULT_CHANNELS
+from app.kit.api.fields import (
+    Bool,
+    Int,
+    Nested,
+    OneOf,
+    QueryBool,
+    Response,
+    Schema,
+    Str,
+    UtcDateTime,
+    Uuid,
+)
+
+_KINDS = list(DEFAULT_CHANNELS)
+_FREQUENCIES = [frequency.value for frequency in EmailFrequency]
+_CLOCK_TIME = "([01][0-9]|2[0-3]):[0-5][0-9]"
+
+
+class NotificationFilters(Schema):
+    """Filters of the list of notifications."""
+
+    kind = Str(validate=OneOf(_KINDS))
+    unread = QueryBool(description="Only unread notifications, or only those that were read.")
+    created_after = UtcDateTime()
+    created_before = UtcDateTime()
+
+
+class NotificationOrganization(Response):
+    """The organization of a notification."""
+
+    id = Uuid()
+    slug = Str()
+    name = Str()
+
+
+class Notification(Response):
+    """A notification."""
+
+    id = Uuid()
+    organization = Nested(NotificationOrganization)
+    kind = Str(validate=OneOf(_KINDS))
+    title = Str()
+    body = Str(description="Plain text; paragraphs are separated by empty lines.")
+    link = Str(allow_none=True, description="The path of an operation, with its query.")
+    count = Int(description="The number of events that are counted together.")
+    read_at = UtcDateTime(allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+
+
+class UnreadCount(Response):
+    """The number of unread notifications."""
+
+    unread = Int()
+
+
+class ReadCount(Response):
+    """The number of notifications that were marked as read."""
+
+    read = Int()
+
+
+class ReadNotification(Schema):
+    """The state to set."""
+
+    read = Bool(load_default=True, description="False marks the notification as unread again.")
+
+
+def _check_clock_time(value: str) -> None:
+    if not re.fullmatch(_CLOCK_TIME, value):
+        raise ValidationError("Must be a time from 00:00 to 23:59, such as 07:30.")
+
+
+class ClockTime(Str):
+    """A local time of day, `HH:MM`."""
+
+    def __init__(self, *, name: str, description: str) -> None:
+        super().__init__(
+            required=True,
+            data_key=name,
+            attribute=name,
+            validate=_check_clock_time,
+            metadata={"pattern": f"^{_CLOCK_TIME}$", "description": description},
+        )
+
+
+class QuietHours(Schema):
+    """Local times between which no email is sent; they may cross midnight."""
+
+    from_ = ClockTime(name="from", description="The start, such as 22:00.")
+    to = ClockTime(name="to", description="The end, such as 07:00.")
+
+
+class SetDeliveryPreferences(Schema):
+    """How emails of notifications are to be sent."""
+
+    email_frequency = Str(required=True, validate=OneOf(_FREQUENCIES))
+    quiet_hours = Nested(
+        QuietHours, allow_none=True, load_default=None, description="Null for none."
+    )
+    revision = Int()
+
+
+class DeliveryPreferences(Response):
+    """How emails of notifications are sent. Times are those of `time_zone`, the user's."""
+
+    email_frequency = Str(validate=OneOf(_FREQUENCIES))
+    quiet_hours = Nested(QuietHours, allow_none=True)
+    time_zone = Str()
+    revision = Int(description="0 as long as the preferences have never been set.")

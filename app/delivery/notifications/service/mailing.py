@@ -1,0 +1,191 @@
+"""Queue the emails of notifications: at once, in a digest, or after the quiet hours.
+
+An email is queued in the transaction that closes its notifications. So no notification is in two
+emails, and none is lost, whatever is killed.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+from uuid import UUID
+
+from app.delivery.notifications.models import EmailFrequency
+from app.delivery.notifications.queries import emails as queries
+from app.delivery.notifications.queries.emails import (
+    MAX_QUOTED,
+    ClosedNotification,
+    Closing,
+    DueGroup,
+    EmailData,
+    Postponement,
+)
+from app.delivery.notifications.service.scheduling import Delivery, compute_send_time
+from app.delivery.notifications.service.sending import messages
+from app.identity.users import preferences, unsubscribing
+from app.kit import tenancy
+from app.kit.emails import Email, Emails
+from app.kit.links import build_open_link, build_unsubscribe_url, make_absolute
+
+emails = Emails(Path(__file__).parents[1] / "letters", queue="bulk_mail")
+
+
+def enqueue_email(notification_id: UUID) -> None:
+    """Queue the email of a notification, or make it due later if the user wants a digest or rest.
+
+    Does nothing if the notification is gone, or its user disabled or no longer wants the email.
+    """
+    data = queries.get_email_data(notification_id)
+    if data is None or not preferences.get_channels(data.preferences, data.kind)[1]:
+        return
+    send_at = compute_send_time(_get_delivery(data), since=data.since, now=data.now)
+    if send_at > data.now:
+        queries.postpone_one(notification_id, send_at)
+        return
+    email = _build_email(
+        notification_id,
+        tenancy.current_organization_id(),
+        user_id=data.user_id,
+        kinds=[data.kind],
+        address=data.address,
+        locale=data.locale,
+        organization=data.organization,
+        slug=data.slug,
+        title=data.title,
+        body=data.body,
+        link=data.link,
+    )
+    emails.enqueue_many([email])
+
+
+def enqueue_due_emails(checkpoint: Callable[[], None]) -> None:
+    """Close due notifications in every organization, and queue their emails.
+
+    Emails of users who want a digest or have quiet hours now are made due later. `checkpoint`
+    commits after each batch.
+    """
+    previous: list[DueGroup] = []
+    while due := queries.list_due():
+        # Rows that another transaction has locked are still due: the next round handles them.
+        if [group[:4] for group in due] == [group[:4] for group in previous]:
+            return
+        postponements, closings = _plan(due)
+        queries.postpone(postponements)
+        emails.enqueue_many(list(_build_emails(queries.close(closings), closings)))
+        checkpoint()
+        previous = due
+
+
+def _plan(due: Sequence[DueGroup]) -> tuple[list[Postponement], list[Closing]]:
+    """Return which emails are due later, and which notifications are to be closed now."""
+    postponements, closings = [], []
+    for (organization_id, user_id), groups in groupby(due, key=lambda group: group[:2]):
+        for by_mail, same in groupby(
+            sorted(groups, key=lambda group: group.by_mail), key=lambda group: group.by_mail
+        ):
+            members = list(same)
+            first = members[0]
+            since = min(group.since for group in members)
+            send_at = compute_send_time(_get_delivery(first), since=since, now=first.now)
+            if by_mail and send_at > first.now:
+                postponements.append(Postponement(organization_id, user_id, send_at))
+            elif by_mail and _wants_digest(first):
+                closings.append(Closing(organization_id, user_id, None, by_mail))
+            else:
+                kinds = dict.fromkeys(group.kind for group in members)
+                closings += [Closing(organization_id, user_id, kind, by_mail) for kind in kinds]
+    return postponements, closings
+
+
+def _get_delivery(data: DueGroup | EmailData) -> Delivery:
+    frequency = data.email_frequency or EmailFrequency.IMMEDIATE
+    return Delivery(frequency, data.quiet_from, data.quiet_to, data.time_zone)
+
+
+def _wants_digest(group: DueGroup) -> bool:
+    return group.email_frequency not in (None, EmailFrequency.IMMEDIATE)
+
+
+def _build_emails(
+    closed: Sequence[ClosedNotification], closings: Sequence[Closing]
+) -> Iterable[Email]:
+    """Yield one email for each user and kind, or for each user who wants a digest."""
+    digests = {closing[:2] for closing in closings if closing.kind is None}
+    for _, notes in groupby(
+        closed, key=lambda note: (note[:2], None if note[:2] in digests else note.kind)
+    ):
+        due = [note for note in notes if preferences.get_channels(note.preferences, note.kind)[1]]
+        if due:
+            yield _build_joint_email(due)
+
+
+def _build_joint_email(notes: Sequence[ClosedNotification]) -> Email:
+    first = notes[0]
+    totals = {note.kind: note.total for note in notes}
+    count = sum(totals.values())
+    title, body, link = first.title, first.body, first.link
+    if count > 1:
+        title = _render_title(first, count - 1)
+        body, link = "\n\n".join(map(_build_quote, notes[:MAX_QUOTED])), None
+    return _build_email(
+        first.id,
+        first.organization_id,
+        user_id=first.user_id,
+        kinds=totals,
+        address=first.email,
+        locale=first.locale,
+        organization=first.organization,
+        slug=first.slug,
+        title=title,
+        body=body,
+        link=link,
+    )
+
+
+def _render_title(first: ClosedNotification, more: int) -> str:
+    values = {"title": first.title}
+    return messages.render(
+        "and_more", locale=first.locale, time_zone=first.time_zone, values=values, count=more
+    ).title
+
+
+def _build_quote(note: ClosedNotification) -> str:
+    # Each notification has its own link, so the email shows them as text instead of a button.
+    page = ""
+    if note.link:
+        link = build_open_link(note.link, org_slug=note.slug, language=note.locale)
+        page = make_absolute(link)
+    lines = (note.title, note.body, page)
+    return "\n".join(line for line in lines if line)
+
+
+def _build_email(
+    notification_id: UUID,
+    organization_id: UUID,
+    *,
+    user_id: UUID,
+    kinds: Iterable[str],
+    address: str,
+    locale: str,
+    organization: str,
+    slug: str,
+    title: str,
+    body: str,
+    link: str | None,
+) -> Email:
+    """Return an email, which links to the page of `link` and can turn off emails of `kinds`."""
+    page = build_open_link(link, org_slug=slug, language=locale) if link else None
+    token = unsubscribing.build_token(user_id, kinds)
+    return Email(
+        name="notification",
+        to=address,
+        locale=locale,
+        values={
+            "organization": organization,
+            "title": title,
+            "body": body or title,
+            "link": page,
+            "unsubscribe": build_unsubscribe_url(token=token, language=locale),
+        },
+        organization_id=organization_id,
+        message_id=f"notification-{notification_id}",
+    )

@@ -1,0 +1,111 @@
+"""Read, mark and delete a person's notifications, which span their organizations.
+
+A session that is limited to one organization sees only its notifications: the identity provider of
+that organization must not learn about others.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.delivery.notifications.queries import changing, listing, newest
+from app.delivery.notifications.queries.listing import Scope, VisibleOrganization
+from app.kit import db, errors, tenancy
+from app.kit.pagination import Page, PageRequest
+from app.kit.principal import Caller
+
+_REASON = "a person's notifications span organizations"
+
+
+class _Inbox(NamedTuple):
+    """The organizations whose notifications the caller sees, and the conditions of these."""
+
+    organizations: Mapping[UUID, VisibleOrganization]
+    scope: Scope
+
+
+def list_notifications(
+    caller: Caller, page: PageRequest, *, kind: str | None = None, **filters: Any
+) -> Page:
+    """Return a page of the caller's notifications, newest first by default.
+
+    `filters` may have `unread`, `created_after` and `created_before`. Raises 422 on `cursor`.
+    """
+    is_first = page.cursor is None and page.sort == newest.SORT and set(filters) <= {"unread"}
+    with tenancy.across_organizations(reason=_REASON):
+        inbox = _open_inbox(caller, kind)
+        if is_first and kind is None:
+            result = newest.list_newest(page, inbox.scope, **filters)
+        else:
+            result = listing.list_notifications(page, inbox.scope, **filters)
+    return replace(result, items=[_render(row, inbox) for row in result.items])
+
+
+def count_unread(caller: Caller) -> dict[str, int]:
+    """Return how many notifications of the caller are unread: {unread}."""
+    with tenancy.across_organizations(reason=_REASON):
+        return {"unread": newest.count_unread(_open_inbox(caller).scope)}
+
+
+def set_read(caller: Caller, notification_id: UUID, *, read: bool) -> dict[str, Any]:
+    """Mark a notification as read or unread, and return it. Raises 404."""
+    with tenancy.across_organizations(reason=_REASON):
+        inbox = _open_inbox(caller)
+        row = changing.set_read(notification_id, inbox.scope, read=read)
+    if row is None:
+        raise errors.not_found()
+    return _render(row, inbox)
+
+
+def read_all(caller: Caller) -> dict[str, int]:
+    """Mark all notifications of the caller as read, and return how many were unread: {read}.
+
+    Each batch is a transaction, so no lock lasts long. Batches go from new to old: notifications
+    that arrive meanwhile are newer than the first batch and stay unread.
+    """
+    marked = 0
+    with tenancy.across_organizations(reason=_REASON):
+        scope = _open_inbox(caller).scope
+        for organization_id in scope.organization_ids:
+            edge, changed = changing.read_batch(scope, organization_id, None)
+            while edge is not None:
+                db.checkpoint()
+                marked += changed
+                edge, changed = changing.read_batch(scope, organization_id, edge)
+    return {"read": marked}
+
+
+def delete(caller: Caller, notification_id: UUID) -> None:
+    """Delete a notification; its email is not sent any more. Raises 404."""
+    with tenancy.across_organizations(reason=_REASON):
+        if not changing.delete_one(notification_id, _open_inbox(caller).scope):
+            raise errors.not_found()
+
+
+def _open_inbox(caller: Caller, kind: str | None = None) -> _Inbox:
+    organizations = listing.list_organizations(caller.user_id, only=caller.only_organization)
+    scope = Scope(caller.user_id, [one.id for one in organizations], kind)
+    return _Inbox({one.id: one for one in organizations}, scope)
+
+
+def _render(row: Row[Any], inbox: _Inbox) -> dict[str, Any]:
+    organization = inbox.organizations[row.organization_id]
+    return {
+        "id": row.id,
+        "organization": {
+            "id": organization.id,
+            "slug": organization.slug,
+            "name": organization.name,
+        },
+        "kind": row.kind,
+        "title": row.title,
+        "body": row.body,
+        "link": row.link,
+        "count": row.number,
+        "read_at": row.read_at,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+    }

@@ -1,0 +1,53 @@
+"""Notify users of exports that they requested or scheduled."""
+
+from uuid import UUID
+
+from app.delivery.notifications.queries import causes
+from app.delivery.notifications.service.sending import notify
+from app.delivery.notifications.service.work import Event
+
+
+def notify_of_finished_export(event: Event) -> None:
+    """Notify the user who requested an export that it can be downloaded."""
+    export = causes.get_export(UUID(event.data["job_id"]))
+    if export is None or export.user_id is None or export.expires_at is None:
+        return
+    notify(
+        "export_ready",
+        kind="export_ready",
+        values={"format": export.format, "expires_at": export.expires_at},
+        count=export.row_count or 0,
+        link=f"/api/v1/exports/{event.data['job_id']}",
+        unique_key=f"export:{event.id}",
+        user_ids=[export.user_id],
+    )
+
+
+def notify_of_failed_export(event: Event) -> None:
+    """Notify the user who requested an export that it failed."""
+    export = causes.get_export(UUID(event.data["job_id"]))
+    # A retry of the job may have reopened the export.
+    if export is None or export.user_id is None or export.error is None:
+        return
+    notify(
+        "export_failed",
+        kind="export_failed",
+        values={"format": export.format, "reason": export.error["message"]},
+        link=f"/api/v1/exports/{event.data['job_id']}",
+        unique_key=f"export:{event.id}",
+        user_ids=[export.user_id],
+    )
+
+
+def notify_of_failed_delivery(event: Event) -> None:
+    """Notify the user who scheduled or started a run that its file could not be delivered."""
+    if event.data["created_by"] is None:
+        return
+    notify(
+        "delivery_failed",
+        kind="export_failed",
+        values={"name": event.data["name"], "reason": event.data["error"]["message"]},
+        link=f"/api/v1/exports/scheduled/{event.data['scheduled_export_id']}/runs",
+        unique_key=f"export_delivery:{event.id}",
+        user_ids=[UUID(event.data["created_by"])],
+    )

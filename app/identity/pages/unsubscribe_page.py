@@ -1,0 +1,55 @@
+"""The page that turns off emails of some notifications, and the request of mail programs."""
+
+from flask import Response, request
+
+from app.identity.pages import handling
+from app.identity.pages.rendering import PHRASES
+from app.identity.pages.token_pages import Context, Form, FormPage, TokenForm
+from app.identity.users import unsubscribing
+from app.kit.api.fields import Str
+from app.kit.links import WebPage
+
+_TOKEN_LENGTH = 400
+"""Enough for the names of all kinds."""
+
+
+class UnsubscribeForm(TokenForm):
+    """The token of the link, which names the kinds."""
+
+    token = Str(load_default="", max_length=_TOKEN_LENGTH)
+
+
+def _read(token: str, language: str) -> Context:
+    subscription = unsubscribing.read_token(token)
+    return {
+        "email": unsubscribing.get_address(subscription),
+        "kinds": ", ".join(_name_kind(kind, language) for kind in subscription.kinds),
+    }
+
+
+def _name_kind(kind: str, language: str) -> str:
+    return "".join(part.text for part in PHRASES.find(f"kinds.{kind}", language))
+
+
+def _unsubscribe(form: Form, _context: Context) -> None:
+    unsubscribing.unsubscribe(form["token"])
+
+
+UNSUBSCRIBE = FormPage(
+    name="unsubscribe",
+    page=WebPage.UNSUBSCRIBE,
+    operation="update_notification_preferences",
+    records="users",
+    limit=None,
+    read=_read,
+    perform=_unsubscribe,
+    form=UnsubscribeForm,
+)
+
+
+def submit() -> Response:
+    """Handle POST of the form, or of a mail program, which sends it to the link itself."""
+    token = request.args.get("token")
+    if token is None:
+        return handling.submit(UNSUBSCRIBE)
+    return handling.submit_link(UNSUBSCRIBE, token)

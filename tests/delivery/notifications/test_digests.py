@@ -1,0 +1,220 @@
+"""Digests and quiet hours: one email at its time, with everything that is still unread."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from app.kit import db
+from tests.delivery.notifications.conftest import Inbox
+from tests.factories.emails import list_emails_to
+from tests.factories.orgs import Org
+from tests.factories.submitted import make_submitted
+from tests.factories.workspace import Workspace
+
+Work = Callable[[], None]
+PREFERENCES = "/notifications/delivery-preferences"
+
+
+class Clock:
+    """Moves the notifications of an organization into the past, as if time had passed."""
+
+    def __init__(self, inbox: Inbox, work: Work) -> None:
+        self.inbox = inbox
+        self.work = work
+
+    def pass_by(self, interval: str) -> None:
+        """Let time pass, and then send the emails that are due."""
+        self.inbox.workspace.sql(
+            "UPDATE notifications SET created_at = created_at - CAST(:by AS interval),"
+            " open_until = open_until - CAST(:by AS interval)",
+            by=interval,
+        )
+        self.inbox.post_due()
+        self.work()
+
+
+@pytest.fixture
+def clock(inbox: Inbox, work: Work) -> Clock:
+    return Clock(inbox, work)
+
+
+def _prefer(org: Org, frequency: str, quiet: tuple[int, int] | None = None) -> None:
+    """Set the preferences of the labeler; quiet hours are in minutes from now."""
+    hours = None
+    if quiet is not None:
+        begin, end = (db.utc_now() + timedelta(minutes=minutes) for minutes in quiet)
+        hours = {"from": begin.strftime("%H:%M"), "to": end.strftime("%H:%M")}
+    body = {"email_frequency": frequency, "quiet_hours": hours}
+    answer = org.api("labeler").put(PREFERENCES, body)
+    assert answer.status_code == 200, answer.json
+
+
+def _mention(workspace: Workspace, body: str) -> None:
+    tag_set = workspace.submitted()
+    path = f"/tag-sets/{tag_set['id']}/comments"
+    mentions = [str(workspace.org.users["labeler"])]
+    answer = workspace.org.api("reviewer").post(path, {"body": body, "mentions": mentions})
+    assert answer.status_code == 201, answer.json
+
+
+@pytest.mark.parametrize("frequency", ["hourly", "daily"])
+def test_a_digest_has_everything_of_all_kinds(
+    workspace: Workspace, inbox: Inbox, work: Work, clock: Clock, frequency: str
+) -> None:
+    _prefer(workspace.org, frequency)
+    inbox.reject(make_submitted(workspace, 3, "labeler"))
+    for body in ("First?", "Second?"):
+        _mention(workspace, body)
+    work()
+    inbox.end_windows()
+    # The windows have ended, but not the hour or the day: the clock may be close to one, so that
+    # only an email of all of them would be right.
+    inbox.post_due()
+    work()
+    early = inbox.letters("labeler")
+    clock.pass_by("1 hour" if frequency == "hourly" else "1 day")
+    (letter,) = list_emails_to(workspace.org.email("labeler"))
+    assert early in ([], [letter.subject])
+    assert letter.subject.endswith(", and 2 more notifications")
+    for said in ("First?", "Second?", "3 of your tag sets were sent back"):
+        assert said in letter.text
+    clock.pass_by("1 day")
+    assert len(inbox.letters("labeler")) == 1
+
+
+def test_a_digest_counts_more_than_it_quotes(
+    workspace: Workspace, inbox: Inbox, work: Work, clock: Clock
+) -> None:
+    _prefer(workspace.org, "daily")
+    _mention(workspace, "First?")
+    work()
+    workspace.sql(
+        "INSERT INTO notifications (organization_id, id, user_id, kind, title, body, in_app,"
+        " by_mail, open_until, created_at, updated_at)"
+        " SELECT organization_id, gen_random_uuid(), user_id, 'export_ready', 'Export ' || i, '',"
+        " in_app, by_mail, open_until, created_at, updated_at"
+        " FROM notifications CROSS JOIN generate_series(1, 40) AS i"
+    )
+    clock.pass_by("1 day")
+    (letter,) = list_emails_to(workspace.org.email("labeler"))
+    assert letter.subject.endswith(", and 40 more notifications")
+    assert letter.text.count("Export ") == 20
+
+
+def test_what_was_read_is_not_in_the_digest(
+    workspace: Workspace, inbox: Inbox, work: Work, clock: Clock
+) -> None:
+    _prefer(workspace.org, "daily")
+    for body in ("First?", "Second?"):
+        _mention(workspace, body)
+    work()
+    api = workspace.org.api("labeler")
+    newest, _ = api.get("/notifications").json["data"]
+    assert api.post(f"/notifications/{newest['id']}/read").status_code == 200
+    clock.pass_by("1 day")
+    (letter,) = list_emails_to(workspace.org.email("labeler"))
+    assert "First?" in letter.text
+    assert "Second?" not in letter.text
+    assert "more" not in letter.subject
+
+
+def test_a_kind_that_was_turned_off_is_not_in_the_digest(
+    workspace: Workspace, inbox: Inbox, work: Work, clock: Clock
+) -> None:
+    _prefer(workspace.org, "daily")
+    inbox.reject(make_submitted(workspace, 2, "labeler"))
+    _mention(workspace, "First?")
+    work()
+    inbox.prefer("labeler", '{"mention": {"email": false}}')
+    clock.pass_by("1 day")
+    (letter,) = list_emails_to(workspace.org.email("labeler"))
+    assert letter.subject == "[Test] 2 of your tag sets were sent back"
+
+
+def test_each_organization_has_its_own_digest(
+    workspace: Workspace, other_org: Org, inbox: Inbox, work: Work, clock: Clock
+) -> None:
+    labeler = workspace.org.users["labeler"]
+    _prefer(workspace.org, "daily")
+    other = Workspace(other_org)
+    other.sql(
+        "INSERT INTO memberships (organization_id, user_id, role, created_at)"
+        " VALUES (:org, :id, 'labeler', now())",
+        org=other_org.id,
+        id=labeler,
+    )
+    other_org.users["labeler"] = labeler
+    _mention(workspace, "Here?")
+    _mention(other, "There?")
+    work()
+    Clock(Inbox(other), work).pass_by("1 day")
+    clock.pass_by("1 day")
+    letters = list_emails_to(workspace.org.email("labeler"))
+    assert len(letters) == 2
+    for letter in letters:
+        assert ("Here?" in letter.text) is not ("There?" in letter.text)
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+def test_emails_wait_for_the_end_of_the_quiet_hours(
+    workspace: Workspace, inbox: Inbox, work: Work, grouped: bool
+) -> None:
+    _prefer(workspace.org, "immediate", quiet=(-60, 60))
+    if grouped:
+        inbox.reject(make_submitted(workspace, 2, "labeler"))
+    else:
+        _mention(workspace, "Now?")
+    work()
+    if grouped:
+        inbox.end_windows()
+    for _ in range(2):
+        inbox.post_due()
+        work()
+    assert inbox.letters("labeler") == []
+    (note,) = workspace.sql("SELECT open_until - now() AS left FROM notifications")
+    assert timedelta(minutes=57) < note.left <= timedelta(minutes=60)
+    # Time cannot be turned forward for the database, so the quiet hours are moved instead.
+    _prefer(workspace.org, "immediate", quiet=(-120, -60))
+    inbox.post_due()
+    work()
+    assert len(inbox.letters("labeler")) == 1
+
+
+def test_outside_of_the_quiet_hours_emails_are_immediate(
+    workspace: Workspace, inbox: Inbox, work: Work
+) -> None:
+    _prefer(workspace.org, "immediate", quiet=(60, 120))
+    _mention(workspace, "Now?")
+    work()
+    assert len(inbox.letters("labeler")) == 1
+
+
+def test_a_new_preference_applies_to_pending_emails(
+    workspace: Workspace, inbox: Inbox, work: Work
+) -> None:
+    _prefer(workspace.org, "daily")
+    for body in ("First?", "Second?"):
+        _mention(workspace, body)
+    work()
+    inbox.post_due()
+    assert inbox.letters("labeler") == []
+    _prefer(workspace.org, "immediate")
+    inbox.post_due()
+    work()
+    (letter,) = list_emails_to(workspace.org.email("labeler"))
+    assert letter.subject.endswith(", and 1 more notification")
+
+
+def test_others_are_not_delayed(workspace: Workspace, inbox: Inbox, work: Work) -> None:
+    _prefer(workspace.org, "daily")
+    workspace.org.add_user("second", "labeler")
+    inbox.reject(make_submitted(workspace, 4, "labeler", "second"))
+    work()
+    inbox.end_windows()
+    inbox.post_due()
+    work()
+    assert len(inbox.letters("second")) == 1
+    # Unless it is eight o'clock this very moment.
+    pending = workspace.sql("SELECT count(*) FROM notifications WHERE open_until > now()")
+    assert pending[0].count + len(inbox.letters("labeler")) == 1

@@ -1,0 +1,169 @@
+"""Reading, reading everything, and deleting: what it does to the list, the count and the emails."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.delivery.notifications.queries import changing
+from app.kit import db, tenancy
+from tests.delivery.notifications.conftest import Inbox
+from tests.factories import Org
+from tests.factories.counts import find_differences, run_sql
+from tests.factories.notifications import insert_notifications
+from tests.factories.orgs import Api
+from tests.factories.submitted import make_submitted
+from tests.factories.workspace import Workspace
+
+Work = Callable[[], None]
+
+
+def _unread(api: Api) -> int:
+    return int(api.get("/notifications/unread-count").json["data"]["unread"])
+
+
+def _list(api: Api) -> Any:
+    return api.get("/notifications").json["data"]
+
+
+def test_a_notification_is_read_and_unread_again(org: Org) -> None:
+    api = org.api("labeler")
+    (one,) = insert_notifications(org, org.users["labeler"])
+    first = api.post(f"/notifications/{one}/read")
+    assert first.status_code == 200, first.json
+    read_at = first.json["data"]["read_at"]
+    assert read_at is not None
+    assert _unread(api) == 0
+    # It keeps the time at which it was first read.
+    assert api.post(f"/notifications/{one}/read", {}).json["data"]["read_at"] == read_at
+    assert api.post(f"/notifications/{one}/read", {"read": True}).json["data"]["read_at"] == read_at
+    again = api.post(f"/notifications/{one}/read", {"read": False})
+    assert again.json["data"]["read_at"] is None
+    assert _list(api) == [again.json["data"]]
+    assert _unread(api) == 1
+    assert find_differences(org) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [({"read": None}, "read"), ({"read": "no"}, "read"), ({"unread": True}, "unread")],
+)
+def test_a_wrong_body_names_its_member(org: Org, body: dict[str, Any], field: str) -> None:
+    api = org.api("labeler")
+    (one,) = insert_notifications(org, org.users["labeler"])
+    answer = api.post(f"/notifications/{one}/read", body)
+    assert (answer.status_code, answer.json["error"]["field"]) == (422, field)
+    assert _unread(api) == 1
+
+
+@pytest.mark.parametrize("path", ["/notifications/x/read", "/notifications/%00/read"])
+def test_what_is_no_id_is_not_found(org: Org, path: str) -> None:
+    assert org.api("labeler").post(path).status_code == 404
+
+
+def test_a_deleted_one_is_gone(org: Org) -> None:
+    api = org.api("labeler")
+    first, second = insert_notifications(org, org.users["labeler"], 2)
+    assert api.delete(f"/notifications/{first}").status_code == 204
+    assert api.delete(f"/notifications/{first}").status_code == 404
+    assert [one["id"] for one in _list(api)] == [second]
+    assert _unread(api) == 1
+    assert find_differences(org) == []
+
+
+def test_all_are_read_in_batches(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changing, "BATCH", 3)
+    api = org.api("labeler")
+    insert_notifications(org, org.users["labeler"], 7)
+    insert_notifications(org, org.users["labeler"], 2, step="0 seconds")
+    insert_notifications(org, org.users["labeler"], 2, read=True)
+    insert_notifications(org, org.users["owner"], 2)
+    assert api.post("/notifications/read-all").json["data"] == {"read": 9}
+    assert _unread(api) == 0
+    assert all(one["read_at"] for one in _list(api))
+    assert api.post("/notifications/read-all").json["data"] == {"read": 0}
+    assert _unread(org.api("owner")) == 2
+    assert find_differences(org) == []
+
+
+def test_what_is_being_written_stays_unread(org: Org) -> None:
+    """Another event is being added to it: the person has not seen that one."""
+    api = org.api("labeler")
+    changing_id, _ = insert_notifications(org, org.users["labeler"], 2)
+    with org.app.app_context(), db.engine().connect() as other:
+        other.execute(text("SET app.all_organizations = 'on'"))
+        add = "UPDATE notifications SET count = 2, updated_at = now() WHERE id = :id"
+        other.execute(text(add), {"id": changing_id})
+        assert api.post("/notifications/read-all").json["data"] == {"read": 1}
+        other.commit()
+    (left,) = [one for one in _list(api) if one["read_at"] is None]
+    assert (left["id"], left["count"]) == (changing_id, 2)
+    assert _unread(api) == 1
+
+
+def test_what_arrives_between_two_batches_stays_unread(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changing, "BATCH", 2)
+    api, user = org.api("labeler"), org.users["labeler"]
+    insert_notifications(org, user, 4)
+    batches = []
+    read_batch = changing.read_batch
+
+    def read_and_insert(*args: Any) -> Any:
+        found = read_batch(*args)
+        if not batches:
+            insert_notifications(org, user, title="Late", start="2026-05-04T12:00:00Z")
+        batches.append(found)
+        return found
+
+    monkeypatch.setattr(changing, "read_batch", read_and_insert)
+    assert api.post("/notifications/read-all").json["data"] == {"read": 4}
+    assert [one["title"] for one in _list(api) if one["read_at"] is None] == ["Late 1"]
+
+
+@pytest.mark.parametrize("how", ["read", "read-all", "delete"])
+def test_no_email_is_sent_of_what_was_read_or_deleted(
+    workspace: Workspace, inbox: Inbox, work: Work, post: Work, how: str
+) -> None:
+    inbox.reject(make_submitted(workspace, 2, "labeler"))
+    work()
+    api = workspace.org.api("labeler")
+    (note,) = _list(api)
+    assert note["count"] == 2
+    answer = {
+        "read": lambda: api.post(f"/notifications/{note['id']}/read"),
+        "read-all": lambda: api.post("/notifications/read-all"),
+        "delete": lambda: api.delete(f"/notifications/{note['id']}"),
+    }[how]()
+    assert answer.status_code in (200, 204)
+    post()
+    assert inbox.letters("labeler") == []
+
+
+def test_what_was_marked_as_unread_in_time_is_mailed(
+    workspace: Workspace, inbox: Inbox, work: Work, post: Work
+) -> None:
+    inbox.reject(make_submitted(workspace, 2, "labeler"))
+    work()
+    api = workspace.org.api("labeler")
+    (note,) = _list(api)
+    for read in (True, False):
+        assert api.post(f"/notifications/{note['id']}/read", {"read": read}).status_code == 200
+    post()
+    assert len(inbox.letters("labeler")) == 1
+
+
+def test_old_ones_are_purged_in_batches(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.kit.purging.BATCH", 2)
+    api, user = org.api("labeler"), org.users["labeler"]
+    insert_notifications(org, user, 5, start="2020-01-01T00:00:00Z")
+    insert_notifications(org, user, 1, title="Recent", start="now")
+    everything = tenancy.across_organizations(reason="as the job does")
+    with org.app.app_context(), everything, db.transaction():
+        changing.purge(365, db.checkpoint)
+    assert [one["title"] for one in _list(api)] == ["Recent 1"]
+    assert _unread(api) == 1
+    assert find_differences(org) == []
+    assert run_sql(org, "SELECT FROM notifications WHERE created_at < '2021-01-01'") == []

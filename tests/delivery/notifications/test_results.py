@@ -1,0 +1,100 @@
+"""Notifications of exports, and of their deliveries."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from app.delivery.exports.service import running
+from app.kit import db, events, tenancy
+from app.kit.ids import uuid7
+from tests.factories import Org
+from tests.factories.counts import run_sql
+from tests.factories.emails import list_emails_to
+from tests.factories.labels import make_labeled
+from tests.factories.orgs import Api
+
+Work = Callable[[], None]
+
+
+def _notes(api: Api) -> list[dict[str, Any]]:
+    answer = api.get("/notifications")
+    assert answer.status_code == 200, answer.json
+    found: list[dict[str, Any]] = answer.json["data"]
+    return found
+
+
+def _export(api: Api) -> str:
+    answer = api.post("/exports", {"format": "csv"})
+    assert answer.status_code == 202, answer.json
+    return str(answer.json["data"]["id"])
+
+
+def test_whoever_requested_an_export_is_told_that_it_is_ready(org: Org, work: Work) -> None:
+    make_labeled(org, 2)
+    export_id = _export(org.api("reviewer"))
+    work()
+    (note,) = _notes(org.api("reviewer"))
+    assert note["kind"] == "export_ready"
+    assert note["title"] == "Your csv export is ready"
+    assert note["body"].startswith("It contains 2 tag sets and can be downloaded until ")
+    assert note["link"] == f"/api/v1/exports/{export_id}"
+    assert org.api("reviewer").get(note["link"]).json["data"]["status"] == "completed"
+    (letter,) = list_emails_to(org.email("reviewer"))
+    assert letter.subject == "[Test] Your csv export is ready"
+    assert f"/open/{org.slug}/exports/{export_id}?lang=en" in letter.text
+    assert _notes(org.api("owner")) == []
+
+
+def test_whoever_requested_an_export_is_told_that_it_failed(org: Org, work: Work) -> None:
+    export_id = _export(org.api("reviewer"))
+    run_sql(org, "UPDATE jobs SET due_at = NULL, status = 'failed' WHERE function = 'exports.run'")
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        running.fail(UUID(export_id), "StorageFull: no space")
+    work()
+    (note,) = _notes(org.api("reviewer"))
+    assert (note["kind"], note["title"]) == ("export_failed", "Your csv export failed")
+    assert note["body"] == "The file could not be stored."
+    assert note["link"] == f"/api/v1/exports/{export_id}"
+
+
+def test_of_the_export_of_an_api_key_nobody_is_told(org: Org, work: Work) -> None:
+    _export(org.key("reviewer"))
+    work()
+    rows = run_sql(org, "SELECT status FROM exports")
+    assert [row.status for row in rows] == ["completed"]
+    assert _notes(org.api("owner")) == []
+
+
+def test_an_invited_person_gets_the_email_only(org: Org, other_org: Org, work: Work) -> None:
+    email = other_org.email("viewer")
+    path = f"/organizations/{org.slug}/invitations"
+    answer = org.api("admin").post(path, {"email": email, "role": "reviewer"})
+    assert answer.status_code == 201, answer.json
+    work()
+    assert _notes(other_org.api("viewer")) == []
+    assert len(list_emails_to(email)) == 1
+
+
+def test_whoever_scheduled_an_export_is_told_that_its_file_was_not_delivered(
+    org: Org, work: Work
+) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        events.emit(
+            "scheduled_export.delivery_failed",
+            {
+                "scheduled_export_id": uuid7(),
+                "job_id": uuid7(),
+                "name": "Nightly",
+                "error": {"code": "unreachable", "message": "The host did not answer in time."},
+                "created_by": org.users["admin"],
+            },
+        )
+    work()
+    (note,) = _notes(org.api("admin"))
+    assert (note["kind"], note["title"]) == (
+        "export_failed",
+        "The file of Nightly could not be delivered",
+    )
+    assert note["body"] == "The host did not answer in time."
+    assert note["link"].endswith("/runs")
+    assert _notes(org.api("owner")) == []
