@@ -42,6 +42,7 @@ def _build_operation(
         permission=declaration.permission,
         limit=declaration.limit,
         body=declaration.body() if declaration.body else None,
+        body_optional=declaration.body_optional,
         query=_build_query(query, handler.__name__),
         listing=listing,
         upload=declaration.upload() if declaration.upload else None,
@@ -125,7 +126,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             documented = self.arguments(op.query, location="query")(documented)
         if op.body is not None:
             location = "form" if op.form else "json"
-            documented = self.arguments(op.body, location=location)(documented)
+            required = not op.body_optional
+            documented = self.arguments(op.body, location=location, required=required)(documented)
         if isinstance(returns, type):
             shape = responses.build_envelope(returns, many=many, nullable=declaration.nullable)
             documented = super().response(op.status, shape)(documented)

@@ -53,6 +53,7 @@ class Declaration:
         access: "public", "user" or "control-plane".
         limit: a key of LIMITS.
         body: schema of the JSON body, or of the URL-encoded form if `form` is set.
+        body_optional: a request may come without a body; no member is required then.
         query: schema of the query string, or a Listing for lists.
         upload: schema of a multipart body that is accepted besides JSON.
         form: the body is a URL-encoded form instead of JSON; each member is text.
@@ -74,6 +75,7 @@ class Declaration:
     access: str | None = None
     limit: str | None = None
     body: type[Schema] | None = None
+    body_optional: bool = False
     query: type[Schema] | Listing | None = None
     upload: type[UploadSchema] | None = None
     form: bool = False

@@ -51,6 +51,7 @@ class Operation:
     permission: str | None
     limit: str | None
     body: Schema | None
+    body_optional: bool
     query: Schema | None
     listing: Listing | None
     upload: UploadSchema | None
@@ -159,6 +160,8 @@ _EMPTY, _REVISION_READ = _Empty(), RevisionRead()
 def _read_body(op: Operation) -> tuple[dict[str, Any], bytes]:
     if op.body is None:
         return requests.read_optional_body(_REVISION_READ if op.revision else _EMPTY, op.max_body)
+    if op.body_optional:
+        return requests.read_optional_body(op.body, op.max_body)
     if op.upload is not None and request.mimetype == "multipart/form-data":
         body = uploads.read(op.upload)
         return body, uploads.digest(body)
