@@ -135,7 +135,7 @@ class Deliverer:
         return Counter(attempt.organization_id for attempt in self.under_way)
 
 
-def _attempt(hook: Hook, *, test: bool = False) -> Attempt:
+def _attempt(hook: Hook, *, test: bool = False, replayed: bool = False) -> Attempt:
     return Attempt(
         organization_id=hook.organization,
         id=uuid7(),
@@ -148,6 +148,7 @@ def _attempt(hook: Hook, *, test: bool = False) -> Attempt:
         at=datetime.now(UTC),
         event="artifact.ingested",
         test=test,
+        replayed=replayed,
         expired=False,
         body=b"{}",
         request_id=None,
