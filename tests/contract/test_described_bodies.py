@@ -18,6 +18,7 @@ _LISTS = [
     for member, field in body.fields.items()
     if isinstance(field, List)
 ]
+_OPTIONAL = [op for op in OPERATIONS if op.body_optional]
 _SPARE = [op for op in OPERATIONS if op.revision and op.body is None]
 
 
@@ -87,6 +88,13 @@ def test_answers_promise_no_length(description: dict[str, Any]) -> None:
     assert "maxItems" not in schemas["BulkResult"]["properties"]["outcomes"]
     box = schemas["DocumentPage"]["properties"]["words"]["items"]["properties"]["box"]
     assert (box["minItems"], box["maxItems"]) == (4, 4)
+
+
+@pytest.mark.parametrize("op", _OPTIONAL, ids=[op.name for op in _OPTIONAL])
+def test_an_optional_body_is_described_as_such(op: Operation, description: dict[str, Any]) -> None:
+    told = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
+    assert told["requestBody"]["required"] is False
+    assert "required" not in description["components"]["schemas"][type(op.body).__name__]
 
 
 @pytest.mark.parametrize("op", _SPARE, ids=[op.name for op in _SPARE])
