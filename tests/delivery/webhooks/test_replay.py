@@ -196,6 +196,20 @@ def test_a_delivery_that_is_replayed_twice_is_sent_once_at_a_time(hooks: Any) ->
     assert [attempt["number"] for attempt in delivery["attempts"]] == [1]
 
 
+def test_a_replay_waits_for_an_attempt_from_before_the_deactivation(hooks: Any) -> None:
+    created = hooks.create()
+    hooks.emit(1)
+    (attempt,) = hooks.begin()
+    _act(hooks, created, "deactivate")
+    _replay(hooks, created)
+    assert hooks.begin() == []
+    (delivery,) = hooks.deliveries(created)
+    assert delivery["status"] == "pending"
+    assert datetime.fromisoformat(delivery["next_attempt_at"]) > attempt.at
+    hooks.make_due()
+    assert [(a.id, a.number, a.round) for a in hooks.begin()] == [(attempt.id, 2, 2)]
+
+
 def test_new_deliveries_are_sent_before_replayed_ones(hooks: Any) -> None:
     created, missed = _missed(hooks, 6)
     _replay(hooks, created)

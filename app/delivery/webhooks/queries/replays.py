@@ -15,6 +15,7 @@ from sqlalchemy import func, select, text
 from app.delivery.webhooks.catalogue import SUBSCRIBABLE
 from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import DeliveryStatus, Webhook
+from app.delivery.webhooks.queries.leases import LEASE_SECONDS
 from app.kit import counters, db, tenancy
 
 BATCH = 1_000
@@ -47,6 +48,15 @@ _NEXT = _MATCHING.format(
     conditions="AND (d.created_at, d.id) > (:after, CAST(:after_id AS uuid))"
     " AND d.created_at < :until ORDER BY d.created_at, d.id LIMIT :batch"
 )
+# An attempt that began before a deactivation may still be under way. The next one waits for it.
+_DUE = f"""
+    CASE WHEN d.attempted_at > now() - make_interval(secs => {LEASE_SECONDS}) AND NOT EXISTS (
+            SELECT FROM webhook_attempts a
+            WHERE (a.organization_id, a.delivery_id, a.number)
+                = (d.organization_id, d.id, d.attempt_count))
+        THEN d.attempted_at + make_interval(secs => {LEASE_SECONDS})
+        ELSE d.created_at END
+"""
 _REPLAY = text(
     f"""
     WITH chosen AS MATERIALIZED (
@@ -60,7 +70,7 @@ _REPLAY = text(
     ), replayed AS (
         UPDATE webhook_deliveries d SET
             status = 'pending', replayed = true, generation = :generation, round = d.round + 1,
-            attempts_in_round = 0, delivered_at = NULL, next_attempt_at = d.created_at,
+            attempts_in_round = 0, delivered_at = NULL, next_attempt_at = {_DUE},
             lease_token = NULL, leased_until = NULL, updated_at = clock_timestamp()
         FROM locked WHERE (d.organization_id, d.id) = (:organization_id, locked.id)
         RETURNING d.id
