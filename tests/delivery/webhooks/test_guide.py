@@ -163,7 +163,8 @@ def test_the_verifiers_accept_a_delivery(hooks: Any, deliver: Any, language: str
             sys.executable,
             "-c",
             (
-                f"import sys; sys.path.insert(0, {str(EXAMPLES)!r}); import json, verify_webhook as v;"
+                f"import json, sys; sys.path.insert(0, {str(EXAMPLES)!r});"
+                " import verify_webhook as v;"
                 " s, h = json.loads(sys.argv[1]); b = sys.stdin.buffer.read();"
                 " print(v.verify_body(s, b, h['x-service-signature']), v.verify_standard(s, b, h))"
             ),
