@@ -47,7 +47,7 @@ def lock_subscribers() -> list[Subscriber]:
     activation: a replay that begins with the activation finds every event that is recorded as
     missed. Returns none for a closed organization, so that events of its last jobs are not sent.
     """
-    active = _lock(Webhook.active, key_share=True)
+    active = _lock(Webhook.active.is_(True), key_share=True)
     # Activated meanwhile, or deactivated. A row is never locked twice, because a stronger lock
     # could deadlock with a deletion that waits for the first one.
     others = _lock(
@@ -73,4 +73,6 @@ def _lock(*conditions: ColumnElement[bool], key_share: bool) -> list[Subscriber]
 
 def insert_deliveries(rows: Sequence[dict[str, Any]]) -> None:
     """Insert deliveries, except those that the webhook already has for the event."""
-    db.session().execute(insert(Delivery).on_conflict_do_nothing(), rows)
+    # Without the option, a null `next_attempt_at` would be replaced by the default: now.
+    statement = insert(Delivery).on_conflict_do_nothing().execution_options(render_nulls=True)
+    db.session().execute(statement, rows)

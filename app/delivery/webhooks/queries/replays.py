@@ -132,7 +132,8 @@ def lock_replay(webhook_id: UUID) -> LockedReplay | None:
 
 def get_end_of_log(webhook_id: UUID) -> datetime:
     """Return a time after every delivery of a webhook so far."""
-    return db.session().execute(_NOW, _build_key(webhook_id)).scalar_one()
+    latest: datetime = db.session().execute(_NOW, _build_key(webhook_id)).scalar_one()
+    return latest
 
 
 def count_deliveries(webhook_id: UUID, chosen: ReplayRange) -> int:
