@@ -144,24 +144,19 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
     )
 
 
-class _Empty(Schema):
-    """The body of an operation that declares none."""
-
-
 class RevisionRead(Schema):
     """A body with only the revision that the change is based on, if not sent in If-Match."""
 
     revision = Int()
 
 
-_EMPTY, _REVISION_READ = _Empty(), RevisionRead()
+_EMPTY, _REVISION_READ = Schema(), RevisionRead()
 
 
 def _read_body(op: Operation) -> tuple[dict[str, Any], bytes]:
-    if op.body is None:
-        return requests.read_optional_body(_REVISION_READ if op.revision else _EMPTY, op.max_body)
-    if op.body_optional:
-        return requests.read_optional_body(op.body, op.max_body)
+    if op.body is None or op.body_optional:
+        schema = op.body or (_REVISION_READ if op.revision else _EMPTY)
+        return requests.read_optional_body(schema, op.max_body)
     if op.upload is not None and request.mimetype == "multipart/form-data":
         body = uploads.read(op.upload)
         return body, uploads.digest(body)
