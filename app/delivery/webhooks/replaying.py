@@ -115,6 +115,7 @@ def run_replay(
     """Replay the deliveries of a request in batches; `checkpoint` commits each of them."""
     # What was pending at the deactivation was missed, even if it is not marked as abandoned yet.
     abandoning.abandon_webhook(organization_id, webhook_id, checkpoint)
+    _count_deliveries(webhook_id, replay_id, checkpoint)
     while _run_batch(webhook_id, replay_id):
         checkpoint()
 
@@ -133,6 +134,22 @@ def _is_running(locked: LockedReplay, replay_id: str) -> bool:
     return locked.state["finished_at"] is None
 
 
+def _count_deliveries(webhook_id: UUID, replay_id: str, checkpoint: Checkpoint) -> None:
+    """Store the total of a replay, unless it is known; the webhook is not locked meanwhile."""
+    locked = replays.lock_replay(webhook_id)
+    checkpoint()
+    if locked is None or not _is_running(locked, replay_id):
+        return
+    assert locked.replay is not None
+    assert locked.state is not None
+    if locked.state["total"] is None:
+        total = replays.count_deliveries(webhook_id, _parse_range(locked.replay))
+        locked = replays.lock_replay(webhook_id)
+        if locked is not None and _is_running(locked, replay_id):
+            replays.save_state(webhook_id, {**(locked.state or {}), "total": total})
+        checkpoint()
+
+
 def _run_batch(webhook_id: UUID, replay_id: str) -> bool:
     """Replay the next batch and store the position; return whether the replay goes on."""
     locked = replays.lock_replay(webhook_id)
@@ -144,11 +161,6 @@ def _run_batch(webhook_id: UUID, replay_id: str) -> bool:
         _finish(webhook_id, state, StopReason.DEACTIVATED)
         return False
     chosen = _parse_range(locked.replay)
-    if state["total"] is None:
-        # In a transaction of its own, so that the webhook is locked for a short time only.
-        state["total"] = replays.count_deliveries(webhook_id, chosen)
-        replays.save_state(webhook_id, state)
-        return True
     after = chosen.start, replays.FIRST_ID
     if state["at"] is not None:
         after = datetime.fromisoformat(state["at"]), UUID(state["id"])

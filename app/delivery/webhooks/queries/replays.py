@@ -5,7 +5,7 @@ index by status and event, so that it costs as much as there is to replay.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -22,31 +22,35 @@ BATCH = 1_000
 MISSED = (DeliveryStatus.ABANDONED.value, DeliveryStatus.FAILED.value)
 """The statuses of deliveries that the receiver has missed."""
 FIRST_ID = UUID(int=0)
+_FIRST_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_TIME = datetime(9999, 1, 1, tzinfo=UTC)
 
+# Row comparisons, because only the index by status and event supports them. With equalities, the
+# planner may prefer the index by time and read all delivered ones before it finds a missed one.
 _MATCHING = """
     FROM unnest(CAST(:statuses AS text[])) AS asked_status (status),
          unnest(CAST(:events AS text[])) AS asked_event (event)
     CROSS JOIN LATERAL (
         SELECT d.id, d.created_at, d.updated_at, d.delivered_at FROM webhook_deliveries d
         WHERE d.organization_id = :organization_id AND d.webhook_id = :webhook_id
-          AND d.status = asked_status.status AND d.event = asked_event.event
-          {conditions}) AS matching
+          AND (d.status, d.event, d.created_at, d.id) > (asked_status.status, asked_event.event,
+              CAST(:after AS timestamptz), CAST(:after_id AS uuid))
+          AND (d.status, d.event, d.created_at) < (asked_status.status, asked_event.event,
+              CAST(:until AS timestamptz))
+        ORDER BY d.status, d.event, d.created_at, d.id LIMIT :batch) AS matching
 """
 # What was delivered within this time is suppressed, as a retry is.
 _NOT_SUPPRESSED = "(delivered_at IS NULL OR delivered_at <= now() - interval '24 hours')"
+_OLDEST = text(f"SELECT min(matching.updated_at) {_MATCHING}")  # noqa: S608 - made of constants
 _COUNT = text(
-    "SELECT count(*)"
-    + _MATCHING.format(
-        conditions=f"AND d.created_at >= :start AND d.created_at < :until AND {_NOT_SUPPRESSED}"
+    f"""
+    WITH chosen AS MATERIALIZED (
+        SELECT matching.* {_MATCHING} ORDER BY matching.created_at, matching.id LIMIT :batch
     )
-)
-_OLDEST = text(
-    "SELECT min(matching.updated_at)"
-    + _MATCHING.format(conditions="ORDER BY d.created_at, d.id LIMIT 1")
-)
-_NEXT = _MATCHING.format(
-    conditions="AND (d.created_at, d.id) > (:after, CAST(:after_id AS uuid))"
-    " AND d.created_at < :until ORDER BY d.created_at, d.id LIMIT :batch"
+    SELECT last.created_at, last.id,
+        (SELECT count(*) FROM chosen WHERE {_NOT_SUPPRESSED}) AS replayed
+    FROM chosen AS last ORDER BY last.created_at DESC, last.id DESC LIMIT 1
+    """  # noqa: S608 - made of constants
 )
 # An attempt that began before a deactivation may still be under way. The next one waits for it.
 _DUE = f"""
@@ -60,7 +64,7 @@ _DUE = f"""
 _REPLAY = text(
     f"""
     WITH chosen AS MATERIALIZED (
-        SELECT matching.id, matching.created_at {_NEXT}
+        SELECT matching.id, matching.created_at {_MATCHING}
         ORDER BY matching.created_at, matching.id LIMIT :batch
     ), locked AS MATERIALIZED (
         SELECT d.id FROM webhook_deliveries d JOIN chosen ON chosen.id = d.id
@@ -137,10 +141,18 @@ def get_end_of_log(webhook_id: UUID) -> datetime:
 
 
 def count_deliveries(webhook_id: UUID, chosen: ReplayRange) -> int:
-    """Count the deliveries that a replay sends."""
-    values = _build_values(webhook_id, chosen.events, chosen.statuses)
-    values |= {"start": chosen.start, "until": chosen.until}
-    return int(db.session().execute(_COUNT, values).scalar_one())
+    """Count the deliveries that a replay sends.
+
+    Counts in batches: with a single statement, the planner may read all deliveries of the webhook.
+    """
+    count, after = 0, (chosen.start, FIRST_ID)
+    while True:
+        values = {**_build_values(webhook_id, chosen, after), "batch": BATCH}
+        row = db.session().execute(_COUNT, values).first()
+        if row is None:
+            return count
+        count += int(row.replayed)
+        after = row.created_at, row.id
 
 
 def replay_batch(
@@ -150,8 +162,7 @@ def replay_batch(
 
     Leaves out those that were delivered within the last day.
     """
-    values = _build_values(webhook_id, chosen.events, chosen.statuses)
-    values |= {"after": after[0], "after_id": after[1], "until": chosen.until}
+    values = _build_values(webhook_id, chosen, after)
     values |= {"generation": generation, "batch": BATCH}
     row = db.session().execute(_REPLAY, values).first()
     return None if row is None else ReplayPosition(*row)
@@ -172,7 +183,8 @@ def count_missed(webhook_id: UUID) -> int:
 
 def find_oldest_missed(webhook_id: UUID) -> datetime | None:
     """Return when the oldest delivery that a webhook has missed got its status."""
-    values = _build_values(webhook_id, SUBSCRIBABLE, MISSED)
+    everything = ReplayRange(_FIRST_TIME, _LAST_TIME, SUBSCRIBABLE, MISSED)
+    values = {**_build_values(webhook_id, everything, (_FIRST_TIME, FIRST_ID)), "batch": 1}
     oldest: datetime | None = db.session().execute(_OLDEST, values).scalar_one()
     return oldest
 
@@ -182,6 +194,13 @@ def _build_key(webhook_id: UUID) -> dict[str, Any]:
 
 
 def _build_values(
-    webhook_id: UUID, events: Sequence[str], statuses: Sequence[str]
+    webhook_id: UUID, chosen: ReplayRange, after: tuple[datetime, UUID]
 ) -> dict[str, Any]:
-    return {**_build_key(webhook_id), "events": list(events), "statuses": list(statuses)}
+    return {
+        **_build_key(webhook_id),
+        "events": list(chosen.events),
+        "statuses": list(chosen.statuses),
+        "after": after[0],
+        "after_id": after[1],
+        "until": chosen.until,
+    }
