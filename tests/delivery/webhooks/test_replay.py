@@ -279,7 +279,7 @@ def test_a_killed_replay_goes_on_after_its_last_batch(
 
     def commit() -> None:
         checkpoints.append(1)
-        if len(checkpoints) == 4:
+        if len(checkpoints) == 5:  # two of them before the first batch
             db.session().rollback()
             raise KilledError
         db.session().commit()

@@ -41,7 +41,7 @@ _MATCHING = """
 """
 # What was delivered within this time is suppressed, as a retry is.
 _NOT_SUPPRESSED = "(delivered_at IS NULL OR delivered_at <= now() - interval '24 hours')"
-_OLDEST = text(f"SELECT min(matching.updated_at) {_MATCHING}")  # noqa: S608 - made of constants
+_OLDEST = text(f"SELECT min(matching.updated_at) {_MATCHING}")
 _COUNT = text(
     f"""
     WITH chosen AS MATERIALIZED (
