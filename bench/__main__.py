@@ -30,6 +30,7 @@ NAMES = (
         "import",
         "crawl",
         "deliver",
+        "hanging",
         "memory",
         "routing",
         "backlog",
@@ -123,6 +124,7 @@ def _measure_workers(
         backlog_rows,
         crawl_rows,
         growth_rows,
+        hanging_rows,
         import_rows,
         jobs_rows,
         routing_rows,
@@ -138,6 +140,9 @@ def _measure_workers(
         crawl_rows.measure(report, service, make_org(service.app), options.crawled)
     if not names or "deliver" in names:
         jobs_rows.measure_delivery(report, make_org(service.app), options.deliveries)
+    if not names or "hanging" in names:
+        alone, beside = make_org(service.app), make_org(service.app)
+        hanging_rows.measure(report, alone, beside, options.deliveries)
     if not names or "backlog" in names:
         backlog_rows.measure(report, service, make_org(service.app), make_org(service.app))
     if not names or "routing" in names:

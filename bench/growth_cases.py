@@ -150,6 +150,8 @@ def _logs(grown: Grown) -> Iterator[Case]:
     ):
         path = f"/webhooks/{grown.webhook_id}/deliveries?page_size=100&{query}"
         yield f"deliveries {name}".strip(), "owner", path
+    yield "webhooks with statistics", "owner", "/webhooks"
+    yield "webhook with what it missed", "owner", f"/webhooks/{grown.webhook_id}"
     yield "members", "viewer", f"{organization}/members"
 
 

@@ -144,7 +144,7 @@ def _report_memory(report: Report, megabytes: float) -> None:
 
 
 @contextmanager
-def _receiver() -> Iterator[str]:
+def run_receiver() -> Iterator[str]:
     """Run `bench.receiver` in a process of its own; yield its URL."""
     with socket.socket() as probe:
         probe.bind((ADDRESS, 0))
@@ -168,7 +168,7 @@ def _receiver() -> Iterator[str]:
 
 def measure_delivery(report: Report, org: Org, count: int) -> None:
     """Deliver `count` events to one receiver on loopback; measure from first to last delivery."""
-    with _receiver() as url:
+    with run_receiver() as url:
         body = {"url": f"{url}/hook", "events": ["export.completed"]}
         answer = org.api("admin").post("/webhooks", body)
         assert answer.status_code == 201, answer.text

@@ -1,4 +1,7 @@
-"""Receive deliveries and count them: POST is a delivery, GET returns the count and the seconds."""
+"""Receive deliveries and count them: POST is a delivery, GET returns the count and the seconds.
+
+A request to a path below /hang gets no response.
+"""
 
 import socket
 import sys
@@ -30,6 +33,8 @@ def _serve(connection: socket.socket) -> None:
         data = data[length:]
         if head.startswith(b"GET"):
             connection.sendall(_counted())
+            continue
+        if head.startswith(b"POST /hang"):
             continue
         if head.startswith(b"POST /hook"):
             with _lock:

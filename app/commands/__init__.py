@@ -19,6 +19,7 @@ from app.commands import (
     sessions,
     sso,
     users,
+    webhooks,
 )
 
 users.group.add_command(sessions.group)
@@ -34,6 +35,7 @@ GROUPS = (
     counts.group,
     jobs.group,
     artifacts.group,
+    webhooks.group,
 )
 
 

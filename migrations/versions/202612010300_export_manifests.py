@@ -7,7 +7,7 @@ from sqlalchemy.dialects import postgresql
 from migrations import live
 
 revision = "202612010300"
-down_revision = "202612010101"
+down_revision = "202612010201"
 branch_labels = None
 depends_on = None
 

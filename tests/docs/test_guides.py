@@ -13,6 +13,7 @@ from jsonschema import validate
 
 from app.engines.destinations import TYPES as DESTINATIONS
 from app.engines.sources import TYPES
+from devserver.process import free_port
 from tests.docs.pasting import ROOT, blocks, paste
 from tests.faults.conftest import Service, running
 from tests.faults.conftest import service as service  # noqa: PLC0414 - a fixture
@@ -119,3 +120,33 @@ def test_the_walk_through_notifications(service: Service) -> None:
     emails = ("Stop these emails", "You get no more", "{'in_app': True, 'email': False}")
     for text in (*seen, "'from': '20:00'", "One-Click", *emails):
         assert text in found.stdout, found.stdout
+
+
+def test_the_walk_through_webhooks(service: Service) -> None:
+    # The fixture's service delivers to its own address of loopback.
+    address, port = "127.0.0.2", str(free_port())
+    script = blocks("docs/guides/webhooks.md", "walk").replace("a-demo-password", service.password)
+    environment = 'eval "$(.venv/bin/python -m devserver env)"'
+    for written, ours in (
+        ("127.0.0.1:9000", f"{address}:{port}"),
+        ("--host 127.0.0.1 --port 9000", f"--host {address} --port {port}"),
+        (environment, ""),
+    ):
+        assert written in script
+        script = script.replace(written, ours)
+    found = paste(script, BASE=service.base, FLASK_APP=str(ROOT / "wsgi.py"), **_settings(service))
+    assert found.returncode == 0, found.stdout
+    for seen in (
+        "signature: valid; Standard Webhooks: valid",
+        "ok a body with other than ASCII characters",
+        "{'done': 2, 'total': 2}",
+        "'success_rate': 1.0",
+    ):
+        assert seen in found.stdout, found.stdout
+    assert "DIFFERS" not in found.stdout
+
+
+def _settings(service: Service) -> dict[str, str]:
+    """Return the settings of a service, as `python -m devserver env` prints them."""
+    names = ("PATH", "HOME", "BASE")
+    return {name: value for name, value in service.environment().items() if name not in names}

@@ -6,13 +6,14 @@ from uuid import UUID
 from flask import Flask
 from sqlalchemy import text
 
-from app.delivery.webhooks import abandoning, fanout, recorder, service
+from app.delivery.webhooks import abandoning, fanout, recorder, replaying, service
 from app.delivery.webhooks.models import Webhook
 from app.delivery.webhooks.queries import backlog, due, leases
 from app.delivery.webhooks.queries.leases import Attempt, BeginLimit, Lease
 from app.delivery.webhooks.queries.outcomes import Result
 from app.kit import container, db, jobs, tenancy
 from app.kit.ids import uuid7
+from app.kit.pagination import PageRequest
 
 PENDING = 2
 FILL = {
@@ -51,6 +52,9 @@ SEEN = (
     "delivered_at = clock_timestamp(), updated_at",
     "INSERT INTO webhook_attempts",
     "status = 'abandoned'",
+    "replayed = true",
+    "min(matching.updated_at)",
+    "max(created_at) + interval",
     "DELETE FROM webhook_deliveries",
     "DELETE FROM webhooks",
     "previous_secret_expires_at <= now()",
@@ -133,8 +137,16 @@ def _deactivate(organization_id: UUID, webhook_id: UUID) -> None:
             text("UPDATE webhooks SET active = true WHERE id = :id"), {"id": webhook_id}
         )
         service.deactivate(webhook_id, revision=None)
-        service.activate(webhook_id, revision=None)
         _fan_out()
+        service.activate(webhook_id, revision=None, replay={})
+        _fan_out()
+        replay = service.get(webhook_id).replay
+    assert replay is not None
+    with db.transaction():
+        commit = db.session().commit
+        replaying.run_replay(organization_id, webhook_id, replay["id"], commit)
+        service.list_webhooks(page=PageRequest(None, 100, "-created_at", b""))
+    with db.transaction():
         backlog.begin_generation(organization_id)
     with db.transaction():
         abandoning.abandon_all(organization_id, db.session().commit)

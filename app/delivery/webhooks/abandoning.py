@@ -54,6 +54,12 @@ def abandon_all(organization_id: UUID, checkpoint: Checkpoint) -> None:
             return
 
 
+def abandon_webhook(organization_id: UUID, webhook_id: UUID, checkpoint: Checkpoint) -> None:
+    """Abandon the outdated deliveries of one webhook; `checkpoint` commits each batch."""
+    for webhook in backlog.list_outdated_webhooks(organization_id, webhook_id):
+        _abandon(webhook, checkpoint)
+
+
 def _abandon(webhook: OutdatedWebhook, checkpoint: Checkpoint) -> int:
     abandoned, outdated = 0, backlog.count_outdated(webhook)
     try:

@@ -1,7 +1,7 @@
 """The counters of deliveries, which replace counting rows."""
 
 from app.kit.counters import Cube, Source
-from app.kit.counters.spans import DAY, MONTH
+from app.kit.counters.spans import DAY, HOUR, MONTH
 
 _STATE = ("status", "event")
 _WEBHOOK = "webhook_id"
@@ -14,3 +14,9 @@ DELIVERIES = Source(
         Cube("deliveries.created.day", _STATE, _WEBHOOK, "created", DAY),
     ),
 )
+OUTCOMES = Source(
+    "delivery_outcomes",
+    (_WEBHOOK, "status", "created"),
+    (Cube("delivery_outcomes.created.hour", ("status",), _WEBHOOK, "created", HOUR),),
+)
+"""The deliveries that have ended, without tests, by the hour of their creation."""

@@ -9,6 +9,7 @@ from uuid import UUID
 import orjson
 
 from app.delivery.webhooks.catalogue import TEST, TEST_MESSAGE
+from app.delivery.webhooks.models import DeliveryStatus
 from app.delivery.webhooks.queries import fanout
 from app.kit import db
 from app.kit.ids import uuid7
@@ -28,7 +29,8 @@ class Event:
 def fan_out(events: Sequence[Event]) -> None:
     """Create the deliveries of events; repeating the call changes nothing.
 
-    A webhook gets the events since its registration, and none from before it.
+    A webhook gets the events since its registration, and none from before it. A deactivated one
+    gets abandoned deliveries, which can be replayed.
     """
     pairs = [
         (subscriber, event)
@@ -36,14 +38,18 @@ def fan_out(events: Sequence[Event]) -> None:
         for event in events
         if event.name in subscriber.events and event.at >= subscriber.created_at
     ]
-    if pairs:
-        slug, now = fanout.get_org_slug(), db.utc_now()
-        fanout.insert_deliveries(
-            [
-                _build_row(subscriber.id, subscriber.generation, event, slug, now)
-                for subscriber, event in pairs
-            ]
-        )
+    if not pairs:
+        return
+    slug, now = fanout.get_org_slug(), db.utc_now()
+    missed = {"status": DeliveryStatus.ABANDONED.value, "next_attempt_at": None}
+    for active, members in ((True, {}), (False, missed)):
+        rows = [
+            {**_build_row(subscriber.id, subscriber.generation, event, slug, now), **members}
+            for subscriber, event in pairs
+            if subscriber.active is active
+        ]
+        if rows:
+            fanout.insert_deliveries(rows)
 
 
 def create_test(webhook_id: UUID, generation: int, request_id: str | None) -> UUID:

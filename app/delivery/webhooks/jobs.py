@@ -7,7 +7,7 @@ from uuid import UUID
 
 from flask import Flask, current_app
 
-from app.delivery.webhooks import abandoning, fanout
+from app.delivery.webhooks import abandoning, fanout, replaying
 from app.delivery.webhooks.catalogue import SUBSCRIBABLE
 from app.delivery.webhooks.dispatcher import QUEUE, Dispatcher
 from app.delivery.webhooks.queries import backlog, due, maintenance
@@ -65,6 +65,20 @@ def purge(job: Job) -> None:
     """Purge a webhook that users have deleted, with its deliveries."""
     assert job.organization_id is not None
     abandoning.purge_webhook(job.organization_id, UUID(job.args["webhook_id"]), job.checkpoint)
+
+
+def _fail_replay(job: Job, _error: str) -> None:
+    replaying.fail_replay(UUID(job.args["webhook_id"]), job.args["replay_id"])
+
+
+@jobs.handler(
+    replaying.REPLAY_JOB, queue="bulk", resumable=True, on_failure=_fail_replay, retryable=False
+)
+def replay(job: Job) -> None:
+    """Replay deliveries of a webhook."""
+    assert job.organization_id is not None
+    webhook_id = UUID(job.args["webhook_id"])
+    replaying.run_replay(job.organization_id, webhook_id, job.args["replay_id"], job.checkpoint)
 
 
 @jobs.handler("webhooks.tidy", queue="maintenance", resumable=True)

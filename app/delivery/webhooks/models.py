@@ -2,9 +2,10 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKeyConstraint, Index, LargeBinary, func, text
+from sqlalchemy import ForeignKeyConstraint, Index, LargeBinary, false, func, text
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -19,7 +20,7 @@ class DeliveryStatus(StrEnum):
 
     PENDING: attempts follow; `next_attempt_at` is set only in this status. DELIVERED: the response
     to an attempt was 2xx. FAILED: the service itself could not make the attempt. ABANDONED: the
-    last attempt failed, or the webhook was deactivated. SKIPPED: a retry came due after the
+    last attempt failed, or the webhook was or is deactivated. SKIPPED: a retry came due after the
     delivery had succeeded.
     """
 
@@ -36,7 +37,8 @@ class Webhook(TenantModel, db.Revised, db.Base):
     Secrets are encrypted; a rotated secret also signs until it expires. Until `paused_until` no
     first attempts are made, because the endpoint has failed. `generation` counts deactivations:
     pending deliveries of an earlier generation are abandoned. A webhook with `deleted_at` no longer
-    exists for users; its deliveries are being deleted.
+    exists for users; its deliveries are being deleted. `replay` is the latest request to replay
+    deliveries, and `replay_state` how far its job is (see `replaying`).
     """
 
     __tablename__ = "webhooks"
@@ -52,6 +54,7 @@ class Webhook(TenantModel, db.Revised, db.Base):
     generation: Mapped[int] = mapped_column(default=0, server_default="0")
     consecutive_failures: Mapped[int] = mapped_column(default=0)
     disabled_reason: Mapped[str | None]
+    deactivated_at: Mapped[datetime | None]
     last_triggered_at: Mapped[datetime | None]
     last_status_code: Mapped[int | None]
     paused_until: Mapped[datetime | None]
@@ -59,6 +62,8 @@ class Webhook(TenantModel, db.Revised, db.Base):
     previous_secret: Mapped[str | None] = mapped_column(info=encrypted())
     previous_secret_expires_at: Mapped[datetime | None]
     deleted_at: Mapped[datetime | None]
+    replay: Mapped[dict[str, Any] | None]
+    replay_state: Mapped[dict[str, Any] | None]
 
 
 _PENDING = text("next_attempt_at IS NOT NULL")
@@ -75,7 +80,7 @@ class Delivery(TenantModel, db.Base):
     are limited, not those of a delivery. `attempt_count` and `attempted_at` are written when an
     attempt begins, so that an attempt whose worker died counts too. `generation` is that of the
     webhook when the delivery was created or last redelivered (it is never null: a trigger sets it
-    for instances of the previous release).
+    for instances of the previous release). Those that are `replayed` are sent after all others.
     """
 
     __tablename__ = "webhook_deliveries"
@@ -104,10 +109,11 @@ class Delivery(TenantModel, db.Base):
         ),
         # For finding organizations and webhooks with pending deliveries, in order within a webhook.
         Index(
-            "ix_webhook_deliveries_turns",
+            "ix_webhook_deliveries_order",
             "organization_id",
             "webhook_id",
             "generation",
+            "replayed",
             "next_attempt_at",
             postgresql_where=_PENDING,
         ),
@@ -141,6 +147,7 @@ class Delivery(TenantModel, db.Base):
     body: Mapped[bytes] = mapped_column(LargeBinary)
     status: Mapped[str] = mapped_column(default=DeliveryStatus.PENDING.value)
     test: Mapped[bool] = mapped_column(default=False)
+    replayed: Mapped[bool] = mapped_column(default=False, server_default=false())
     generation: Mapped[int | None]
     round: Mapped[int] = mapped_column(default=1)
     attempts_in_round: Mapped[int] = mapped_column(default=0)

@@ -154,7 +154,10 @@ class Quotas:
         self._states.remove_idle(organization)
 
     def mark_written(self, results: Iterable[Result]) -> None:
-        """Record that outcomes are in the database; attempts at failing webhooks may now begin."""
+        """Record that outcomes are in the database.
+
+        Attempts at failing webhooks and at more replayed deliveries may now begin.
+        """
         for result in results:
             webhook = self._states.get_webhook(
                 result.attempt.organization_id, result.attempt.webhook_id
@@ -162,7 +165,8 @@ class Quotas:
             organization = self._states.get_organization(result.attempt.organization_id)
             webhook.unwritten -= 1
             organization.unwritten -= 1
-            if webhook.failures and not webhook.unwritten:
+            has_waited = webhook.failures and not webhook.unwritten
+            if has_waited or result.attempt.replayed:
                 self._mark_due(webhook)
             self._states.remove_idle(organization)
         self._changed = True
@@ -221,7 +225,7 @@ class Quotas:
                     limit -= number
         return [
             PickedWebhook(
-                BeginLimit(organization.id, webhook.id, webhook.beginning),
+                BeginLimit(organization.id, webhook.id, webhook.beginning, webhook.max_replays),
                 webhook.ended,
                 webhook.failures > 0,
             )

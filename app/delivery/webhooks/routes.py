@@ -5,11 +5,14 @@ from uuid import UUID
 
 from app.delivery.webhooks import models, service
 from app.delivery.webhooks.schemas import (
+    ActivateWebhook,
     CreateWebhook,
     Delivery,
     DeliveryFilters,
+    ListedWebhook,
     UpdateWebhook,
     Webhook,
+    WebhookDetails,
     WebhookEvent,
     WebhookFilters,
     WebhookWithSecret,
@@ -26,12 +29,13 @@ _MANAGE = "webhooks:manage"
     "/webhooks",
     permission=_MANAGE,
     query=Listing(sorts=("-created_at", "updated_at"), filters=WebhookFilters),
-    returns=Webhook,
+    returns=ListedWebhook,
 )
 def list_webhooks(caller: Caller, query: dict[str, Any]) -> Page:
     """List webhooks.
 
-    Each webhook includes its failures in a row and the time and status code of its latest attempt.
+    Each webhook includes its failures in a row, the time and status code of its latest attempt, and
+    the number of its deliveries of the last day.
     """
     return service.list_webhooks(**query)
 
@@ -47,10 +51,14 @@ def create_webhook(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     return service.create(**body)
 
 
-@blueprint.get("/webhooks/{webhook_id}", permission=_MANAGE, returns=Webhook)
-def get_webhook(caller: Caller, webhook_id: UUID) -> models.Webhook:
-    """Get a webhook."""
-    return service.get(webhook_id)
+@blueprint.get("/webhooks/{webhook_id}", permission=_MANAGE, returns=WebhookDetails)
+def get_webhook(caller: Caller, webhook_id: UUID) -> dict[str, Any]:
+    """Get a webhook.
+
+    Includes how many events it has missed, until when they can be replayed, and the progress of its
+    latest replay.
+    """
+    return service.get_details(webhook_id)
 
 
 @blueprint.patch(
@@ -91,15 +99,25 @@ def test_webhook(caller: Caller, webhook_id: UUID) -> dict[str, Any]:
 
 
 @blueprint.post(
-    "/webhooks/{webhook_id}/activate", permission=_MANAGE, returns=Webhook, revision="optional"
+    "/webhooks/{webhook_id}/activate",
+    permission=_MANAGE,
+    body=ActivateWebhook,
+    body_optional=True,
+    returns=WebhookDetails,
+    revision="optional",
 )
-def activate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> models.Webhook:
+def activate_webhook(
+    caller: Caller, webhook_id: UUID, body: dict[str, Any], revision: int | None
+) -> dict[str, Any]:
     """Activate a webhook.
 
-    Events are delivered again from now on, and the failure count is reset to 0. Deliveries that
-    were abandoned stay abandoned.
+    Events are delivered again from now on, and the failure count is reset to 0. With `replay`, a
+    background job also sends again what the webhook has missed, with the same delivery ids and
+    bodies, after new deliveries. An active webhook can be replayed, too. Without `replay`,
+    deliveries that were abandoned stay abandoned. Responds with 409 `conflict` if a replay of this
+    webhook is running.
     """
-    return service.activate(webhook_id, revision=revision)
+    return service.activate(webhook_id, revision=revision, **body)
 
 
 @blueprint.post(
@@ -108,8 +126,8 @@ def activate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> 
 def deactivate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> models.Webhook:
     """Deactivate a webhook.
 
-    Stops its deliveries. Pending deliveries are abandoned; they can be redelivered after the
-    webhook is activated again.
+    Stops its deliveries. Pending deliveries and events of the next 30 days are recorded as
+    abandoned; they can be replayed when the webhook is activated again.
     """
     return service.deactivate(webhook_id, revision=revision)
 

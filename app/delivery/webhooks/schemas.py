@@ -2,10 +2,14 @@
 
 from collections.abc import Collection
 
+from marshmallow.validate import Length
+
 from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
 from app.delivery.webhooks.models import DeliveryStatus
+from app.delivery.webhooks.replaying import StopReason
 from app.kit.api.fields import (
     Bool,
+    Float,
     Int,
     JsonObject,
     List,
@@ -22,6 +26,7 @@ from app.kit.api.fields import (
 
 _URL_LENGTH = 2048
 _STATUSES = tuple(DeliveryStatus)
+_ENDED = tuple(status for status in DeliveryStatus if status is not DeliveryStatus.PENDING)
 _EVENTS = {
     "description": f"One or more of {', '.join(SUBSCRIBABLE)}, each once.",
     "minItems": 1,
@@ -51,6 +56,32 @@ class UpdateWebhook(Schema):
     revision = Int()
 
 
+class ReplayDeliveries(Schema):
+    """Which deliveries to send again, by the time at which they were created."""
+
+    start = UtcDateTime(
+        data_key="from", description="Inclusive. By default everything that is still stored."
+    )
+    end = UtcDateTime(data_key="to", description="Exclusive, at most the time of the request.")
+    events = List(
+        _build_event_field(SUBSCRIBABLE),
+        metadata={**_EVENTS, "description": "By default all events."},
+    )
+    statuses = List(
+        Str(validate=OneOf(_ENDED)),
+        validate=Length(min=1),
+        description="By default `abandoned` and `failed`. Events that were delivered within the"
+        " last 24 hours are not sent again.",
+    )
+
+
+class ActivateWebhook(Schema):
+    """The activation, optionally with a replay of what the webhook has missed."""
+
+    replay = Nested(ReplayDeliveries)
+    revision = Int()
+
+
 class WebhookFilters(Schema):
     """Filters of the list of webhooks."""
 
@@ -76,6 +107,59 @@ class Webhook(Response):
     created_at = UtcDateTime()
     updated_at = UtcDateTime()
     revision = Int()
+
+
+class WebhookStatistics(Response):
+    """The deliveries that were created since an hour, without tests."""
+
+    since = UtcDateTime(description="The start of the hour that began at least 24 hours ago.")
+    delivered = Int()
+    failed = Int(description="Abandoned deliveries included.")
+    pending = Int(description="All pending deliveries, also those created before `since`.")
+    success_rate = Float(
+        allow_none=True, description="The share of `delivered`; null if none has ended."
+    )
+
+
+class ListedWebhook(Webhook):
+    """A registered endpoint with its statistics."""
+
+    statistics = Nested(WebhookStatistics)
+
+
+class ReplayProgress(Response):
+    """The progress of a replay."""
+
+    done = Int(description="Deliveries that are pending again, or were sent since.")
+    total = Int(allow_none=True, description="Null until the deliveries have been counted.")
+
+
+class WebhookReplay(Response):
+    """A replay of deliveries. A background job makes them pending again, the oldest first."""
+
+    start = UtcDateTime(data_key="from")
+    end = UtcDateTime(data_key="to")
+    events = List(Str(validate=OneOf(SUBSCRIBABLE)))
+    statuses = List(Str(validate=OneOf(_ENDED)))
+    progress = Nested(ReplayProgress)
+    requested_at = UtcDateTime()
+    finished_at = UtcDateTime(allow_none=True)
+    stop_reason = Str(
+        allow_none=True,
+        validate=OneOf(tuple(StopReason)),
+        description="Why the replay has ended early: the webhook was deactivated, or an error.",
+    )
+
+
+class WebhookDetails(ListedWebhook):
+    """A registered endpoint with its statistics, what it has missed, and its latest replay."""
+
+    missed_count = Int(description="Abandoned and failed deliveries that can be replayed.")
+    replayable_until = UtcDateTime(
+        allow_none=True,
+        description="When the oldest of them is deleted; null if nothing was missed.",
+    )
+    replay = Nested(WebhookReplay, allow_none=True, description="The latest replay.")
 
 
 class WebhookWithSecret(Webhook):

@@ -1,6 +1,6 @@
 """Service functions of webhooks and deliveries; the dispatcher sends them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Unpack
@@ -9,20 +9,48 @@ from uuid import UUID
 import orjson
 from sqlalchemy import func
 
-from app.delivery.webhooks import abandoning, fanout
-from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.delivery.webhooks import abandoning, checks, fanout, replaying
+from app.delivery.webhooks.catalogue import CATALOGUE
 from app.delivery.webhooks.models import DeliveryAttempt, DeliveryStatus, Webhook
-from app.delivery.webhooks.queries import records
+from app.delivery.webhooks.queries import records, replays, statistics
 from app.delivery.webhooks.queries.records import DeliveryFilters, DeliveryRecord
+from app.delivery.webhooks.replaying import ReplayRequest
 from app.kit import container, db, errors, events, secrets
-from app.kit.egress import EgressRefused
+from app.kit.counters import spans
 from app.kit.pagination import Page, PageRequest
 
 SECRET_OVERLAP = timedelta(hours=24)
+STATISTICS_PERIOD = timedelta(hours=24)
 _DEACTIVATED_BY_USER = "Deactivated by a user."
 
 
-list_webhooks = records.list_webhooks
+def list_webhooks(**query: Any) -> Page:
+    """Return a page of webhooks with their statistics."""
+    page = records.list_webhooks(**query)
+    described = _describe_statistics([row.id for row in page.items])
+    items = [{**row._mapping, "statistics": described[row.id]} for row in page.items]  # noqa: SLF001
+    return replace(page, items=items)
+
+
+def _describe_statistics(webhook_ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
+    """Return the statistics of each webhook, from whole hours that include the last day."""
+    since = spans.round_down(db.utc_now() - STATISTICS_PERIOD, spans.HOUR)
+    counts = statistics.count_deliveries(webhook_ids, since)
+    described = {}
+    for webhook_id in webhook_ids:
+        own = counts[webhook_id]
+        # A retry is skipped because its event has been delivered.
+        delivered = own.get(DeliveryStatus.DELIVERED, 0) + own.get(DeliveryStatus.SKIPPED, 0)
+        failed = own.get(DeliveryStatus.ABANDONED, 0) + own.get(DeliveryStatus.FAILED, 0)
+        ended = delivered + failed
+        described[webhook_id] = {
+            "since": since,
+            "delivered": delivered,
+            "failed": failed,
+            "pending": own.get(DeliveryStatus.PENDING, 0),
+            "success_rate": round(delivered / ended, 4) if ended else None,
+        }
+    return described
 
 
 def create(*, url: str, events: list[str], description: str = "") -> dict[str, Any]:
@@ -30,8 +58,8 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
 
     Raises 400 `validation_error` on `url` or `events`.
     """
-    _check_events(events)
-    _check_url(url)
+    checks.check_events(events)
+    checks.check_url(url)
     secret = secrets.random_hex(32)
     webhook = Webhook(
         url=url,
@@ -47,31 +75,11 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
 
 
 def _describe_with_secret(webhook: Webhook, secret: str) -> dict[str, Any]:
-    shown = {column.key: getattr(webhook, column.key) for column in records.WEBHOOK_COLUMNS}
-    return {**shown, "secret": secret}
+    return {**_describe(webhook), "secret": secret}
 
 
-def _check_events(names: list[str]) -> None:
-    if not names:
-        raise errors.invalid(
-            "`events` must contain at least one event.", "events", supported=list(SUBSCRIBABLE)
-        )
-    unknown = [name for name in names if name not in SUBSCRIBABLE]
-    if unknown:
-        raise errors.invalid(
-            "These events cannot be subscribed to: " + ", ".join(unknown[:10]),
-            "events",
-            supported=list(SUBSCRIBABLE),
-        )
-    if len(set(names)) < len(names):
-        raise errors.invalid("`events` must not contain duplicates.", "events")
-
-
-def _check_url(url: str) -> None:
-    try:
-        container.current().egress.check_url(url)
-    except EgressRefused as refusal:
-        raise errors.invalid(f"This URL is not accepted: {refusal.reason}.", "url") from None
+def _describe(webhook: Webhook) -> dict[str, Any]:
+    return {column.key: getattr(webhook, column.key) for column in records.WEBHOOK_COLUMNS}
 
 
 def get(webhook_id: UUID, *, lock: bool = False) -> Webhook:
@@ -80,6 +88,22 @@ def get(webhook_id: UUID, *, lock: bool = False) -> Webhook:
     if webhook is None:
         raise errors.not_found()
     return webhook
+
+
+def get_details(webhook_id: UUID) -> dict[str, Any]:
+    """Return one webhook with its statistics, what it missed and its latest replay. Raises 404."""
+    return _describe_details(get(webhook_id))
+
+
+def _describe_details(webhook: Webhook) -> dict[str, Any]:
+    oldest = replays.find_oldest_missed(webhook.id)
+    return {
+        **_describe(webhook),
+        "statistics": _describe_statistics([webhook.id])[webhook.id],
+        "missed_count": replays.count_missed(webhook.id),
+        "replayable_until": None if oldest is None else oldest + replaying.RETENTION,
+        "replay": replaying.describe_replay(webhook),
+    }
 
 
 def _lock_webhook(webhook_id: UUID, revision: int | None = None) -> Webhook:
@@ -104,10 +128,10 @@ def update(
     Raises 400, 404, 409.
     """
     if events is not None:
-        _check_events(events)
+        checks.check_events(events)
     if url is not None:
         get(webhook_id)
-        _check_url(url)
+        checks.check_url(url)
     webhook = _lock_webhook(webhook_id, revision)
     if url is not None and url != webhook.url:
         webhook.url = url
@@ -135,15 +159,26 @@ def delete(webhook_id: UUID, *, revision: int | None) -> None:
     db.session().flush()
 
 
-def activate(webhook_id: UUID, *, revision: int | None) -> Webhook:
-    """Activate a webhook and reset its failures. Raises 404, 409."""
+def activate(
+    webhook_id: UUID, *, revision: int | None, replay: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Activate a webhook and reset its failures; `replay` has the arguments of `ReplayRequest`.
+
+    A job replays the deliveries. Raises 404, 409, and 400 on a member of `replay`.
+    """
+    request = None if replay is None else ReplayRequest(**replay)
+    if request is not None:
+        replaying.check_request(request)
     webhook = _lock_webhook(webhook_id, revision)
     webhook.active = True
     webhook.consecutive_failures = 0
     webhook.paused_until = None
     webhook.disabled_reason = None
+    webhook.deactivated_at = None
+    if request is not None:
+        replaying.request_replay(webhook, request)
     db.session().flush()
-    return webhook
+    return _describe_details(webhook)
 
 
 def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
@@ -153,6 +188,7 @@ def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
         webhook.active = False
         webhook.generation += 1
         webhook.disabled_reason = _DEACTIVATED_BY_USER
+        webhook.deactivated_at = func.now()
         db.session().flush()
         abandoning.abandon_or_enqueue(webhook.organization_id, webhook.id)
     return webhook
@@ -229,6 +265,7 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
         raise errors.conflict("The delivery is already being sent.", state="pending")
     delivery.status = DeliveryStatus.PENDING.value
     delivery.generation = webhook.generation
+    delivery.replayed = False
     delivery.round += 1
     delivery.attempts_in_round = 0
     delivery.delivered_at = None

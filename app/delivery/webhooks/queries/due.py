@@ -1,6 +1,6 @@
 """SQL that finds the webhooks with deliveries to attempt now, fairly for all organizations.
 
-Webhooks with pending deliveries are found one by one along the index `ix_webhook_deliveries_turns`,
+Webhooks with pending deliveries are found one by one along the index `ix_webhook_deliveries_order`,
 so a long backlog costs no more than a short one, and finished deliveries cost nothing. One search
 visits a limited number of webhooks of each organization, and the next search continues after them.
 So an organization with thousands of webhooks does not hide those of others.
@@ -17,6 +17,7 @@ from app.delivery.webhooks.queries.pacing import (
     FIRST_ATTEMPTS,
     MAX_FAILING,
     OVERDUE,
+    REPLAYS,
     RETRIES,
     TEST_DELIVERIES,
     WEBHOOK_STATE,
@@ -39,7 +40,7 @@ _HAS_DUE = f"""
         EXISTS (SELECT {RETRIES} AND (
             w.failures = 0 OR w.under_way < {MAX_FAILING} AND ({FAILURES_LEFT} > 0 OR {OVERDUE})))
         OR NOT w.paused AND (w.failures = 0 OR w.under_way = 0)
-            AND EXISTS (SELECT {FIRST_ATTEMPTS})))
+            AND (EXISTS (SELECT {FIRST_ATTEMPTS}) OR EXISTS (SELECT {REPLAYS}))))
 """
 _VISITED = """
     WITH RECURSIVE organization AS (
@@ -214,8 +215,8 @@ def measure_depth() -> tuple[int, float]:
     """Return the number of due deliveries, and for how many seconds the oldest has been waiting.
 
     Deliveries of inactive webhooks do not count. The seconds ignore first attempts at paused
-    webhooks, and organizations that are being served: to which something was sent within
-    `RECENT_SECONDS`.
+    webhooks, replayed deliveries, and organizations that are being served: to which something was
+    sent within `RECENT_SECONDS`.
     """
     values = DueWebhookFinder().build_values(MAX_VISITS)
     values |= {"counted": MAX_COUNTED, "recent": RECENT_SECONDS}

@@ -1,25 +1,35 @@
 """SQL that creates the deliveries of events."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.delivery.webhooks.models import Delivery, Webhook
+from app.delivery.webhooks.queries.maintenance import RETENTION_DAYS
 from app.identity.organizations.models import CLOSED_STATUSES, Organization
 from app.kit import db, tenancy
 
+_GETS_EVENTS = or_(
+    Webhook.active,
+    # Instances of the previous release do not write the time of a deactivation.
+    func.coalesce(Webhook.deactivated_at, Webhook.updated_at)
+    > func.now() - timedelta(days=RETENTION_DAYS),
+)
+"""The webhook is active, or was deactivated so recently that its missed events are recorded."""
+
 
 class Subscriber(NamedTuple):
-    """An active webhook with the events that it subscribes to and its time of registration."""
+    """A webhook with the events that it subscribes to and its time of registration."""
 
     id: UUID
     events: list[str]
     created_at: datetime
     generation: int
+    active: bool
 
 
 def get_org_slug() -> str:
@@ -31,24 +41,38 @@ def get_org_slug() -> str:
 
 
 def lock_subscribers() -> list[Subscriber]:
-    """Return the bound organization's active webhooks, locked against deletion until the commit.
+    """Return the bound organization's webhooks that get events, locked until the commit.
 
-    Returns none for a closed organization, so that events of its last jobs are not sent.
+    Active webhooks are locked against deletion. Deactivated ones are also locked against
+    activation: a replay that begins with the activation finds every event that is recorded as
+    missed. Returns none for a closed organization, so that events of its last jobs are not sent.
     """
+    active = _lock(Webhook.active.is_(True), key_share=True)
+    # Activated meanwhile, or deactivated. A row is never locked twice, because a stronger lock
+    # could deadlock with a deletion that waits for the first one.
+    others = _lock(
+        Webhook.id.not_in([webhook.id for webhook in active]), _GETS_EVENTS, key_share=False
+    )
+    return active + others
+
+
+def _lock(*conditions: ColumnElement[bool], key_share: bool) -> list[Subscriber]:
     statement = (
-        select(Webhook.id, Webhook.events, Webhook.created_at, Webhook.generation)
+        select(Webhook.id, Webhook.events, Webhook.created_at, Webhook.generation, Webhook.active)
         .join(Organization, Organization.id == Webhook.organization_id)
         .where(
-            Webhook.active,
+            *conditions,
             Webhook.deleted_at.is_(None),
             Organization.status.not_in(CLOSED_STATUSES),
         )
         .order_by(Webhook.id)
-        .with_for_update(read=True, key_share=True, of=Webhook)
+        .with_for_update(read=True, key_share=key_share, of=Webhook)
     )
     return [Subscriber(*row) for row in db.session().execute(statement)]
 
 
 def insert_deliveries(rows: Sequence[dict[str, Any]]) -> None:
     """Insert deliveries, except those that the webhook already has for the event."""
-    db.session().execute(insert(Delivery).on_conflict_do_nothing(), rows)
+    # Without the option, a null `next_attempt_at` would be replaced by the default: now.
+    statement = insert(Delivery).on_conflict_do_nothing().execution_options(render_nulls=True)
+    db.session().execute(statement, rows)

@@ -19,6 +19,8 @@ from app.delivery.webhooks.queries.pacing import (
     FIRST_ATTEMPTS,
     MAX_FAILING,
     OVERDUE,
+    REPLAYS,
+    REPLAYS_UNDER_WAY,
     RETRIES,
     TEST_DELIVERIES,
     WEBHOOK_STATE,
@@ -30,11 +32,15 @@ LEASE_SECONDS = 25
 
 
 class BeginLimit(NamedTuple):
-    """The maximum number of attempts at a webhook to begin."""
+    """The maximum number of attempts at a webhook to begin.
+
+    Of all attempts under way, at most `replays` may be at replayed deliveries.
+    """
 
     organization_id: UUID
     webhook_id: UUID
     number: int
+    replays: int = 1
 
 
 class Lease(NamedTuple):
@@ -70,6 +76,7 @@ class Attempt:
     at: datetime
     event: str
     test: bool
+    replayed: bool
     expired: bool
     body: bytes
     request_id: str | None
@@ -103,9 +110,9 @@ _COLUMNS = """
 _BEGIN = text(
     f"""
     WITH webhook AS MATERIALIZED (
-        SELECT w.*, asked.quota FROM unnest(
-            CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[]), CAST(:limits AS integer[]))
-            AS asked (organization_id, webhook_id, quota)
+        SELECT w.*, asked.quota, asked.replays FROM unnest(
+            CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[]), CAST(:limits AS integer[]),
+            CAST(:replays AS integer[])) AS asked (organization_id, webhook_id, quota, replays)
         CROSS JOIN LATERAL ({WEBHOOK_STATE}) AS w
         WHERE w.failures = 0 OR w.id = ANY(CAST(:locked AS uuid[]))
     ), limited AS MATERIALIZED (
@@ -117,7 +124,10 @@ _BEGIN = text(
             AS retries,
             CASE WHEN NOT w.active OR w.paused THEN 0 WHEN w.failures = 0 THEN w.quota
                 WHEN w.under_way > 0 OR EXISTS (SELECT {RETRIES}) THEN 0
-                ELSE 1 END AS firsts
+                ELSE 1 END AS firsts,
+            CASE WHEN NOT EXISTS (SELECT {REPLAYS})
+                    OR w.failures > 0 AND EXISTS (SELECT {FIRST_ATTEMPTS}) THEN 0
+                ELSE greatest(0, w.replays - (SELECT count(*) {REPLAYS_UNDER_WAY})) END AS replays
         FROM webhook w
     ), chosen AS MATERIALIZED (
         SELECT w.organization_id, w.id AS webhook_id, w.failures, due.*,
@@ -134,6 +144,9 @@ _BEGIN = text(
                 UNION ALL
                 SELECT * FROM (SELECT {_COLUMNS} {FIRST_ATTEMPTS}
                     ORDER BY d.next_attempt_at LIMIT w.firsts FOR UPDATE SKIP LOCKED) AS first
+                UNION ALL
+                SELECT * FROM (SELECT {_COLUMNS} {REPLAYS} ORDER BY d.next_attempt_at
+                    LIMIT least(w.firsts, w.replays) FOR UPDATE SKIP LOCKED) AS replay
             ) AS ready LIMIT w.quota) AS due
     ), interrupted AS (
         INSERT INTO webhook_attempts
@@ -155,8 +168,8 @@ _BEGIN = text(
     WHERE (d.organization_id, d.id) = (chosen.organization_id, chosen.id)
       AND (w.organization_id, w.id) = (chosen.organization_id, chosen.webhook_id)
     RETURNING d.organization_id, d.id, d.webhook_id, d.lease_token, d.status, chosen.failures,
-        d.attempt_count AS number, d.round, now() AS at, d.event, d.test, chosen.expired, d.body,
-        d.request_id, w.url, w.secret,
+        d.attempt_count AS number, d.round, now() AS at, d.event, d.test, d.replayed,
+        chosen.expired, d.body, d.request_id, w.url, w.secret,
         CASE WHEN w.previous_secret_expires_at > now() THEN w.previous_secret END
             AS previous_secret
     """  # noqa: S608 - made of constants
@@ -200,9 +213,10 @@ _REQUEUE = _build_update(
 def begin_attempts(
     limits: Sequence[BeginLimit], *, attempts: int, failing: bool = True
 ) -> list[Attempt]:
-    """Begin attempts at webhooks, tests first, then retries, then first attempts.
+    """Begin attempts at webhooks: tests, then retries, then first attempts, then replays.
 
-    A webhook at which fewer attempts begin than its limit has nothing more to attempt now.
+    A webhook at which fewer attempts begin than its limit has nothing more to attempt now, except
+    perhaps replayed deliveries.
 
     Args:
         limits: how many attempts may begin, each webhook once.
@@ -217,6 +231,7 @@ def begin_attempts(
     locked = db.session().scalars(_LOCK_FAILING, values).all() if failing else []
     values |= {
         "limits": [limit.number for limit in limits],
+        "replays": [limit.replays for limit in limits],
         "locked": [str(webhook_id) for webhook_id in locked],
         "attempts": attempts,
         "interrupted": _INTERRUPTED,

@@ -162,7 +162,9 @@ _UPDATE_COUNTERS = text(
         last_triggered_at = clock_timestamp(), last_status_code = counter.status_code,
         paused_until = CASE WHEN counter.pause IS NULL THEN w.paused_until WHEN counter.pause > 0
                             THEN clock_timestamp() + make_interval(secs => counter.pause) END,
-        disabled_reason = coalesce(counter.reason, w.disabled_reason)
+        disabled_reason = coalesce(counter.reason, w.disabled_reason),
+        deactivated_at = CASE WHEN counter.deactivated THEN clock_timestamp()
+                              ELSE w.deactivated_at END
     FROM unnest(CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[]),
                 CAST(:failures AS integer[]), CAST(:active AS boolean[]),
                 CAST(:deactivated AS boolean[]), CAST(:pause AS double precision[]),

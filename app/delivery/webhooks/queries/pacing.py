@@ -8,6 +8,9 @@ If the latest attempt at a webhook succeeded, every due delivery may begin. A fa
 one first attempt at a time, and none until the end of its pause. Its retries begin when they are
 due, but together with the attempts under way they are no more than the failures left until the
 webhook is deactivated. A retry that is a second late begins regardless of that.
+
+Replayed deliveries wait until no other first attempt is due. A part of the attempts under way stays
+free of them, so that a new delivery finds a place at once.
 """
 
 DEACTIVATE_AT = 10
@@ -43,10 +46,16 @@ RETRIES = f"""
       AND NOT d.test AND d.next_attempt_at <= now() AND {NOT_LEASED}
 """
 OVERDUE = f"d.next_attempt_at <= now() - interval '{OVERDUE_SECONDS} second'"
-FIRST_ATTEMPTS = f"""
+_FIRST = f"""
     FROM webhook_deliveries d
     WHERE d.organization_id = w.organization_id AND d.webhook_id = w.id
       AND d.generation = w.generation AND d.attempts_in_round = 0
       AND NOT d.test AND d.next_attempt_at <= now() AND {NOT_LEASED}
+"""
+FIRST_ATTEMPTS = f"{_FIRST} AND NOT d.replayed"
+REPLAYS = f"{_FIRST} AND d.replayed"
+REPLAYS_UNDER_WAY = """
+    FROM webhook_deliveries l
+    WHERE l.webhook_id = w.id AND l.leased_until > now() AND l.replayed
 """
 FAILURES_LEFT = f"({DEACTIVATE_AT} - w.failures - w.under_way)"

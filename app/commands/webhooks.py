@@ -1,0 +1,153 @@
+"""`flask webhooks`: replay what a webhook has missed, and receive deliveries for a trial."""
+
+import time
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import click
+from flask.cli import AppGroup
+
+from app.commands.running import (
+    EXIT_FINDINGS,
+    as_json,
+    load_body,
+    run_operation,
+    show_progress,
+    show_record,
+)
+from app.commands.webhook_receiver import Receiver, run_receiver
+from app.delivery.webhooks import service
+from app.delivery.webhooks.models import Webhook
+from app.delivery.webhooks.schemas import ReplayDeliveries
+from app.identity.control_plane import service as control_plane
+from app.kit import db, errors, tenancy
+from app.kit.errors import ApiError
+
+group = AppGroup("webhooks", help="Webhooks.")
+
+_PAUSE_SECONDS = 0.5
+_SECRET_LENGTH = 64
+_ANY_PORT = 0
+_MAX_PORT = 65_535
+
+
+@group.command("replay")
+@click.argument("webhook_id", type=click.UUID)
+@click.option("--org", "slug", required=True, help="Slug of the organization.")
+@click.option("--from", "start", help="Time of the first delivery. Default: all that are stored.")
+@click.option("--to", "end", help="Time after the last delivery. Default: now.")
+@click.option("--event", "events", multiple=True, help="Only this event; can be repeated.")
+@click.option("--status", "statuses", multiple=True, help="Default: abandoned and failed.")
+@click.option("--activate", is_flag=True, help="Activate the webhook if it is deactivated.")
+@click.option("--no-wait", is_flag=True, help="Do not wait for the end of the replay.")
+@as_json
+def replay(
+    webhook_id: UUID,
+    slug: str,
+    start: str | None,
+    end: str | None,
+    events: tuple[str, ...],
+    statuses: tuple[str, ...],
+    *,
+    activate: bool,
+    no_wait: bool,
+    as_json: bool,
+) -> None:
+    """Send again what a webhook of an organization has missed.
+
+    Times are like 2026-01-31T09:30:00Z. The workers of the service do the work. If the command is
+    interrupted, the replay goes on.
+    """
+    body = {
+        "from": start,
+        "to": end,
+        "events": list(events) or None,
+        "statuses": list(statuses) or None,
+    }
+    with run_operation("activate_webhook"):
+        organization_id = control_plane.show(slug)["id"]
+        with tenancy.organization(organization_id):
+            request = load_body(ReplayDeliveries, body)
+            if not _get_webhook(webhook_id).active and not activate:
+                message = "The webhook is deactivated. Use --activate to activate it."
+                raise errors.conflict(message, state="deactivated")
+            shown = service.activate(webhook_id, revision=None, replay=request)
+    with tenancy.organization(organization_id):
+        record = shown["replay"] if no_wait else _wait(webhook_id, shown["replay"]["requested_at"])
+    show_record({"webhook_id": webhook_id, **_flatten(record)}, as_json=as_json)
+    if record["stop_reason"] is not None:
+        raise click.exceptions.Exit(EXIT_FINDINGS)
+
+
+def _get_webhook(webhook_id: UUID) -> Webhook:
+    try:
+        return service.get(webhook_id)
+    except ApiError as error:
+        raise errors.invalid("The organization has no such webhook.", "WEBHOOK_ID") from error
+
+
+def _wait(webhook_id: UUID, requested_at: datetime) -> dict[str, Any]:
+    """Show the progress of a replay until it ends or another one replaces it, and return it."""
+    with show_progress("Replaying") as report:
+        while True:
+            db.session().rollback()
+            db.session().expire_all()
+            replay: dict[str, Any] = service.get_details(webhook_id)["replay"]
+            progress = replay["progress"]
+            report(progress["done"], progress["total"] or progress["done"] + 1)
+            has_ended = replay["finished_at"] is not None or replay["stop_reason"] is not None
+            if has_ended or replay["requested_at"] != requested_at:
+                return replay
+            time.sleep(_PAUSE_SECONDS)
+
+
+def _flatten(replay: dict[str, Any]) -> dict[str, Any]:
+    """Return a replay as a record without nested members."""
+    progress = replay["progress"]
+    names = ("statuses", "events", "finished_at", "stop_reason")
+    return {
+        "from": replay["start"],
+        "to": replay["end"],
+        "replayed": progress["done"],
+        "total": progress["total"],
+        **{name: replay[name] for name in names},
+    }
+
+
+@group.command("listen", with_appcontext=False)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(_ANY_PORT, _MAX_PORT),
+    default=9000,
+    show_default=True,
+    help="Port to listen on; 0 chooses a free one.",
+)
+@click.option(
+    "--secret",
+    envvar="WEBHOOK_SECRET",
+    help="Signing secret of the webhook, also from WEBHOOK_SECRET. Without it, signatures are not"
+    " verified.",
+)
+@click.option(
+    "--status",
+    type=click.IntRange(200, 599),
+    default=204,
+    show_default=True,
+    help="Status to respond with, for trying out failures.",
+)
+@click.option("--count", type=click.IntRange(1), help="Stop after so many deliveries.")
+def listen(host: str, port: int, secret: str | None, status: int, count: int | None) -> None:
+    """Receive deliveries and print them with the result of verifying their signatures.
+
+    A tool for trying out webhooks; it stores nothing. The service only sends to this machine if
+    WEBHOOK_ALLOW_HTTP is set and EGRESS_ALLOWED_NETWORKS has the address.
+    """
+    if secret is not None and (len(secret) != _SECRET_LENGTH or not secret.isascii()):
+        raise click.UsageError(f"The secret of a webhook has {_SECRET_LENGTH} characters.")
+    receiver = Receiver(secret.encode() if secret else None, status, count, click.echo)
+    try:
+        run_receiver(receiver, host, port)
+    except OSError as error:
+        raise click.ClickException(f"Cannot listen on {host}:{port}: {error.strerror}.") from error

@@ -1,0 +1,29 @@
+"""Checks of what clients send about webhooks. Each raises 400 and names the member."""
+
+from collections.abc import Sequence
+
+from app.delivery.webhooks.catalogue import SUBSCRIBABLE
+from app.kit import container, errors
+from app.kit.egress import EgressRefused
+
+
+def check_events(names: Sequence[str], field: str = "events") -> None:
+    """Raise 400 unless `names` are different events to which webhooks can subscribe."""
+    supported = list(SUBSCRIBABLE)
+    if not names:
+        message = f"`{field}` must contain at least one event."
+        raise errors.invalid(message, field, supported=supported)
+    unknown = [name for name in names if name not in SUBSCRIBABLE]
+    if unknown:
+        message = "These events cannot be subscribed to: " + ", ".join(unknown[:10])
+        raise errors.invalid(message, field, supported=supported)
+    if len(set(names)) < len(names):
+        raise errors.invalid(f"`{field}` must not contain duplicates.", field)
+
+
+def check_url(url: str) -> None:
+    """Raise 400 unless deliveries may be sent to `url`."""
+    try:
+        container.current().egress.check_url(url)
+    except EgressRefused as refusal:
+        raise errors.invalid(f"This URL is not accepted: {refusal.reason}.", "url") from None

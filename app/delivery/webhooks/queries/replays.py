@@ -1,0 +1,206 @@
+"""SQL of replays: the deliveries that a webhook missed, and the state of the job that resends them.
+
+Works on the bound organization. A replay reads deliveries in the order of their creation with the
+index by status and event, so that it costs as much as there is to replay.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+from sqlalchemy import func, select, text
+
+from app.delivery.webhooks.catalogue import SUBSCRIBABLE
+from app.delivery.webhooks.counters import DELIVERIES
+from app.delivery.webhooks.models import DeliveryStatus, Webhook
+from app.delivery.webhooks.queries.leases import LEASE_SECONDS
+from app.kit import counters, db, tenancy
+
+BATCH = 1_000
+MISSED = (DeliveryStatus.ABANDONED.value, DeliveryStatus.FAILED.value)
+"""The statuses of deliveries that the receiver has missed."""
+FIRST_ID = UUID(int=0)
+_FIRST_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_TIME = datetime(9999, 1, 1, tzinfo=UTC)
+
+# Row comparisons, because only the index by status and event supports them. With equalities, the
+# planner may prefer the index by time and read all delivered ones before it finds a missed one.
+_MATCHING = """
+    FROM unnest(CAST(:statuses AS text[])) AS asked_status (status),
+         unnest(CAST(:events AS text[])) AS asked_event (event)
+    CROSS JOIN LATERAL (
+        SELECT d.id, d.created_at, d.updated_at, d.delivered_at FROM webhook_deliveries d
+        WHERE d.organization_id = :organization_id AND d.webhook_id = :webhook_id
+          AND (d.status, d.event, d.created_at, d.id) > (asked_status.status, asked_event.event,
+              CAST(:after AS timestamptz), CAST(:after_id AS uuid))
+          AND (d.status, d.event, d.created_at) < (asked_status.status, asked_event.event,
+              CAST(:until AS timestamptz))
+        ORDER BY d.status, d.event, d.created_at, d.id LIMIT :batch) AS matching
+"""
+# What was delivered within this time is suppressed, as a retry is.
+_NOT_SUPPRESSED = "(delivered_at IS NULL OR delivered_at <= now() - interval '24 hours')"
+_OLDEST = text(f"SELECT min(matching.updated_at) {_MATCHING}")
+_COUNT = text(
+    f"""
+    WITH chosen AS MATERIALIZED (
+        SELECT matching.* {_MATCHING} ORDER BY matching.created_at, matching.id LIMIT :batch
+    )
+    SELECT last.created_at, last.id,
+        (SELECT count(*) FROM chosen WHERE {_NOT_SUPPRESSED}) AS replayed
+    FROM chosen AS last ORDER BY last.created_at DESC, last.id DESC LIMIT 1
+    """  # noqa: S608 - made of constants
+)
+# An attempt that began before a deactivation may still be under way. The next one waits for it.
+_DUE = f"""
+    CASE WHEN d.attempted_at > now() - make_interval(secs => {LEASE_SECONDS}) AND NOT EXISTS (
+            SELECT FROM webhook_attempts a
+            WHERE (a.organization_id, a.delivery_id, a.number)
+                = (d.organization_id, d.id, d.attempt_count))
+        THEN d.attempted_at + make_interval(secs => {LEASE_SECONDS})
+        ELSE d.created_at END
+"""
+_REPLAY = text(
+    f"""
+    WITH chosen AS MATERIALIZED (
+        SELECT matching.id, matching.created_at {_MATCHING}
+        ORDER BY matching.created_at, matching.id LIMIT :batch
+    ), locked AS MATERIALIZED (
+        SELECT d.id FROM webhook_deliveries d JOIN chosen ON chosen.id = d.id
+        WHERE d.organization_id = :organization_id AND d.status = ANY(CAST(:statuses AS text[]))
+          AND {_NOT_SUPPRESSED}
+        ORDER BY d.id FOR NO KEY UPDATE OF d
+    ), replayed AS (
+        UPDATE webhook_deliveries d SET
+            status = 'pending', replayed = true, generation = :generation, round = d.round + 1,
+            attempts_in_round = 0, delivered_at = NULL, next_attempt_at = {_DUE},
+            lease_token = NULL, leased_until = NULL, updated_at = clock_timestamp()
+        FROM locked WHERE (d.organization_id, d.id) = (:organization_id, locked.id)
+        RETURNING d.id
+    )
+    SELECT last.created_at, last.id, (SELECT count(*) FROM replayed) AS replayed
+    FROM chosen AS last ORDER BY last.created_at DESC, last.id DESC LIMIT 1
+    """  # noqa: S608 - made of constants
+)
+# Later than every delivery that exists, also by the clock of another machine.
+_NOW = text(
+    """
+    SELECT greatest(clock_timestamp(), max(created_at) + interval '1 microsecond')
+    FROM webhook_deliveries
+    WHERE organization_id = :organization_id AND webhook_id = :webhook_id
+    """
+)
+_SAVE_STATE = text(
+    "UPDATE webhooks SET replay_state = CAST(:state AS jsonb)"
+    " WHERE organization_id = :organization_id AND id = :webhook_id"
+)
+
+
+class ReplayRange(NamedTuple):
+    """The deliveries to replay: from `start` inclusive until `until` exclusive."""
+
+    start: datetime
+    until: datetime
+    events: Sequence[str]
+    statuses: Sequence[str]
+
+
+class ReplayPosition(NamedTuple):
+    """The last delivery that a replay has handled, and how many it has replayed up to there."""
+
+    at: datetime
+    id: UUID
+    replayed: int
+
+
+class LockedReplay(NamedTuple):
+    """A webhook's request to replay deliveries, with its state and that of the webhook."""
+
+    active: bool
+    generation: int
+    replay: dict[str, Any] | None
+    state: dict[str, Any] | None
+
+
+def lock_replay(webhook_id: UUID) -> LockedReplay | None:
+    """Return the latest replay of a webhook, locked against other writers of the webhook."""
+    statement = (
+        select(Webhook.active, Webhook.generation, Webhook.replay, Webhook.replay_state)
+        .where(Webhook.id == webhook_id, Webhook.deleted_at.is_(None))
+        .with_for_update(key_share=True)
+    )
+    row = db.session().execute(statement).first()
+    return None if row is None else LockedReplay(*row)
+
+
+def get_end_of_log(webhook_id: UUID) -> datetime:
+    """Return a time after every delivery of a webhook so far."""
+    latest: datetime = db.session().execute(_NOW, _build_key(webhook_id)).scalar_one()
+    return latest
+
+
+def count_deliveries(webhook_id: UUID, chosen: ReplayRange) -> int:
+    """Count the deliveries that a replay sends.
+
+    Counts in batches: with a single statement, the planner may read all deliveries of the webhook.
+    """
+    count, after = 0, (chosen.start, FIRST_ID)
+    while True:
+        values = {**_build_values(webhook_id, chosen, after), "batch": BATCH}
+        row = db.session().execute(_COUNT, values).first()
+        if row is None:
+            return count
+        count += int(row.replayed)
+        after = row.created_at, row.id
+
+
+def replay_batch(
+    webhook_id: UUID, generation: int, chosen: ReplayRange, after: tuple[datetime, UUID]
+) -> ReplayPosition | None:
+    """Make up to `BATCH` deliveries after a position pending; None if there are none.
+
+    Leaves out those that were delivered within the last day.
+    """
+    values = _build_values(webhook_id, chosen, after)
+    values |= {"generation": generation, "batch": BATCH}
+    row = db.session().execute(_REPLAY, values).first()
+    return None if row is None else ReplayPosition(*row)
+
+
+def save_state(webhook_id: UUID, state: dict[str, Any]) -> None:
+    """Write the state of a replay without changing the revision of its webhook."""
+    values = {**_build_key(webhook_id), "state": orjson.dumps(state).decode()}
+    db.session().execute(_SAVE_STATE, values)
+
+
+def count_missed(webhook_id: UUID) -> int:
+    """Return the number of events that a webhook has missed, from the counters."""
+    where = {"webhook_id": webhook_id, "status": MISSED, "event": SUBSCRIBABLE}
+    total = counters.build_total(DELIVERIES, where)
+    return int(db.session().execute(select(func.coalesce(total, 0))).scalar_one())
+
+
+def find_oldest_missed(webhook_id: UUID) -> datetime | None:
+    """Return when the oldest delivery that a webhook has missed got its status."""
+    everything = ReplayRange(_FIRST_TIME, _LAST_TIME, SUBSCRIBABLE, MISSED)
+    values = {**_build_values(webhook_id, everything, (_FIRST_TIME, FIRST_ID)), "batch": 1}
+    oldest: datetime | None = db.session().execute(_OLDEST, values).scalar_one()
+    return oldest
+
+
+def _build_key(webhook_id: UUID) -> dict[str, Any]:
+    return {"organization_id": tenancy.current_organization_id(), "webhook_id": webhook_id}
+
+
+def _build_values(
+    webhook_id: UUID, chosen: ReplayRange, after: tuple[datetime, UUID]
+) -> dict[str, Any]:
+    return {
+        **_build_key(webhook_id),
+        "events": list(chosen.events),
+        "statuses": list(chosen.statuses),
+        "after": after[0],
+        "after_id": after[1],
+        "until": chosen.until,
+    }

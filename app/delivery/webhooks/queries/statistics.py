@@ -1,0 +1,47 @@
+"""SQL of the statistics of webhooks, which come from the counters of deliveries."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Subquery, func, select
+
+from app.delivery.webhooks.catalogue import SUBSCRIBABLE
+from app.delivery.webhooks.counters import DELIVERIES, OUTCOMES
+from app.delivery.webhooks.models import DeliveryStatus
+from app.kit import counters, db
+from app.kit.counters import Span
+
+StatusCounts = dict[str, int]
+"""The number of deliveries by status."""
+
+
+def count_deliveries(
+    webhook_ids: Sequence[UUID], since: datetime
+) -> defaultdict[UUID, StatusCounts]:
+    """Return the pending deliveries of webhooks, and those that have ended since the hour `since`.
+
+    Deliveries count by the time of their creation, pending ones regardless of it. Tests do not
+    count.
+    """
+    counts: defaultdict[UUID, StatusCounts] = defaultdict(dict)
+    if not webhook_ids:
+        return counts
+    shown, keys = ("webhook_id", "status"), {"webhook_id": list(webhook_ids)}
+    pending = {**keys, "status": DeliveryStatus.PENDING.value, "event": SUBSCRIBABLE}
+    span = Span("created", since, None)
+    for cells in (
+        counters.select_cells(OUTCOMES, shown, keys, span=span),
+        counters.select_cells(DELIVERIES, shown, pending),
+    ):
+        _add_counts(counts, cells)
+    return counts
+
+
+def _add_counts(counts: defaultdict[UUID, StatusCounts], cells: Subquery) -> None:
+    statement = select(cells.c.webhook_id, cells.c.status, func.sum(cells.c.n)).group_by(
+        cells.c.webhook_id, cells.c.status
+    )
+    for webhook_id, status, number in db.session().execute(statement):
+        counts[UUID(webhook_id)][status] = int(number)

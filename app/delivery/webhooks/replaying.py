@@ -1,0 +1,213 @@
+"""Replay what a webhook has missed: check and store the request, and run its job.
+
+A replay begins a new round of each delivery that it covers, as a redelivery does. It walks the
+deliveries in the order of their creation and stores its position in the transaction of each batch.
+So a job that was killed continues after its last batch, and replays nothing twice. A deactivation
+of the webhook stops it: what it has not replayed stays as it was, and what is pending is abandoned.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from app.delivery.webhooks import abandoning, checks
+from app.delivery.webhooks.catalogue import SUBSCRIBABLE
+from app.delivery.webhooks.models import Webhook
+from app.delivery.webhooks.queries import replays
+from app.delivery.webhooks.queries.maintenance import RETENTION_DAYS
+from app.delivery.webhooks.queries.replays import LockedReplay, ReplayRange
+from app.kit import db, errors, jobs
+from app.kit.ids import uuid7
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
+
+REPLAY_JOB = "webhooks.replay"
+RETENTION = timedelta(days=RETENTION_DAYS)
+
+Checkpoint = Callable[[], None]
+
+
+class StopReason(StrEnum):
+    """Why a replay ended before it had replayed everything."""
+
+    DEACTIVATED = "deactivated"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRequest:
+    """What to replay; the default is everything that was missed and is still stored."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+    events: Sequence[str] = SUBSCRIBABLE
+    statuses: Sequence[str] = replays.MISSED
+
+
+def check_request(request: ReplayRequest) -> None:
+    """Raise 400 on the member of `replay` that is not possible."""
+    checks.check_events(request.events, "replay.events")
+    now = db.utc_now()
+    if request.start is None:
+        return
+    if request.start < now - RETENTION:
+        message = f"Deliveries are kept for {RETENTION_DAYS} days; `from` must be later."
+        earliest = (now - RETENTION).isoformat().replace("+00:00", "Z")
+        raise errors.invalid(message, "replay.from", earliest=earliest)
+    if request.start >= now:
+        raise errors.invalid("`from` must be in the past.", "replay.from")
+    if request.end is not None and request.start >= request.end:
+        raise errors.invalid("`from` must be before `to`.", "replay.from")
+
+
+def request_replay(webhook: Webhook, request: ReplayRequest) -> None:
+    """Store a checked request of an active, locked webhook, and enqueue its job.
+
+    Raises 409 if another replay of the webhook is running.
+    """
+    state = webhook.replay_state
+    if state is not None and state["finished_at"] is None and _is_current(webhook):
+        raise errors.conflict(
+            "A replay of this webhook is still running. Wait until it ends.", state="replaying"
+        )
+    latest = replays.get_end_of_log(webhook.id)
+    start = request.start or db.utc_now() - RETENTION
+    replay_id = str(uuid7())
+    webhook.replay = {
+        "id": replay_id,
+        "generation": webhook.generation,
+        "from": start.isoformat(),
+        "to": min(request.end or latest, latest).isoformat(),
+        "events": list(request.events),
+        "statuses": list(request.statuses),
+        "requested_at": db.utc_now().isoformat(),
+    }
+    webhook.replay_state = _build_state()
+    db.session().flush()
+    args = {"webhook_id": str(webhook.id), "replay_id": replay_id}
+    jobs.enqueue(REPLAY_JOB, args, organization_id=webhook.organization_id)
+
+
+def _is_current(webhook: Webhook) -> bool:
+    """Return whether the replay was requested after the latest deactivation of the webhook."""
+    return webhook.replay is not None and webhook.replay["generation"] == webhook.generation
+
+
+def _build_state() -> dict[str, Any]:
+    """Return the state of a replay that has not begun; `at` and `id` are its position."""
+    return {
+        "total": None,
+        "done": 0,
+        "at": None,
+        "id": None,
+        "finished_at": None,
+        "stop_reason": None,
+    }
+
+
+def run_replay(
+    organization_id: UUID, webhook_id: UUID, replay_id: str, checkpoint: Checkpoint
+) -> None:
+    """Replay the deliveries of a request in batches; `checkpoint` commits each of them."""
+    # What was pending at the deactivation was missed, even if it is not marked as abandoned yet.
+    abandoning.abandon_webhook(organization_id, webhook_id, checkpoint)
+    _count_deliveries(webhook_id, replay_id, checkpoint)
+    while _run_batch(webhook_id, replay_id):
+        checkpoint()
+
+
+def fail_replay(webhook_id: UUID, replay_id: str) -> None:
+    """End a replay whose job has failed, so that it can be requested again."""
+    locked = replays.lock_replay(webhook_id)
+    if locked is not None and _is_running(locked, replay_id):
+        _finish(webhook_id, dict(locked.state or {}), StopReason.ERROR)
+
+
+def _is_running(locked: LockedReplay, replay_id: str) -> bool:
+    """Return whether a replay is the latest of its webhook and has not ended."""
+    if locked.replay is None or locked.state is None or locked.replay["id"] != replay_id:
+        return False
+    return locked.state["finished_at"] is None
+
+
+def _count_deliveries(webhook_id: UUID, replay_id: str, checkpoint: Checkpoint) -> None:
+    """Store the total of a replay, unless it is known; the webhook is not locked meanwhile."""
+    locked = replays.lock_replay(webhook_id)
+    checkpoint()
+    if locked is None or not _is_running(locked, replay_id):
+        return
+    assert locked.replay is not None
+    assert locked.state is not None
+    if locked.state["total"] is None:
+        total = replays.count_deliveries(webhook_id, _parse_range(locked.replay))
+        locked = replays.lock_replay(webhook_id)
+        if locked is not None and _is_running(locked, replay_id):
+            replays.save_state(webhook_id, {**(locked.state or {}), "total": total})
+        checkpoint()
+
+
+def _run_batch(webhook_id: UUID, replay_id: str) -> bool:
+    """Replay the next batch and store the position; return whether the replay goes on."""
+    locked = replays.lock_replay(webhook_id)
+    if locked is None or not _is_running(locked, replay_id):
+        return False
+    assert locked.replay is not None
+    state = dict(locked.state or {})
+    if not locked.active or locked.generation != locked.replay["generation"]:
+        _finish(webhook_id, state, StopReason.DEACTIVATED)
+        return False
+    chosen = _parse_range(locked.replay)
+    after = chosen.start, replays.FIRST_ID
+    if state["at"] is not None:
+        after = datetime.fromisoformat(state["at"]), UUID(state["id"])
+    position = replays.replay_batch(webhook_id, locked.generation, chosen, after)
+    if position is None:
+        _finish(webhook_id, state, None)
+        return False
+    state |= {"at": position.at.isoformat(), "id": str(position.id)}
+    state["done"] += position.replayed
+    replays.save_state(webhook_id, state)
+    return True
+
+
+def _parse_range(replay: dict[str, Any]) -> ReplayRange:
+    return ReplayRange(
+        datetime.fromisoformat(replay["from"]),
+        datetime.fromisoformat(replay["to"]),
+        replay["events"],
+        replay["statuses"],
+    )
+
+
+def _finish(webhook_id: UUID, state: dict[str, Any], reason: StopReason | None) -> None:
+    """Write the end of a replay."""
+    finished = {**state, "finished_at": db.utc_now().isoformat(), "stop_reason": reason}
+    if reason is None:
+        # Deliveries may have been redelivered or purged since they were counted.
+        finished["total"] = state["done"]
+    replays.save_state(webhook_id, finished)
+    log.info("webhook.replayed", webhook=str(webhook_id), replayed=state["done"], stopped=reason)
+
+
+def describe_replay(webhook: Webhook) -> dict[str, Any] | None:
+    """Return the latest replay of a webhook as clients see it."""
+    replay, state = webhook.replay, webhook.replay_state
+    if replay is None or state is None:
+        return None
+    finished_at, stop_reason = state["finished_at"], state["stop_reason"]
+    if finished_at is None and not _is_current(webhook):
+        stop_reason = StopReason.DEACTIVATED.value
+    return {
+        "start": datetime.fromisoformat(replay["from"]),
+        "end": datetime.fromisoformat(replay["to"]),
+        "events": replay["events"],
+        "statuses": replay["statuses"],
+        "requested_at": datetime.fromisoformat(replay["requested_at"]),
+        "progress": {"done": state["done"], "total": state["total"]},
+        "finished_at": None if finished_at is None else datetime.fromisoformat(finished_at),
+        "stop_reason": stop_reason,
+    }

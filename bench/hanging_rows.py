@@ -1,0 +1,66 @@
+"""Measure deliveries to many webhooks of which some hang: the healthy ones must not notice."""
+
+import time
+from uuid import uuid4
+
+import requests
+
+from app.kit import db, events, tenancy
+from bench.jobs_rows import run_receiver
+from bench.report import Report, Row
+from tests.factories import Org
+
+HEALTHY, HANGING = 15, 5
+_BOUND = 1.3
+_LIMIT_SECONDS = 1_800
+_BATCH = 500
+
+
+def measure(report: Report, alone: Org, beside: Org, count: int) -> None:
+    """Deliver `count` events to the healthy webhooks alone, then beside hanging ones."""
+    floor = _measure_delivery(alone, count, hanging=0)
+    seconds = _measure_delivery(beside, count, hanging=HANGING)
+    ratio = seconds / floor
+    report.add(
+        Row(
+            f"{count:,} events to {HEALTHY + HANGING} webhooks, {HANGING} hang: the others done",
+            f"{seconds:,.1f} s",
+            f"{floor:,.1f} s without",
+            ratio,
+            f"<= {_BOUND:g}",
+            ratio <= _BOUND,
+        )
+    )
+
+
+def _measure_delivery(org: Org, count: int, *, hanging: int) -> float:
+    """Return the seconds from the first event until the last delivery to a healthy webhook."""
+    with run_receiver() as url:
+        paths = [*(f"hook/{n}" for n in range(HEALTHY)), *(f"hang/{n}" for n in range(hanging))]
+        ids = []
+        for path in paths:
+            body = {"url": f"{url}/{path}", "events": ["drift.detected"]}
+            answer = org.api("admin").post("/webhooks", body)
+            assert answer.status_code == 201, answer.text
+            ids.append(answer.json["data"]["id"])
+        began = time.perf_counter()
+        _emit(org, count)
+        _wait_until_received(url, HEALTHY * count)
+        seconds = time.perf_counter() - began
+        for webhook_id in ids:
+            org.api("admin").delete(f"/webhooks/{webhook_id}")
+    return seconds
+
+
+def _emit(org: Org, count: int) -> None:
+    for start in range(0, count, _BATCH):
+        datas = [{"report_id": str(uuid4())} for _ in range(min(_BATCH, count - start))]
+        with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+            events.emit_many("drift.detected", datas)
+
+
+def _wait_until_received(url: str, count: int) -> None:
+    until = time.monotonic() + _LIMIT_SECONDS
+    while requests.get(url, timeout=5).json()["count"] < count:
+        assert time.monotonic() < until, "the deliveries have not ended"
+        time.sleep(0.1)

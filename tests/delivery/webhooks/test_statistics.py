@@ -1,0 +1,75 @@
+"""The statistics of webhooks in the list."""
+
+from typing import Any
+
+from tests.delivery.webhooks.conftest import Answer
+
+
+def _list(hooks: Any) -> dict[str, Any]:
+    answer = hooks.org.api("admin").get("/webhooks")
+    assert answer.status_code == 200, answer.text
+    return {shown["id"]: shown["statistics"] for shown in answer.json["data"]}
+
+
+def _without_since(statistics: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in statistics.items() if name != "since"}
+
+
+def test_the_list_counts_what_became_of_deliveries(hooks: Any, deliver: Any) -> None:
+    good, bad, idle = (hooks.create(path) for path in ("/good", "/bad", "/idle"))
+    hooks.sql("UPDATE webhooks SET active = false WHERE id = :id", id=idle["id"])
+    hooks.sql(
+        "UPDATE webhooks SET deactivated_at = now() - interval '99 days' WHERE id = :id",
+        id=idle["id"],
+    )
+    hooks.receiver.say("/bad", Answer(500))
+    hooks.emit(2)
+    deliver()
+    for _ in range(3):
+        hooks.make_due()
+        deliver()
+    hooks.receiver.answers.clear()
+    hooks.fill(good, 3, "skipped")
+    hooks.fill(good, 5, "abandoned")
+    hooks.fill(bad, 1, "failed")
+    hooks.fill(bad, 4)
+    found = _list(hooks)
+    assert _without_since(found[good["id"]]) == {
+        "delivered": 5,
+        "failed": 5,
+        "pending": 0,
+        "success_rate": 0.5,
+    }
+    assert _without_since(found[bad["id"]]) == {
+        "delivered": 0,
+        "failed": 3,
+        "pending": 4,
+        "success_rate": 0.0,
+    }
+    assert _without_since(found[idle["id"]]) == {
+        "delivered": 0,
+        "failed": 0,
+        "pending": 0,
+        "success_rate": None,
+    }
+    assert hooks.get(good)["statistics"] == found[good["id"]]
+
+
+def test_tests_and_older_deliveries_do_not_count(hooks: Any, deliver: Any) -> None:
+    created = hooks.create()
+    hooks.fill(created, 3, "abandoned")
+    hooks.sql(
+        "UPDATE webhook_deliveries SET created_at = now() - interval '26 hours'"
+        " WHERE organization_id = :org"
+    )
+    hooks.org.api("admin").post(f"/webhooks/{created['id']}/test")
+    deliver()
+    assert len(hooks.receiver.received) == 1
+    (statistics,) = _list(hooks).values()
+    assert _without_since(statistics) == {
+        "delivered": 0,
+        "failed": 0,
+        "pending": 0,
+        "success_rate": None,
+    }
+    assert hooks.get(created)["missed_count"] == 3

@@ -1,0 +1,48 @@
+"""A replay whose worker is killed, and whose Valkey is emptied: it goes on, and sends all once."""
+
+import pytest
+import redis
+
+from app.delivery.webhooks.queries.replays import BATCH
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Receiver
+from tests.faults.sites import Site
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+BATCHES = 5
+_FILL = """
+INSERT INTO webhook_deliveries (organization_id, id, webhook_id, event_id, event, body, status,
+    test, round, attempts_in_round, attempt_count, created_at, updated_at, next_attempt_at)
+SELECT :org, gen_random_uuid(), :webhook, gen_random_uuid(), 'artifact.ingested', '{"data": {}}',
+    'abandoned', false, 1, 0, 0, now() - n * interval '1 second', now(), NULL
+FROM generate_series(1, :count) AS n
+"""
+_DELIVERED = """
+SELECT count(*) FROM webhook_deliveries
+WHERE organization_id = :org AND status = 'delivered' AND round = 2
+"""
+
+
+def test_a_replay_outlives_its_worker_and_valkey(place: Site, receiver: Receiver) -> None:
+    body = {"url": receiver.url, "events": ["artifact.ingested"]}
+    path = f"/webhooks/{place.call('POST', '/webhooks', json=body)['id']}"
+    place.sql(_FILL, webhook=path.rpartition("/")[2], count=BATCHES * BATCH)
+    with place.turnstile("webhook_deliveries", saying="asked_status") as gate:
+        place.call("POST", f"{path}/activate", json={"replay": {}})
+        for _ in range(2):
+            worker = gate.step("worker.py")
+        gate.kill(worker)
+    progress = place.call("GET", path)["replay"]["progress"]
+    assert progress == {"done": 2 * BATCH, "total": BATCHES * BATCH}
+    job = place.find_job("webhooks.replay").id
+    redis.Redis.from_url(place.service.environment()["REDIS_URL"]).flushall()
+    place.expire_lease(job)
+    place.wait_for_job(job)
+    wait_until(lambda: place.one(_DELIVERED) == BATCHES * BATCH, "every delivery")
+    shown = place.call("GET", path)
+    assert shown["replay"]["progress"] == {"done": BATCHES * BATCH, "total": BATCHES * BATCH}
+    assert shown["missed_count"] == 0
+    assert len(receiver.seen) == BATCHES * BATCH
+    assert set(receiver.seen.values()) == {1}
+    assert place.find_job("webhooks.replay").attempts == 0, "a kill is no error of the job"
