@@ -19,37 +19,36 @@ def start_due_runs(job: Job) -> None:
         job.checkpoint()
 
 
-def _get_job_id(args: dict[str, Any]) -> UUID | None:
-    """Return the export job of an event, or None if no schedule has created it."""
-    data = args["data"]
-    return UUID(data["job_id"]) if data["scheduled_export_id"] else None
+@jobs.handler("scheduled_exports.finish_run", listens=("export.completed",))
+def finish_run(job: Job) -> None:
+    """End a run whose file is downloaded here, or queue the delivery of its file."""
+    data = job.args["data"]
+    if data["scheduled_export_id"]:
+        delivering.finish_or_enqueue(UUID(data["job_id"]))
+
+
+def _get_job_id(args: dict[str, Any]) -> UUID:
+    return UUID(args["job_id"])
 
 
 def _fail(job: Job, error: str) -> None:  # noqa: ARG001 - clients do not see the error
-    job_id = _get_job_id(job.args)
-    if job_id is not None:
-        delivering.fail(job_id)
+    delivering.fail(_get_job_id(job.args))
 
 
 def _reopen(args: dict[str, Any]) -> None:
-    job_id = _get_job_id(args)
-    if job_id is not None:
-        delivering.reopen(job_id)
+    delivering.reopen(_get_job_id(args))
 
 
 @jobs.handler(
-    "scheduled_exports.deliver",
+    delivering.DELIVER,
     queue="export_deliveries",
-    listens=("export.completed",),
     max_attempts=MAX_ATTEMPTS,
     on_failure=_fail,
     on_retry=_reopen,
 )
 def deliver(job: Job) -> None:
     """Deliver the file of a run."""
-    job_id = _get_job_id(job.args)
-    if job_id is not None:
-        delivering.deliver(job, job_id)
+    delivering.deliver(job, _get_job_id(job.args))
 
 
 jobs.periodic("scheduled_exports.start_due", every=SCHEDULE_EVERY)

@@ -96,7 +96,7 @@ def run_scheduled_export(caller: Caller, export_id: UUID) -> dict[str, Any]:
     Starts a run outside of the schedule, even if the export is paused. Responds with 409 `conflict`
     if a run is not over; `details.job_id` is its job.
     """
-    return starting.run_now(export_id, created_by=caller.user_id)
+    return starting.run_now(export_id, created_by=caller.user_id, api_key_id=caller.api_key_id)
 
 
 @blueprint.get(

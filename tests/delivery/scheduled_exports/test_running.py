@@ -6,9 +6,11 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+import pytest
 
 from app.delivery.scheduled_exports.service import starting
-from app.kit import db, tenancy
+from app.kit import container, db, tenancy
+from app.kit.storage import StorageFull
 from tests.factories.labels import make_labeled
 
 MISSING = "00000000-0000-7000-8000-000000000000"
@@ -170,3 +172,36 @@ def test_a_schema_that_is_gone_leaves_an_empty_export(scheduled: Any, schema_id:
         id=created["id"],
     )
     assert scheduled.run(created["id"])["row_count"] == 0
+
+
+def test_one_that_cannot_start_does_not_hold_up_another(scheduled: Any) -> None:
+    broken, whole = scheduled.schedule(), scheduled.schedule()
+    scheduled.sql(
+        "UPDATE scheduled_exports SET format = 'gone', next_run_at = now() - interval '1 hour'"
+        " WHERE id = :id",
+        id=broken["id"],
+    )
+    scheduled.make_due(whole["id"])
+    scheduled.start_due()
+    assert scheduled.runs(broken["id"]) == []
+    assert len(scheduled.runs(whole["id"])) == 1
+    (row,) = scheduled.sql(
+        "SELECT next_run_at > now() AS is_planned FROM scheduled_exports WHERE id = :id",
+        id=broken["id"],
+    )
+    assert row.is_planned
+
+
+def test_on_a_full_disk_runs_stay_due(scheduled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    created = scheduled.schedule()
+    scheduled.make_due(created["id"])
+
+    def refuse() -> None:
+        raise StorageFull
+
+    monkeypatch.setattr(container.current().reserve, "check", refuse)
+    scheduled.start_due()
+    assert scheduled.runs(created["id"]) == []
+    monkeypatch.undo()
+    scheduled.start_due()
+    assert len(scheduled.runs(created["id"])) == 1

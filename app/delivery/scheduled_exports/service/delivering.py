@@ -20,10 +20,12 @@ from app.engines.destinations import (
     OutgoingFile,
 )
 from app.engines.formats import FORMATS
-from app.kit import container, db, events
+from app.kit import container, db, events, jobs
 from app.kit.jobs import Job, LostLease, Retry
 from app.kit.storage import NotStored
 
+DELIVER = "scheduled_exports.deliver"
+"""The job that delivers the file of a run."""
 _FAILURE = {
     "code": "internal_error",
     "message": "The file could not be delivered after several attempts.",
@@ -33,17 +35,38 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 _MAX_NAME = 80
 
 
+def finish_or_enqueue(job_id: UUID) -> None:
+    """End a run whose export has completed, or queue the delivery of its file.
+
+    Deliveries call other hosts, so they wait while the operator has switched that off.
+    """
+    run = _lock_pending(job_id)
+    if run is None:
+        return
+    scheduled, export = _read(run)
+    if scheduled.destination == destinations.DOWNLOAD:
+        _finish(run, export.download_path)
+        return
+    jobs.enqueue(
+        DELIVER,
+        {"job_id": str(job_id)},
+        organization_id=run.organization_id,
+        unique_key=f"{DELIVER}:{job_id}",
+    )
+
+
 def deliver(job: Job, job_id: UUID) -> None:
     """Deliver the file of a run whose export has completed, and mark the run as delivered.
 
     A repeated delivery replaces the file, because its name is the same. Raises Retry if the
     destination cannot be used now.
     """
-    run = runs.lock(job_id)
-    if run is None or run.delivery_status != DeliveryStatus.PENDING:
+    run = _lock_pending(job_id)
+    if run is None:
         return
     scheduled, export = _read(run)
     if scheduled.destination == destinations.DOWNLOAD:
+        # It was changed after the run had begun.
         _finish(run, export.download_path)
         return
     secrets = destinations.read_secrets(scheduled)
@@ -60,8 +83,8 @@ def deliver(job: Job, job_id: UUID) -> None:
         fail(job_id, _EXPIRED)
         return
     _lock_lease(job)
-    run = runs.lock(job_id)
-    if run is not None and run.delivery_status == DeliveryStatus.PENDING:
+    run = _lock_pending(job_id)
+    if run is not None:
         run.sent_bytes = files[0].size
         _finish(run, location)
 
@@ -71,8 +94,8 @@ def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
 
     Emits `scheduled_export.delivery_failed`.
     """
-    run = runs.lock(job_id)
-    if run is None or run.delivery_status != DeliveryStatus.PENDING:
+    run = _lock_pending(job_id)
+    if run is None:
         return
     run.delivery_status = DeliveryStatus.FAILED.value
     run.delivery_error = error or run.delivery_error or _FAILURE
@@ -95,6 +118,12 @@ def reopen(job_id: UUID) -> None:
     if run is not None and run.delivery_status == DeliveryStatus.FAILED:
         run.delivery_status = DeliveryStatus.PENDING.value
         run.delivery_error = None
+
+
+def _lock_pending(job_id: UUID) -> ScheduledRun | None:
+    """Return a run whose file is not delivered yet, locked; None if there is none."""
+    run = runs.lock(job_id)
+    return run if run is not None and run.delivery_status == DeliveryStatus.PENDING else None
 
 
 def _finish(run: ScheduledRun, location: str | None) -> None:
@@ -143,8 +172,8 @@ def _record_problem(job: Job, job_id: UUID, problem: DestinationError) -> NoRetu
     Every problem is tried again: rights, disks and addresses are often repaired within minutes.
     """
     _lock_lease(job)
-    run = runs.lock(job_id)
-    if run is not None and run.delivery_status == DeliveryStatus.PENDING:
+    run = _lock_pending(job_id)
+    if run is not None:
         run.delivery_error = {"code": problem.kind.value, "message": problem.message}
     job.checkpoint()
     raise Retry(f"{problem.kind.value}: {problem.message}")
