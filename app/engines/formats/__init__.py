@@ -1,10 +1,10 @@
 """Write tag sets to export files as a stream, with one module per format.
 
-A row is one tag set: `{"tag_set_id", "status", "source", "artifact": {"id", "name", "external_id",
-"media_type", "sha256", "metadata", "page_count", "language", "gold", "archived"}, "schema": {"id",
-"name", "version_id", "version"}, "labeler_id", "reviewer_id", "submitted_at", "decided_at",
-"labels": {field key: value, list of values, or list of rows}}` and, if requested, `"tags"`,
-`"text"` and `"history"`.
+A row is one tag set: `{"tag_set_id", "status", "source", "revision", "artifact": {"id", "name",
+"external_id", "media_type", "sha256", "metadata", "page_count", "language", "gold", "archived"},
+"schema": {"id", "name", "version_id", "version"}, "labeler_id", "reviewer_id", "submitted_at",
+"decided_at", "labels": {field key: value, list of values, or list of rows}}` and, if requested,
+`"tags"`, `"text"` and `"history"`.
 
 To add a format, write a module with a FORMAT and add it to FORMATS below; import a heavy library
 only when a writer is created. A format that needs pages or files of documents gets them from the

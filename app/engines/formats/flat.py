@@ -6,7 +6,7 @@ from typing import Any
 from app.engines.formats.cells import get_headers
 from app.engines.formats.model import Field, Row
 
-_TAG_SET_MEMBERS = ("tag_set_id", "status", "source")
+_TAG_SET_MEMBERS = ("tag_set_id", "status", "source", "revision")
 _ARTIFACT_MEMBERS = (
     "id",
     "name",

@@ -127,6 +127,7 @@ def _build_schema(arrow: Any, fields: Sequence[Field]) -> Any:
     moment = arrow.timestamp("us", tz="UTC")
     labels = [(field["key"], _build_type(arrow, field)) for field in fields]
     columns = [(name, string) for name in ("tag_set_id", "status", "source")]
+    columns.append(("revision", int32))
     columns += [("artifact", arrow.struct(artifact)), ("schema", arrow.struct(schema))]
     columns += [("labeler_id", string), ("reviewer_id", string)]
     columns += [("submitted_at", moment), ("decided_at", moment)]

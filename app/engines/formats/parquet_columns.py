@@ -38,6 +38,8 @@ class BatchBuilder:
             name: self._build_plain(rows, name)
             for name in ("tag_set_id", "status", "source", "labeler_id", "reviewer_id", "text")
         }
+        revisions = [row.get("revision") for row in rows]
+        columns["revision"] = self._arrow.array(revisions, type=self._arrow.int32())
         columns |= {name: self._build_times(rows, name) for name in ("submitted_at", "decided_at")}
         columns["artifact"] = self._build_artifacts([row.get("artifact") for row in rows])
         columns["schema"] = self._build_schemas([row.get("schema") for row in rows])

@@ -24,6 +24,7 @@ SAMPLE_ROW: dict[str, Any] = {
     "tag_set_id": "01920000-0000-7000-8000-000000000001",
     "status": "accepted",
     "source": "human",
+    "revision": 4,
     "artifact": {
         "id": "01920000-0000-7000-8000-000000000002",
         "name": "invoice-1042.pdf",

@@ -95,6 +95,7 @@ def _row(
         "tag_set_id": tag_set.id,
         "status": tag_set.status,
         "source": tag_set.source,
+        "revision": tag_set.revision,
         "artifact": {
             **{name: getattr(artifact, name) for name in about},
             "metadata": artifact.meta,
@@ -250,7 +251,7 @@ def test_an_organization_without_labels(exports: Any) -> None:
     assert exports.file(made["id"]) == b""
     header = exports.file(exports.make("csv")["id"]).decode().splitlines()
     assert len(header) == 1
-    assert header[0].startswith("tag_set_id,status,source,artifact.id")
+    assert header[0].startswith("tag_set_id,status,source,revision,artifact.id")
 
 
 def test_labels_are_read_by_the_version_they_were_made_for(exports: Any) -> None:

@@ -52,13 +52,14 @@ _HISTORY = """
 _ROWS = """
 SELECT part.line, part.version_id, part.tags
 FROM (
-    SELECT t.id AS tag_set_id, t.status, t.source, t.labeler_id, t.reviewer_id, t.submitted_at,
-        t.decided_at, t.schema_version_id AS version_id, t.tags, t.artifact_id, t.organization_id
+    SELECT t.id AS tag_set_id, t.status, t.source, t.revision, t.labeler_id, t.reviewer_id,
+        t.submitted_at, t.decided_at, t.schema_version_id AS version_id, t.tags, t.artifact_id,
+        t.organization_id
     FROM {tag_sets}
     ORDER BY t.created_at, t.id
 ) s, LATERAL (
     SELECT row_to_json(head) AS line, s.version_id, s.tags FROM (
-        SELECT s.tag_set_id, s.status, s.source,
+        SELECT s.tag_set_id, s.status, s.source, s.revision,
             (SELECT row_to_json(a) FROM (
                 SELECT d.id, d.name, d.external_id, d.media_type, d.sha256, d.metadata,
                     d.page_count, d.language, d.gold, d.archived
@@ -75,7 +76,7 @@ FROM (
 _REMOVED = """
 UNION ALL (
 SELECT row_to_json(gone), NULL, NULL FROM (
-    SELECT r.tag_set_id, 'removed' AS status, NULL AS source,
+    SELECT r.tag_set_id, 'removed' AS status, NULL AS source, NULL AS revision,
         json_build_object('id', r.artifact_id) AS artifact,
         NULL AS labeler_id, NULL AS reviewer_id, NULL AS submitted_at,
         {removed_at} AS decided_at,
