@@ -9,3 +9,6 @@ ATTACHMENT = b"A"  # UTF-8, the name of a file that an email carries
 CONTENT = b"C"  # the bytes of that file
 PAGE_NOT_FOUND = b"M"  # JSON {count}: the document has no page of the requested number
 FRAME_TYPES = frozenset((PAGE, TEXT, LANGUAGE, IMAGE, FAILED, ATTACHMENT, CONTENT, PAGE_NOT_FOUND))
+
+BOX_UNITS = 100_000
+"""The width and the height of a page in the boxes of a `PAGE`, whose sides are whole numbers."""

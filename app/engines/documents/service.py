@@ -1,5 +1,6 @@
 """Parse and render files, each in a sandboxed process of its own."""
 
+import operator
 from array import array
 from collections.abc import Callable
 from pathlib import Path
@@ -159,8 +160,8 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
     try:
         received = orjson.loads(payload)
         text = replace_unstorable(received["text"])
-        starts, ends = array("q", received["starts"]), array("q", received["ends"])
-        boxes = array("d", received["boxes"])
+        starts, ends = array("I", received["starts"]), array("I", received["ends"])
+        boxes = array("I", received["boxes"])
         size = float(received["width"]), float(received["height"])
         rotation, has_text_layer = int(received["rotation"]), bool(received["has_text_layer"])
         is_blank, is_scan = bool(received["is_blank"]), bool(received["is_scan"])
@@ -172,7 +173,7 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
         raise build_invalid_result_error()
 
     def build_words() -> list[Word]:
-        sides = iter(boxes)
+        sides = (side / frames.BOX_UNITS for side in boxes)
         return [
             Word(text[a:b], (x0, y0, x1, y1), start + a, start + b)
             for a, b, x0, y0, x1, y1 in zip(starts, ends, sides, sides, sides, sides, strict=True)
@@ -193,12 +194,12 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
 
 
 def _are_words_valid(
-    length: int, starts: "array[int]", ends: "array[int]", boxes: "array[float]"
+    length: int, starts: "array[int]", ends: "array[int]", boxes: "array[int]"
 ) -> bool:
     """Return whether the words are inside a text of `length` and their boxes are on the page."""
     if not len(starts) == len(ends) == len(boxes) / 4:
         return False
     if not starts:
         return True
-    inside = min(starts) >= 0 and max(ends) <= length and min(boxes) >= 0 and max(boxes) <= 1
-    return inside and all(a < b for a, b in zip(starts, ends, strict=True))
+    is_inside = max(ends) <= length and max(boxes) <= frames.BOX_UNITS
+    return is_inside and all(map(operator.lt, starts, ends))

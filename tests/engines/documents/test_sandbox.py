@@ -191,7 +191,7 @@ def test_the_child_dies_with_its_parent(endless: Path) -> None:
 GOOD = (
     b'{"text":"one two","width":1,"height":1,"rotation":0,"has_text_layer":true,'
     b'"is_blank":false,"is_scan":false,'
-    b'"starts":[0,4],"ends":[3,7],"boxes":[0,0,1,1,0,0,1,1]}'
+    b'"starts":[0,4],"ends":[3,7],"boxes":[0,0,9,9,0,0,9,9]}'
 )
 
 
@@ -206,7 +206,9 @@ GOOD = (
         (frames.PAGE, GOOD.replace(b"[0,4]", b"[3,4]")),
         (frames.PAGE, GOOD.replace(b"[0,4]", b"[-1,4]")),
         (frames.PAGE, GOOD.replace(b"[0,4]", b'["0",4]')),
-        (frames.PAGE, GOOD.replace(b"[0,0,1,1,0,0,1,1]", b"[0,0,1,1,0,0,1,2]")),
+        (frames.PAGE, GOOD.replace(b"[0,0,9,9,0,0,9,9]", b"[0,0,9,9,0,0,9,100001]")),
+        (frames.PAGE, GOOD.replace(b"[0,0,9,9,0,0,9,9]", b"[0,0,9,9,0,-1,9,9]")),
+        (frames.PAGE, GOOD.replace(b"[0,0,9,9,0,0,9,9]", b"[0,0,9,9,0,0,9,0.5]")),
         (frames.PAGE, GOOD.replace(b'"width":1', b'"width":"wide"')),
         (frames.FAILED, b"not JSON"),
         (frames.FAILED, b'{"code":"new_code","message":""}'),

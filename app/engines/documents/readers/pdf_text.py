@@ -1,12 +1,14 @@
 """Compose the text of a PDF page in reading order, with the positions of its words."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
+from app.engines.documents.frames import BOX_UNITS
 from app.engines.documents.readers import right_to_left
-from app.engines.documents.readers.pages import PageWord
+from app.engines.documents.readers.pages import PageWords
 from app.engines.documents.readers.pdf_words import OBLIQUE, rotate_box
 from app.engines.documents.readers.reading_order import Row, sort_into_rows
 from app.engines.documents.readers.segments import Box, Glyph, Token
@@ -21,23 +23,15 @@ _MARGIN = 0.5
 _SPACE = Glyph(" ", (0.0, 0.0, 0.0, 0.0))
 
 
+# A word of a row, and whether white space precedes it.
+_RowWord = tuple[Token, bool]
+
+
 class PageText(NamedTuple):
     """The text of a page with its rows separated by line feeds, and its words in that order."""
 
     text: str
-    words: list[PageWord]
-
-
-class _RowWord(NamedTuple):
-    """A word of a row; `is_spaced` is True if white space precedes it.
-
-    `token` is the index of its first token, or 0 in rows that run from right to left.
-    """
-
-    text: str
-    box: Box
-    is_spaced: bool
-    token: int = 0
+    words: PageWords
 
 
 def compose_text(groups: dict[int, list[Token]], width: float, height: float) -> PageText:
@@ -49,7 +43,7 @@ def compose_text(groups: dict[int, list[Token]], width: float, height: float) ->
         height: The displayed height of the page, in points.
     """
     lines: list[str] = []
-    words: list[PageWord] = []
+    words = PageWords()
     start = 0
     page_is_rtl = right_to_left.is_right_to_left(
         token.text for tokens in groups.values() for token in tokens
@@ -60,29 +54,48 @@ def compose_text(groups: dict[int, list[Token]], width: float, height: float) ->
             [tokens] if direction == OBLIQUE else sort_into_rows(tokens, right_to_left=page_is_rtl)
         )
         for row in rows:
-            line: list[str] = []
-            for word in _split_row(row, page_is_rtl=page_is_rtl):
-                if word.is_spaced and line:
-                    line.append(" ")
-                    start += 1
-                box = _compute_displayed_box(word.box, max(direction, 0), width, height)
-                words.append(PageWord(word.text, start, box, word.token))
-                line.append(word.text)
-                start += len(word.text)
-            lines.append("".join(line))
-            start += 1
+            row_words = _split_row(row, page_is_rtl=page_is_rtl)
+            lines.append(_append_row(words, row_words, start))
+            start += len(lines[-1]) + 1
+            words.boxes += _compute_displayed_boxes(row_words, max(direction, 0), width, height)
     return PageText("\n".join(lines), words)
 
 
-def _compute_displayed_box(box: Box, quarters: int, width: float, height: float) -> list[float]:
-    """Return the displayed sides (0 to 1) of a box of text that `quarters` turns made upright."""
-    source_width, source_height = (height, width) if quarters % 2 else (width, height)
-    x0, y0, x1, y1 = rotate_box(box, quarters, source_width, source_height)
-    sides = (
-        (x0 - _MARGIN) / width, (y0 - _MARGIN) / height,
-        (x1 + _MARGIN) / width, (y1 + _MARGIN) / height,
-    )  # fmt: skip
-    return [round(min(1.0, max(0.0, side)), 5) for side in sides]
+def _append_row(words: PageWords, row: Sequence[_RowWord], start: int) -> str:
+    """Append the words of a row that begins at offset `start`, and return its text."""
+    parts: list[str] = []
+    for token, is_spaced in row:
+        if is_spaced and parts:
+            parts.append(" ")
+            start += 1
+        text = token.text
+        parts.append(text)
+        words.starts.append(start)
+        start += len(text)
+        words.ends.append(start)
+        words.tokens.append(token.index)
+    return "".join(parts)
+
+
+def _compute_displayed_boxes(
+    row: Sequence[_RowWord], quarters: int, width: float, height: float
+) -> list[int]:
+    """Return the displayed sides, in `BOX_UNITS`, of words that `quarters` turns made upright."""
+    boxes: Iterable[Box] = [token.box for token, _ in row]
+    if quarters:
+        size = (height, width) if quarters % 2 else (width, height)
+        boxes = [rotate_box(box, quarters, *size) for box in boxes]
+    sides = [
+        side
+        for x0, y0, x1, y1 in boxes
+        for side in (
+            (x0 - _MARGIN) / width, (y0 - _MARGIN) / height,
+            (x1 + _MARGIN) / width, (y1 + _MARGIN) / height,
+        )
+    ]  # fmt: skip
+    if min(sides) < 0 or max(sides) > 1:
+        sides = [min(1.0, max(0.0, side)) for side in sides]
+    return [round(BOX_UNITS * side) for side in sides]
 
 
 def _split_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:
@@ -92,16 +105,22 @@ def _split_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:
     row_words: list[_RowWord] = []
     last: Token | None = None
     for token in row:
-        is_spaced = last is None or _are_separated(last, token)
-        if not is_spaced and last is not None and not _is_ideograph_boundary(last, token):
-            previous = row_words.pop()
-            box = _enclose_boxes([previous.box, token.box])
-            text = normalize_text(previous.text + token.text)
-            row_words.append(_RowWord(text, box, previous.is_spaced, previous.token))
+        if last is None or (token.gap == " " and token.index == last.index + 1):
+            row_words.append((token, True))
+        elif (is_spaced := _are_separated(last, token)) or _is_ideograph_boundary(last, token):
+            row_words.append((token, is_spaced))
         else:
-            row_words.append(_RowWord(token.text, token.box, is_spaced, token.index))
+            previous, is_spaced = row_words.pop()
+            row_words.append((_join_tokens(previous, token), is_spaced))
         last = token
     return row_words
+
+
+def _join_tokens(first: Token, second: Token) -> Token:
+    """Return the word of which two tokens are parts."""
+    x0, y0, x1, y1 = _enclose_boxes([first.box, second.box])
+    text = normalize_text(first.text + second.text)
+    return replace(first, text=text, x0=x0, y0=y0, x1=x1, y1=y1)
 
 
 def _split_right_to_left_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:
@@ -125,9 +144,8 @@ def _split_right_to_left_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:
         if not is_space:
             word = list(glyphs)
             text = normalize_text("".join(glyph.text for glyph in word))
-            row_words.append(
-                _RowWord(text, _enclose_boxes([glyph.box for glyph in word]), is_spaced=True)
-            )
+            x0, y0, x1, y1 = _enclose_boxes([glyph.box for glyph in word])
+            row_words.append((Token(text, x0, y0, x1, y1, y0, y1, 0, " ", None), True))
     return row_words
 
 

@@ -60,12 +60,20 @@ class Token:
 class Segment:
     """Words side by side on one line, from left to right."""
 
-    __slots__ = ("bottom", "tokens", "top", "x0", "x1")
+    __slots__ = ("_gaps", "bottom", "tokens", "top", "x0", "x1")
 
     def __init__(self, token: Token) -> None:
         self.tokens = [token]
         self.x0, self.x1 = token.x0, token.x1
         self.top, self.bottom = token.top, token.bottom
+        self._gaps: list[float] | None = None
+
+    @property
+    def gaps(self) -> list[float]:
+        """Return the widths of the gaps between the words, from left to right."""
+        if self._gaps is None:
+            self._gaps = [token.x0 - last.x1 for last, token in pairwise(self.tokens)]
+        return self._gaps
 
     @property
     def height(self) -> float:
@@ -85,9 +93,17 @@ class Segment:
             segment.add(token)
         return segment
 
+    @classmethod
+    def from_line(cls, tokens: list[Token], x1: float) -> "Segment":
+        """Build a segment from sorted tokens that share `top` and `bottom` and end at `x1`."""
+        segment = cls(tokens[0])
+        segment.tokens, segment.x1 = tokens, x1
+        return segment
+
     def add(self, token: Token) -> None:
         """Append a token to the right."""
         self.tokens.append(token)
+        self._gaps = None
         self.x1 = max(self.x1, token.x1)
         if token.height > self.height:  # a superscript does not move the line
             self.top, self.bottom = token.top, token.bottom
@@ -95,7 +111,7 @@ class Segment:
 
 def find_wide_gaps(segment: Segment) -> list[int]:
     """Return the indexes of the words after gaps that are wider than usual for the line."""
-    gaps = get_gap_widths(segment)
+    gaps = segment.gaps
     if not gaps or max(gaps) < MIN_GUTTER * segment.height:
         return []
     return find_gaps(segment, max(MIN_GUTTER * segment.height, WIDE_GAP_FACTOR * median(gaps)))
@@ -103,9 +119,7 @@ def find_wide_gaps(segment: Segment) -> list[int]:
 
 def find_gaps(segment: Segment, min_width: float) -> list[int]:
     """Return the indexes of the words after gaps of at least `min_width` points."""
-    return [index for index, gap in enumerate(get_gap_widths(segment), start=1) if gap >= min_width]
-
-
-def get_gap_widths(segment: Segment) -> list[float]:
-    """Return the widths of the gaps between a segment's words, from left to right."""
-    return [token.x0 - last.x1 for last, token in pairwise(segment.tokens)]
+    gaps = segment.gaps
+    if not gaps or max(gaps) < min_width:
+        return []
+    return [index for index, gap in enumerate(gaps, start=1) if gap >= min_width]
