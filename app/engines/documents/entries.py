@@ -19,7 +19,7 @@ from PIL import Image
 
 from app.engines.documents import frames, language, readers
 from app.engines.documents.model import OUT_OF_MEMORY, Limits, PageNotFound, ParseFailed
-from app.engines.documents.readers import attachments
+from app.engines.documents.readers import attachments, warming
 from app.engines.documents.readers.pages import PageData
 from app.engines.documents.text import replace_unstorable
 from app.engines.sandbox import Send
@@ -31,7 +31,8 @@ _SAVE_OPTIONS = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
 def _preload() -> None:
     """Load what libraries would load on first use, when the process can no longer read files."""
     Image.init()
-    language.load_model()
+    for page in warming.read_sample():
+        language.identify_language(page["text"])
     for module in pkgutil.iter_modules(encodings.__path__):
         if module.name not in ("mbcs", "oem"):  # only exist on Windows
             importlib.import_module(f"encodings.{module.name}")
@@ -76,7 +77,8 @@ def parse_document(
     page_starts: list[str] = []
 
     def send_page(page: PageData) -> None:
-        page_starts.append(page["text"][: language.SAMPLE_CHARS])
+        if sum(map(len, page_starts)) < language.SAMPLE_CHARS:
+            page_starts.append(page["text"][: language.SAMPLE_CHARS])
         send(frames.PAGE, orjson.dumps(page))
 
     def send_text(text: str) -> None:

@@ -22,6 +22,7 @@ _MAX_BASELINE_DIFFERENCE = (
 _REACH = 0.18
 
 _get_metrics = attrgetter("top", "bottom")
+_get_left = attrgetter("x0")
 _get_place = attrgetter("x0", "index")
 
 
@@ -64,8 +65,11 @@ def _split_into_clusters(tokens: Iterable[Token]) -> Iterator[list[list[Token]]]
 
 
 def _cut_line(line: Iterable[Token]) -> list[Segment] | None:
-    """Return the segments of a line, or None if words overlap, so that it may be several lines."""
-    tokens = sorted(line, key=_get_place)
+    """Return the segments of a line, or None if words overlap, so that it may be several lines.
+
+    The words are in file order.
+    """
+    tokens = sorted(line, key=_get_left)
     height = tokens[0].height
     min_gap, max_gap = -_MAX_WORD_OVERLAP * height, MAX_WORD_GAP * height
     segments: list[Segment] = []

@@ -83,6 +83,14 @@ class Positions:
                 y0, y1 = min(y0, bottom), max(y1, top)
         return (x0, y0, x1, y1) if x0 <= x1 and y0 <= y1 else None
 
+    def get_only_rectangle(self, first: int, end: int) -> Box | None:
+        """Return the rectangle of characters that one text object draws, or None otherwise."""
+        is_one = _count_rects(self._handle, first, end - first) == 1
+        if not (is_one and _get_rect(self._handle, 0, *self._pointers)):
+            return None
+        left, top, right, bottom = self._sides
+        return left, bottom, right, top
+
     def get_rectangles(self, first: int, lengths: list[int]) -> list[Box] | None:
         """Return the rectangle of each word of one text object, or None if a word shows nothing.
 

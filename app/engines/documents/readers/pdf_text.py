@@ -1,7 +1,7 @@
 """Compose the text of a PDF page in reading order, with the positions of its words."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
@@ -53,11 +53,12 @@ def compose_text(groups: dict[int, list[Token]], width: float, height: float) ->
         rows = (
             [tokens] if direction == OBLIQUE else sort_into_rows(tokens, right_to_left=page_is_rtl)
         )
-        for row in rows:
-            row_words = _split_row(row, page_is_rtl=page_is_rtl)
-            lines.append(_append_row(words, row_words, start))
+        row_words = [_split_row(row, page_is_rtl=page_is_rtl) for row in rows]
+        for row_of_words in row_words:
+            lines.append(_append_row(words, row_of_words, start))
             start += len(lines[-1]) + 1
-            words.boxes += _compute_displayed_boxes(row_words, max(direction, 0), width, height)
+        tokens = [token for row_of_words in row_words for token, _ in row_of_words]
+        words.boxes += _compute_displayed_boxes(tokens, max(direction, 0), width, height)
     return PageText("\n".join(lines), words)
 
 
@@ -78,24 +79,25 @@ def _append_row(words: PageWords, row: Sequence[_RowWord], start: int) -> str:
 
 
 def _compute_displayed_boxes(
-    row: Sequence[_RowWord], quarters: int, width: float, height: float
+    tokens: Sequence[Token], quarters: int, width: float, height: float
 ) -> list[int]:
     """Return the displayed sides, in `BOX_UNITS`, of words that `quarters` turns made upright."""
-    boxes: Iterable[Box] = [token.box for token, _ in row]
+    boxes = [(token.x0, token.y0, token.x1, token.y1) for token in tokens]
     if quarters:
         size = (height, width) if quarters % 2 else (width, height)
         boxes = [rotate_box(box, quarters, *size) for box in boxes]
+    x_scale, y_scale = BOX_UNITS / width, BOX_UNITS / height
     sides = [
-        side
+        round(side)
         for x0, y0, x1, y1 in boxes
         for side in (
-            (x0 - _MARGIN) / width, (y0 - _MARGIN) / height,
-            (x1 + _MARGIN) / width, (y1 + _MARGIN) / height,
+            (x0 - _MARGIN) * x_scale, (y0 - _MARGIN) * y_scale,
+            (x1 + _MARGIN) * x_scale, (y1 + _MARGIN) * y_scale,
         )
     ]  # fmt: skip
-    if min(sides) < 0 or max(sides) > 1:
-        sides = [min(1.0, max(0.0, side)) for side in sides]
-    return [round(BOX_UNITS * side) for side in sides]
+    if min(sides) < 0 or max(sides) > BOX_UNITS:
+        return [min(BOX_UNITS, max(0, side)) for side in sides]
+    return sides
 
 
 def _split_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:

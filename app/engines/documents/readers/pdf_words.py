@@ -108,11 +108,15 @@ class _Extractor:
             return None
         left, _, _, crop_top = self._crop_box
         top, bottom = metrics
-        tokens = []
-        for number, (x0, y0, x1, y1) in enumerate(rectangles, self._count_words(len(words))):
-            box = x0 - left, crop_top - y1, x1 - left, crop_top - y0
-            tokens.append(Token(words[len(tokens)], *box, top, bottom, number, gap, None))
-            gap = " "
+        numbers = range(self._count_words(len(words)), self._number + 1)
+        tokens = [
+            Token(
+                word, x0 - left, crop_top - y1, x1 - left, crop_top - y0, top, bottom, number, " ",
+                None,
+            )
+            for number, word, (x0, y0, x1, y1) in zip(numbers, words, rectangles, strict=True)
+        ]  # fmt: skip
+        tokens[0].gap = gap
         return tokens
 
     def _get_line_metrics(self, first: int, end: int, last: int) -> tuple[float, float] | None:
@@ -121,16 +125,18 @@ class _Extractor:
         Returns None if its words may differ in that, or if a part of it is outside the crop box.
         """
         positions, (width, height) = self._positions, self._size
-        if positions.count_rectangles(first, end) != 1 or positions.get_angle(first) != 0:
+        ink = positions.get_only_rectangle(first, end)
+        if ink is None or positions.get_angle(first) != 0:
             return None
-        ink, shape = positions.get_rectangle(first, end), positions.get_shape(first)
+        shape = positions.get_shape(first)
         font, last_font = positions.get_font_rectangle(first), positions.get_font_rectangle(last)
-        if ink is None or shape is None or font is None or last_font is None:
+        if shape is None or font is None or last_font is None:
             return None
         if font[1::2] != last_font[1::2] or font[1::2] == shape[1::2]:
             return None  # the line is not horizontal, or the font has no metrics of its own
-        x0, y0, x1, y1 = self._to_displayed_box(*ink)
-        _, top, _, bottom = self._to_displayed_box(*font)
+        left, _, _, crop_top = self._crop_box
+        x0, y0, x1, y1 = ink[0] - left, crop_top - ink[3], ink[2] - left, crop_top - ink[1]
+        top, bottom = crop_top - font[3], crop_top - font[1]
         is_inside = x0 >= 0 and y0 >= 0 and x1 <= width and y1 <= height
         is_plausible = _MIN_FONT_HEIGHT * (y1 - y0) <= bottom - top <= max(width, height)
         return (top, bottom) if is_inside and is_plausible else None

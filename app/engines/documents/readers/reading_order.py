@@ -93,6 +93,8 @@ def _build_rows(segments: Sequence[Segment]) -> list[Row]:
         best, best_overlap = None, _MIN_OVERLAP
         for row in rows[-4:]:
             shared = min(row[0].bottom, segment.bottom) - max(row[0].top, segment.top)
+            if shared <= 0:
+                continue
             overlap = shared / max(min(row[0].height, segment.height), 1e-6)
             if overlap >= best_overlap and not _is_occupied(row, segment):
                 best, best_overlap = row, overlap
