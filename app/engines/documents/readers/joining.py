@@ -9,10 +9,9 @@ from itertools import groupby
 from operator import attrgetter
 from statistics import median
 
-from app.engines.documents.readers.segments import Segment, Token
+from app.engines.documents.readers.segments import MAX_WORD_GAP, Line, Segment, Token, build_tokens
 
 MAX_NEAR = 64  # segments compared with each word; a malicious page may have thousands in one place
-MAX_WORD_GAP = 0.9  # of a line's height; more space ends a segment
 _MAX_WORD_OVERLAP = 0.5  # of a line's height; words that overlap more are not side by side
 _MAX_BASELINE_DIFFERENCE = (
     0.35  # of a line's height; the maximum vertical difference between words of a segment
@@ -26,33 +25,38 @@ _get_left = attrgetter("x0")
 _get_place = attrgetter("x0", "index")
 
 
-def join_segments(tokens: Sequence[Token]) -> list[Segment]:
+def join_segments(words: Sequence[Token | Line]) -> list[Segment]:
     """Join neighboring words on one line to segments, sorted by their left sides."""
     segments: list[Segment] = []
     step = 0.0
-    for lines in _split_into_clusters(tokens):
+    for lines in _split_into_clusters(words):
         joined = _cut_line(lines[0]) if len(lines) == 1 else None
         if joined is None:
-            step = step or max(1.0, median(token.height for token in tokens))
-            joined = _join_cluster([token for line in lines for token in line], step)
+            step = step or _compute_step(words)
+            joined = _join_cluster([token for line in lines for token in build_tokens(line)], step)
         segments += joined
-    segments.sort(key=lambda segment: _get_place(segment.tokens[0]))
+    segments.sort(key=_get_place)
     return segments
 
 
-def _split_into_clusters(tokens: Iterable[Token]) -> Iterator[list[list[Token]]]:
-    """Yield the lines of the page, in groups that have no common segments.
+def _compute_step(words: Iterable[Token | Line]) -> float:
+    """Return the usual height of the words, at least one point."""
+    return max(1.0, median(token.height for token in build_tokens(words)))
 
-    The words of a line have the same top and bottom.
+
+def _split_into_clusters(words: Iterable[Token | Line]) -> Iterator[list[list[Token | Line]]]:
+    """Yield the words of the page in groups that have no common segments.
+
+    Each group is a list of lines, whose words have the same top and bottom.
     """
-    lines: dict[tuple[float, float], list[Token]] = {}
-    for metrics, group in groupby(tokens, _get_metrics):
+    lines: dict[tuple[float, float], list[Token | Line]] = {}
+    for metrics, group in groupby(words, _get_metrics):
         lines.setdefault(metrics, []).extend(group)
     extents = []
     for top, bottom in lines:
         reach = _REACH * (bottom - top)
         extents.append(((top + bottom) / 2 - reach, bottom + reach, top, bottom))
-    cluster: list[list[Token]] = []
+    cluster: list[list[Token | Line]] = []
     end = 0.0
     for first, last, top, bottom in sorted(extents):
         if cluster and first > end:
@@ -64,12 +68,14 @@ def _split_into_clusters(tokens: Iterable[Token]) -> Iterator[list[list[Token]]]
         yield cluster
 
 
-def _cut_line(line: Iterable[Token]) -> list[Segment] | None:
+def _cut_line(line: list[Token | Line]) -> list[Segment] | None:
     """Return the segments of a line, or None if words overlap, so that it may be several lines.
 
     The words are in file order.
     """
-    tokens = sorted(line, key=_get_left)
+    if len(line) == 1:
+        return [Segment(line[0])]
+    tokens = sorted(build_tokens(line), key=_get_left)
     height = tokens[0].height
     min_gap, max_gap = -_MAX_WORD_OVERLAP * height, MAX_WORD_GAP * height
     segments: list[Segment] = []
@@ -78,13 +84,13 @@ def _cut_line(line: Iterable[Token]) -> list[Segment] | None:
     for index, token in enumerate(tokens):
         gap = token.x0 - x1
         if gap > max_gap:
-            segments.append(Segment.from_line(tokens[first:index], x1))
+            segments.append(Segment.from_equal_tokens(tokens[first:index], x1))
             first, x1 = index, token.x1
         elif gap < min_gap and index > first:
             return None
         elif token.x1 > x1:
             x1 = token.x1
-    segments.append(Segment.from_line(tokens[first:], x1))
+    segments.append(Segment.from_equal_tokens(tokens[first:], x1))
     return segments
 
 

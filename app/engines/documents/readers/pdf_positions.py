@@ -18,6 +18,8 @@ from app.engines.documents.readers.segments import Box
 
 _UTF_16_BYTES = 2
 
+Point = tuple[float, float]
+
 
 def _bind(function: Any, result_type: Any = ctypes.c_int) -> Callable[..., Any]:
     """Return a function of pdfium that converts no arguments and keeps the interpreter's lock."""
@@ -91,13 +93,15 @@ class Positions:
         left, top, right, bottom = self._sides
         return left, bottom, right, top
 
-    def get_rectangles(self, first: int, lengths: list[int]) -> list[Box] | None:
-        """Return the rectangle of each word of one text object, or None if a word shows nothing.
+    def get_boxes(self, first: int, lengths: list[int], corner: Point) -> list[Box] | None:
+        """Return the boxes of the words of one text object, or None if a word shows nothing.
 
-        The words begin at `first` and have `lengths`; one character separates two words.
+        The words begin at `first` and have `lengths`; one character separates two words. Boxes are
+        measured downwards and to the right from the `corner`.
         """
         handle, sides, (a, b, c, d) = self._handle, self._sides, self._pointers
-        rectangles: list[Box] = []
+        x, y = corner
+        boxes: list[Box] = []
         for length in lengths:
             _count_rects(handle, first, length)
             if not _get_rect(handle, 0, a, b, c, d):
@@ -105,9 +109,9 @@ class Positions:
             left, top, right, bottom = sides
             if not (left <= right and bottom <= top):
                 return None
-            rectangles.append((left, bottom, right, top))
+            boxes.append((left - x, y - top, right - x, y - bottom))
             first += length + 1
-        return rectangles
+        return boxes
 
     def get_shape(self, index: int) -> Box | None:
         """Return the rectangle of a character's shape, or None if pdfium does not know it."""

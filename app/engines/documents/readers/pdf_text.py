@@ -1,17 +1,17 @@
 """Compose the text of a PDF page in reading order, with the positions of its words."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from app.engines.documents.frames import BOX_UNITS
 from app.engines.documents.readers import right_to_left
 from app.engines.documents.readers.pages import PageWords
 from app.engines.documents.readers.pdf_words import OBLIQUE, rotate_box
-from app.engines.documents.readers.reading_order import Row, sort_into_rows
-from app.engines.documents.readers.segments import Box, Glyph, Token
+from app.engines.documents.readers.reading_order import sort_into_rows
+from app.engines.documents.readers.segments import Box, Glyph, Line, Token, build_tokens
 from app.engines.documents.text import UNSPACED, normalize_text
 
 _IDEOGRAPH = re.compile(f"[{UNSPACED}]")
@@ -34,7 +34,9 @@ class PageText(NamedTuple):
     words: PageWords
 
 
-def compose_text(groups: dict[int, list[Token]], width: float, height: float) -> PageText:
+def compose_text(
+    groups: Mapping[int, Sequence[Token | Line]], width: float, height: float
+) -> PageText:
     """Return the text and the words of a page in reading order, upright text first.
 
     Args:
@@ -42,65 +44,94 @@ def compose_text(groups: dict[int, list[Token]], width: float, height: float) ->
         width: The displayed width of the page, in points.
         height: The displayed height of the page, in points.
     """
-    lines: list[str] = []
-    words = PageWords()
-    start = 0
-    page_is_rtl = right_to_left.is_right_to_left(
-        token.text for tokens in groups.values() for token in tokens
-    )
+    composer = _Composer(width, height)
+    page_is_rtl = right_to_left.is_right_to_left(_iterate_texts(chain(*groups.values())))
     for direction in sorted(groups, key=lambda direction: (direction == OBLIQUE, direction)):
-        tokens = groups[direction]
-        rows = (
-            [tokens] if direction == OBLIQUE else sort_into_rows(tokens, right_to_left=page_is_rtl)
-        )
-        row_words = [_split_row(row, page_is_rtl=page_is_rtl) for row in rows]
-        for row_of_words in row_words:
-            lines.append(_append_row(words, row_of_words, start))
-            start += len(lines[-1]) + 1
-        tokens = [token for row_of_words in row_words for token, _ in row_of_words]
-        words.boxes += _compute_displayed_boxes(tokens, max(direction, 0), width, height)
-    return PageText("\n".join(lines), words)
+        words = groups[direction]
+        if direction == OBLIQUE:
+            composer.append_row(_split_row(build_tokens(words), page_is_rtl=page_is_rtl), 0)
+            continue
+        for row in sort_into_rows(words, right_to_left=page_is_rtl):
+            line = row[0].line
+            if len(row) == 1 and line is not None and direction == 0:
+                composer.append_line(line)
+            else:
+                tokens = [token for segment in row for token in segment.tokens]
+                composer.append_row(_split_row(tokens, page_is_rtl=page_is_rtl), direction)
+    return composer.build_page_text()
 
 
-def _append_row(words: PageWords, row: Sequence[_RowWord], start: int) -> str:
-    """Append the words of a row that begins at offset `start`, and return its text."""
-    parts: list[str] = []
-    for token, is_spaced in row:
-        if is_spaced and parts:
-            parts.append(" ")
+def _iterate_texts(words: Iterable[Token | Line]) -> Iterator[str]:
+    for word in words:
+        if isinstance(word, Line):
+            yield from word.words
+        else:
+            yield word.text
+
+
+class _Composer:
+    """Appends the rows of a page of `width` x `height` points to its text."""
+
+    def __init__(self, width: float, height: float) -> None:
+        self._size = width, height
+        self._rows: list[str] = []
+        self._start = 0
+        self._words = PageWords()
+
+    def append_line(self, line: Line) -> None:
+        """Append an upright row that consists of one line."""
+        words, start = self._words, self._start
+        for text in line.words:
+            words.starts.append(start)
+            start += len(text)
+            words.ends.append(start)
             start += 1
-        text = token.text
-        parts.append(text)
-        words.starts.append(start)
-        start += len(text)
-        words.ends.append(start)
-        words.tokens.append(token.index)
-    return "".join(parts)
+        words.tokens += range(line.index, line.index + len(line.words))
+        self._append_boxes(line.boxes)
+        self._rows.append(" ".join(line.words))
+        self._start = start
 
-
-def _compute_displayed_boxes(
-    tokens: Sequence[Token], quarters: int, width: float, height: float
-) -> list[int]:
-    """Return the displayed sides, in `BOX_UNITS`, of words that `quarters` turns made upright."""
-    boxes = [(token.x0, token.y0, token.x1, token.y1) for token in tokens]
-    if quarters:
+    def append_row(self, row: Sequence[_RowWord], quarters: int) -> None:
+        """Append the words of a row that `quarters` turns made upright."""
+        words, start = self._words, self._start
+        width, height = self._size
+        parts: list[str] = []
+        for token, is_spaced in row:
+            if is_spaced and parts:
+                parts.append(" ")
+                start += 1
+            parts.append(token.text)
+            words.starts.append(start)
+            start += len(token.text)
+            words.ends.append(start)
+            words.tokens.append(token.index)
         size = (height, width) if quarters % 2 else (width, height)
-        boxes = [rotate_box(box, quarters, *size) for box in boxes]
-    x_scale, y_scale = BOX_UNITS / width, BOX_UNITS / height
-    sides = [
-        round(side)
-        for x0, y0, x1, y1 in boxes
-        for side in (
-            (x0 - _MARGIN) * x_scale, (y0 - _MARGIN) * y_scale,
-            (x1 + _MARGIN) * x_scale, (y1 + _MARGIN) * y_scale,
-        )
-    ]  # fmt: skip
-    if min(sides) < 0 or max(sides) > BOX_UNITS:
-        return [min(BOX_UNITS, max(0, side)) for side in sides]
-    return sides
+        self._append_boxes([rotate_box(token.box, quarters, *size) for token, _ in row])
+        self._rows.append("".join(parts))
+        self._start = start + 1
+
+    def _append_boxes(self, boxes: Iterable[Box]) -> None:
+        """Append boxes on the displayed page; some may be partly outside of it."""
+        width, height = self._size
+        x_scale, y_scale = BOX_UNITS / width, BOX_UNITS / height
+        self._words.boxes += [
+            round(side)
+            for x0, y0, x1, y1 in boxes
+            for side in (
+                (x0 - _MARGIN) * x_scale, (y0 - _MARGIN) * y_scale,
+                (x1 + _MARGIN) * x_scale, (y1 + _MARGIN) * y_scale,
+            )
+        ]  # fmt: skip
+
+    def build_page_text(self) -> PageText:
+        """Return the text and the words, whose boxes end at the sides of the page."""
+        boxes = self._words.boxes
+        if boxes and (min(boxes) < 0 or max(boxes) > BOX_UNITS):
+            self._words.boxes = [min(BOX_UNITS, max(0, side)) for side in boxes]
+        return PageText("\n".join(self._rows), self._words)
 
 
-def _split_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:
+def _split_row(row: Sequence[Token], *, page_is_rtl: bool) -> list[_RowWord]:
     """Return the words of a row in reading order."""
     if any(token.glyphs and right_to_left.LETTERS.search(token.text) for token in row):
         return _split_right_to_left_row(row, page_is_rtl=page_is_rtl)
@@ -125,7 +156,7 @@ def _join_tokens(first: Token, second: Token) -> Token:
     return replace(first, text=text, x0=x0, y0=y0, x1=x1, y1=y1)
 
 
-def _split_right_to_left_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:
+def _split_right_to_left_row(row: Sequence[Token], *, page_is_rtl: bool) -> list[_RowWord]:
     """Return the words of a row that has letters running from right to left."""
     visual: list[Glyph] = []
     word: list[Glyph] = []

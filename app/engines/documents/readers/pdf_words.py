@@ -10,7 +10,7 @@ from typing import Any
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import right_to_left
 from app.engines.documents.readers.pdf_positions import Positions, read_characters
-from app.engines.documents.readers.segments import Box, Glyph, Token
+from app.engines.documents.readers.segments import MAX_WORD_GAP, Box, Glyph, Line, Token
 from app.engines.documents.text import WORD, normalize_text, replace_unstorable
 
 OBLIQUE = -1
@@ -30,7 +30,7 @@ _MAX_TILT = 15.0  # degrees; text tilted further does not belong to a row
 _MIN_FONT_HEIGHT = 0.8  # of the ink's height; fonts may have wrong metrics
 
 
-def read_words(page: Any, text_page: Any, limits: Limits) -> dict[int, list[Token]]:
+def read_words(page: Any, text_page: Any, limits: Limits) -> dict[int, list[Token | Line]]:
     """Return the words that a page shows, in file order, by writing direction.
 
     `page` and `text_page` are pdfium's objects. Directions are clockwise quarter turns (0 to 3), or
@@ -66,17 +66,17 @@ class _Extractor:
         self._crop_box: Box = page.get_bbox()
         self._number = 0
 
-    def extract_words(self) -> dict[int, list[Token]]:
+    def extract_words(self) -> dict[int, list[Token | Line]]:
         """Return the readable words inside the crop box, by writing direction."""
-        words_by_direction: dict[int, list[Token]] = {}
+        words_by_direction: dict[int, list[Token | Line]] = {}
         for match in _LINE.finditer(self._characters):
             first, end = match.span()
-            plain_tokens = self._read_plain_line(first, match[0])
-            if plain_tokens is None:
-                for direction, token in self._read_line(first, end):
-                    words_by_direction.setdefault(direction, []).append(token)
-            else:
-                words_by_direction.setdefault(0, []).extend(plain_tokens)
+            line = self._read_plain_line(first, match[0])
+            if line is not None:
+                words_by_direction.setdefault(0, []).append(line)
+                continue
+            for direction, token in self._read_line(first, end):
+                words_by_direction.setdefault(direction, []).append(token)
         return words_by_direction
 
     def _count_words(self, count: int) -> int:
@@ -88,11 +88,11 @@ class _Extractor:
             raise ParseFailed("too_large_unpacked", message)
         return first_number
 
-    def _read_plain_line(self, first: int, line: str) -> list[Token] | None:
-        """Return the words of a line of ASCII characters that one text object draws horizontally.
+    def _read_plain_line(self, first: int, line: str) -> Line | None:
+        """Return a line of ASCII characters that one text object draws horizontally.
 
-        Returns None if it is another line. The words of a plain line share the metrics of their
-        font, so this takes a third of the calls that other lines need.
+        Returns None if it is another line, or if its words are not side by side. The words of a
+        plain line share the metrics of their font, so it takes a third of the calls.
         """
         text = line.strip(" ")
         is_plain = text.isascii() and text.isprintable() and "  " not in text
@@ -100,24 +100,19 @@ class _Extractor:
             return None
         words = text.split(" ")
         lengths = list(map(len, words))
-        gap = "\n" if first else ""
         first += line.index(text)
         metrics = self._get_line_metrics(first, first + len(text), first + len(text) - lengths[-1])
-        rectangles = metrics and self._positions.get_rectangles(first, lengths)
-        if metrics is None or rectangles is None:
+        if metrics is None:
             return None
         left, _, _, crop_top = self._crop_box
+        boxes = self._positions.get_boxes(first, lengths, (left, crop_top))
+        if boxes is None:
+            return None
         top, bottom = metrics
-        numbers = range(self._count_words(len(words)), self._number + 1)
-        tokens = [
-            Token(
-                word, x0 - left, crop_top - y1, x1 - left, crop_top - y0, top, bottom, number, " ",
-                None,
-            )
-            for number, word, (x0, y0, x1, y1) in zip(numbers, words, rectangles, strict=True)
-        ]  # fmt: skip
-        tokens[0].gap = gap
-        return tokens
+        gaps = [box[0] - last[2] for last, box in pairwise(boxes)]
+        if gaps and not (min(gaps) >= 0 and max(gaps) <= MAX_WORD_GAP * (bottom - top)):
+            return None
+        return Line(words, boxes, gaps, top, bottom, self._count_words(len(words)))
 
     def _get_line_metrics(self, first: int, end: int, last: int) -> tuple[float, float] | None:
         """Return the top and bottom of the font of a line whose last word begins at `last`.

@@ -10,8 +10,14 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from app.engines.documents.readers.columns import find_columns
-from app.engines.documents.readers.joining import MAX_NEAR, MAX_WORD_GAP, join_segments
-from app.engines.documents.readers.segments import Segment, Token
+from app.engines.documents.readers.joining import MAX_NEAR, join_segments
+from app.engines.documents.readers.segments import (
+    MAX_WORD_GAP,
+    Line,
+    Segment,
+    Token,
+    build_tokens,
+)
 
 MAX_SEGMENTS = 2_000
 """Pages with more segments are read in rows, because finding columns would take too long."""
@@ -22,22 +28,21 @@ _MIN_LINES = 3
 _MIN_LENGTH = 60.0  # points; the slope of shorter lines is not reliable
 _MIN_SLOPE, _MAX_SLOPE = 0.002, 0.18
 
-Row = list[Token]
+Row = list[Segment]
 
 
-def sort_into_rows(tokens: Sequence[Token], *, right_to_left: bool = False) -> list[Row]:
-    """Return the rows of a page in reading order, each with its words from left to right.
+def sort_into_rows(words: Sequence[Token | Line], *, right_to_left: bool = False) -> list[Row]:
+    """Return the rows of a page in reading order, each with its segments from left to right.
 
-    Changes `top` and `bottom` of the tokens if the page is skewed.
+    Changes `top` and `bottom` of the words if the page is skewed.
 
     Args:
-        tokens: The words, in coordinates in which they are upright.
+        words: The words in file order, in coordinates in which they are upright.
         right_to_left: Whether columns are read from right to left.
     """
-    if not tokens:
+    if not words:
         return []
-    _straighten_tokens(tokens)
-    segments = join_segments(tokens)
+    segments = join_segments(_straighten_words(words))
     if len(segments) > MAX_SEGMENTS:
         return _build_rows(segments)
     return _order_segments(segments, 0, right_to_left=right_to_left)
@@ -55,35 +60,44 @@ def _order_segments(segments: list[Segment], depth: int, *, right_to_left: bool)
     return rows
 
 
-def _straighten_tokens(tokens: Sequence[Token]) -> None:
-    """Move the tokens of a skewed scan so that its lines become horizontal."""
+def _straighten_words(words: Sequence[Token | Line]) -> Sequence[Token | Line]:
+    """Return the words; those of a skewed scan as tokens moved so that its lines are horizontal."""
     slopes = [
-        (last.bottom - first.bottom) / (last.x0 - first.x0)
-        for first, last in _iterate_lines(tokens)
-        if last.x0 - first.x0 > _MIN_LENGTH
+        (last.bottom - first.bottom) / length
+        for first, last in _iterate_lines(words)
+        if (length := _get_last_left(last) - first.x0) > _MIN_LENGTH
     ]
     if len(slopes) < _MIN_LINES:
-        return
+        return words
     slope = median(slopes)
-    if _MIN_SLOPE < abs(slope) < _MAX_SLOPE:
-        for token in tokens:
-            shift = slope * token.x0
-            token.top, token.bottom = token.top - shift, token.bottom - shift
+    if not _MIN_SLOPE < abs(slope) < _MAX_SLOPE:
+        return words
+    tokens = build_tokens(words)
+    for token in tokens:
+        shift = slope * token.x0
+        token.top, token.bottom = token.top - shift, token.bottom - shift
+    return tokens
 
 
-def _iterate_lines(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
-    """Yield the first and last token of each line, as the file draws it."""
-    first = last = tokens[0]
-    for token in tokens[1:]:
-        height = last.bottom - last.top
+def _iterate_lines(words: Sequence[Token | Line]) -> Iterator[tuple[Token | Line, Token | Line]]:
+    """Yield the first and last word of each line, as the file draws it."""
+    first = last = words[0]
+    for word in words[1:]:
+        top, bottom = last.top, last.bottom
+        height = bottom - top
         if not (
-            0 <= token.x0 - last.x1 <= MAX_WORD_GAP * height
-            and (token.top == last.top or abs(token.middle - last.middle) < height / 2)
+            0 <= word.x0 - last.x1 <= MAX_WORD_GAP * height
+            and abs((word.top + word.bottom) / 2 - (top + bottom) / 2) < height / 2
         ):
             yield first, last
-            first = token
-        last = token
+            first = word
+        last = word
     yield first, last
+
+
+def _get_last_left(word: Token | Line) -> float:
+    """Return the left side of a word, or of the last word of a line."""
+    return word.boxes[-1][0] if isinstance(word, Line) else word.x0
 
 
 def _build_rows(segments: Sequence[Segment]) -> list[Row]:
@@ -102,10 +116,7 @@ def _build_rows(segments: Sequence[Segment]) -> list[Row]:
             rows.append([segment])
         else:
             best.append(segment)
-    return [
-        [token for one in sorted(row, key=lambda one: one.x0) for token in one.tokens]
-        for row in rows
-    ]
+    return [sorted(row, key=lambda one: one.x0) for row in rows]
 
 
 def _is_occupied(row: Sequence[Segment], segment: Segment) -> bool:
