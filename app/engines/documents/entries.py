@@ -66,6 +66,28 @@ def send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None])
     return run_entry
 
 
+class _PageSender:
+    """Sends several pages at a time, because each frame wakes the caller."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._pages: list[bytes] = []
+        self._size = 0
+
+    def append(self, page: bytes) -> None:
+        """Send the page, or keep it until the pages fill the pipe to the caller."""
+        self._pages.append(page)
+        self._size += len(page)
+        if self._size >= frames.PAGES_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send the pages that are kept."""
+        if self._pages:
+            self._send(frames.PAGES, b"\n".join(self._pages))
+            self._pages, self._size = [], 0
+
+
 @send_failures
 def parse_document(
     document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send
@@ -75,17 +97,21 @@ def parse_document(
     The frames are those of `frames`: `PAGE` per page or one `TEXT`, then `LANGUAGE`.
     """
     page_starts: list[str] = []
+    pages = _PageSender(send)
 
     def send_page(page: PageData) -> None:
         if sum(map(len, page_starts)) < language.SAMPLE_CHARS:
             page_starts.append(page["text"][: language.SAMPLE_CHARS])
-        send(frames.PAGE, orjson.dumps(page))
+        pages.append(orjson.dumps(page))
 
     def send_text(text: str) -> None:
         page_starts.append(text[: language.SAMPLE_CHARS])
         send(frames.TEXT, text.encode())
 
-    readers.read_document(document, arguments["media_type"], limits, send_page, send_text)
+    try:
+        readers.read_document(document, arguments["media_type"], limits, send_page, send_text)
+    finally:
+        pages.flush()
     sample = replace_unstorable("\f".join(page_starts))
     send(frames.LANGUAGE, (language.detect_language(sample) or "").encode())
 

@@ -57,18 +57,13 @@ def parse_stream(
     start = 0
     with call_entry("parse_document", path, {"media_type": media_type}, limits) as received:
         for frame_type, payload in received:
-            if (
-                frame_type == frames.PAGE
-                and flowing_text is None
-                and len(page_texts) < limits.max_pages
-            ):
-                page = decode_page(payload, len(page_texts) + 1, start, limits)
-                page_texts.append(page.text)
-                start = page.end + 1
-                if start > limits.max_text_chars + len(page_texts):
-                    message = f"The text is longer than {limits.max_text_chars} characters."
-                    raise ParseFailed("too_large_unpacked", message)
-                on_page(page)
+            if frame_type == frames.PAGES and flowing_text is None:
+                for data in payload.split(b"\n"):
+                    page = decode_page(data, len(page_texts) + 1, start, limits)
+                    page_texts.append(page.text)
+                    start = page.end + 1
+                    _check_size(len(page_texts), start, limits)
+                    on_page(page)
             elif frame_type == frames.TEXT and flowing_text is None and not page_texts:
                 flowing_text = check_text(
                     replace_unstorable(payload.decode("utf-8", "replace")), limits
@@ -81,6 +76,15 @@ def parse_stream(
             else:
                 break
     raise build_invalid_result_error()
+
+
+def _check_size(page_count: int, end: int, limits: Limits) -> None:
+    """Raise `ParseFailed` if the process sends more pages or more text than it may."""
+    if page_count > limits.max_pages:
+        raise build_invalid_result_error()
+    if end > limits.max_text_chars + page_count:
+        message = f"The text is longer than {limits.max_text_chars} characters."
+        raise ParseFailed("too_large_unpacked", message)
 
 
 def render(

@@ -198,18 +198,18 @@ GOOD = (
 @pytest.mark.parametrize(
     ("kind", "payload"),
     [
-        (frames.PAGE, b"not JSON"),
-        (frames.PAGE, b"[]"),
-        (frames.PAGE, b"{}"),
-        (frames.PAGE, GOOD.replace(b"[3,7]", b"[3,8]")),
-        (frames.PAGE, GOOD.replace(b"[3,7]", b"[3]")),
-        (frames.PAGE, GOOD.replace(b"[0,4]", b"[3,4]")),
-        (frames.PAGE, GOOD.replace(b"[0,4]", b"[-1,4]")),
-        (frames.PAGE, GOOD.replace(b"[0,4]", b'["0",4]')),
-        (frames.PAGE, GOOD.replace(b"[0,0,9,9,0,0,9,9]", b"[0,0,9,9,0,0,9,100001]")),
-        (frames.PAGE, GOOD.replace(b"[0,0,9,9,0,0,9,9]", b"[0,0,9,9,0,-1,9,9]")),
-        (frames.PAGE, GOOD.replace(b"[0,0,9,9,0,0,9,9]", b"[0,0,9,9,0,0,9,0.5]")),
-        (frames.PAGE, GOOD.replace(b'"width":1', b'"width":"wide"')),
+        (frames.PAGES, b"not JSON"),
+        (frames.PAGES, b"[]"),
+        (frames.PAGES, b"{}"),
+        (frames.PAGES, GOOD.replace(b"[3,7]", b"[3,8]")),
+        (frames.PAGES, GOOD.replace(b"[3,7]", b"[3]")),
+        (frames.PAGES, GOOD.replace(b"[0,4]", b"[3,4]")),
+        (frames.PAGES, GOOD.replace(b"[0,4]", b"[-1,4]")),
+        (frames.PAGES, GOOD.replace(b"[0,4]", b'["0",4]')),
+        (frames.PAGES, GOOD.replace(b"[0,0,9,9,0,0,9,9]", b"[0,0,9,9,0,0,9,100001]")),
+        (frames.PAGES, GOOD.replace(b"[0,0,9,9,0,0,9,9]", b"[0,0,9,9,0,-1,9,9]")),
+        (frames.PAGES, GOOD.replace(b"[0,0,9,9,0,0,9,9]", b"[0,0,9,9,0,0,9,0.5]")),
+        (frames.PAGES, GOOD.replace(b'"width":1', b'"width":"wide"')),
         (frames.FAILED, b"not JSON"),
         (frames.FAILED, b'{"code":"new_code","message":""}'),
         (frames.FAILED, b'{"code":["a"],"message":""}'),
@@ -224,7 +224,7 @@ GOOD = (
 def test_a_child_that_was_taken_over_is_not_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: bytes, payload: bytes
 ) -> None:
-    answers = [(frames.PAGE, GOOD), (kind, payload)]
+    answers = [(frames.PAGES, GOOD), (kind, payload)]
     sent = b"".join(FRAME_HEADER.pack(name, len(data)) + data for name, data in answers)
 
     def speak(child: SandboxedProcess) -> None:

@@ -108,8 +108,7 @@ def _find_common_starts(starts: list[float], tolerance: float, min_count: int) -
 
 def _get_starts(segment: Segment) -> list[float]:
     """Return the start of a segment, and of each word after a gap that may be a gutter."""
-    tokens = segment.tokens
-    return [segment.x0, *(tokens[index].x0 for index in find_wide_gaps(segment))]
+    return [segment.x0, *(segment.tokens[index].x0 for index in find_wide_gaps(segment))]
 
 
 def split_segment(segment: Segment, edge: Edge) -> list[Segment]:

@@ -1,9 +1,9 @@
 """Compose the text of a PDF page in reading order, with the positions of its words."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, groupby
+from itertools import groupby
 from typing import NamedTuple
 
 from app.engines.documents.frames import BOX_UNITS
@@ -45,7 +45,9 @@ def compose_text(
         height: The displayed height of the page, in points.
     """
     composer = _Composer(width, height)
-    page_is_rtl = right_to_left.is_right_to_left(_iterate_texts(chain(*groups.values())))
+    page_is_rtl = right_to_left.is_right_to_left(
+        word.text for words in groups.values() for word in words
+    )
     for direction in sorted(groups, key=lambda direction: (direction == OBLIQUE, direction)):
         words = groups[direction]
         if direction == OBLIQUE:
@@ -59,14 +61,6 @@ def compose_text(
                 tokens = [token for segment in row for token in segment.tokens]
                 composer.append_row(_split_row(tokens, page_is_rtl=page_is_rtl), direction)
     return composer.build_page_text()
-
-
-def _iterate_texts(words: Iterable[Token | Line]) -> Iterator[str]:
-    for word in words:
-        if isinstance(word, Line):
-            yield from word.words
-        else:
-            yield word.text
 
 
 class _Composer:
@@ -87,8 +81,8 @@ class _Composer:
             words.ends.append(start)
             start += 1
         words.tokens += range(line.index, line.index + len(line.words))
-        self._append_boxes(line.boxes)
-        self._rows.append(" ".join(line.words))
+        self._append_boxes(line.boxes, line.extent)
+        self._rows.append(line.text)
         self._start = start
 
     def append_row(self, row: Sequence[_RowWord], quarters: int) -> None:
@@ -106,15 +100,16 @@ class _Composer:
             words.ends.append(start)
             words.tokens.append(token.index)
         size = (height, width) if quarters % 2 else (width, height)
-        self._append_boxes([rotate_box(token.box, quarters, *size) for token, _ in row])
+        boxes = [rotate_box(token.box, quarters, *size) for token, _ in row]
+        self._append_boxes(boxes, _enclose_boxes(boxes))
         self._rows.append("".join(parts))
         self._start = start + 1
 
-    def _append_boxes(self, boxes: Iterable[Box]) -> None:
-        """Append boxes on the displayed page; some may be partly outside of it."""
+    def _append_boxes(self, boxes: Iterable[Box], extent: Box) -> None:
+        """Append boxes on the displayed page, which end at its sides; `extent` encloses them."""
         width, height = self._size
         x_scale, y_scale = BOX_UNITS / width, BOX_UNITS / height
-        self._words.boxes += [
+        sides = [
             round(side)
             for x0, y0, x1, y1 in boxes
             for side in (
@@ -122,12 +117,13 @@ class _Composer:
                 (x1 + _MARGIN) * x_scale, (y1 + _MARGIN) * y_scale,
             )
         ]  # fmt: skip
+        left, top, right, bottom = extent
+        if min(left, top, width - right, height - bottom) < _MARGIN:
+            sides = [min(BOX_UNITS, max(0, side)) for side in sides]
+        self._words.boxes += sides
 
     def build_page_text(self) -> PageText:
-        """Return the text and the words, whose boxes end at the sides of the page."""
-        boxes = self._words.boxes
-        if boxes and (min(boxes) < 0 or max(boxes) > BOX_UNITS):
-            self._words.boxes = [min(BOX_UNITS, max(0, side)) for side in boxes]
+        """Return the text and the words."""
         return PageText("\n".join(self._rows), self._words)
 
 

@@ -108,14 +108,14 @@ class _Extractor:
         boxes = self._positions.get_boxes(first, lengths, (left, crop_top))
         if boxes is None:
             return None
-        top, bottom = metrics
+        extent, top, bottom = metrics
         gaps = [box[0] - last[2] for last, box in pairwise(boxes)]
         if gaps and not (min(gaps) >= 0 and max(gaps) <= MAX_WORD_GAP * (bottom - top)):
             return None
-        return Line(words, boxes, gaps, top, bottom, self._count_words(len(words)))
+        return Line(text, words, extent, boxes, gaps, top, bottom, self._count_words(len(words)))
 
-    def _get_line_metrics(self, first: int, end: int, last: int) -> tuple[float, float] | None:
-        """Return the top and bottom of the font of a line whose last word begins at `last`.
+    def _get_line_metrics(self, first: int, end: int, last: int) -> tuple[Box, float, float] | None:
+        """Return the box of a line whose last word begins at `last`, and its font's top and bottom.
 
         Returns None if its words may differ in that, or if a part of it is outside the crop box.
         """
@@ -134,7 +134,7 @@ class _Extractor:
         top, bottom = crop_top - font[3], crop_top - font[1]
         is_inside = x0 >= 0 and y0 >= 0 and x1 <= width and y1 <= height
         is_plausible = _MIN_FONT_HEIGHT * (y1 - y0) <= bottom - top <= max(width, height)
-        return (top, bottom) if is_inside and is_plausible else None
+        return ((x0, y0, x1, y1), top, bottom) if is_inside and is_plausible else None
 
     def _read_line(self, first: int, end: int) -> Iterator[tuple[int, Token]]:
         """Yield the readable words of a line inside the crop box, with their directions."""

@@ -28,7 +28,8 @@ _NUMBER_SEPARATORS = {"ES", "CS", "ET"}
 def is_right_to_left(texts: Iterable[str]) -> bool:
     """Return whether most letters are of scripts that run from right to left."""
     texts = list(texts)
-    if not any(map(_is_right_to_left_letter, set("".join(texts)))):
+    joined = "".join(texts)
+    if joined.isascii() or not any(map(_is_right_to_left_letter, set(joined))):
         return False
     left = right = 0
     for text in texts:

@@ -62,11 +62,14 @@ class Token:
 class Line:
     """Words side by side with common metrics, which stand for their tokens to save time.
 
-    `gaps` are the widths of the spaces between the words: none is negative or wide. `index` is the
-    position of the first word in file order.
+    `text` consists of the words and a space between each two of them. `gaps` are the widths of
+    these spaces: none is negative or wide. `index` is the position of the first word in file order.
+    `extent` is the box around all `boxes`.
     """
 
+    text: str
     words: list[str]
+    extent: Box
     boxes: list[Box]
     gaps: list[float]
     top: float
