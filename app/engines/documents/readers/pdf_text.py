@@ -109,14 +109,12 @@ class _Composer:
         """Append boxes on the displayed page, which end at its sides; `extent` encloses them."""
         width, height = self._size
         x_scale, y_scale = BOX_UNITS / width, BOX_UNITS / height
-        sides = [
-            round(side)
-            for x0, y0, x1, y1 in boxes
-            for side in (
-                (x0 - _MARGIN) * x_scale, (y0 - _MARGIN) * y_scale,
-                (x1 + _MARGIN) * x_scale, (y1 + _MARGIN) * y_scale,
-            )
-        ]  # fmt: skip
+        sides: list[int] = []
+        for x0, y0, x1, y1 in boxes:
+            sides += (
+                round((x0 - _MARGIN) * x_scale), round((y0 - _MARGIN) * y_scale),
+                round((x1 + _MARGIN) * x_scale), round((y1 + _MARGIN) * y_scale),
+            )  # fmt: skip
         left, top, right, bottom = extent
         if min(left, top, width - right, height - bottom) < _MARGIN:
             sides = [min(BOX_UNITS, max(0, side)) for side in sides]
