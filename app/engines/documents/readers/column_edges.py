@@ -108,7 +108,10 @@ def _find_common_starts(starts: list[float], tolerance: float, min_count: int) -
 
 def _get_starts(segment: Segment) -> list[float]:
     """Return the start of a segment, and of each word after a gap that may be a gutter."""
-    return [segment.x0, *(segment.tokens[index].x0 for index in find_wide_gaps(segment))]
+    indexes = find_wide_gaps(segment)
+    return (
+        [segment.x0, *(segment.tokens[index].x0 for index in indexes)] if indexes else [segment.x0]
+    )
 
 
 def split_segment(segment: Segment, edge: Edge) -> list[Segment]:

@@ -48,20 +48,19 @@ def read_characters(text_page: Any, count: int) -> str:
             # In its text, pdfium has U+FFFE in place of its marker for hyphens.
             if len(text) == count and "\ufffe" not in text:
                 return text
-    handle = ctypes.cast(text_page.raw, ctypes.c_void_p)
+    handle = ctypes.cast(text_page, ctypes.c_void_p)
     codes = (_get_unicode(handle, index) for index in range(count))
     return "".join(chr(code) if code <= sys.maxunicode else "\ufffd" for code in codes)
 
 
 class Positions:
-    """The positions of the characters of a text page, in user space (PDF 1.7, 8.3.2.3).
+    """The positions of the characters of an open text page, in user space (PDF 1.7, 8.3.2.3).
 
     A rectangle is its left, bottom, right and top side in points.
     """
 
     def __init__(self, text_page: Any) -> None:
-        self._text_page = text_page  # keeps the handle valid
-        self._handle = ctypes.cast(text_page.raw, ctypes.c_void_p)
+        self._handle = ctypes.cast(text_page, ctypes.c_void_p)
         sides = (ctypes.c_double * 4)()
         size = ctypes.sizeof(ctypes.c_double)
         self._pointers = [ctypes.byref(sides, index * size) for index in range(4)]

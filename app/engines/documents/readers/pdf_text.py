@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import accumulate, groupby
+from operator import add
 from typing import NamedTuple
 
 from app.engines.documents.frames import BOX_UNITS
@@ -74,16 +75,15 @@ class _Composer:
 
     def append_line(self, line: Line) -> None:
         """Append an upright row that consists of one line."""
-        words, start = self._words, self._start
-        for text in line.words:
-            words.starts.append(start)
-            start += len(text)
-            words.ends.append(start)
-            start += 1
+        words = self._words
+        lengths = list(map(len, line.words))
+        starts = list(accumulate((length + 1 for length in lengths[:-1]), initial=self._start))
+        words.starts += starts
+        words.ends += map(add, starts, lengths)
         words.tokens += range(line.index, line.index + len(line.words))
         self._append_boxes(line.boxes, line.extent)
         self._rows.append(line.text)
-        self._start = start
+        self._start += len(line.text) + 1
 
     def append_row(self, row: Sequence[_RowWord], quarters: int) -> None:
         """Append the words of a row that `quarters` turns made upright."""

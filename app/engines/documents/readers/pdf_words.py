@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from pypdfium2 import raw  # type: ignore[import-untyped]
+
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import right_to_left
 from app.engines.documents.readers.pdf_positions import Positions, read_characters
@@ -19,7 +21,6 @@ OBLIQUE = -1
 # pdfium's character for a hyphen at a line end, where it joins two lines.
 _HYPHEN = "\x02"
 _TOKEN = re.compile(WORD.pattern.replace(r"[^\s", rf"[^\s{_HYPHEN}") + f"{_HYPHEN}?")
-_LINE = re.compile("[^\r\n]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(rf"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029{_HYPHEN}]")
 # Glyphs that represent letters: Latin ligatures, and Hebrew and Arabic presentation forms.
@@ -33,11 +34,11 @@ _MIN_FONT_HEIGHT = 0.8  # of the ink's height; fonts may have wrong metrics
 def read_words(page: Any, text_page: Any, limits: Limits) -> dict[int, list[Token | Line]]:
     """Return the words that a page shows, in file order, by writing direction.
 
-    `page` and `text_page` are pdfium's objects. Directions are clockwise quarter turns (0 to 3), or
-    `OBLIQUE`. Positions are in points from the top left of the displayed page, rotated so that the
-    text is upright. Raises `ParseFailed` (`too_large_unpacked`).
+    `page` is an object of pypdfium2, and `text_page` a handle of pdfium. Directions are clockwise
+    quarter turns (0 to 3), or `OBLIQUE`. Positions are in points from the top left of the displayed
+    page, rotated so that the text is upright. Raises `ParseFailed` (`too_large_unpacked`).
     """
-    count = text_page.count_chars()
+    count = raw.FPDFText_CountChars(text_page)
     if count > limits.max_text_chars:
         message = f"A page has more than {limits.max_text_chars} characters."
         raise ParseFailed("too_large_unpacked", message)
@@ -69,14 +70,15 @@ class _Extractor:
     def extract_words(self) -> dict[int, list[Token | Line]]:
         """Return the readable words inside the crop box, by writing direction."""
         words_by_direction: dict[int, list[Token | Line]] = {}
-        for match in _LINE.finditer(self._characters):
-            first, end = match.span()
-            line = self._read_plain_line(first, match[0])
+        first = 0
+        for characters in self._characters.split("\n"):
+            line = self._read_plain_line(first, characters.rstrip("\r"))
             if line is not None:
                 words_by_direction.setdefault(0, []).append(line)
-                continue
-            for direction, token in self._read_line(first, end):
-                words_by_direction.setdefault(direction, []).append(token)
+            else:
+                for direction, token in self._read_line(first, first + len(characters)):
+                    words_by_direction.setdefault(direction, []).append(token)
+            first += len(characters) + 1
         return words_by_direction
 
     def _count_words(self, count: int) -> int:
@@ -96,7 +98,7 @@ class _Extractor:
         """
         text = line.strip(" ")
         is_plain = text.isascii() and text.isprintable() and "  " not in text
-        if not is_plain or self._rotation or self._has_right_to_left:
+        if not (text and is_plain) or self._rotation or self._has_right_to_left:
             return None
         words = text.split(" ")
         lengths = list(map(len, words))
