@@ -58,7 +58,7 @@ def parse_stream(
     with call_entry("parse_document", path, {"media_type": media_type}, limits) as received:
         for frame_type, payload in received:
             if frame_type == frames.PAGES and flowing_text is None:
-                for data in payload.split(b"\n"):
+                for data in payload.split(b"\n", limits.max_pages):
                     page = decode_page(data, len(page_texts) + 1, start, limits)
                     page_texts.append(page.text)
                     start = page.end + 1

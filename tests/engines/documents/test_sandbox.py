@@ -242,21 +242,23 @@ def test_a_frame_that_promises_more_than_any_page_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def speak(child: SandboxedProcess) -> None:
-        child._buffer += FRAME_HEADER.pack(frames.PAGE, 0xFFFFFFFF)
+        child._buffer += FRAME_HEADER.pack(frames.PAGES, 0xFFFFFFFF)
 
     monkeypatch.setattr(SandboxedProcess, "_read_chunk", speak)
     path = samples.stored(tmp_path, b"")
     assert failure(lambda: parse(path, PDF)).code == "crashed"
 
 
+@pytest.mark.parametrize("frame_pages", [1, 3, 20])
 def test_more_pages_than_any_document_may_have(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frame_pages: int
 ) -> None:
     blank = GOOD.replace(b"one two", b"").replace(b"[0,4]", b"[]").replace(b"[3,7]", b"[]")
-    blank = blank.replace(b"[0,0,1,1,0,0,1,1]", b"[]")
+    blank = blank.replace(b"[0,0,9,9,0,0,9,9]", b"[]")
+    pages_of_frame = b"\n".join([blank] * frame_pages)
 
     def speak(child: SandboxedProcess) -> None:
-        child._buffer += FRAME_HEADER.pack(frames.PAGE, len(blank)) + blank
+        child._buffer += FRAME_HEADER.pack(frames.PAGES, len(pages_of_frame)) + pages_of_frame
 
     monkeypatch.setattr(SandboxedProcess, "_read_chunk", speak)
     path = samples.stored(tmp_path, b"")

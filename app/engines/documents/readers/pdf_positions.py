@@ -8,6 +8,7 @@ and any other argument must already be a pointer.
 
 import ctypes
 import math
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,8 @@ from pypdfium2 import raw  # type: ignore[import-untyped]
 from app.engines.documents.readers.segments import Box
 
 _UTF_16_BYTES = 2
+# What pdfium has in a text in place of its marker for hyphens.
+_MARKER = re.compile("\ufffe")
 
 Point = tuple[float, float]
 
@@ -38,6 +41,7 @@ _get_unicode = _bind(raw.FPDFText_GetUnicode, ctypes.c_uint)
 
 def read_characters(text_page: Any, count: int) -> str:
     """Return the `count` characters of a page, one for each index of pdfium's list."""
+    handle = ctypes.cast(text_page, ctypes.c_void_p)
     get_text_index = raw.FPDFText_GetTextIndexFromCharIndex
     if get_text_index(text_page, 0) == 0 and get_text_index(text_page, count - 1) == count - 1:
         buffer = (ctypes.c_ushort * (2 * count + 1))()  # a character may need two units
@@ -45,12 +49,14 @@ def read_characters(text_page: Any, count: int) -> str:
         if units == count:
             data = memoryview(buffer).cast("B")[: _UTF_16_BYTES * units]
             text = str(data, "utf-16-le", "surrogatepass")
-            # In its text, pdfium has U+FFFE in place of its marker for hyphens.
-            if len(text) == count and "\ufffe" not in text:
-                return text
-    handle = ctypes.cast(text_page, ctypes.c_void_p)
-    codes = (_get_unicode(handle, index) for index in range(count))
-    return "".join(chr(code) if code <= sys.maxunicode else "\ufffd" for code in codes)
+            if len(text) == count:
+                return _MARKER.sub(lambda marker: _read_character(handle, marker.start()), text)
+    return "".join(_read_character(handle, index) for index in range(count))
+
+
+def _read_character(handle: ctypes.c_void_p, index: int) -> str:
+    code = _get_unicode(handle, index)
+    return chr(code) if code <= sys.maxunicode else "\ufffd"
 
 
 class Positions:
