@@ -28,6 +28,7 @@ _PRESENTATION_FORMS = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdff\ufe70
 _UNKNOWN: Box = (math.nan, math.nan, math.nan, math.nan)
 _QUARTER_DEGREES = 90.0
 _MAX_TILT = 15.0  # degrees; text tilted further does not belong to a row
+_MAX_METRICS_DIFFERENCE = 0.1  # of a line's height; between the boxes of the font in one line
 _MIN_FONT_HEIGHT = 0.8  # of the ink's height; fonts may have wrong metrics
 
 
@@ -129,11 +130,15 @@ class _Extractor:
         font, last_font = positions.get_font_rectangle(first), positions.get_font_rectangle(last)
         if shape is None or font is None or last_font is None:
             return None
-        if font[1::2] != last_font[1::2] or font[1::2] == shape[1::2]:
-            return None  # the line is not horizontal, or the font has no metrics of its own
+        if font[1::2] == shape[1::2]:
+            return None  # the font has no metrics of its own
         left, _, _, crop_top = self._crop_box
         x0, y0, x1, y1 = ink[0] - left, crop_top - ink[3], ink[2] - left, crop_top - ink[1]
-        top, bottom = crop_top - font[3], crop_top - font[1]
+        # pdfium extends the box of the font by a glyph that is larger.
+        top, bottom = crop_top - min(font[3], last_font[3]), crop_top - max(font[1], last_font[1])
+        difference = max(abs(font[1] - last_font[1]), abs(font[3] - last_font[3]))
+        if difference > _MAX_METRICS_DIFFERENCE * (bottom - top):
+            return None  # the line is not horizontal
         is_inside = x0 >= 0 and y0 >= 0 and x1 <= width and y1 <= height
         is_plausible = _MIN_FONT_HEIGHT * (y1 - y0) <= bottom - top <= max(width, height)
         return ((x0, y0, x1, y1), top, bottom) if is_inside and is_plausible else None
