@@ -27,6 +27,7 @@ Point = tuple[float, float]
 def _bind(function: Any, result_type: Any = ctypes.c_int) -> Callable[..., Any]:
     """Return a function of pdfium that converts no arguments and keeps the interpreter's lock."""
     address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
     bound: Callable[..., Any] = ctypes.PYFUNCTYPE(result_type)(address)
     return bound
 
