@@ -19,7 +19,7 @@ from PIL import Image
 
 from app.engines.documents import frames, language, readers
 from app.engines.documents.model import OUT_OF_MEMORY, Limits, PageNotFound, ParseFailed
-from app.engines.documents.readers import attachments
+from app.engines.documents.readers import attachments, warming
 from app.engines.documents.readers.pages import PageData
 from app.engines.documents.text import replace_unstorable
 from app.engines.sandbox import Send
@@ -31,7 +31,8 @@ _SAVE_OPTIONS = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
 def _preload() -> None:
     """Load what libraries would load on first use, when the process can no longer read files."""
     Image.init()
-    language.load_model()
+    for page in warming.read_sample():
+        language.identify_language(page["text"])
     for module in pkgutil.iter_modules(encodings.__path__):
         if module.name not in ("mbcs", "oem"):  # only exist on Windows
             importlib.import_module(f"encodings.{module.name}")
@@ -65,6 +66,28 @@ def send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None])
     return run_entry
 
 
+class _PageSender:
+    """Sends several pages at a time, because each frame wakes the caller."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._pages: list[bytes] = []
+        self._size = 0
+
+    def append(self, page: bytes) -> None:
+        """Send the page, or keep it until the pages fill the pipe to the caller."""
+        self._pages.append(page)
+        self._size += len(page)
+        if self._size >= frames.PAGES_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send the pages that are kept."""
+        if self._pages:
+            self._send(frames.PAGES, b"\n".join(self._pages))
+            self._pages, self._size = [], 0
+
+
 @send_failures
 def parse_document(
     document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send
@@ -74,16 +97,21 @@ def parse_document(
     The frames are those of `frames`: `PAGE` per page or one `TEXT`, then `LANGUAGE`.
     """
     page_starts: list[str] = []
+    pages = _PageSender(send)
 
     def send_page(page: PageData) -> None:
-        page_starts.append(page["text"][: language.SAMPLE_CHARS])
-        send(frames.PAGE, orjson.dumps(page))
+        if sum(map(len, page_starts)) < language.SAMPLE_CHARS:
+            page_starts.append(page["text"][: language.SAMPLE_CHARS])
+        pages.append(orjson.dumps(page))
 
     def send_text(text: str) -> None:
         page_starts.append(text[: language.SAMPLE_CHARS])
         send(frames.TEXT, text.encode())
 
-    readers.read_document(document, arguments["media_type"], limits, send_page, send_text)
+    try:
+        readers.read_document(document, arguments["media_type"], limits, send_page, send_text)
+    finally:
+        pages.flush()
     sample = replace_unstorable("\f".join(page_starts))
     send(frames.LANGUAGE, (language.detect_language(sample) or "").encode())
 

@@ -1,6 +1,7 @@
 """Define the types of frames that the entry functions send; see `app.engines.sandbox`."""
 
-PAGE = b"P"  # JSON, one page of a paged document
+PAGE = b"P"  # JSON, one page of a document
+PAGES = b"G"  # the next pages of a paged document as in `PAGE`, separated by line feeds
 TEXT = b"T"  # UTF-8, the whole text of a flowing document
 LANGUAGE = b"L"  # UTF-8, ISO 639-1, empty if uncertain; sent after the pages or the text
 IMAGE = b"I"  # the bytes of a rendered page
@@ -8,4 +9,12 @@ FAILED = b"F"  # JSON {code, message}
 ATTACHMENT = b"A"  # UTF-8, the name of a file that an email carries
 CONTENT = b"C"  # the bytes of that file
 PAGE_NOT_FOUND = b"M"  # JSON {count}: the document has no page of the requested number
-FRAME_TYPES = frozenset((PAGE, TEXT, LANGUAGE, IMAGE, FAILED, ATTACHMENT, CONTENT, PAGE_NOT_FOUND))
+FRAME_TYPES = frozenset(
+    (PAGE, PAGES, TEXT, LANGUAGE, IMAGE, FAILED, ATTACHMENT, CONTENT, PAGE_NOT_FOUND)
+)
+
+BOX_UNITS = 100_000
+"""The width and the height of a page in the boxes of a `PAGE`, whose sides are whole numbers."""
+
+PAGES_BYTES = 1 << 15
+"""The size at which pages are sent; a pipe contains twice as much."""

@@ -1,5 +1,6 @@
 """Parse and render files, each in a sandboxed process of its own."""
 
+import operator
 from array import array
 from collections.abc import Callable
 from pathlib import Path
@@ -56,18 +57,13 @@ def parse_stream(
     start = 0
     with call_entry("parse_document", path, {"media_type": media_type}, limits) as received:
         for frame_type, payload in received:
-            if (
-                frame_type == frames.PAGE
-                and flowing_text is None
-                and len(page_texts) < limits.max_pages
-            ):
-                page = decode_page(payload, len(page_texts) + 1, start, limits)
-                page_texts.append(page.text)
-                start = page.end + 1
-                if start > limits.max_text_chars + len(page_texts):
-                    message = f"The text is longer than {limits.max_text_chars} characters."
-                    raise ParseFailed("too_large_unpacked", message)
-                on_page(page)
+            if frame_type == frames.PAGES and flowing_text is None:
+                for data in payload.split(b"\n", limits.max_pages):
+                    page = decode_page(data, len(page_texts) + 1, start, limits)
+                    page_texts.append(page.text)
+                    start = page.end + 1
+                    _check_size(len(page_texts), start, limits)
+                    on_page(page)
             elif frame_type == frames.TEXT and flowing_text is None and not page_texts:
                 flowing_text = check_text(
                     replace_unstorable(payload.decode("utf-8", "replace")), limits
@@ -80,6 +76,15 @@ def parse_stream(
             else:
                 break
     raise build_invalid_result_error()
+
+
+def _check_size(page_count: int, end: int, limits: Limits) -> None:
+    """Raise `ParseFailed` if the process sends more pages or more text than it may."""
+    if page_count > limits.max_pages:
+        raise build_invalid_result_error()
+    if end > limits.max_text_chars + page_count:
+        message = f"The text is longer than {limits.max_text_chars} characters."
+        raise ParseFailed("too_large_unpacked", message)
 
 
 def render(
@@ -159,8 +164,8 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
     try:
         received = orjson.loads(payload)
         text = replace_unstorable(received["text"])
-        starts, ends = array("q", received["starts"]), array("q", received["ends"])
-        boxes = array("d", received["boxes"])
+        starts, ends = array("I", received["starts"]), array("I", received["ends"])
+        boxes = array("I", received["boxes"])
         size = float(received["width"]), float(received["height"])
         rotation, has_text_layer = int(received["rotation"]), bool(received["has_text_layer"])
         is_blank, is_scan = bool(received["is_blank"]), bool(received["is_scan"])
@@ -172,7 +177,7 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
         raise build_invalid_result_error()
 
     def build_words() -> list[Word]:
-        sides = iter(boxes)
+        sides = (side / frames.BOX_UNITS for side in boxes)
         return [
             Word(text[a:b], (x0, y0, x1, y1), start + a, start + b)
             for a, b, x0, y0, x1, y1 in zip(starts, ends, sides, sides, sides, sides, strict=True)
@@ -193,12 +198,12 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
 
 
 def _are_words_valid(
-    length: int, starts: "array[int]", ends: "array[int]", boxes: "array[float]"
+    length: int, starts: "array[int]", ends: "array[int]", boxes: "array[int]"
 ) -> bool:
     """Return whether the words are inside a text of `length` and their boxes are on the page."""
     if not len(starts) == len(ends) == len(boxes) / 4:
         return False
     if not starts:
         return True
-    inside = min(starts) >= 0 and max(ends) <= length and min(boxes) >= 0 and max(boxes) <= 1
-    return inside and all(a < b for a, b in zip(starts, ends, strict=True))
+    is_inside = max(ends) <= length and max(boxes) <= frames.BOX_UNITS
+    return is_inside and all(map(operator.lt, starts, ends))

@@ -36,7 +36,7 @@ def recognize_page(image: Image.Image, width: float, height: float) -> tuple[Pag
                 token.x0, token.y0, token.x1, token.y1 = rotate_box(token.box, quarters, *size)
             groups.setdefault(OBLIQUE if is_oblique else quarters, []).append(token)
     composed = compose_text(groups, width, height)
-    return composed, [confidences[word.token] for word in composed.words]
+    return composed, [confidences[token] for token in composed.words.tokens]
 
 
 def _build_tokens(line: Line, scale: float, confidences: list[float]) -> list[Token]:

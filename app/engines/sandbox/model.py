@@ -111,7 +111,10 @@ def decode_exit_report(data: bytes) -> ExitReport:
 
 def write_frame(descriptor: int, frame_type: bytes, payload: bytes = b"") -> None:
     """Write one frame to a pipe. Blocks while the pipe is full."""
-    for data in (FRAME_HEADER.pack(frame_type, len(payload)), payload):
-        unwritten = memoryview(data)
-        while unwritten:
-            unwritten = unwritten[os.write(descriptor, unwritten) :]
+    unwritten = [memoryview(FRAME_HEADER.pack(frame_type, len(payload))), memoryview(payload)]
+    while unwritten:
+        count = os.writev(descriptor, unwritten)  # one call, because each one wakes the caller
+        while unwritten and count >= len(unwritten[0]):
+            count -= len(unwritten.pop(0))
+        if unwritten:
+            unwritten[0] = unwritten[0][count:]

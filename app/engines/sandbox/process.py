@@ -21,7 +21,7 @@ from app.engines.sandbox.model import (
     decode_exit_report,
 )
 
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 16  # what a pipe contains at most; a larger buffer costs time
 _REPORT_BYTES = 64
 # A process whose pipe is closed is exiting, which does not take longer than this.
 _EXIT_WAIT_SECONDS = 2.0

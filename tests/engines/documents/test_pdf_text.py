@@ -1,11 +1,14 @@
 """What is part of a PDF's text: what the page shows, in characters that people type."""
 
+import io
+import re
 import unicodedata
 from pathlib import Path
 
 import pytest
 from bidi import get_display
 from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfgen.canvas import Canvas
 
 from app.engines.documents import ParsedDocument, parse
 from tests.engines.documents.pages import (
@@ -34,6 +37,34 @@ def read(folder: Path, data: bytes) -> ParsedDocument:
     document = parse(stored(folder, data, "page.pdf"), PDF)
     check_offsets(document)
     return document
+
+
+def test_lines_drawn_at_once_read_like_lines_drawn_word_by_word(tmp_path: Path) -> None:
+    lines = [
+        "Two  spaces, then wide",
+        "Total due: 1,234.56 EUR (VAT 20%)",
+        " x ",
+        "a-b c_d e@f.org",
+    ]
+    whole, apart = io.BytesIO(), io.BytesIO()
+    for out, splits in ((whole, False), (apart, True)):
+        canvas = Canvas(out, (420, 595))
+        canvas.setFont("Helvetica", 12)
+        for index, line in enumerate(lines):
+            x, y = 50.0, 500.0 - 14 * index
+            for part in re.split("( )", line) if splits else [line]:
+                if not splits or part.strip():
+                    canvas.drawString(x, y, part)
+                x += canvas.stringWidth(part, "Helvetica", 12)
+        canvas.save()
+    (page,), (expected,) = (
+        read(tmp_path, whole.getvalue()).pages,
+        read(tmp_path, apart.getvalue()).pages,
+    )
+    assert page.text == "\n".join(" ".join(line.split()) for line in lines) == expected.text
+    for word, expected_word in zip(page.words, expected.words, strict=True):
+        assert (word.text, word.start) == (expected_word.text, expected_word.start)
+        assert word.box == pytest.approx(expected_word.box, abs=2e-5)
 
 
 @pytest.mark.parametrize("rotation", [0, 90])

@@ -191,23 +191,25 @@ def test_the_child_dies_with_its_parent(endless: Path) -> None:
 GOOD = (
     b'{"text":"one two","width":1,"height":1,"rotation":0,"has_text_layer":true,'
     b'"is_blank":false,"is_scan":false,'
-    b'"starts":[0,4],"ends":[3,7],"boxes":[0,0,1,1,0,0,1,1]}'
+    b'"starts":[0,4],"ends":[3,7],"boxes":[0,0,9,9,0,0,9,9]}'
 )
 
 
 @pytest.mark.parametrize(
     ("kind", "payload"),
     [
-        (frames.PAGE, b"not JSON"),
-        (frames.PAGE, b"[]"),
-        (frames.PAGE, b"{}"),
-        (frames.PAGE, GOOD.replace(b"[3,7]", b"[3,8]")),
-        (frames.PAGE, GOOD.replace(b"[3,7]", b"[3]")),
-        (frames.PAGE, GOOD.replace(b"[0,4]", b"[3,4]")),
-        (frames.PAGE, GOOD.replace(b"[0,4]", b"[-1,4]")),
-        (frames.PAGE, GOOD.replace(b"[0,4]", b'["0",4]')),
-        (frames.PAGE, GOOD.replace(b"[0,0,1,1,0,0,1,1]", b"[0,0,1,1,0,0,1,2]")),
-        (frames.PAGE, GOOD.replace(b'"width":1', b'"width":"wide"')),
+        (frames.PAGES, b"not JSON"),
+        (frames.PAGES, b"[]"),
+        (frames.PAGES, b"{}"),
+        (frames.PAGES, GOOD.replace(b"[3,7]", b"[3,8]")),
+        (frames.PAGES, GOOD.replace(b"[3,7]", b"[3]")),
+        (frames.PAGES, GOOD.replace(b"[0,4]", b"[3,4]")),
+        (frames.PAGES, GOOD.replace(b"[0,4]", b"[-1,4]")),
+        (frames.PAGES, GOOD.replace(b"[0,4]", b'["0",4]')),
+        (frames.PAGES, GOOD.replace(b"[0,0,9,9,0,0,9,9]", b"[0,0,9,9,0,0,9,100001]")),
+        (frames.PAGES, GOOD.replace(b"[0,0,9,9,0,0,9,9]", b"[0,0,9,9,0,-1,9,9]")),
+        (frames.PAGES, GOOD.replace(b"[0,0,9,9,0,0,9,9]", b"[0,0,9,9,0,0,9,0.5]")),
+        (frames.PAGES, GOOD.replace(b'"width":1', b'"width":"wide"')),
         (frames.FAILED, b"not JSON"),
         (frames.FAILED, b'{"code":"new_code","message":""}'),
         (frames.FAILED, b'{"code":["a"],"message":""}'),
@@ -222,7 +224,7 @@ GOOD = (
 def test_a_child_that_was_taken_over_is_not_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: bytes, payload: bytes
 ) -> None:
-    answers = [(frames.PAGE, GOOD), (kind, payload)]
+    answers = [(frames.PAGES, GOOD), (kind, payload)]
     sent = b"".join(FRAME_HEADER.pack(name, len(data)) + data for name, data in answers)
 
     def speak(child: SandboxedProcess) -> None:
@@ -240,21 +242,23 @@ def test_a_frame_that_promises_more_than_any_page_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def speak(child: SandboxedProcess) -> None:
-        child._buffer += FRAME_HEADER.pack(frames.PAGE, 0xFFFFFFFF)
+        child._buffer += FRAME_HEADER.pack(frames.PAGES, 0xFFFFFFFF)
 
     monkeypatch.setattr(SandboxedProcess, "_read_chunk", speak)
     path = samples.stored(tmp_path, b"")
     assert failure(lambda: parse(path, PDF)).code == "crashed"
 
 
+@pytest.mark.parametrize("frame_pages", [1, 3, 20])
 def test_more_pages_than_any_document_may_have(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frame_pages: int
 ) -> None:
     blank = GOOD.replace(b"one two", b"").replace(b"[0,4]", b"[]").replace(b"[3,7]", b"[]")
-    blank = blank.replace(b"[0,0,1,1,0,0,1,1]", b"[]")
+    blank = blank.replace(b"[0,0,9,9,0,0,9,9]", b"[]")
+    pages_of_frame = b"\n".join([blank] * frame_pages)
 
     def speak(child: SandboxedProcess) -> None:
-        child._buffer += FRAME_HEADER.pack(frames.PAGE, len(blank)) + blank
+        child._buffer += FRAME_HEADER.pack(frames.PAGES, len(pages_of_frame)) + pages_of_frame
 
     monkeypatch.setattr(SandboxedProcess, "_read_chunk", speak)
     path = samples.stored(tmp_path, b"")

@@ -1,7 +1,7 @@
 """Find the left edges at which columns may begin, and split lines at these edges."""
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 
 from app.engines.documents.readers.segments import (
@@ -10,7 +10,6 @@ from app.engines.documents.readers.segments import (
     Segment,
     find_gaps,
     find_wide_gaps,
-    get_gap_widths,
 )
 
 MIN_LINES = 3
@@ -60,7 +59,7 @@ def find_left_edges(segments: list[Segment]) -> list[Edge]:
 def find_aligned_edges(segments: list[Segment]) -> list[Edge]:
     """Return the edges of columns whose gutter may be as narrow as the spaces in their lines."""
     height = median(segment.height for segment in segments)
-    gaps = sorted(gap for segment in segments for gap in get_gap_widths(segment))
+    gaps = sorted(chain.from_iterable(segment.gaps for segment in segments))
     if not gaps:
         return []
     usual_gap = gaps[len(gaps) // 50]  # the width of a space that is not stretched
@@ -109,8 +108,10 @@ def _find_common_starts(starts: list[float], tolerance: float, min_count: int) -
 
 def _get_starts(segment: Segment) -> list[float]:
     """Return the start of a segment, and of each word after a gap that may be a gutter."""
-    tokens = segment.tokens
-    return [segment.x0, *(tokens[index].x0 for index in find_wide_gaps(segment))]
+    indexes = find_wide_gaps(segment)
+    return (
+        [segment.x0, *(segment.tokens[index].x0 for index in indexes)] if indexes else [segment.x0]
+    )
 
 
 def split_segment(segment: Segment, edge: Edge) -> list[Segment]:

@@ -1,29 +1,36 @@
 """Build the pages that readers send, and compute the size of page images."""
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypedDict
 
 from app.engines.documents.model import Limits, ParseFailed
 
 
-class PageWord(NamedTuple):
-    """A word; `start` is its offset in the page's text, `box` its displayed position (0 to 1).
+@dataclass(slots=True)
+class PageWords:
+    """The words of a page in reading order, as columns.
 
-    `token` is the index of its first token.
+    `starts` and `ends` are offsets in the page's text; `boxes` has four displayed sides per word,
+    in `BOX_UNITS`. `tokens` are the indexes of the first tokens of the words.
     """
 
-    text: str
-    start: int
-    box: list[float]
-    token: int = 0
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    boxes: list[int] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        """Return the number of words."""
+        return len(self.starts)
 
 
 class PageData(TypedDict):
     """A page in the form in which the sandboxed process sends it.
 
     `width` and `height` are in points, `rotation` is in degrees. `starts` and `ends` are offsets of
-    the words in `text`; `boxes` has four sides per word, from 0 to 1.
+    the words in `text`; `boxes` has four sides per word, in `BOX_UNITS`.
     """
 
     width: float
@@ -35,7 +42,7 @@ class PageData(TypedDict):
     is_scan: bool
     starts: list[int]
     ends: list[int]
-    boxes: list[float]
+    boxes: list[int]
 
 
 SendPage = Callable[[PageData], None]
@@ -46,12 +53,13 @@ def build_page(
     height: float,
     rotation: int = 0,
     text: str = "",
-    words: Sequence[PageWord] = (),
+    words: PageWords | None = None,
     *,
     is_blank: bool = False,
     is_scan: bool = False,
 ) -> PageData:
     """Return a page of width x height points; without words it has no text layer."""
+    words = words or PageWords()
     return {
         "width": round(width, 3),
         "height": round(height, 3),
@@ -60,9 +68,9 @@ def build_page(
         "has_text_layer": bool(words),
         "is_blank": is_blank,
         "is_scan": is_scan,
-        "starts": [word.start for word in words],
-        "ends": [word.start + len(word.text) for word in words],
-        "boxes": [side for word in words for side in word.box],
+        "starts": words.starts,
+        "ends": words.ends,
+        "boxes": words.boxes,
     }
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _MERGED_TYPES = (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP)
 _MAX_ANNOTATIONS = 10_000
+_MAX_DATA_BYTES = 16 << 20
+"""The size up to which a file is read at once; pdfium reads a larger one in many small parts."""
 _MAX_WORDS_OF_SCAN = 20
 """Programs that scan add words to a page, such as their name or a stamp."""
 
@@ -58,8 +60,11 @@ def draw_page(
 
 
 def _open_document(file: BinaryIO) -> Any:
+    data = file.read(_MAX_DATA_BYTES + 1)
+    if len(data) > _MAX_DATA_BYTES:
+        file.seek(0)
     try:
-        document = pdfium.PdfDocument(file)
+        document = pdfium.PdfDocument(file if len(data) > _MAX_DATA_BYTES else data)
         document.init_forms()
     except pdfium.PdfiumError as error:
         if getattr(error, "err_code", None) in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
@@ -95,11 +100,14 @@ def _has_merged_annotations(page: Any) -> bool:
 
 def _read_page(page: Any, limits: Limits) -> PageData:
     width, height = page.get_size()
-    text_page = page.get_textpage()
-    text, words = pdf_text.compose_text(
-        pdf_words.read_words(page, text_page, limits), width, height
-    )
-    text_page.close()
+    text_page = raw.FPDFText_LoadPage(page)
+    if not text_page:
+        raise pdfium.PdfiumError("Failed to load the text of a page.")
+    try:
+        groups = pdf_words.read_words(page, text_page, limits)
+    finally:
+        raw.FPDFText_ClosePage(text_page)
+    text, words = pdf_text.compose_text(groups, width, height)
     return build_page(
         width,
         height,

@@ -1,15 +1,18 @@
 """Compose the text of a PDF page in reading order, with the positions of its words."""
 
 import re
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate, groupby
+from operator import add
 from typing import NamedTuple
 
+from app.engines.documents.frames import BOX_UNITS
 from app.engines.documents.readers import right_to_left
-from app.engines.documents.readers.pages import PageWord
+from app.engines.documents.readers.pages import PageWords
 from app.engines.documents.readers.pdf_words import OBLIQUE, rotate_box
-from app.engines.documents.readers.reading_order import Row, sort_into_rows
-from app.engines.documents.readers.segments import Box, Glyph, Token
+from app.engines.documents.readers.reading_order import sort_into_rows
+from app.engines.documents.readers.segments import Box, Glyph, Line, Token, build_tokens
 from app.engines.documents.text import UNSPACED, normalize_text
 
 _IDEOGRAPH = re.compile(f"[{UNSPACED}]")
@@ -21,26 +24,20 @@ _MARGIN = 0.5
 _SPACE = Glyph(" ", (0.0, 0.0, 0.0, 0.0))
 
 
+# A word of a row, and whether white space precedes it.
+_RowWord = tuple[Token, bool]
+
+
 class PageText(NamedTuple):
     """The text of a page with its rows separated by line feeds, and its words in that order."""
 
     text: str
-    words: list[PageWord]
+    words: PageWords
 
 
-class _RowWord(NamedTuple):
-    """A word of a row; `is_spaced` is True if white space precedes it.
-
-    `token` is the index of its first token, or 0 in rows that run from right to left.
-    """
-
-    text: str
-    box: Box
-    is_spaced: bool
-    token: int = 0
-
-
-def compose_text(groups: dict[int, list[Token]], width: float, height: float) -> PageText:
+def compose_text(
+    groups: Mapping[int, Sequence[Token | Line]], width: float, height: float
+) -> PageText:
     """Return the text and the words of a page in reading order, upright text first.
 
     Args:
@@ -48,63 +45,112 @@ def compose_text(groups: dict[int, list[Token]], width: float, height: float) ->
         width: The displayed width of the page, in points.
         height: The displayed height of the page, in points.
     """
-    lines: list[str] = []
-    words: list[PageWord] = []
-    start = 0
+    composer = _Composer(width, height)
     page_is_rtl = right_to_left.is_right_to_left(
-        token.text for tokens in groups.values() for token in tokens
+        word.text for words in groups.values() for word in words
     )
     for direction in sorted(groups, key=lambda direction: (direction == OBLIQUE, direction)):
-        tokens = groups[direction]
-        rows = (
-            [tokens] if direction == OBLIQUE else sort_into_rows(tokens, right_to_left=page_is_rtl)
-        )
-        for row in rows:
-            line: list[str] = []
-            for word in _split_row(row, page_is_rtl=page_is_rtl):
-                if word.is_spaced and line:
-                    line.append(" ")
-                    start += 1
-                box = _compute_displayed_box(word.box, max(direction, 0), width, height)
-                words.append(PageWord(word.text, start, box, word.token))
-                line.append(word.text)
-                start += len(word.text)
-            lines.append("".join(line))
-            start += 1
-    return PageText("\n".join(lines), words)
+        words = groups[direction]
+        if direction == OBLIQUE:
+            composer.append_row(_split_row(build_tokens(words), page_is_rtl=page_is_rtl), 0)
+            continue
+        for row in sort_into_rows(words, right_to_left=page_is_rtl):
+            line = row[0].line
+            if len(row) == 1 and line is not None and direction == 0:
+                composer.append_line(line)
+            else:
+                tokens = [token for segment in row for token in segment.tokens]
+                composer.append_row(_split_row(tokens, page_is_rtl=page_is_rtl), direction)
+    return composer.build_page_text()
 
 
-def _compute_displayed_box(box: Box, quarters: int, width: float, height: float) -> list[float]:
-    """Return the displayed sides (0 to 1) of a box of text that `quarters` turns made upright."""
-    source_width, source_height = (height, width) if quarters % 2 else (width, height)
-    x0, y0, x1, y1 = rotate_box(box, quarters, source_width, source_height)
-    sides = (
-        (x0 - _MARGIN) / width, (y0 - _MARGIN) / height,
-        (x1 + _MARGIN) / width, (y1 + _MARGIN) / height,
-    )  # fmt: skip
-    return [round(min(1.0, max(0.0, side)), 5) for side in sides]
+class _Composer:
+    """Appends the rows of a page of `width` x `height` points to its text."""
+
+    def __init__(self, width: float, height: float) -> None:
+        self._size = width, height
+        self._rows: list[str] = []
+        self._start = 0
+        self._words = PageWords()
+
+    def append_line(self, line: Line) -> None:
+        """Append an upright row that consists of one line."""
+        words = self._words
+        lengths = list(map(len, line.words))
+        starts = list(accumulate((length + 1 for length in lengths[:-1]), initial=self._start))
+        words.starts += starts
+        words.ends += map(add, starts, lengths)
+        words.tokens += range(line.index, line.index + len(line.words))
+        self._append_boxes(line.boxes, line.extent)
+        self._rows.append(line.text)
+        self._start += len(line.text) + 1
+
+    def append_row(self, row: Sequence[_RowWord], quarters: int) -> None:
+        """Append the words of a row that `quarters` turns made upright."""
+        words, start = self._words, self._start
+        width, height = self._size
+        parts: list[str] = []
+        for token, is_spaced in row:
+            if is_spaced and parts:
+                parts.append(" ")
+                start += 1
+            parts.append(token.text)
+            words.starts.append(start)
+            start += len(token.text)
+            words.ends.append(start)
+            words.tokens.append(token.index)
+        size = (height, width) if quarters % 2 else (width, height)
+        boxes = [rotate_box(token.box, quarters, *size) for token, _ in row]
+        self._append_boxes(boxes, _enclose_boxes(boxes))
+        self._rows.append("".join(parts))
+        self._start = start + 1
+
+    def _append_boxes(self, boxes: Iterable[Box], extent: Box) -> None:
+        """Append boxes on the displayed page, which end at its sides; `extent` encloses them."""
+        width, height = self._size
+        x_scale, y_scale = BOX_UNITS / width, BOX_UNITS / height
+        sides: list[int] = []
+        for x0, y0, x1, y1 in boxes:
+            sides += (
+                round((x0 - _MARGIN) * x_scale), round((y0 - _MARGIN) * y_scale),
+                round((x1 + _MARGIN) * x_scale), round((y1 + _MARGIN) * y_scale),
+            )  # fmt: skip
+        left, top, right, bottom = extent
+        if min(left, top, width - right, height - bottom) < _MARGIN:
+            sides = [min(BOX_UNITS, max(0, side)) for side in sides]
+        self._words.boxes += sides
+
+    def build_page_text(self) -> PageText:
+        """Return the text and the words."""
+        return PageText("\n".join(self._rows), self._words)
 
 
-def _split_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:
+def _split_row(row: Sequence[Token], *, page_is_rtl: bool) -> list[_RowWord]:
     """Return the words of a row in reading order."""
     if any(token.glyphs and right_to_left.LETTERS.search(token.text) for token in row):
         return _split_right_to_left_row(row, page_is_rtl=page_is_rtl)
     row_words: list[_RowWord] = []
     last: Token | None = None
     for token in row:
-        is_spaced = last is None or _are_separated(last, token)
-        if not is_spaced and last is not None and not _is_ideograph_boundary(last, token):
-            previous = row_words.pop()
-            box = _enclose_boxes([previous.box, token.box])
-            text = normalize_text(previous.text + token.text)
-            row_words.append(_RowWord(text, box, previous.is_spaced, previous.token))
+        if last is None or (token.gap == " " and token.index == last.index + 1):
+            row_words.append((token, True))
+        elif (is_spaced := _are_separated(last, token)) or _is_ideograph_boundary(last, token):
+            row_words.append((token, is_spaced))
         else:
-            row_words.append(_RowWord(token.text, token.box, is_spaced, token.index))
+            previous, is_spaced = row_words.pop()
+            row_words.append((_join_tokens(previous, token), is_spaced))
         last = token
     return row_words
 
 
-def _split_right_to_left_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:
+def _join_tokens(first: Token, second: Token) -> Token:
+    """Return the word of which two tokens are parts."""
+    x0, y0, x1, y1 = _enclose_boxes([first.box, second.box])
+    text = normalize_text(first.text + second.text)
+    return replace(first, text=text, x0=x0, y0=y0, x1=x1, y1=y1)
+
+
+def _split_right_to_left_row(row: Sequence[Token], *, page_is_rtl: bool) -> list[_RowWord]:
     """Return the words of a row that has letters running from right to left."""
     visual: list[Glyph] = []
     word: list[Glyph] = []
@@ -125,9 +171,8 @@ def _split_right_to_left_row(row: Row, *, page_is_rtl: bool) -> list[_RowWord]:
         if not is_space:
             word = list(glyphs)
             text = normalize_text("".join(glyph.text for glyph in word))
-            row_words.append(
-                _RowWord(text, _enclose_boxes([glyph.box for glyph in word]), is_spaced=True)
-            )
+            x0, y0, x1, y1 = _enclose_boxes([glyph.box for glyph in word])
+            row_words.append((Token(text, x0, y0, x1, y1, y0, y1, 0, " ", None), True))
     return row_words
 
 

@@ -1,9 +1,7 @@
 """Extract the words of a PDF page with their positions from pdfium."""
 
-import ctypes
 import math
 import re
-import sys
 import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
@@ -13,7 +11,8 @@ from pypdfium2 import raw  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import right_to_left
-from app.engines.documents.readers.segments import Box, Glyph, Token
+from app.engines.documents.readers.pdf_positions import Positions, read_characters
+from app.engines.documents.readers.segments import MAX_WORD_GAP, Box, Glyph, Line, Token
 from app.engines.documents.text import WORD, normalize_text, replace_unstorable
 
 OBLIQUE = -1
@@ -26,23 +25,25 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(rf"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029{_HYPHEN}]")
 # Glyphs that represent letters: Latin ligatures, and Hebrew and Arabic presentation forms.
 _PRESENTATION_FORMS = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdff\ufe70-\ufefc]+")
+_UNKNOWN: Box = (math.nan, math.nan, math.nan, math.nan)
 _QUARTER_DEGREES = 90.0
 _MAX_TILT = 15.0  # degrees; text tilted further does not belong to a row
+_MAX_METRICS_DIFFERENCE = 0.1  # of a line's height; between the boxes of the font in one line
 _MIN_FONT_HEIGHT = 0.8  # of the ink's height; fonts may have wrong metrics
 
 
-def read_words(page: Any, text_page: Any, limits: Limits) -> dict[int, list[Token]]:
+def read_words(page: Any, text_page: Any, limits: Limits) -> dict[int, list[Token | Line]]:
     """Return the words that a page shows, in file order, by writing direction.
 
-    `page` and `text_page` are pdfium's objects. Directions are clockwise quarter turns (0 to 3), or
-    `OBLIQUE`. Positions are in points from the top left of the displayed page, rotated so that the
-    text is upright. Raises `ParseFailed` (`too_large_unpacked`).
+    `page` is an object of pypdfium2, and `text_page` a handle of pdfium. Directions are clockwise
+    quarter turns (0 to 3), or `OBLIQUE`. Positions are in points from the top left of the displayed
+    page, rotated so that the text is upright. Raises `ParseFailed` (`too_large_unpacked`).
     """
-    count = text_page.count_chars()
+    count = raw.FPDFText_CountChars(text_page)
     if count > limits.max_text_chars:
         message = f"A page has more than {limits.max_text_chars} characters."
         raise ParseFailed("too_large_unpacked", message)
-    return _Extractor(page, text_page, max(count, 0)).extract_words(limits) if count > 0 else {}
+    return _Extractor(page, text_page, count, limits).extract_words() if count > 0 else {}
 
 
 def rotate_box(box: Box, quarters: int, width: float, height: float) -> Box:
@@ -57,46 +58,113 @@ def rotate_box(box: Box, quarters: int, width: float, height: float) -> Box:
 class _Extractor:
     """Reads the words of one page and their positions from pdfium."""
 
-    def __init__(self, page: Any, text_page: Any, count: int) -> None:
-        self._text_page = text_page
-        self._characters = "".join(_read_characters(text_page, count))
+    def __init__(self, page: Any, text_page: Any, count: int, limits: Limits) -> None:
+        self._max_words = limits.max_words_per_page
+        self._positions = Positions(text_page)
+        self._characters = read_characters(text_page, count)
         self._has_right_to_left = right_to_left.LETTERS.search(self._characters) is not None
         self._rotation = page.get_rotation()
         self._size: tuple[float, float] = page.get_size()
         self._crop_box: Box = page.get_bbox()
-        self._sides = [ctypes.c_double() for _ in range(4)]
-        self._pointers = [ctypes.byref(side) for side in self._sides]
-        self._rectangle = raw.FS_RECTF()
+        self._number = 0
 
-    def extract_words(self, limits: Limits) -> dict[int, list[Token]]:
+    def extract_words(self) -> dict[int, list[Token | Line]]:
         """Return the readable words inside the crop box, by writing direction."""
-        words_by_direction: dict[int, list[Token]] = {}
+        words_by_direction: dict[int, list[Token | Line]] = {}
+        first = 0
+        for characters in self._characters.split("\n"):
+            line = self._read_plain_line(first, characters.rstrip("\r"))
+            if line is not None:
+                words_by_direction.setdefault(0, []).append(line)
+            else:
+                for direction, token in self._read_line(first, first + len(characters)):
+                    words_by_direction.setdefault(direction, []).append(token)
+            first += len(characters) + 1
+        return words_by_direction
+
+    def _count_words(self, count: int) -> int:
+        """Add `count` words and return the number of the first one. Raises `ParseFailed`."""
+        first_number = self._number + 1
+        self._number += count
+        if self._number > self._max_words:
+            message = f"A page has more than {self._max_words} words."
+            raise ParseFailed("too_large_unpacked", message)
+        return first_number
+
+    def _read_plain_line(self, first: int, line: str) -> Line | None:
+        """Return a line of ASCII characters that one text object draws horizontally.
+
+        Returns None if it is another line, or if its words are not side by side. The words of a
+        plain line share the metrics of their font, so it takes a third of the calls.
+        """
+        text = line.strip(" ")
+        is_plain = text.isascii() and text.isprintable() and "  " not in text
+        if not (text and is_plain) or self._rotation or self._has_right_to_left:
+            return None
+        words = text.split(" ")
+        lengths = list(map(len, words))
+        first += line.index(text)
+        metrics = self._get_line_metrics(first, first + len(text), first + len(text) - lengths[-1])
+        if metrics is None:
+            return None
+        left, _, _, crop_top = self._crop_box
+        boxes = self._positions.get_boxes(first, lengths, (left, crop_top))
+        if boxes is None:
+            return None
+        extent, top, bottom = metrics
+        gaps = [box[0] - last[2] for last, box in pairwise(boxes)]
+        if gaps and not (min(gaps) >= 0 and max(gaps) <= MAX_WORD_GAP * (bottom - top)):
+            return None
+        return Line(text, words, extent, boxes, gaps, top, bottom, self._count_words(len(words)))
+
+    def _get_line_metrics(self, first: int, end: int, last: int) -> tuple[Box, float, float] | None:
+        """Return the box of a line whose last word begins at `last`, and its font's top and bottom.
+
+        Returns None if its words may differ in that, or if a part of it is outside the crop box.
+        """
+        positions, (width, height) = self._positions, self._size
+        ink = positions.get_only_rectangle(first, end)
+        if ink is None or positions.get_angle(first) != 0:
+            return None
+        shape = positions.get_shape(first)
+        font, last_font = positions.get_font_rectangle(first), positions.get_font_rectangle(last)
+        if shape is None or font is None or last_font is None:
+            return None
+        if font[1::2] == shape[1::2]:
+            return None  # the font has no metrics of its own
+        left, _, _, crop_top = self._crop_box
+        x0, y0, x1, y1 = ink[0] - left, crop_top - ink[3], ink[2] - left, crop_top - ink[1]
+        # pdfium extends the box of the font by a glyph that is larger.
+        top, bottom = crop_top - min(font[3], last_font[3]), crop_top - max(font[1], last_font[1])
+        difference = max(abs(font[1] - last_font[1]), abs(font[3] - last_font[3]))
+        if difference > _MAX_METRICS_DIFFERENCE * (bottom - top):
+            return None  # the line is not horizontal
+        is_inside = x0 >= 0 and y0 >= 0 and x1 <= width and y1 <= height
+        is_plausible = _MIN_FONT_HEIGHT * (y1 - y0) <= bottom - top <= max(width, height)
+        return ((x0, y0, x1, y1), top, bottom) if is_inside and is_plausible else None
+
+    def _read_line(self, first: int, end: int) -> Iterator[tuple[int, Token]]:
+        """Yield the readable words of a line inside the crop box, with their directions."""
         width, height = self._size
-        number = 0
-        for first, end, gap in self._iterate_spans():
-            text = _convert_to_readable(self._characters[first:end])
-            box = self._get_ink_box(first, end)
+        for start, stop, gap in self._iterate_spans(first, end):
+            text = _convert_to_readable(self._characters[start:stop])
+            box = self._get_ink_box(start, stop)
             x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
             if not text or not (0 <= x <= width and 0 <= y <= height):
                 continue  # unreadable, or outside the crop box
-            number += 1
-            if number > limits.max_words_per_page:
-                message = f"A page has more than {limits.max_words_per_page} words."
-                raise ParseFailed("too_large_unpacked", message)
-            quarters = self._get_direction(first)
-            token = self._build_token(text, box, number, gap, first, end, quarters)
-            words_by_direction.setdefault(quarters, []).append(token)
-        return words_by_direction
+            number = self._count_words(1)
+            quarters = self._get_direction(start)
+            yield quarters, self._build_token(text, box, number, gap, start, stop, quarters)
 
-    def _iterate_spans(self) -> Iterator[tuple[int, int, str]]:
-        """Yield the start and end of each word, and the white space before it."""
-        last = 0
-        for match in _TOKEN.finditer(self._characters):
+    def _iterate_spans(self, line_start: int, line_end: int) -> Iterator[tuple[int, int, str]]:
+        """Yield the start and end of each word of a line, and the white space before it."""
+        last = 0 if line_start == 0 else line_start - 1
+        for match in _TOKEN.finditer(self._characters, line_start, line_end):
             first, end = match.span()
             between = self._characters[max(0, last - 1) : first]
             gap = "\n" if _LINE_END.search(between) else " " * (first > last)
             last = end
-            if end - first > 1 and raw.FPDFText_CountRects(self._text_page, first, end - first) > 1:
+            if end - first > 1 and self._positions.count_rectangles(first, end) > 1:
                 for start, stop in pairwise(self._find_line_starts(first, end)):
                     yield start, stop, gap if start == first else "\n"
             else:
@@ -142,40 +210,33 @@ class _Extractor:
 
     def _get_ink_box(self, first: int, end: int) -> Box:
         """Return the bounding box of some characters, or their position if they show nothing."""
-        text_page, (left, top, right, bottom) = self._text_page, self._sides
-        x0 = y0 = math.inf
-        x1 = y1 = -math.inf
-        for index in range(raw.FPDFText_CountRects(text_page, first, end - first)):
-            if raw.FPDFText_GetRect(text_page, index, *self._pointers):
-                x0, x1 = min(x0, left.value), max(x1, right.value)
-                y0, y1 = min(y0, bottom.value), max(y1, top.value)
-        if x0 <= x1 and y0 <= y1:
-            return self._to_displayed_box(x0, y0, x1, y1)
-        return self._get_glyph_box(first)
+        rectangle = self._positions.get_rectangle(first, end)
+        if rectangle is None:
+            return self._get_glyph_box(first)
+        return self._to_displayed_box(*rectangle)
 
     def _get_glyph_box(self, index: int) -> Box:
         """Return the box of a character's shape; its sides are NaN if pdfium does not know it."""
-        left, right, bottom, top = self._sides  # a different order than that of FPDFText_GetRect
-        if raw.FPDFText_GetCharBox(self._text_page, index, *self._pointers):
-            return self._to_displayed_box(left.value, bottom.value, right.value, top.value)
-        return self._to_displayed_box(math.nan, math.nan, math.nan, math.nan)
+        return self._to_displayed_box(*(self._positions.get_shape(index) or _UNKNOWN))
 
     def _get_font_box(self, index: int) -> Box:
         """Return the box of a character according to the font's metrics instead of its shape."""
-        box = self._rectangle
-        if raw.FPDFText_GetLooseCharBox(self._text_page, index, box):
-            return self._to_displayed_box(box.left, box.bottom, box.right, box.top)
-        return self._get_glyph_box(index)
+        rectangle = self._positions.get_font_rectangle(index)
+        if rectangle is None:
+            return self._get_glyph_box(index)
+        return self._to_displayed_box(*rectangle)
 
     def _to_displayed_box(self, x0: float, y0: float, x1: float, y1: float) -> Box:
         """Map a rectangle in user space (PDF 1.7, 8.3.2.3) to a box on the displayed page."""
         left, bottom, right, top = self._crop_box
         box = x0 - left, top - y1, x1 - left, top - y0
+        if not self._rotation:
+            return box
         return rotate_box(box, self._rotation // 90, right - left, top - bottom)
 
     def _get_direction(self, index: int) -> int:
         """Return the writing direction of a character in clockwise quarter turns, or `OBLIQUE`."""
-        degrees = math.degrees(raw.FPDFText_GetCharAngle(self._text_page, index))
+        degrees = math.degrees(self._positions.get_angle(index))
         quarters = (degrees + self._rotation) / _QUARTER_DEGREES
         nearest = round(quarters)
         return nearest % 4 if abs(quarters - nearest) * _QUARTER_DEGREES <= _MAX_TILT else OBLIQUE
@@ -192,13 +253,6 @@ class _Extractor:
                 glyphs.append(Glyph(char, box))
         readable = (Glyph(_convert_to_readable(glyph.text), glyph.box) for glyph in glyphs)
         return [glyph for glyph in readable if glyph.text]
-
-
-def _read_characters(text_page: Any, count: int) -> Iterator[str]:
-    get_code = raw.FPDFText_GetUnicode
-    for index in range(count):
-        code = get_code(text_page, index)
-        yield chr(code) if code <= sys.maxunicode else "\ufffd"
 
 
 def _convert_to_readable(word: str) -> str:

@@ -27,16 +27,23 @@ _NUMBER_SEPARATORS = {"ES", "CS", "ET"}
 
 def is_right_to_left(texts: Iterable[str]) -> bool:
     """Return whether most letters are of scripts that run from right to left."""
+    texts = list(texts)
+    joined = "".join(texts)
+    if joined.isascii() or not any(map(_is_right_to_left_letter, set(joined))):
+        return False
     left = right = 0
     for text in texts:
         if text.isascii():
             left += sum(map(str.isalpha, text))
             continue
         for char in text:
-            direction = unicodedata.bidirectional(char)
-            left += direction == "L"
-            right += direction in ("R", "AL")
+            left += unicodedata.bidirectional(char) == "L"
+            right += _is_right_to_left_letter(char)
     return right > left
+
+
+def _is_right_to_left_letter(char: str) -> bool:
+    return unicodedata.bidirectional(char) in ("R", "AL")
 
 
 def combine_marks(glyphs: Sequence[Glyph]) -> list[Glyph]:

@@ -1,11 +1,12 @@
 """Represent the words of a page before they are sorted, and runs of words on one line."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
+MAX_WORD_GAP = 0.9  # of a line's height; more space ends a segment
 MIN_GUTTER = 0.45  # of a line's height; the minimum width of a gutter
 WIDE_GAP_FACTOR = 1.6  # times the usual gap of a line; such gaps are wide
 
@@ -57,15 +58,80 @@ class Token:
         return (self.top + self.bottom) / 2
 
 
+@dataclass(eq=False, slots=True)
+class Line:
+    """Words side by side with common metrics, which stand for their tokens to save time.
+
+    `text` consists of the words and a space between each two of them. `gaps` are the widths of
+    these spaces: none is negative or wide. `index` is the position of the first word in file order.
+    `extent` is the box around all `boxes`.
+    """
+
+    text: str
+    words: list[str]
+    extent: Box
+    boxes: list[Box]
+    gaps: list[float]
+    top: float
+    bottom: float
+    index: int
+
+    @property
+    def x0(self) -> float:
+        """Return the left side of the first word."""
+        return self.boxes[0][0]
+
+    @property
+    def x1(self) -> float:
+        """Return the right side of the last word."""
+        return self.boxes[-1][2]
+
+    @property
+    def height(self) -> float:
+        """Return the height of the font in points."""
+        return self.bottom - self.top
+
+    def build_tokens(self) -> list[Token]:
+        """Return the words as tokens."""
+        tokens = [
+            Token(word, *box, self.top, self.bottom, index, " ", None)
+            for index, (word, box) in enumerate(
+                zip(self.words, self.boxes, strict=True), start=self.index
+            )
+        ]
+        tokens[0].gap = "\n"
+        return tokens
+
+
 class Segment:
-    """Words side by side on one line, from left to right."""
+    """Words side by side on one line, from left to right.
 
-    __slots__ = ("bottom", "tokens", "top", "x0", "x1")
+    `line` is set if these are the words of a `Line`; the tokens are then built on first use.
+    """
 
-    def __init__(self, token: Token) -> None:
-        self.tokens = [token]
-        self.x0, self.x1 = token.x0, token.x1
-        self.top, self.bottom = token.top, token.bottom
+    __slots__ = ("_gaps", "_tokens", "bottom", "index", "line", "top", "x0", "x1")
+
+    def __init__(self, start: Token | Line) -> None:
+        self.line = start if isinstance(start, Line) else None
+        self._tokens = None if isinstance(start, Line) else [start]
+        self._gaps = None if self.line is None else self.line.gaps
+        self.x0, self.x1 = start.x0, start.x1
+        self.top, self.bottom = start.top, start.bottom
+        self.index = start.index
+
+    @property
+    def tokens(self) -> list[Token]:
+        """Return the words from left to right."""
+        if self._tokens is None:
+            self._tokens = self.line.build_tokens() if self.line is not None else []
+        return self._tokens
+
+    @property
+    def gaps(self) -> list[float]:
+        """Return the widths of the gaps between the words, from left to right."""
+        if self._gaps is None:
+            self._gaps = [token.x0 - last.x1 for last, token in pairwise(self.tokens)]
+        return self._gaps
 
     @property
     def height(self) -> float:
@@ -85,9 +151,17 @@ class Segment:
             segment.add(token)
         return segment
 
+    @classmethod
+    def from_equal_tokens(cls, tokens: list[Token], x1: float) -> "Segment":
+        """Build a segment from sorted tokens that share `top` and `bottom` and end at `x1`."""
+        segment = cls(tokens[0])
+        segment._tokens, segment.x1 = tokens, x1
+        return segment
+
     def add(self, token: Token) -> None:
         """Append a token to the right."""
         self.tokens.append(token)
+        self.line = self._gaps = None
         self.x1 = max(self.x1, token.x1)
         if token.height > self.height:  # a superscript does not move the line
             self.top, self.bottom = token.top, token.bottom
@@ -95,7 +169,7 @@ class Segment:
 
 def find_wide_gaps(segment: Segment) -> list[int]:
     """Return the indexes of the words after gaps that are wider than usual for the line."""
-    gaps = get_gap_widths(segment)
+    gaps = segment.gaps
     if not gaps or max(gaps) < MIN_GUTTER * segment.height:
         return []
     return find_gaps(segment, max(MIN_GUTTER * segment.height, WIDE_GAP_FACTOR * median(gaps)))
@@ -103,9 +177,16 @@ def find_wide_gaps(segment: Segment) -> list[int]:
 
 def find_gaps(segment: Segment, min_width: float) -> list[int]:
     """Return the indexes of the words after gaps of at least `min_width` points."""
-    return [index for index, gap in enumerate(get_gap_widths(segment), start=1) if gap >= min_width]
+    gaps = segment.gaps
+    if not gaps or max(gaps) < min_width:
+        return []
+    return [index for index, gap in enumerate(gaps, start=1) if gap >= min_width]
 
 
-def get_gap_widths(segment: Segment) -> list[float]:
-    """Return the widths of the gaps between a segment's words, from left to right."""
-    return [token.x0 - last.x1 for last, token in pairwise(segment.tokens)]
+def build_tokens(words: Iterable[Token | Line]) -> list[Token]:
+    """Return tokens, with those of lines in the place of the lines."""
+    return [
+        token
+        for word in words
+        for token in (word.build_tokens() if isinstance(word, Line) else (word,))
+    ]

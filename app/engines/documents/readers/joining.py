@@ -1,0 +1,131 @@
+"""Join the words of a page to segments: runs of words on one line.
+
+Most lines are apart from the others, and all their words have the same metrics. Such a line is cut
+at its wide gaps. Words of lines that overlap, such as superscripts, are compared with each other.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
+from statistics import median
+
+from app.engines.documents.readers.segments import MAX_WORD_GAP, Line, Segment, Token, build_tokens
+
+MAX_NEAR = 64  # segments compared with each word; a malicious page may have thousands in one place
+_MAX_WORD_OVERLAP = 0.5  # of a line's height; words that overlap more are not side by side
+_MAX_BASELINE_DIFFERENCE = (
+    0.35  # of a line's height; the maximum vertical difference between words of a segment
+)
+# Half of that difference, and a little more because of rounding errors. Lines that are apart by
+# more than this share of both their heights have no common segments.
+_REACH = 0.18
+
+_get_metrics = attrgetter("top", "bottom")
+_get_left = attrgetter("x0")
+_get_place = attrgetter("x0", "index")
+
+
+def join_segments(words: Sequence[Token | Line]) -> list[Segment]:
+    """Join neighboring words on one line to segments, sorted by their left sides."""
+    segments: list[Segment] = []
+    step = 0.0
+    for lines in _split_into_clusters(words):
+        joined = _cut_line(lines[0]) if len(lines) == 1 else None
+        if joined is None:
+            step = step or _compute_step(words)
+            joined = _join_cluster([token for line in lines for token in build_tokens(line)], step)
+        segments += joined
+    segments.sort(key=_get_place)
+    return segments
+
+
+def _compute_step(words: Iterable[Token | Line]) -> float:
+    """Return the usual height of the words, at least one point."""
+    return max(1.0, median(token.height for token in build_tokens(words)))
+
+
+def _split_into_clusters(words: Iterable[Token | Line]) -> Iterator[list[list[Token | Line]]]:
+    """Yield the words of the page in groups that have no common segments.
+
+    Each group is a list of lines, whose words have the same top and bottom.
+    """
+    lines: dict[tuple[float, float], list[Token | Line]] = {}
+    for metrics, group in groupby(words, _get_metrics):
+        lines.setdefault(metrics, []).extend(group)
+    extents = []
+    for top, bottom in lines:
+        reach = _REACH * (bottom - top)
+        extents.append(((top + bottom) / 2 - reach, bottom + reach, top, bottom))
+    cluster: list[list[Token | Line]] = []
+    end = 0.0
+    for first, last, top, bottom in sorted(extents):
+        if cluster and first > end:
+            yield cluster
+            cluster = []
+        end = max(end, last) if cluster else last
+        cluster.append(lines[top, bottom])
+    if cluster:
+        yield cluster
+
+
+def _cut_line(line: list[Token | Line]) -> list[Segment] | None:
+    """Return the segments of a line, or None if words overlap, so that it may be several lines.
+
+    The words are in file order.
+    """
+    if len(line) == 1:
+        return [Segment(line[0])]
+    tokens = sorted(build_tokens(line), key=_get_left)
+    height = tokens[0].height
+    min_gap, max_gap = -_MAX_WORD_OVERLAP * height, MAX_WORD_GAP * height
+    segments: list[Segment] = []
+    first = 0
+    x1 = tokens[0].x1
+    for index, token in enumerate(tokens):
+        gap = token.x0 - x1
+        if gap > max_gap:
+            segments.append(Segment.from_equal_tokens(tokens[first:index], x1))
+            first, x1 = index, token.x1
+        elif gap < min_gap and index > first:
+            return None
+        elif token.x1 > x1:
+            x1 = token.x1
+    segments.append(Segment.from_equal_tokens(tokens[first:], x1))
+    return segments
+
+
+def _join_cluster(tokens: Sequence[Token], step: float) -> list[Segment]:
+    """Join words by comparing each with the segments around it; `step` is the usual height."""
+    segments: list[Segment] = []
+    open_segments: dict[int, list[Segment]] = {}  # segments that may continue, by vertical position
+    for token in sorted(tokens, key=_get_place):
+        band = int(token.middle // step)
+        best: Segment | None = None
+        for key in (band - 1, band, band + 1):
+            candidates = open_segments.get(key)
+            if candidates:
+                max_gap = 2 * MAX_WORD_GAP * max(step, token.height)
+                candidates[:] = [
+                    one for one in candidates[-MAX_NEAR:] if token.x0 - one.x1 <= max_gap
+                ]
+                for candidate in candidates:
+                    if _continues_segment(candidate, token) and (
+                        best is None or candidate.x1 > best.x1
+                    ):
+                        best = candidate
+        if best is None:
+            segment = Segment(token)
+            segments.append(segment)
+            open_segments.setdefault(band, []).append(segment)
+        else:
+            best.add(token)
+    return segments
+
+
+def _continues_segment(candidate: Segment, token: Token) -> bool:
+    height = max(candidate.height, token.height)
+    gap = token.x0 - candidate.x1
+    if not -_MAX_WORD_OVERLAP * height <= gap <= MAX_WORD_GAP * height:
+        return False
+    difference = min(abs(candidate.middle - token.middle), abs(candidate.bottom - token.bottom))
+    return difference <= _MAX_BASELINE_DIFFERENCE * min(candidate.height, token.height)

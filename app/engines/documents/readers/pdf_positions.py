@@ -1,0 +1,139 @@
+"""Read the characters of a PDF page and their positions from pdfium.
+
+pdfium answers about one character or word per call, so a page takes a thousand calls or more. Most
+of the time of a call through `ctypes` is the conversion of its arguments. The functions here are
+therefore bound without argument types, which is three times as fast: a number is passed as a C int,
+and any other argument must already be a pointer.
+"""
+
+import ctypes
+import math
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from pypdfium2 import raw  # type: ignore[import-untyped]
+
+from app.engines.documents.readers.segments import Box
+
+_UTF_16_BYTES = 2
+# What pdfium has in a text in place of its marker for hyphens.
+_MARKER = re.compile("\ufffe")
+
+Point = tuple[float, float]
+
+
+def _bind(function: Any, result_type: Any = ctypes.c_int) -> Callable[..., Any]:
+    """Return a function of pdfium that converts no arguments and keeps the interpreter's lock."""
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    bound: Callable[..., Any] = ctypes.PYFUNCTYPE(result_type)(address)
+    return bound
+
+
+_count_rects = _bind(raw.FPDFText_CountRects)
+_get_rect = _bind(raw.FPDFText_GetRect)
+_get_char_box = _bind(raw.FPDFText_GetCharBox)
+_get_loose_char_box = _bind(raw.FPDFText_GetLooseCharBox)
+_get_char_angle = _bind(raw.FPDFText_GetCharAngle, ctypes.c_float)
+_get_unicode = _bind(raw.FPDFText_GetUnicode, ctypes.c_uint)
+
+
+def read_characters(text_page: Any, count: int) -> str:
+    """Return the `count` characters of a page, one for each index of pdfium's list."""
+    handle = ctypes.cast(text_page, ctypes.c_void_p)
+    get_text_index = raw.FPDFText_GetTextIndexFromCharIndex
+    if get_text_index(text_page, 0) == 0 and get_text_index(text_page, count - 1) == count - 1:
+        buffer = (ctypes.c_ushort * (2 * count + 1))()  # a character may need two units
+        units = raw.FPDFText_GetText(text_page, 0, count, buffer) - 1
+        if units == count:
+            data = memoryview(buffer).cast("B")[: _UTF_16_BYTES * units]
+            text = str(data, "utf-16-le", "surrogatepass")
+            if len(text) == count:
+                return _MARKER.sub(lambda marker: _read_character(handle, marker.start()), text)
+    return "".join(_read_character(handle, index) for index in range(count))
+
+
+def _read_character(handle: ctypes.c_void_p, index: int) -> str:
+    code = _get_unicode(handle, index)
+    return chr(code) if code <= sys.maxunicode else "\ufffd"
+
+
+class Positions:
+    """The positions of the characters of an open text page, in user space (PDF 1.7, 8.3.2.3).
+
+    A rectangle is its left, bottom, right and top side in points.
+    """
+
+    def __init__(self, text_page: Any) -> None:
+        self._handle = ctypes.cast(text_page, ctypes.c_void_p)
+        sides = (ctypes.c_double * 4)()
+        size = ctypes.sizeof(ctypes.c_double)
+        self._pointers = [ctypes.byref(sides, index * size) for index in range(4)]
+        self._sides = memoryview(sides).cast("B").cast("d")
+        self._rectangle = raw.FS_RECTF()
+        self._rectangle_pointer = ctypes.byref(self._rectangle)
+
+    def count_rectangles(self, first: int, end: int) -> int:
+        """Return the number of runs of one text object among the characters that show something."""
+        count: int = _count_rects(self._handle, first, end - first)
+        return count
+
+    def get_rectangle(self, first: int, end: int) -> Box | None:
+        """Return the bounding rectangle of some characters, or None if they show nothing."""
+        x0 = y0 = math.inf
+        x1 = y1 = -math.inf
+        for index in range(_count_rects(self._handle, first, end - first)):
+            if _get_rect(self._handle, index, *self._pointers):
+                left, top, right, bottom = self._sides
+                x0, x1 = min(x0, left), max(x1, right)
+                y0, y1 = min(y0, bottom), max(y1, top)
+        return (x0, y0, x1, y1) if x0 <= x1 and y0 <= y1 else None
+
+    def get_only_rectangle(self, first: int, end: int) -> Box | None:
+        """Return the rectangle of characters that one text object draws, or None otherwise."""
+        is_one = _count_rects(self._handle, first, end - first) == 1
+        if not (is_one and _get_rect(self._handle, 0, *self._pointers)):
+            return None
+        left, top, right, bottom = self._sides
+        return left, bottom, right, top
+
+    def get_boxes(self, first: int, lengths: list[int], corner: Point) -> list[Box] | None:
+        """Return the boxes of the words of one text object, or None if a word shows nothing.
+
+        The words begin at `first` and have `lengths`; one character separates two words. Boxes are
+        measured downwards and to the right from the `corner`.
+        """
+        handle, sides, (a, b, c, d) = self._handle, self._sides, self._pointers
+        x, y = corner
+        boxes: list[Box] = []
+        for length in lengths:
+            _count_rects(handle, first, length)
+            if not _get_rect(handle, 0, a, b, c, d):
+                return None
+            left, top, right, bottom = sides
+            if not (left <= right and bottom <= top):
+                return None
+            boxes.append((left - x, y - top, right - x, y - bottom))
+            first += length + 1
+        return boxes
+
+    def get_shape(self, index: int) -> Box | None:
+        """Return the rectangle of a character's shape, or None if pdfium does not know it."""
+        if not _get_char_box(self._handle, index, *self._pointers):
+            return None
+        left, right, bottom, top = self._sides  # a different order than that of FPDFText_GetRect
+        return left, bottom, right, top
+
+    def get_font_rectangle(self, index: int) -> Box | None:
+        """Return the rectangle of a character according to the metrics of its font."""
+        if not _get_loose_char_box(self._handle, index, self._rectangle_pointer):
+            return None
+        box = self._rectangle
+        return box.left, box.bottom, box.right, box.top
+
+    def get_angle(self, index: int) -> float:
+        """Return the clockwise rotation of a character in radians, or -1 if it is unknown."""
+        angle: float = _get_char_angle(self._handle, index)
+        return angle
