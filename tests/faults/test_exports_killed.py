@@ -75,7 +75,10 @@ def storehouse() -> Iterator[Storehouse]:
 
 
 def _kill_workers(place: Site, group: str = "exports") -> None:
-    """Kill the workers of a group and what they have forked."""
+    """Kill the workers of a group and what they have forked.
+
+    A job whose worker died ten times fails, so a test kills fewer for each job.
+    """
     for process in place.service.processes("worker.py", group):
         send_signal(process, signal.SIGKILL)
 
@@ -87,9 +90,9 @@ def _expire_leases(place: Site) -> None:
     )
 
 
-def _is_over(place: Site, job_id: str) -> bool:
+def _wait_for_end(place: Site, job_id: str) -> None:
     _expire_leases(place)
-    return bool(place.call("GET", f"/exports/{job_id}")["finished_at"])
+    wait_until(lambda: place.call("GET", f"/exports/{job_id}")["finished_at"], "the export to end")
 
 
 def _check(place: Site, job_id: str) -> bytes:
@@ -121,7 +124,7 @@ def test_exports_outlive_kills_at_random_moments(labeled: Site) -> None:
                     gate.kill(worker)
             _kill_workers(labeled)
             killed += 1
-        wait_until(lambda job_id=job_id: _is_over(labeled, job_id), "the export to end")
+        _wait_for_end(labeled, job_id)
         contents.add(_check(labeled, job_id))
     # The same filter over the same data gives the same bytes.
     assert len(contents) == 1
@@ -191,5 +194,5 @@ def test_two_relays_start_one_run(labeled: Site) -> None:
     wait_until(lambda: labeled.one(count) >= len(ids), "the runs")
     for scheduled in ids:
         (run,) = labeled.call("GET", f"/exports/scheduled/{scheduled}/runs")
-        wait_until(lambda run=run: _is_over(labeled, run["job_id"]), "the export to end")
+        _wait_for_end(labeled, run["job_id"])
     assert labeled.one(count) == len(ids)
