@@ -43,5 +43,7 @@ def init(app: Flask) -> None:
     """Register every command on `app`."""
     for group in GROUPS:
         app.cli.add_command(group)
+    # Whoever has one webhook in mind types the singular.
+    app.cli.add_command(webhooks.group, name="webhook")
     app.cli.add_command(imports.import_file)
     app.cli.add_command(imports.crawl)

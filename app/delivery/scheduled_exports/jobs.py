@@ -19,11 +19,13 @@ def start_due_runs(job: Job) -> None:
         job.checkpoint()
 
 
-@jobs.handler("scheduled_exports.finish_run", listens=("export.completed",))
+@jobs.handler("scheduled_exports.finish_run", listens=("export.completed", "export.renewed"))
 def finish_run(job: Job) -> None:
     """End a run whose file is downloaded here, or queue the delivery of its file."""
     data = job.args["data"]
     if data["scheduled_export_id"]:
+        # A renewed file is delivered if the one before was not.
+        delivering.reopen(UUID(data["job_id"]))
         delivering.finish_or_enqueue(UUID(data["job_id"]))
 
 

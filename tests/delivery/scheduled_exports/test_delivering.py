@@ -138,3 +138,22 @@ def test_an_expired_file_is_not_delivered(scheduled: Any, storehouse: Any) -> No
     _try_again(scheduled)
     (run,) = scheduled.runs(created["id"])
     assert (run["status"], run["error"]["code"]) == ("failed", "expired")
+
+
+def test_a_renewed_file_is_delivered_if_the_one_before_was_not(
+    scheduled: Any, storehouse: Any
+) -> None:
+    created = scheduled.schedule(destination=_to_web(storehouse))
+    storehouse.status = 503
+    run = scheduled.run(created["id"])
+    _try_again(scheduled, attempts=9)
+    scheduled.sql(
+        "UPDATE exports SET expires_at = now() - interval '1 day' WHERE id = :id", id=run["job_id"]
+    )
+    storehouse.status = 201
+    assert scheduled.api.post(f"/exports/{run['job_id']}/retry").status_code == 202
+    scheduled.work()
+    (run,) = scheduled.runs(created["id"])
+    assert (run["status"], run["delivery"]["status"]) == ("completed", "delivered")
+    assert len(storehouse.files) == 1
+    assert len(scheduled.events("export.completed")) == 1

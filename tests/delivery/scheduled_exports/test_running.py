@@ -205,3 +205,18 @@ def test_on_a_full_disk_runs_stay_due(scheduled: Any, monkeypatch: pytest.Monkey
     monkeypatch.undo()
     scheduled.start_due()
     assert len(scheduled.runs(created["id"])) == 1
+
+
+def test_the_clock_of_a_worker_starts_nothing(
+    scheduled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    due_soon, due = scheduled.schedule(cron="*/15 * * * *"), scheduled.schedule()
+    scheduled.make_due(due["id"])
+    for hours in (1, -1):
+        now = datetime.now(UTC) + timedelta(hours=hours)
+        monkeypatch.setattr(db, "utc_now", lambda now=now: now)
+        scheduled.start_due()
+    monkeypatch.undo()
+    assert scheduled.runs(due_soon["id"]) == []
+    assert len(scheduled.runs(due["id"])) == 1
+    assert scheduled.read(due["id"])["next_run_at"] == due["next_run_at"]

@@ -39,7 +39,9 @@ def start(export_id: UUID) -> Export | None:
 
 
 def complete(job: Job, export_id: UUID, staged: Staged, written: Written) -> None:
-    """Promote the file to its storage key, complete the export and emit `export.completed`.
+    """Promote the file to its storage key, and complete the export.
+
+    Emits `export.completed`, or `export.renewed` if the export has been completed before.
 
     The lease is locked until the transaction ends, so that no other run can store its file in
     between. Raises LostLease.
@@ -59,9 +61,10 @@ def complete(job: Job, export_id: UUID, staged: Staged, written: Written) -> Non
     export.storage_key = key
     export.finished_at = now
     export.expires_at = now + RETENTION
+    is_first = export.manifest is None
     export.manifest = manifests.build_manifest(export, written)
     events.emit(
-        "export.completed",
+        "export.completed" if is_first else "export.renewed",
         {
             "job_id": export.id,
             "format": export.format,
@@ -108,11 +111,14 @@ def reopen(export_id: UUID) -> None:
 
 
 def queue_again(export: Export) -> None:
-    """Set a locked export back to its status before its first run."""
+    """Set a locked export back to its status before its first run.
+
+    The manifest remains: it tells that the completion of the export was announced.
+    """
     export.status = ExportStatus.QUEUED.value
     export.progress_done = 0
     export.progress_total = export.row_count = None
-    export.error = export.manifest = None
+    export.error = None
     export.size_bytes = export.sha256 = export.expires_at = None
     export.started_at = export.finished_at = None
 
