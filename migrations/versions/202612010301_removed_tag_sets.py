@@ -11,7 +11,8 @@ branch_labels = None
 depends_on = None
 
 TABLE = "removed_tag_sets"
-# While an organization itself is deleted, its row is already gone.
+# An organization that is closed has no more exports, and all of its rows are being erased. While it
+# is deleted itself, its row is already gone.
 RECORD = """
 CREATE FUNCTION record_removed_tag_set() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -19,7 +20,8 @@ BEGIN
         schema_version_id, labeler_id, removed_at)
     SELECT OLD.organization_id, OLD.id, OLD.artifact_id, OLD.schema_id, OLD.schema_version_id,
         OLD.labeler_id, clock_timestamp()
-    WHERE EXISTS (SELECT FROM organizations o WHERE o.id = OLD.organization_id)
+    WHERE EXISTS (SELECT FROM organizations o
+                  WHERE o.id = OLD.organization_id AND o.status NOT IN ('closed', 'erased'))
     ON CONFLICT (organization_id, tag_set_id) DO UPDATE SET removed_at = excluded.removed_at;
     RETURN NULL;
 END $$

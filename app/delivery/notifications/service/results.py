@@ -47,7 +47,7 @@ def notify_of_failed_delivery(event: Event) -> None:
         "delivery_failed",
         kind="export_failed",
         values={"name": event.data["name"], "reason": event.data["error"]["message"]},
-        link=f"/api/v1/exports/scheduled/{event.data['scheduled_export_id']}/runs",
+        link=f"/api/v1/exports/{event.data['job_id']}",
         unique_key=f"export_delivery:{event.id}",
         user_ids=[UUID(event.data["created_by"])],
     )
