@@ -24,6 +24,8 @@ ADDRESS = DELIVERY_NETWORK.split("/")[0]
 _ROUNDS = 3
 _THREADS = 8
 _MEMORY_MB = 200
+_EVENT = "drift.detected"
+"""An event that only webhooks listen to, so that nothing else is measured."""
 _EXPORT_BOUNDS = {"jsonl": 2.5, "csv": 3.0, "parquet": 3.0}
 """The formats that are measured, and how often the time of COPY they may take."""
 _COPY = """
@@ -169,7 +171,7 @@ def run_receiver() -> Iterator[str]:
 def measure_delivery(report: Report, org: Org, count: int) -> None:
     """Deliver `count` events to one receiver on loopback; measure from first to last delivery."""
     with run_receiver() as url:
-        body = {"url": f"{url}/hook", "events": ["export.completed"]}
+        body = {"url": f"{url}/hook", "events": [_EVENT]}
         answer = org.api("admin").post("/webhooks", body)
         assert answer.status_code == 201, answer.text
         _emit(org, count)
@@ -193,8 +195,7 @@ def measure_delivery(report: Report, org: Org, count: int) -> None:
 def _emit(org: Org, count: int) -> None:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         for number in range(count):
-            data = {"job_id": str(number), "format": "jsonl", "row_count": number}
-            events.emit("export.completed", data)
+            events.emit(_EVENT, {"report_id": str(number), "subject": "model"})
 
 
 def _wait_until_received(url: str, count: int) -> float:
@@ -207,7 +208,7 @@ def _wait_until_received(url: str, count: int) -> float:
 
 def _measure_loop(url: str, count: int) -> float:
     """Send requests from threads, each with a session; return the seconds."""
-    body = b'{"event":"export.completed","timestamp":"2026-11-21T00:00:00Z","data":{}}'
+    body = b'{"event":"drift.detected","timestamp":"2026-11-21T00:00:00Z","data":{}}'
     headers = {"Content-Type": "application/json"}
 
     def work(_: int) -> None:

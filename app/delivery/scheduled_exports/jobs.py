@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from app.delivery.exports.service.running import RUN_COMPLETED
 from app.delivery.scheduled_exports.service import delivering, starting
 from app.kit import jobs
 from app.kit.jobs import Job
@@ -19,14 +20,13 @@ def start_due_runs(job: Job) -> None:
         job.checkpoint()
 
 
-@jobs.handler("scheduled_exports.finish_run", listens=("export.completed", "export.renewed"))
+@jobs.handler("scheduled_exports.finish_run", listens=(RUN_COMPLETED,))
 def finish_run(job: Job) -> None:
     """End a run whose file is downloaded here, or queue the delivery of its file."""
-    data = job.args["data"]
-    if data["scheduled_export_id"]:
-        # A renewed file is delivered if the one before was not.
-        delivering.reopen(UUID(data["job_id"]))
-        delivering.finish_or_enqueue(UUID(data["job_id"]))
+    job_id = _get_job_id(job.args["data"])
+    # The file of a retry is delivered if the one before was not.
+    delivering.reopen(job_id)
+    delivering.finish_or_enqueue(job_id)
 
 
 def _get_job_id(args: dict[str, Any]) -> UUID:

@@ -90,7 +90,6 @@ def test_an_expired_export_runs_again(exports: Any) -> None:
     assert (again["status"], again["sha256"]) == ("completed", made["sha256"])
     # The completion of a job is announced once.
     assert [event["job_id"] for event in exports.events("export.completed")] == [made["id"]]
-    assert [event["job_id"] for event in exports.events("export.renewed")] == [made["id"]]
     assert len(exports.file(made["id"]).splitlines()) == 3
 
 

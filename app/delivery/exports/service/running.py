@@ -19,6 +19,8 @@ RETENTION = timedelta(days=7)
 GRACE_PERIOD = timedelta(hours=1)
 """How much longer a file is kept, for downloads that began before it expired."""
 
+RUN_COMPLETED = "export.run_completed"
+"""The file of a scheduled export was written. Data: {job_id}."""
 _BATCH = 100
 _STORAGE_FAILURE = ("service_unavailable", "The file could not be stored.")
 _FAILURES = dict.fromkeys(("StorageUnavailable", "StorageFull"), _STORAGE_FAILURE)
@@ -41,7 +43,8 @@ def start(export_id: UUID) -> Export | None:
 def complete(job: Job, export_id: UUID, staged: Staged, written: Written) -> None:
     """Promote the file to its storage key, and complete the export.
 
-    Emits `export.completed`, or `export.renewed` if the export has been completed before.
+    Emits `export.completed` when the job completes for the first time, and RUN_COMPLETED for each
+    file of a scheduled export.
 
     The lease is locked until the transaction ends, so that no other run can store its file in
     between. Raises LostLease.
@@ -63,14 +66,21 @@ def complete(job: Job, export_id: UUID, staged: Staged, written: Written) -> Non
     export.expires_at = now + RETENTION
     is_first = export.manifest is None
     export.manifest = manifests.build_manifest(export, written)
+    if is_first:
+        _emit_completed(export)
+    if export.scheduled_export_id is not None:
+        events.emit(RUN_COMPLETED, {"job_id": export.id})
+
+
+def _emit_completed(export: Export) -> None:
     events.emit(
-        "export.completed" if is_first else "export.renewed",
+        "export.completed",
         {
             "job_id": export.id,
             "format": export.format,
             "row_count": export.row_count,
-            "size_bytes": stored.size,
-            "sha256": stored.sha256,
+            "size_bytes": export.size_bytes,
+            "sha256": export.sha256,
             "scheduled_export_id": export.scheduled_export_id,
             "download_path": export.download_path,
         },
