@@ -6,7 +6,6 @@ pyarrow is imported when the first writer is created, because it takes 50 MB per
 import importlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, BinaryIO
 
 from app.engines.formats.model import Field, Format, Row
@@ -56,9 +55,6 @@ class ParquetWriter(ParsingWriter):
         self._batch_bytes = 0
         self._group: list[Any] = []
         self._is_open = True
-        # Arrow encodes and compresses a group while the next one is parsed.
-        self._encoder = ThreadPoolExecutor(1, "parquet")
-        self._writing: Future[None] | None = None
         self._file: Any = parquet.ParquetWriter(
             self._arrow.PythonFile(_OutputFile(out), mode="w"),
             self._schema,
@@ -81,14 +77,10 @@ class ParquetWriter(ParsingWriter):
     def close(self) -> None:
         """Write the remaining rows and the footer."""
         if self._is_open:
+            self._end_batch()
+            self._end_group()
+            self._file.close()
             self._is_open = False
-            try:
-                self._end_batch()
-                self._end_group()
-                self._wait_for_group()
-                self._file.close()
-            finally:
-                self._encoder.shutdown()
 
     def _end_batch(self) -> None:
         if self._batch:
@@ -101,17 +93,8 @@ class ParquetWriter(ParsingWriter):
     def _end_group(self) -> None:
         if self._group:
             table = self._arrow.Table.from_batches(self._group, schema=self._schema)
+            self._file.write_table(table, row_group_size=table.num_rows)
             self._group = []
-            self._wait_for_group()
-            self._writing = self._encoder.submit(
-                self._file.write_table, table, row_group_size=table.num_rows
-            )
-
-    def _wait_for_group(self) -> None:
-        """Wait until the last group is written, and raise what the output raised."""
-        writing, self._writing = self._writing, None
-        if writing is not None:
-            writing.result()
 
 
 class _OutputFile:
