@@ -157,3 +157,15 @@ def test_a_renewed_file_is_delivered_if_the_one_before_was_not(
     assert (run["status"], run["delivery"]["status"]) == ("completed", "delivered")
     assert len(storehouse.files) == 1
     assert len(scheduled.events("export.completed")) == 1
+
+
+def test_a_change_while_a_file_is_delivered_starts_anew(scheduled: Any, storehouse: Any) -> None:
+    created = scheduled.schedule(mode="incremental", destination=_to_web(storehouse))
+    storehouse.status = 503
+    scheduled.run(created["id"])
+    scheduled.change(created["id"], format="csv")
+    storehouse.status = 201
+    _try_again(scheduled)
+    (run,) = scheduled.runs(created["id"])
+    assert run["status"] == "completed"
+    assert scheduled.read(created["id"])["exported_until"] is None

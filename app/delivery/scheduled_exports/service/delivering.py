@@ -14,7 +14,7 @@ from app.delivery.exports.models import Export
 from app.delivery.scheduled_exports import emitted_events
 from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExport, ScheduledRun
 from app.delivery.scheduled_exports.queries import records, runs
-from app.delivery.scheduled_exports.service import destinations
+from app.delivery.scheduled_exports.service import destinations, periods
 from app.engines.destinations import (
     DestinationError,
     OutgoingFile,
@@ -114,7 +114,7 @@ def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
 
 def reopen(job_id: UUID) -> None:
     """Make a failed delivery pending again: its job or its export is run again."""
-    run = runs.lock(job_id)
+    run = _lock(job_id)
     if run is not None and run.delivery_status == DeliveryStatus.FAILED:
         run.delivery_status = DeliveryStatus.PENDING.value
         run.delivery_error = None
@@ -122,8 +122,16 @@ def reopen(job_id: UUID) -> None:
 
 def _lock_pending(job_id: UUID) -> ScheduledRun | None:
     """Return a run whose file is not delivered yet, locked; None if there is none."""
-    run = runs.lock(job_id)
+    run = _lock(job_id)
     return run if run is not None and run.delivery_status == DeliveryStatus.PENDING else None
+
+
+def _lock(job_id: UUID) -> ScheduledRun | None:
+    """Lock a run after its scheduled export, in the order in which a deletion locks them."""
+    row = runs.read(job_id)
+    if row is None or records.get(row[0].scheduled_export_id, lock=True) is None:
+        return None
+    return runs.lock(job_id)
 
 
 def _finish(run: ScheduledRun, location: str | None) -> None:
@@ -131,7 +139,8 @@ def _finish(run: ScheduledRun, location: str | None) -> None:
     run.delivery_error = None
     run.delivered_at = db.utc_now()
     run.delivered_to = location
-    if run.covers_until is not None:
+    scheduled, export = _read(run)
+    if run.covers_until is not None and periods.is_current(scheduled, export):
         records.move_exported_until(run.scheduled_export_id, run.covers_until)
 
 

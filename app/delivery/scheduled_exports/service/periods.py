@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from app.delivery.exports.models import Export
 from app.delivery.scheduled_exports.models import Mode, ScheduledExport
 
 OPEN_END = datetime(9999, 12, 31, tzinfo=UTC)
@@ -51,3 +52,15 @@ def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
             # Later only if the clock of the database was set back.
             where["decided_after"] = min(export.exported_until, now)
     return where
+
+
+def is_current(scheduled: ScheduledExport, export: Export) -> bool:
+    """Return whether an incremental run selected and wrote what the scheduled export asks for now.
+
+    If not, it was changed meanwhile and starts anew, whatever the run has delivered.
+    """
+    same = (scheduled.format, scheduled.options) == (export.format, export.options)
+    where = {**export.filter, "decided_after": None, "decided_before": None}
+    include = {**export.include, "removed": False}
+    is_incremental = scheduled.mode == Mode.INCREMENTAL
+    return same and is_incremental and (scheduled.filter, scheduled.include) == (where, include)
