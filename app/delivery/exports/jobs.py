@@ -123,9 +123,9 @@ def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -
             progress.done = min(writer.rows, snapshot.total)
             progress.check()
 
-        snapshot.copy(receive)
+        removed = snapshot.copy(receive)
         writer.close()
-        return Written(writer.rows, snapshot.removed, snapshot.at, snapshot.versions)
+        return Written(writer.rows, removed, snapshot.at, snapshot.versions)
 
 
 @jobs.handler("exports.expire", queue="maintenance", resumable=True)

@@ -48,7 +48,7 @@ _SETTINGS = (
 
 
 class ExportDestination(Schema):
-    """Where the files go."""
+    """The destination of the files."""
 
     kind = Str(required=True, validate=OneOf(KINDS))
     settings = JsonObject(load_default=dict, description=_SETTINGS)
@@ -151,7 +151,7 @@ class ScheduledExportRun(Response):
 
 
 class StoredDestination(Response):
-    """Where the files go."""
+    """The destination of the files, without its secrets."""
 
     kind = Str(validate=OneOf(KINDS))
     settings = JsonObject(description="The settings without secrets.")

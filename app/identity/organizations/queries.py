@@ -84,6 +84,12 @@ def get_name(organization_id: UUID) -> str:
     return db.session().execute(statement).scalar_one()
 
 
+def get_time_zone(organization_id: UUID) -> str | None:
+    """Return the time zone of an organization, or None if it has not set one."""
+    statement = select(Organization.settings["time_zone"].astext)
+    return db.session().scalar(statement.where(Organization.id == organization_id))
+
+
 def list_retention_days(only: UUID | None = None) -> list[tuple[UUID, int]]:
     """Return (id, retention days) of each organization that has a retention period.
 

@@ -72,6 +72,11 @@ def list_with_retention() -> list[UUID]:
     return [organization_id for organization_id, _ in queries.list_retention_days()]
 
 
+def get_time_zone(organization_id: UUID) -> str:
+    """Return the time zone of an organization."""
+    return queries.get_time_zone(organization_id) or rules.DEFAULTS["time_zone"]
+
+
 def get_retention_days(organization_id: UUID) -> int | None:
     """Return for how many days an organization keeps its documents.
 

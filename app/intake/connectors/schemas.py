@@ -3,6 +3,7 @@
 from app.engines.sources import TYPES, SourceErrorKind
 from app.intake.connectors.statuses import AlertKind
 from app.intake.ingestion_jobs.statuses import JobStatus
+from app.kit import cron
 from app.kit.api.fields import (
     Bool,
     Int,
@@ -44,7 +45,7 @@ class CreateConnector(Schema):
     settings = JsonObject(required=True, description=_SETTINGS)
     schema_id = Uuid(allow_none=True, description="The schema of new documents.")
     enabled = Bool()
-    schedule = Str(max_length=100, allow_none=True, description=_SCHEDULE)
+    schedule = Str(max_length=cron.MAX_LENGTH, allow_none=True, description=_SCHEDULE)
     include = _build_patterns(_INCLUDE)
     exclude = _build_patterns(_EXCLUDE)
 
@@ -59,7 +60,7 @@ class UpdateConnector(Schema):
     )
     schema_id = Uuid(allow_none=True)
     enabled = Bool()
-    schedule = Str(max_length=100, allow_none=True, description=_SCHEDULE)
+    schedule = Str(max_length=cron.MAX_LENGTH, allow_none=True, description=_SCHEDULE)
     include = _build_patterns(_INCLUDE)
     exclude = _build_patterns(_EXCLUDE)
     revision = Int()

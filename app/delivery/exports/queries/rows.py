@@ -72,15 +72,14 @@ class Snapshot:
         """Newest first."""
         self.total = sum(version.count for version in self.versions)
         self.at: datetime = connection.exec_driver_sql(_NOW).scalar_one()
-        self.removed = 0
-        """How many removed tag sets `copy` has passed on."""
 
-    def copy(self, receive: ReceivePiece) -> None:
+    def copy(self, receive: ReceivePiece) -> int:
         """Pass every tag set as JSON to `receive`, in one or more pieces (see `engines.formats`).
 
-        The order is that of creation. Exceptions of `receive` are propagated.
+        Returns how many of them are removed ones. The order is that of creation. Exceptions of
+        `receive` are propagated.
         """
-        self.removed = copy(self._connection, self._statements, self.versions, receive)
+        return copy(self._connection, self._statements, self.versions, receive)
 
     @contextmanager
     def open_pages(self) -> Iterator["PageReader"]:

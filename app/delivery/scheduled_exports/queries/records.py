@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, exists, func, select, update
+from sqlalchemy import ColumnElement, Select, exists, func, select, update
 
 from app.delivery.exports.models import Export, ExportStatus
 from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExport, ScheduledRun
@@ -77,18 +77,9 @@ def lock_due(limit: int) -> list[ScheduledExport]:
     Those whose last run is not over stay due, and start when it is.
     """
     running = exists(
-        select(1)
-        .select_from(ScheduledRun)
-        .join(
-            Export,
-            (Export.organization_id == ScheduledRun.organization_id)
-            & (Export.id == ScheduledRun.job_id),
-        )
-        .where(
+        _select_unfinished().where(
             ScheduledRun.organization_id == ScheduledExport.organization_id,
             ScheduledRun.scheduled_export_id == ScheduledExport.id,
-            ScheduledRun.delivery_status == DeliveryStatus.PENDING.value,
-            Export.status.in_(_UNFINISHED),
         )
     )
     statement = (
@@ -106,16 +97,15 @@ def lock_due(limit: int) -> list[ScheduledExport]:
     return list(db.session().execute(statement).scalars())
 
 
-def get_time_zone(organization_id: UUID) -> str:
-    """Return the time zone of an organization."""
-    statement = select(Organization.settings["time_zone"].astext)
-    found: str | None = db.session().scalar(statement.where(Organization.id == organization_id))
-    return found or "UTC"
-
-
 def find_active(export_id: UUID) -> UUID | None:
     """Return the job of the run that is not over, or None."""
-    statement = (
+    statement = _select_unfinished().where(ScheduledRun.scheduled_export_id == export_id)
+    return db.session().execute(statement.limit(1)).scalar_one_or_none()
+
+
+def _select_unfinished() -> Select[UUID]:
+    """Select the jobs of runs that are not over."""
+    return (
         select(ScheduledRun.job_id)
         .join(
             Export,
@@ -123,10 +113,7 @@ def find_active(export_id: UUID) -> UUID | None:
             & (Export.id == ScheduledRun.job_id),
         )
         .where(
-            ScheduledRun.scheduled_export_id == export_id,
             ScheduledRun.delivery_status == DeliveryStatus.PENDING.value,
             Export.status.in_(_UNFINISHED),
         )
-        .limit(1)
     )
-    return db.session().execute(statement).scalar_one_or_none()

@@ -13,6 +13,7 @@ from app.delivery.scheduled_exports.queries import records, runs
 from app.delivery.scheduled_exports.service import destinations, periods
 from app.delivery.scheduled_exports.service.describing import describe_run
 from app.engines.formats import FORMATS
+from app.identity.organizations import service as organizations
 from app.kit import cron, db, errors, locales, tenancy, typed_settings
 from app.kit.pagination import Page, PageRequest
 from app.kit.typed_settings import Settings
@@ -167,7 +168,7 @@ def _check_incremental(request: Request) -> None:
 def _set_times(export: ScheduledExport, expression: str, time_zone: str | None) -> None:
     export.cron = cron.check_expression(expression, field="cron", min_interval=MIN_INTERVAL)
     if time_zone is None:
-        export.time_zone = records.get_time_zone(export.organization_id)
+        export.time_zone = organizations.get_time_zone(export.organization_id)
     else:
         export.time_zone = locales.check_time_zone(time_zone, "time_zone")
 

@@ -115,13 +115,6 @@ def _lock_past(at: Any, limit: int) -> list[Connector]:
     return list(db.session().execute(statement).scalars())
 
 
-def get_time_zone(organization_id: UUID) -> str:
-    """Return the time zone of an organization."""
-    statement = select(Organization.settings["time_zone"].astext)
-    found: str | None = db.session().scalar(statement.where(Organization.id == organization_id))
-    return found or "UTC"
-
-
 def schema_exists(schema_id: UUID) -> bool:
     """Return whether the bound organization has the schema."""
     statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from uuid import UUID
 
+from app.identity.organizations import service as organizations
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import records
 from app.intake.connectors.service import alerts
@@ -14,7 +15,6 @@ from app.intake.ingestion_jobs.models import IngestionJob
 from app.kit import cron, db, tenancy
 from app.kit.errors import ApiError
 
-MAX_SCHEDULE = 100
 MIN_INTERVAL = timedelta(minutes=5)
 MISSED_CRAWLS = 3
 """A connector is stale after so many scheduled times without a successful crawl."""
@@ -30,7 +30,7 @@ def plan(connector: Connector) -> tuple[datetime | None, datetime | None]:
     """Return when a connector is crawled next, and when it is stale; None for never."""
     if connector.schedule is None or not connector.enabled:
         return None, None
-    time_zone = records.get_time_zone(connector.organization_id)
+    time_zone = organizations.get_time_zone(connector.organization_id)
     due = cron.iterate_times(connector.schedule, time_zone, db.utc_now())
     times = list(islice(due, MISSED_CRAWLS))
     return (times[0], times[-1]) if times else (None, None)
