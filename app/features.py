@@ -74,7 +74,9 @@ from app.workflow.assignment import jobs as assignment_jobs
 from app.workflow.assignment import routes as assignment
 from app.workflow.comments import models as comment_models
 from app.workflow.comments import routes as comments
+from app.workflow.predictions import jobs as prediction_jobs
 from app.workflow.predictions import models as prediction_models
+from app.workflow.predictions import routes as predictions
 from app.workflow.review_queue import jobs as review_queue_jobs
 from app.workflow.review_queue import routes as review_queue
 from app.workflow.routing_rules import jobs as routing_rule_jobs
@@ -101,6 +103,7 @@ BLUEPRINTS: list[Blueprint] = [
     templates.blueprint,
     artifacts.blueprint,
     bulk_import.blueprint,
+    predictions.blueprint,
     assignment.blueprint,
     history.blueprint,
     tag_sets.artifacts,
@@ -138,6 +141,7 @@ JOBS: list[ModuleType] = [
     tag_set_jobs,
     review_queue_jobs,
     routing_rule_jobs,
+    prediction_jobs,
     connector_jobs,
     ingestion_job_jobs,
     bulk_import_jobs,
