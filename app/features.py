@@ -58,6 +58,8 @@ from app.intake.bulk_import import routes as bulk_import
 from app.intake.connectors import jobs as connector_jobs
 from app.intake.connectors import models as connector_models
 from app.intake.connectors import routes as connectors
+from app.intake.extraction_jobs import jobs as extraction_job_jobs
+from app.intake.extraction_jobs import routes as extraction_jobs
 from app.intake.ingestion_jobs import jobs as ingestion_job_jobs
 from app.intake.ingestion_jobs import models as ingestion_job_models
 from app.intake.ingestion_jobs import routes as ingestion_jobs
@@ -112,6 +114,7 @@ BLUEPRINTS: list[Blueprint] = [
     review_queue.blueprint,
     connectors.blueprint,
     ingestion_jobs.blueprint,
+    extraction_jobs.blueprint,
     routing_rules.blueprint,
     teams.blueprint,
     workload.blueprint,
@@ -145,6 +148,7 @@ JOBS: list[ModuleType] = [
     connector_jobs,
     ingestion_job_jobs,
     bulk_import_jobs,
+    extraction_job_jobs,
     export_jobs,
     scheduled_export_jobs,
     webhook_jobs,

@@ -17,7 +17,9 @@ from app.engines.fields import Field
 from app.engines.learning.messages import encode_example, read_frame, write_frame
 
 _ROOT = Path(__file__).resolve().parents[3]
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
+)
 _MIB = 2**20
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.workspace import Workspace
+from tests.factories.workspace import Workspace, tag
 
 
 @pytest.fixture

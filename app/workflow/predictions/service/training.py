@@ -1,10 +1,11 @@
 """Train models on accepted tag sets, and decide when."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import ceil
+from typing import Any
 from uuid import UUID
 
-from app.engines.extraction import MAX_EXAMPLES, MIN_EXAMPLES
+from app.engines.extraction import MAX_EXAMPLES, MIN_EXAMPLES, Example
 from app.engines.learning import LearningFailed, evaluate_in_child, train_in_child
 from app.engines.learning.parent import Trained
 from app.kit import db, events, jobs, tenancy
@@ -23,6 +24,8 @@ _FIRST_STEPS = (5, 10, 20, 50, 100)
 _LEAST_STEP = 25
 
 log = get_logger(__name__)
+
+Progress = Callable[[int, int], None]
 
 
 class DocumentsChanged(Exception):  # noqa: N818 - named after the outcome
@@ -155,14 +158,31 @@ def forget(artifact_ids: Sequence[UUID]) -> None:
         enqueue(version_id, force=True)
 
 
-def evaluate(schema_id: UUID, *, number: int | None, folds: int) -> dict[str, object] | None:
+def enqueue_latest(schema_id: UUID) -> bool:
+    """Enqueue the training of a schema's latest version; return False if there is none."""
+    version_id = examples.find_last_version(schema_id, None)
+    if version_id is not None:
+        enqueue(version_id, force=True)
+    return version_id is not None
+
+
+def evaluate(
+    schema_id: UUID, *, number: int | None, folds: int, progress: Progress
+) -> dict[str, Any] | None:
     """Return the report of a cross-validation on a schema's accepted tag sets.
 
-    None if the schema has no such version. Raises LearningFailed.
+    None if the schema has no such version. `progress` is called with the number of documents that
+    were read, and their total. Raises LearningFailed.
     """
     version_id = examples.find_last_version(schema_id, number)
     if version_id is None:
         return None
     version = _get_version(version_id)
     accepted = documents.list_accepted(version)
-    return evaluate_in_child(documents.build_examples(accepted), version.fields, folds=folds)
+
+    def read() -> Iterator[Example]:
+        for done, example in enumerate(documents.build_examples(accepted), start=1):
+            progress(done, len(accepted))
+            yield example
+
+    return evaluate_in_child(read(), version.fields, folds=folds)

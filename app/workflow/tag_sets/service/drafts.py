@@ -39,7 +39,8 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     """Create a draft of an artifact and claim the artifact if it is free.
 
     `source` says what to copy: nothing (`empty`), the latest prediction (`prediction`), or the
-    tag set with that id. It records the prediction. Tags that no longer fit the schema's current version are not copied.
+    tag set with that id. It records the prediction. Tags that no longer fit the schema's current
+    version are not copied.
 
     Raises 404; 400 on `from`; 409 `conflict` with the reason in `details`: `state` (of the artifact
     or the schema), `missing`, `claim`, `reserved` or `tag_set_id`.
