@@ -11,10 +11,29 @@ from app.engines.extraction.lexicon import Keywords, find_keywords
 from app.engines.extraction.model import Document
 
 _SIGNS = {
-    "rm": "MYR", "myr": "MYR", "rs": "INR", "inr": "INR", "eur": "EUR", "usd": "USD", "gbp": "GBP",
-    "chf": "CHF", "sgd": "SGD", "aud": "AUD", "cad": "CAD", "pln": "PLN", "zl": "PLN", "jpy": "JPY",
-    "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "us$": "USD", "s$": "SGD", "euro": "EUR",
-}  # fmt: skip
+    "rm": "MYR",
+    "myr": "MYR",
+    "rs": "INR",
+    "inr": "INR",
+    "eur": "EUR",
+    "usd": "USD",
+    "gbp": "GBP",
+    "chf": "CHF",
+    "sgd": "SGD",
+    "aud": "AUD",
+    "cad": "CAD",
+    "pln": "PLN",
+    "zl": "PLN",
+    "jpy": "JPY",
+    "$": "USD",
+    "€": "EUR",
+    "£": "GBP",
+    "¥": "JPY",
+    "₹": "INR",
+    "us$": "USD",
+    "s$": "SGD",
+    "euro": "EUR",
+}
 
 
 @dataclass(slots=True)
@@ -69,14 +88,25 @@ def analyze(document: Document) -> Analysis:
     )
     values = [typed.value for typed in amounts]
     return Analysis(
-        layout, find_keywords(layout), dates, times, amounts, currencies, words,
-        Counter(values), _count_sums(amounts),
-    )  # fmt: skip
+        layout,
+        find_keywords(layout),
+        dates,
+        times,
+        amounts,
+        currencies,
+        words,
+        Counter(values),
+        _count_sums(amounts),
+    )
 
 
-def find_typed(layout: Layout, find: Callable[[str], Iterable[patterns.Found]]) -> Iterable[Typed]:
+def find_typed(
+    layout: Layout,
+    find: Callable[[str], Iterable[patterns.Found]],
+    rows: Iterable[tuple[int, int]] | None = None,
+) -> Iterable[Typed]:
     """Yield what `find` finds in the rows, with its tokens and offsets."""
-    for first, last in layout.rows:
+    for first, last in layout.rows if rows is None else rows:
         text, offsets = join_row(layout, first, last)
         for found in find(text):
             yield from _build_typed(layout, first, text, offsets, found)

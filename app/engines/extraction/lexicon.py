@@ -10,6 +10,7 @@ from app.engines.extraction.layout import Layout, compact
 from app.engines.fields import Field
 
 _LONGEST = 5
+_STREETS = ("strasse", "straße", "allee", "straat", "gasse")
 
 
 @dataclass(slots=True)
@@ -59,6 +60,8 @@ def find_keywords(layout: Layout) -> Keywords:
             if concept:
                 found.concepts[index : index + size] = [concept] * size
                 found.ends[index + size - 1] = index
+            elif tokens[index].compact.endswith(_STREETS):
+                found.concepts[index] = "address"
             index += max(size, 1)
     return found
 

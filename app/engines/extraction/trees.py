@@ -42,9 +42,14 @@ class Trees:
     def to_arrays(self) -> dict[str, Array]:
         """Return the arrays to store."""
         return {
-            "feature": self.feature, "threshold": self.threshold, "left": self.left, "right": self.right,
-            "value": self.value, "base": np.array([self.base]), "depth": np.array([self.depth]),
-        }  # fmt: skip
+            "feature": self.feature,
+            "threshold": self.threshold,
+            "left": self.left,
+            "right": self.right,
+            "value": self.value,
+            "base": np.array([self.base]),
+            "depth": np.array([self.depth]),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +110,20 @@ def fit_trees(rows: Array, labels: Array, *, seed: int = 0) -> Trees:
 
     few = len(rows) < 4_000  # noqa: PLR2004 - then a leaf may have few rows
     classifier = HistGradientBoostingClassifier(
-        max_iter=150, max_leaf_nodes=15, learning_rate=0.07, min_samples_leaf=8 if few else 20,
-        l2_regularization=2.0, early_stopping=False, random_state=seed, max_bins=128,
-    )  # fmt: skip
+        max_iter=150,
+        max_leaf_nodes=15,
+        learning_rate=0.07,
+        min_samples_leaf=8 if few else 20,
+        l2_regularization=2.0,
+        early_stopping=False,
+        random_state=seed,
+        max_bins=128,
+    )
     classifier.fit(rows, labels)
     return export_trees(classifier)
 
 
-def fit_logistic(rows: Array, labels: Array, *, strength: float = 0.05) -> Logistic:
+def fit_logistic(rows: Array, labels: Array, *, strength: float = 0.01) -> Logistic:
     """Fit a strongly regularized linear classifier on standardized features."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
 
