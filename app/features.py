@@ -74,6 +74,7 @@ from app.workflow.assignment import jobs as assignment_jobs
 from app.workflow.assignment import routes as assignment
 from app.workflow.comments import models as comment_models
 from app.workflow.comments import routes as comments
+from app.workflow.predictions import models as prediction_models
 from app.workflow.review_queue import jobs as review_queue_jobs
 from app.workflow.review_queue import routes as review_queue
 from app.workflow.routing_rules import jobs as routing_rule_jobs
@@ -167,6 +168,7 @@ MODELS: list[ModuleType] = [
     webhook_models,
     billing_period_models,
     artifact_models,
+    prediction_models,
     tag_set_models,
     comment_models,
     routing_rule_models,

@@ -46,6 +46,18 @@ def build_person(user: type[User], label: str) -> ColumnElement[Any]:
     return case((user.id.is_not(None), built)).label(label)
 
 
+_PREDICTION = case(
+    (
+        TagSet.prediction_id.is_not(None),
+        func.jsonb_build_object(
+            "id",
+            TagSet.prediction_id,
+            "model_version",
+            TagSet.prediction_model_version,
+            type_=JSONB(),
+        ),
+    )
+).label("prediction")
 _SHOWN: tuple[Any, ...] = (
     TagSet.id,
     TagSet.artifact_id,
@@ -66,6 +78,7 @@ _SHOWN: tuple[Any, ...] = (
     TagSet.comment_count,
     TagSet.merged_from,
     TagSet.superseded_by,
+    _PREDICTION,
     TagSet.created_at,
     TagSet.updated_at,
     TagSet.revision,
@@ -117,6 +130,7 @@ class TagSetRow(NamedTuple):
     comment_count: int
     merged_from: list[str] | None
     superseded_by: UUID | None
+    prediction: dict[str, Any] | None
     created_at: datetime
     updated_at: datetime
     revision: int
