@@ -30,6 +30,7 @@ from app.workflow.tag_sets.service.merging import merge
 from app.workflow.tag_sets.service.reading import (
     find_latest_prediction,
     find_viewers,
+    find_visible,
     get,
     is_blind,
     list_field_names,
@@ -66,6 +67,7 @@ __all__ = [
     "end_reservations",
     "find_latest_prediction",
     "find_viewers",
+    "find_visible",
     "get",
     "get_many",
     "get_prepared",
