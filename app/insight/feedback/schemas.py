@@ -1,7 +1,11 @@
 """Bodies, queries and responses of feedback."""
 
+import re
+
+from marshmallow import fields
 from marshmallow.validate import Range
 
+from app.engines.fields import MAX_ROW
 from app.insight.feedback.models import FeedbackOutcome
 from app.insight.feedback.service.automatic import MAX_MODEL_LENGTH
 from app.kit.api.fields import (
@@ -21,10 +25,21 @@ from app.kit.api.fields import (
 )
 
 MAX_ITEMS = 1000
+_DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,17})?")
 _FIELD_LENGTH = 129
-_MAX_ROW = 100_000
+
 _VALUE = "The value as in a tag; for a span or a region, its list of evidence."
 _RATE = "Between 0 and 1; null if nothing was counted."
+
+
+class _Share(fields.Float):
+    """A number in a query string: digits with an optional fraction."""
+
+    def _deserialize(self, value: object, *_: object, **__: object) -> float:
+        # `float` also accepts 1_0, spaces, nan, and the digits of every script.
+        if not isinstance(value, str) or _DECIMAL.fullmatch(value) is None:
+            raise self.make_error("invalid")
+        return float(value)
 
 
 class NewFeedback(Schema):
@@ -42,7 +57,7 @@ class NewFeedback(Schema):
     )
     row = Int(
         allow_none=True,
-        maximum=_MAX_ROW,
+        maximum=MAX_ROW,
         description="The row of a table, counted from 0; required for the column of a table.",
     )
     model = Str(
@@ -129,10 +144,10 @@ class SummaryQuery(FeedbackQuery):
 class FieldsQuery(FeedbackQuery):
     """Which feedback is summarized, and the precision that thresholds must reach."""
 
-    target_precision = Float(
+    target_precision = _Share(
         load_default=0.95,
         validate=Range(0, 1),
-        description="The precision that the lower bound at a recommended threshold reaches.",
+        metadata={"description": "What the lower bound of the precision must reach, 0 to 1."},
     )
 
 

@@ -58,14 +58,17 @@ def test_a_place_is_what_a_span_is_compared_by(assisted: Assisted) -> None:
         predicted("clause", "xxxx", evidence=[place]),
         predicted("clause", "xxxx", evidence=[{**place, "start": 50, "end": 54}]),
     )
+    schema = assisted.workspace.schema()
     for span in (kept, moved):
-        draft = assisted.draft([predicted("number", "A-1"), span])
+        artifact = assisted.workspace.artifact(schema)
+        draft = assisted.draft([predicted("number", "A-1"), span], artifact_id=artifact)
         evidence = [{"page": 1, "start": 5, "end": 9}]
         assisted.save(draft, [tag("number", "A-1"), {"field": "clause", "evidence": evidence}])
         assisted.accept(draft)
     assisted.record()
     fields = {one["field"]: count_outcomes(one) for one in assisted.by_field()["fields"]}
-    assert fields["clause"] == (1, 1, 0, 0)
+    # What does not even overlap is another span.
+    assert fields["clause"] == (1, 0, 1, 1)
 
 
 def test_the_corrections_of_the_reviewer_count(assisted: Assisted) -> None:

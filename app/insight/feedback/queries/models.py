@@ -27,7 +27,7 @@ class UsedModel(NamedTuple):
 
 
 def list_used(schema_id: UUID | None) -> list[UsedModel]:
-    """Return the models that have feedback, the one with the latest feedback first."""
+    """Return the models that have feedback, in any order."""
     cells = counters.select_cells(
         OUTCOMES, ("schema_id", "model"), Criteria(schema_id).build_where()
     )
@@ -55,7 +55,6 @@ def list_used(schema_id: UUID | None) -> list[UsedModel]:
         select(used.c.schema_id, used.c.model, days.c.first_day, days.c.last_day)
         .join(days, true())
         .where(days.c.first_day.is_not(None))
-        .order_by(days.c.last_day.desc(), days.c.first_day.desc(), used.c.schema_id, used.c.model)
     )
     return [UsedModel._make(row) for row in db.session().execute(statement)]
 

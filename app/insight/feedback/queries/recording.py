@@ -187,6 +187,7 @@ class ReportedDocument(NamedTuple):
     version_id: UUID | None
     text_length: int
     page_count: int | None
+    updated_at: datetime
 
 
 def list_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]:
@@ -198,6 +199,7 @@ def list_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]
             ArtifactSchema.current_version_id,
             Artifact.text_length,
             Artifact.page_count,
+            Artifact.updated_at,
         )
         .outerjoin(
             ArtifactSchema,

@@ -14,7 +14,7 @@ from app.insight.feedback.service.summaries import build_figures
 from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
 from app.schemas.artifact_schemas import service as schemas
 
-_ORDER = {"last_day": date, "key": str}
+_ORDER = {"last_day": str, "key": str}
 
 
 class _ListedModel:
@@ -22,8 +22,7 @@ class _ListedModel:
 
     def __init__(self, used: UsedModel, compared_with: str | None) -> None:
         self.used = used
-        self.last_day = used.last_day
-        self.key = f"{used.first_day} {used.schema_id} {used.model}"
+        self.last_day, self.key = _build_sort_key(used)
         self.compared_with = compared_with
 
     def is_after(self, edge: Edge) -> bool:
@@ -32,6 +31,14 @@ class _ListedModel:
             return True
         here, there = (self.last_day, self.key), (edge.values["last_day"], edge.values["key"])
         return here < there if edge.descending else here > there
+
+
+def _build_sort_key(used: UsedModel) -> tuple[str, str]:
+    """Return what models are ordered by: the last day, and a unique key that begins with the first.
+
+    Both are texts, as in a cursor.
+    """
+    return used.last_day.isoformat(), f"{used.first_day} {used.schema_id} {used.model}"
 
 
 def list_models(
@@ -58,6 +65,7 @@ def list_models(
 def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_ListedModel]:
     listed = []
     used = models.list_used(schema_id)
+    used.sort(key=_build_sort_key, reverse=True)
     for position, one in enumerate(used):
         earlier = (other for other in used[position + 1 :] if other.schema_id == one.schema_id)
         previous = next((other.model for other in earlier), None)

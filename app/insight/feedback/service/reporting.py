@@ -8,6 +8,7 @@ from uuid import UUID
 
 import orjson
 
+from app.documents.artifacts import service as artifacts
 from app.engines.agreement import Shape, Shapes, build_shapes
 from app.engines.fields import CompiledFields, Tag, TagErrors
 from app.insight.feedback.models import FeedbackOutcome
@@ -194,7 +195,10 @@ def _check_value(
     tag = {"field": report["field"], "row": report.get("row"), **content}
     try:
         (checked,) = version.fields.check_tags(
-            [tag], text_length=document.text_length, page_count=document.page_count or 0
+            [tag],
+            text_length=document.text_length,
+            page_count=document.page_count or 0,
+            source=artifacts.build_source_text(document.id, document.updated_at),
         )
     except TagErrors as failure:
         _, message = failure.errors[0]
