@@ -27,11 +27,7 @@ def render_calibration(chart: CalibrationChart, kind: ImageKind) -> bytes:
 def _draw_curve(axes: Axes, chart: CalibrationChart, bins: list[CalibrationBin]) -> None:
     style.tidy_axes(axes)
     color = style.COLORS[0]
-    axes.plot((0, 1), (0, 1), color="#9aa5b1", linewidth=1.2, linestyle=(0, (4, 3)))
-    axes.text(
-        0.06, 0.09, "perfectly calibrated", color=style.QUIET, fontsize=8, rotation=45,
-        rotation_mode="anchor", transform_rotates_text=True,
-    )  # fmt: skip
+    (diagonal,) = axes.plot((0, 1), (0, 1), color="#9aa5b1", linewidth=1.2, linestyle=(0, (4, 3)))
     for each in bins:
         if each.low is not None and each.high is not None:
             where = (each.confidence, each.confidence)
@@ -41,19 +37,20 @@ def _draw_curve(axes: Axes, chart: CalibrationChart, bins: list[CalibrationBin])
         marker="o", markersize=6, linewidth=1.8, markeredgecolor="white",
     )  # fmt: skip
     if chart.threshold is not None:
-        axes.axvline(chart.threshold, color=style.COLORS[1], linewidth=1.4)
+        axes.plot([chart.threshold] * 2, (0, 1), color=style.COLORS[1], linewidth=1.4)
         is_right = chart.threshold > 0.5  # noqa: PLR2004 - the middle
         axes.annotate(
             f"threshold {chart.threshold:.2f}", (chart.threshold, 0.02), (-5 if is_right else 5, 0),
             textcoords="offset points", ha="right" if is_right else "left", color="#a84a00",
             fontsize=8.5,
         )  # fmt: skip
+    legend = axes.legend(
+        [diagonal], ["perfectly calibrated"], loc="upper left", fontsize=8.5,
+        labelcolor=style.QUIET,
+        alignment="left", edgecolor="none", framealpha=0.85, borderaxespad=0.2,
+    )  # fmt: skip
     if chart.error is not None:
-        axes.text(
-            0.02, 0.98, f"expected calibration error {chart.error:.3f}", va="top", fontsize=9.5,
-            transform=axes.transAxes,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 2.0, "alpha": 0.85},
-        )  # fmt: skip
+        legend.set_title(f"Expected calibration error {chart.error:.3f}", {"size": 9.5})
     axes.set_ylim(-_ROOM, 1 + _ROOM)
     axes.set_ylabel("Share of correct predictions")
     axes.yaxis.set_major_formatter(PercentFormatter(xmax=1.0))

@@ -22,6 +22,7 @@ _NUMBERED_CELLS = 16
 """The most rows and columns whose cells have numbers; smaller cells have room for none."""
 _SHORT_COLUMNS = 6
 _DARK = 0.55
+_NO_VALUE = "\u2013"
 _TEN_THOUSAND, _MILLION = 10_000, 1_000_000
 
 
@@ -46,14 +47,14 @@ def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
         _draw_cells(axes, shares, texts, 0.0)
         _name_cells(axes, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
         axes.set_ylabel(fit_text(chart.row_axis, _AXIS_COLUMNS))
-        axes.set_xlabel(fit_text(chart.column_axis, _AXIS_COLUMNS))
+        axes.set_xlabel(fit_text(chart.column_axis, _AXIS_COLUMNS), loc="left")
         if list(chart.rows) == list(chart.columns):
             for place in range(min(shown.shape)):
                 _frame_cell(axes, place)
         _draw_scale(figure, axes, 0.0, "Share of the row", is_share=True)
         hidden = max(len(rows), len(columns)) - MAX_CATEGORIES
         if hidden > 0:
-            style.add_note(figure, f"{hidden} more values are not shown.")
+            style.add_note(axes, f"{hidden} more values are not shown.")
         return style.save(figure, kind)
 
 
@@ -84,7 +85,7 @@ def render_pairs(chart: PairChart, kind: ImageKind) -> bytes:
         _draw_scale(figure, axes, low, fit_text(chart.metric, _AXIS_COLUMNS), is_share=False)
         hidden = len(chart.raters) - len(raters)
         if hidden:
-            style.add_note(figure, f"{hidden} more people are not shown.")
+            style.add_note(axes, f"{hidden} more people are not shown.")
         return style.save(figure, kind)
 
 
@@ -112,6 +113,8 @@ def _draw_cells(axes: Axes, values: Any, texts: list[list[str]], low: float) -> 
     if max(rows, columns) > _NUMBERED_CELLS:
         return
     for (row, column), value in np.ndenumerate(values):
+        if texts[row][column] == _NO_VALUE:
+            axes.add_patch(Rectangle((column - 0.48, row - 0.48), 0.96, 0.96, color="#eef1f4"))
         is_dark = np.isfinite(value) and (value - low) / (1 - low) > _DARK
         color = "white" if is_dark else style.INK
         axes.text(
@@ -162,4 +165,4 @@ def _write_value(value: float, row: int, column: int) -> str:
     """Return the value; a dash for a pair without one; nothing above the diagonal."""
     if np.isfinite(value):
         return f"{value:.2f}".replace("-", "\u2212")
-    return "\u2013" if column <= row else ""
+    return _NO_VALUE if column <= row else ""

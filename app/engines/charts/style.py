@@ -2,14 +2,16 @@
 
 The colors are those of Okabe and Ito 2008, Color Universal Design, which people with any type of
 color vision can tell apart; lines differ by markers too. The letters are those of DejaVu Sans, a
-part of matplotlib, with Latin, Greek, Cyrillic, Arabic, Hebrew, Armenian and Georgian. An SVG keeps
-texts as texts, so a browser shows every script that it has a font for.
+part of matplotlib, with Latin, Greek, Cyrillic, Arabic, Hebrew, Armenian and Georgian. A PNG has
+Chinese, Japanese, Korean, Thai and Devanagari too if the machine has one of `_FALLBACKS`. An SVG
+keeps texts as texts, so a browser shows every script that it has a font for.
 """
 
 import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import matplotlib as mpl
@@ -18,6 +20,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
 
 from app.engines.charts.model import ImageKind
 from app.engines.charts.texts import fit_text
@@ -32,9 +35,13 @@ SEQUENTIAL = LinearSegmentedColormap.from_list(
     "blues", ("#f6f9fc", "#c3dcee", "#7ab4d8", "#2b7fb8", "#0a4a7c")
 )
 _TITLE_COLUMNS = 80
+_FALLBACKS = (
+    ("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "WenQuanYi Micro Hei"),
+    ("Noto Sans Devanagari", "Lohit Devanagari"),
+    ("Noto Sans Thai", "Loma"),
+)
 _DPI = 144
 _RC: dict[str, Any] = {
-    "font.family": ["DejaVu Sans", "sans-serif"],
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9.0,
     "text.color": INK,
@@ -65,7 +72,16 @@ def styled() -> Iterator[None]:
         warnings.simplefilter("ignore")  # a letter without glyph is drawn as a box
         mpl.rcdefaults()
         mpl.rcParams.update(_RC)
+        mpl.rcParams["font.family"] = ["DejaVu Sans", *_find_fallbacks(), "sans-serif"]
         yield
+
+
+@cache
+def _find_fallbacks() -> tuple[str, ...]:
+    """Return installed fonts for scripts that DejaVu lacks, one of each row."""
+    installed = {font.name for font in fontManager.ttflist}
+    found = (next((name for name in row if name in installed), None) for row in _FALLBACKS)
+    return tuple(name for name in found if name)
 
 
 def create_figure(title: str, width: float, height: float) -> Figure:
@@ -96,9 +112,9 @@ def say_no_data(figure: Figure, message: str) -> None:
     )  # fmt: skip
 
 
-def add_note(figure: Figure, note: str) -> None:
-    """Write a remark below the chart."""
-    figure.supxlabel(note, x=0.018, ha="left", fontsize=8, color=QUIET)
+def add_note(axes: Axes, note: str) -> None:
+    """Write a remark above the right end of the axes."""
+    axes.set_title(note, loc="right", fontsize=8, color=QUIET)
 
 
 def save(figure: Figure, kind: ImageKind) -> bytes:

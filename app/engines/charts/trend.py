@@ -29,11 +29,8 @@ def render_trend(chart: TrendChart, kind: ImageKind) -> bytes:
             return style.save(figure, kind)
         axes = figure.add_subplot()
         style.tidy_axes(axes)
-        handles = [
-            _draw_line(axes, line, number) for number, line in enumerate(drawn[:MAX_SERIES])
-        ]
+        handles = [_draw_line(axes, line, number) for number, line in enumerate(drawn[:MAX_SERIES])]
         _label_axes(axes, chart)
-        # one line needs no legend, unless its name says more than the title
         names = [_avoid_underscore(fit_text(line.name, _NAME_COLUMNS)) for line in drawn]
         if any(names):
             figure.legend(
@@ -45,7 +42,7 @@ def render_trend(chart: TrendChart, kind: ImageKind) -> bytes:
                 fontsize=8.5,
             )
         if len(drawn) > MAX_SERIES:
-            axes.set_xlabel(f"{len(drawn) - MAX_SERIES} more lines are not shown", loc="right")
+            style.add_note(axes, f"{len(drawn) - MAX_SERIES} more lines are not shown.")
         return style.save(figure, kind)
 
 
@@ -76,7 +73,7 @@ def _label_axes(axes: Axes, chart: TrendChart) -> None:
     bottom, top = axes.get_ylim()
     axes.set_ylim(
         bottom if chart.low is None else min(chart.low, axes.dataLim.y0),
-        top if chart.high is None else max(chart.high, axes.dataLim.y1) * 1.0,
+        top if chart.high is None else max(chart.high, axes.dataLim.y1),
     )
     if chart.as_percent:
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1.0))
@@ -88,7 +85,7 @@ def _has_lone_point(values: Sequence[float]) -> bool:
 
 
 def _get_band(point: Point) -> tuple[float, float]:
-    if _is_number(point.low) and _is_number(point.high):
+    if all(map(_is_number, (point.value, point.low, point.high))):
         return _to_number(point.low), _to_number(point.high)
     return math.nan, math.nan
 
