@@ -10,6 +10,7 @@ from app.commands import (
     audit,
     billing,
     counts,
+    extraction,
     imports,
     jobs,
     keys,
@@ -36,6 +37,7 @@ GROUPS = (
     jobs.group,
     artifacts.group,
     webhooks.group,
+    extraction.group,
 )
 
 

@@ -47,6 +47,7 @@ PERMISSIONS: dict[str, Role] = {
     "organizations:read": Role.viewer,
     "organizations:transfer": Role.owner,
     "organizations:update": Role.admin,
+    "predictions:create": Role.labeler,
     "review_queue:assign": Role.admin,
     "review_queue:read": Role.reviewer,
     "review_queue:work": Role.reviewer,

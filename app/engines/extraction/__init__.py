@@ -56,7 +56,9 @@ def propose_by_rules(
     are preferred. The tags are in the normal form of `app.engines.fields`, with `source` "model",
     a confidence and evidence. Fields whose `ai_assist` is false get none.
     """
-    raise NotImplementedError
+    from app.engines.extraction.rule_based import propose  # noqa: PLC0415
+
+    return propose(document, fields, memory)
 
 
 def train(
@@ -71,7 +73,9 @@ def train(
     `model.version` is a hexadecimal SHA-256. `model.predict(document)` returns tags,
     `model.to_bytes()` the content to store, and `load_model` reads it.
     """
-    raise NotImplementedError
+    from app.engines.extraction.training import train_model  # noqa: PLC0415
+
+    return train_model(examples, fields, schema_version)
 
 
 def load_model(content: bytes) -> "TrainedModel":
@@ -79,7 +83,9 @@ def load_model(content: bytes) -> "TrainedModel":
 
     Raises InvalidModel, for example for a model of another feature version: retrain then.
     """
-    raise NotImplementedError
+    from app.engines.extraction.storage import read_model  # noqa: PLC0415
+
+    return read_model(content)
 
 
 def compute_version(
@@ -90,7 +96,9 @@ def compute_version(
     It is the SHA-256 of the examples' ids and revisions, the schema version and its fields, the
     feature version, and the versions of the libraries.
     """
-    raise NotImplementedError
+    from app.engines.extraction.examples import hash_version  # noqa: PLC0415
+
+    return hash_version(examples, fields, schema_version)
 
 
 def is_better(new: Report, old: Report) -> bool:
@@ -98,9 +106,13 @@ def is_better(new: Report, old: Report) -> bool:
 
     Documents that both reports contain are compared in pairs by a seeded bootstrap.
     """
-    raise NotImplementedError
+    from app.engines.extraction.reports import is_not_worse  # noqa: PLC0415
+
+    return is_not_worse(new, old)
 
 
 def evaluate(examples: Sequence[Example], fields: Sequence[Field], *, folds: int = 5) -> Report:
     """Return the results of `folds` trainings, each tested on documents that it did not see."""
-    raise NotImplementedError
+    from app.engines.extraction.evaluation import evaluate_folds  # noqa: PLC0415
+
+    return evaluate_folds(examples, fields, folds)

@@ -1,7 +1,8 @@
 """Define the values that the extraction engine takes and returns."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from dataclasses import fields as fields_of
 from typing import Any, NamedTuple
 
 from app.engines.fields import Field, Tag
@@ -82,7 +83,6 @@ class FieldReport:
     proposed: int
     correct: int
     correct_letters: int
-    found: int
 
     @property
     def precision(self) -> float:
@@ -99,6 +99,24 @@ class FieldReport:
         """Return the harmonic mean of precision and recall."""
         total = self.proposed + self.support
         return 2 * self.correct / total if total else 0.0
+
+    @property
+    def f1_letters(self) -> float:
+        """Return the F1 if values count as equal that agree on letters and digits."""
+        total = self.proposed + self.support
+        return 2 * self.correct_letters / total if total else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts and the measures derived from them."""
+        derived = {
+            name: getattr(self, name) for name in ("precision", "recall", "f1", "f1_letters")
+        }
+        return {**asdict(self), **derived}
+
+    @staticmethod
+    def from_dict(content: dict[str, Any]) -> "FieldReport":
+        """Return the counts that `to_dict` wrote."""
+        return FieldReport(**{one.name: content[one.name] for one in fields_of(FieldReport)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +153,32 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON-compatible values, with precision, recall and F1."""
-        raise NotImplementedError
+        return {
+            "fields": {name: one.to_dict() for name, one in self.fields.items()},
+            "overall": self.overall.to_dict(),
+            "expected_calibration_error": self.expected_calibration_error,
+            "confident_precision": self.confident_precision,
+            "confident_coverage": self.confident_coverage,
+            "bins": [asdict(one) for one in self.bins],
+            "document_ids": list(self.document_ids),
+            "document_counts": [list(one) for one in self.document_counts],
+            "folds": self.folds,
+        }
+
+    @staticmethod
+    def from_dict(content: dict[str, Any]) -> "Report":
+        """Return the report that `to_dict` wrote."""
+        return Report(
+            fields={n: FieldReport.from_dict(one) for n, one in content["fields"].items()},
+            overall=FieldReport.from_dict(content["overall"]),
+            expected_calibration_error=content["expected_calibration_error"],
+            confident_precision=content["confident_precision"],
+            confident_coverage=content["confident_coverage"],
+            bins=tuple(CalibrationBin(**one) for one in content["bins"]),
+            document_ids=tuple(content["document_ids"]),
+            document_counts=tuple((a, b, c) for a, b, c in content["document_counts"]),
+            folds=content["folds"],
+        )
 
 
 Examples = Iterable[Example]

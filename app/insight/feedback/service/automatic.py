@@ -25,13 +25,13 @@ _BATCH = 100
 def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
     """Bring the automatic feedback of tag sets, (artifact id, tag set id), up to date.
 
-    Tag sets that are not accepted, or did not begin from a prediction, have none. Feedback that was
-    reported on the same documents and models is replaced. Returns the number of tag sets whose
+    Tag sets that are not accepted, or did not begin from a prediction alone, have none. Feedback
+    that was reported on the same documents and models is replaced. Returns the number of tag sets whose
     feedback has changed.
     """
     ids = [tag_set_id for _, tag_set_id in tag_sets]
     recording.lock_recording()
-    accepted = {row.id: row for row in recording.list_accepted(ids)}
+    accepted = {row.id: row for row in recording.list_accepted(ids) if _is_direct(row)}
     recorded = recording.list_recorded_revisions(ids)
     changed = [
         tag_set_id
@@ -67,6 +67,14 @@ def rebuild(checkpoint: Callable[[], None]) -> int:
     return rebuilt
 
 
+def _is_direct(row: AcceptedTagSet) -> bool:
+    """Return whether the tag set began with nothing but the prediction.
+
+    A copy of another labeler's tag set began with their work, so it says nothing about the model.
+    """
+    return all(tag["source"] == "model" for tag in row.initial)
+
+
 def _get_revision(row: AcceptedTagSet | None) -> int | None:
     return None if row is None else row.revision
 
@@ -77,8 +85,7 @@ def _get_model(row: AcceptedTagSet) -> str:
 
 def _build_rows(row: AcceptedTagSet) -> Iterator[dict[str, Any]]:
     shapes = build_shapes(schemas.get_version(row.schema_version_id).fields)
-    predicted = [tag for tag in row.initial if tag["source"] == "model"]
-    compared = list(compare_tags(predicted, row.tags, shapes))
+    compared = list(compare_tags(row.initial, row.tags, shapes))
     now = db.utc_now()
     for position, (value, feedback_id) in enumerate(
         zip(compared, generate(len(compared)), strict=True)

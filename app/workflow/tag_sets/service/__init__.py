@@ -27,6 +27,7 @@ from app.workflow.tag_sets.service.importing import (
     import_many,
 )
 from app.workflow.tag_sets.service.merging import merge
+from app.workflow.tag_sets.service.ports import PredictedTags, bind_predictions
 from app.workflow.tag_sets.service.reading import (
     find_latest_prediction,
     find_viewers,
@@ -50,9 +51,11 @@ from app.workflow.tag_sets.service.submitting import submit
 
 __all__ = [
     "NewTagSet",
+    "PredictedTags",
     "TagSetRow",
     "accept",
     "accept_many",
+    "bind_predictions",
     "check_imported_tags",
     "check_review",
     "compare",
