@@ -26,8 +26,8 @@ def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
     """Bring the automatic feedback of tag sets, (artifact id, tag set id), up to date.
 
     Tag sets that are not accepted, or did not begin from a prediction alone, have none. Feedback
-    that was reported on the same documents and models is replaced. Returns the number of tag sets whose
-    feedback has changed.
+    that was reported on the same documents and models is replaced. Returns the number of tag sets
+    whose feedback has changed.
     """
     ids = [tag_set_id for _, tag_set_id in tag_sets]
     recording.lock_recording()

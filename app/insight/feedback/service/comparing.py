@@ -59,7 +59,7 @@ def list_models(
         return after[: edge.limit], len(listed)
 
     result = paginate_rows(page, _ORDER, fetch)
-    return replace(result, items=_build_items(result.items))
+    return replace(result, items=_build_items(list(result.items)))
 
 
 def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_ListedModel]:
