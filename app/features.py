@@ -50,6 +50,9 @@ from app.identity.teams import models as team_models
 from app.identity.teams import routes as teams
 from app.identity.users import models as user_models
 from app.identity.users import routes as users
+from app.insight.feedback import jobs as feedback_jobs
+from app.insight.feedback import models as feedback_models
+from app.insight.feedback import routes as feedback
 from app.insight.history import routes as history
 from app.insight.schema_statistics import routes as schema_statistics
 from app.insight.workload import routes as workload
@@ -125,6 +128,7 @@ BLUEPRINTS: list[Blueprint] = [
     export_formats.blueprint,
     webhooks.blueprint,
     notifications.blueprint,
+    feedback.blueprint,
     control_plane.blueprint,
     billing_periods.blueprint,
 ]
@@ -145,6 +149,7 @@ JOBS: list[ModuleType] = [
     review_queue_jobs,
     routing_rule_jobs,
     prediction_jobs,
+    feedback_jobs,
     connector_jobs,
     ingestion_job_jobs,
     bulk_import_jobs,
@@ -182,6 +187,7 @@ MODELS: list[ModuleType] = [
     routing_rule_models,
     connector_models,
     ingestion_job_models,
+    feedback_models,
     counter_models,
     idempotency,
     schedule,

@@ -35,6 +35,8 @@ PERMISSIONS: dict[str, Role] = {
     "exports:create": Role.reviewer,
     "exports:download": Role.reviewer,
     "exports:read": Role.viewer,
+    "feedback:read": Role.viewer,
+    "feedback:write": Role.labeler,
     "ingestion_jobs:manage": Role.admin,
     "ingestion_jobs:read": Role.viewer,
     "invitations:manage": Role.admin,

@@ -223,6 +223,12 @@ def is_visible(tag_set_id: UUID, reader: Reader) -> bool:
     return db.session().execute(statement).first() is not None
 
 
+def find_visible(tag_set_ids: Sequence[UUID], reader: Reader) -> set[UUID]:
+    """Return those of the tag sets that a reader may see."""
+    statement = select(TagSet.id).where(TagSet.id.in_(tag_set_ids), is_visible_to(reader))
+    return set(db.session().execute(statement).scalars())
+
+
 def find_viewers(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) -> set[UUID]:
     """Return those of the users who may see a tag set; labelers only with `labelers`."""
     is_reviewer = Membership.role.in_([role.name for role in Role if role >= Role.reviewer])

@@ -31,6 +31,7 @@ from app.workflow.tag_sets.service.ports import PredictedTags, bind_predictions
 from app.workflow.tag_sets.service.reading import (
     find_latest_prediction,
     find_viewers,
+    find_visible,
     get,
     is_blind,
     list_field_names,
@@ -69,6 +70,7 @@ __all__ = [
     "end_reservations",
     "find_latest_prediction",
     "find_viewers",
+    "find_visible",
     "get",
     "get_many",
     "get_prepared",

@@ -51,6 +51,11 @@ def find(tag_set_id: UUID, *, caller: Caller) -> TagSetRow | None:
     return row if row is not None and _may_see(row, caller) else None
 
 
+def find_visible(tag_set_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
+    """Return those of the tag sets that the caller may see, unless the caller sees all."""
+    return reading.find_visible(tag_set_ids, rules.build_reader(caller))
+
+
 def _may_see(row: TagSetRow, caller: Caller) -> bool:
     if row.labeler_id == caller.user_id or rules.can_see_all(caller):
         return True
