@@ -51,6 +51,9 @@ from app.identity.teams import routes as teams
 from app.identity.users import models as user_models
 from app.identity.users import routes as users
 from app.insight.history import routes as history
+from app.insight.quality import jobs as quality_jobs
+from app.insight.quality import models as quality_models
+from app.insight.quality import routes as quality
 from app.insight.schema_statistics import routes as schema_statistics
 from app.insight.workload import routes as workload
 from app.intake.bulk_import import jobs as bulk_import_jobs
@@ -116,6 +119,7 @@ BLUEPRINTS: list[Blueprint] = [
     exports.blueprint,
     scheduled_exports.blueprint,
     export_formats.blueprint,
+    quality.blueprint,
     webhooks.blueprint,
     notifications.blueprint,
     control_plane.blueprint,
@@ -144,6 +148,7 @@ JOBS: list[ModuleType] = [
     scheduled_export_jobs,
     webhook_jobs,
     notification_jobs,
+    quality_jobs,
     sso_jobs,
 ]
 """Modules of jobs; importing one registers its handlers."""
@@ -172,6 +177,7 @@ MODELS: list[ModuleType] = [
     routing_rule_models,
     connector_models,
     ingestion_job_models,
+    quality_models,
     counter_models,
     idempotency,
     schedule,
