@@ -1,0 +1,87 @@
+"""Define the content of charts. All texts are data: they are shown as they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+ImageKind = Literal["png", "svg"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A value of a day, with its interval if it has one. None is a gap in the line."""
+
+    day: date
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line of a trend."""
+
+    name: str
+    points: Sequence[Point]
+
+
+@dataclass(frozen=True, slots=True)
+class TrendChart:
+    """Lines over time with bands for their intervals. `unit` labels the value axis."""
+
+    title: str
+    unit: str
+    series: Sequence[Series]
+    low: float | None = None
+    """The least value of the axis, if it has one by nature, such as 0 of a rate."""
+    high: float | None = None
+    """The greatest value of the axis, if it has one by nature, such as 1 of a rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationBin:
+    """The predictions of one range of confidence: their mean confidence, accuracy and number."""
+
+    confidence: float
+    accuracy: float
+    count: int
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationChart:
+    """The accuracy against the confidence, beside the diagonal of perfect calibration."""
+
+    title: str
+    bins: Sequence[CalibrationBin]
+    error: float | None = None
+    """The expected calibration error."""
+    threshold: float | None = None
+    """The recommended confidence threshold."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionChart:
+    """Counts of pairs of values: `counts[row][column]`."""
+
+    title: str
+    row_axis: str
+    column_axis: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    counts: Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class PairChart:
+    """A coefficient of each two raters. Pairs that are missing share no units."""
+
+    title: str
+    metric: str
+    raters: Sequence[str]
+    values: Sequence[tuple[str, str, float | None]]
+
+
+Chart = TrendChart | CalibrationChart | ConfusionChart | PairChart
