@@ -26,7 +26,9 @@ _COUNTED_MEMBERS = frozenset({"gold", "schema_id"})
 _EVERY_SECONDS = 300
 
 
-@jobs.handler("quality.update", queue="quality", listens=_CHANGES, batch=True, max_attempts=10)
+@jobs.handler(
+    "quality.update", queue="quality_counts", listens=_CHANGES, batch=True, max_attempts=10
+)
 def update(batch: Sequence[Job]) -> None:
     """Count the documents of a batch of events anew."""
     changed = [
@@ -51,7 +53,7 @@ def prepare(_: Job) -> None:
         )
 
 
-@jobs.handler("quality.rebuild", queue="quality", resumable=True, max_attempts=10)
+@jobs.handler("quality.rebuild", queue="quality_counts", resumable=True, max_attempts=10)
 def rebuild(job: Job) -> None:
     """Count all documents of an organization anew, from where an interrupted run ended."""
     updating.rebuild(job.checkpoint, resume=True)

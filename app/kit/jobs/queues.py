@@ -60,7 +60,7 @@ _ALL = (
     Queue("bulk", _SLOW, slots=2, late_after=15 * _MINUTE),
     Queue("erasing", _SLOW, late_after=6 * _HOUR),
     Queue("maintenance", _SLOW, late_after=6 * _HOUR),
-    Queue("quality", _SLOW, late_after=15 * _MINUTE),
+    Queue("quality_counts", _SLOW, late_after=15 * _MINUTE),
     Queue("documents", _DOCUMENTS, late_after=10 * _MINUTE),
     # The page is drawn and recognized in a process of its own, for which the job's thread waits.
     Queue("ocr", _SLOW, late_after=6 * _HOUR),

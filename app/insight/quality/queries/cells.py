@@ -68,7 +68,7 @@ _COLUMNS = ", ".join(
 _UNPACKED = f"""
     SELECT value ->> 0 AS subject, CAST(value ->> 1 AS uuid) AS schema_id, value ->> 2 AS name,
            value ->> 3 AS field_type, CAST(value ->> 4 AS date) AS day, {_COLUMNS}
-"""  # noqa: S608 - consists of constants
+"""
 _ADD = text(
     f"""
     INSERT INTO quality_cells AS cell (organization_id, {_KEY}, {_NAMES})

@@ -73,9 +73,7 @@ class Filter:
 
 
 def _select_sums() -> list[ColumnElement[int]]:
-    return [
-        cast(func.sum(getattr(QualityCell, name)), BigInteger).label(name) for name in COUNTERS
-    ]
+    return [cast(func.sum(getattr(QualityCell, name)), BigInteger).label(name) for name in COUNTERS]
 
 
 def get_counts(row: Row[Any]) -> dict[str, int]:
@@ -183,9 +181,7 @@ def sum_by_bucket(
     statement = select(group.label("key"), bucket.label("bucket"), *_select_sums())
     if chosen.subject is Subject.LABELER:
         statement = _join_teams(statement, group)
-    summed = (
-        statement.where(*chosen.build()).group_by(group, bucket).subquery()
-    )
+    summed = statement.where(*chosen.build()).group_by(group, bucket).subquery()
     weight = sum(
         (func.sum(summed.c[name]).over(partition_by=summed.c.key) for name in _WEIGHTS),
         start=literal(0, BigInteger),
@@ -195,11 +191,7 @@ def sum_by_bucket(
         weighed,
         func.dense_rank().over(order_by=(weighed.c.weight.desc(), weighed.c.key)).label("rank"),
     ).subquery()
-    rows = (
-        select(ranked)
-        .where(ranked.c.rank <= most + 1)
-        .order_by(ranked.c.rank, ranked.c.bucket)
-    )
+    rows = select(ranked).where(ranked.c.rank <= most + 1).order_by(ranked.c.rank, ranked.c.bucket)
     return db.session().execute(rows).all()
 
 

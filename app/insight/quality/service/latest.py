@@ -10,7 +10,7 @@ from app.insight.quality.models import Subject
 from app.insight.quality.queries import reading
 from app.insight.quality.queries.reading import Filter
 from app.insight.quality.service.periods import Period, get_period
-from app.insight.quality.service.rates import build_rates, build_speed
+from app.insight.quality.service.rates import build_rates, build_speed, compute_rate
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 
@@ -126,4 +126,5 @@ def _build_field(
         "type": row.field_type,
         "removed": (row.schema_id, row.field) not in types,
         **build_rates(counts, "correction_rate", "agreement"),
+        "model_accuracy": compute_rate(0, 0)._asdict(),
     }

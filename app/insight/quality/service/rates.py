@@ -44,9 +44,11 @@ class Metric:
     """A metric of cells: how it is computed, and the subjects that have it."""
 
     name: str
+    label: str
     compute: Callable[[Mapping[str, int]], Rate]
     of_fields: bool
     is_share: bool = True
+    unit: str = "Share"
 
 
 def _compute_agreement(counts: Mapping[str, int]) -> Rate:
@@ -83,12 +85,26 @@ def _compute_seconds(counts: Mapping[str, int]) -> Rate:
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("agreement", _compute_agreement, of_fields=True),
-        Metric("acceptance_rate", _compute_acceptance, of_fields=False),
-        Metric("correction_rate", _compute_correction, of_fields=True),
-        Metric("gold_accuracy", _compute_accuracy, of_fields=True),
-        Metric("throughput", _compute_throughput, of_fields=False, is_share=False),
-        Metric("seconds_spent", _compute_seconds, of_fields=False, is_share=False),
+        Metric("agreement", "Agreement", _compute_agreement, of_fields=True),
+        Metric("acceptance_rate", "Acceptance rate", _compute_acceptance, of_fields=False),
+        Metric("correction_rate", "Correction rate", _compute_correction, of_fields=True),
+        Metric("gold_accuracy", "Accuracy on gold documents", _compute_accuracy, of_fields=True),
+        Metric(
+            "throughput",
+            "Submissions",
+            _compute_throughput,
+            of_fields=False,
+            is_share=False,
+            unit="Tag sets",
+        ),
+        Metric(
+            "seconds_spent",
+            "Time for a tag set",
+            _compute_seconds,
+            of_fields=False,
+            is_share=False,
+            unit="Seconds",
+        ),
     )
 }
 """The metrics of schemas, fields, teams and labelers."""

@@ -8,6 +8,8 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement
 
+from app.engines import charts
+from app.engines.charts import ImageKind, Point, Series, TrendChart
 from app.insight.quality.models import Subject
 from app.insight.quality.queries import reading
 from app.insight.quality.queries.reading import Filter
@@ -70,9 +72,7 @@ def get_trends(
         labelers=labelers,
     )
     # Filters without a group narrow down one series.
-    rows = reading.sum_by_bucket(
-        cells, column if group_by else reading.ALL, buckets, MAX_SERIES
-    )
+    rows = reading.sum_by_bucket(cells, column if group_by else reading.ALL, buckets, MAX_SERIES)
     series = _build_series(rows, measured, buckets)
     names = reading.get_names(group_by or "", [key for key, _ in series])
     return {
@@ -154,3 +154,21 @@ def _build_series(
         ]
         series.append((key, points))
     return series
+
+
+def draw_trends(trends: dict[str, Any], kind: ImageKind) -> bytes:
+    """Return the chart of a result of `get_trends`."""
+    metric = METRICS[trends["metric"]]
+    low, high = (0.0, 1.0) if metric.is_share else (0.0, None)
+    series = [
+        Series(
+            one["name"] or trends["metric"],
+            [
+                Point(point["first"], point["value"], point["ci_low"], point["ci_high"])
+                for point in one["points"]
+            ],
+        )
+        for one in trends["series"]
+    ]
+    title = f"{metric.label} by {trends['bucket']}"
+    return charts.render(TrendChart(title, metric.unit, series, low, high), kind)

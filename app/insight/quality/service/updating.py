@@ -16,13 +16,13 @@ from app.insight.quality.models import RULES, Subject
 from app.insight.quality.queries import cells, documents
 from app.insight.quality.queries.cells import State
 from app.insight.quality.queries.documents import Loaded
-from app.insight.quality.service.contributions import (
+from app.insight.quality.service.contributions import compute
+from app.insight.quality.service.histories import (
     Contributions,
     Document,
     Key,
     Revision,
     TagSetHistory,
-    compute,
 )
 from app.kit import db, tenancy
 from app.workflow.tag_sets.service import rules
@@ -99,7 +99,7 @@ def _count(artifact_ids: Sequence[UUID], zone: str) -> None:
     The caller has locked the state.
     """
     stored = cells.lock_documents(artifact_ids)
-    computed: dict[UUID, Contributions] = dict.fromkeys(artifact_ids, {})
+    computed: dict[UUID, Contributions] = {key: {} for key in artifact_ids}
     for loaded in documents.load(artifact_ids):
         computed[loaded.id] = compute(_build_document(loaded), _parse_zone(zone), _get_shapes)
     packed = {key: _pack(value) for key, value in computed.items()}
