@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import reduce
+from operator import add
 from typing import Any
 from uuid import UUID
 
@@ -38,7 +40,7 @@ MAX_ROWS = 500
 class Filter:
     """Which cells are read: of one type of subject, in a period, with the values that are set.
 
-    `labelers` limits labelers, or reviewers, to these ids.
+    `labelers` limits labelers, or reviewers, to these ids, and `teams` the groups by team.
     """
 
     subject: Subject
@@ -48,6 +50,7 @@ class Filter:
     field: str | None = None
     team_id: UUID | None = None
     labelers: Sequence[UUID] | None = None
+    teams: Sequence[UUID] | None = None
 
     def build(self) -> list[ColumnElement[bool]]:
         """Return the conditions on the cells."""
@@ -169,46 +172,48 @@ def list_people(request: PageRequest, chosen: Filter) -> Page:
 
 
 def sum_by_bucket(
-    chosen: Filter, group: ColumnElement[str], buckets: Sequence[tuple[date, date]], most: int
+    chosen: Filter,
+    group: ColumnElement[str],
+    buckets: Sequence[tuple[date, date]],
+    *,
+    cases: Sequence[str],
+    most: int,
 ) -> Sequence[Row[Any]]:
-    """Return the sums of each group and bucket, of the `most` groups with the most cases.
+    """Return the sums of each group and bucket, of the groups with the most cases, these first.
 
-    The rows have `key`, `bucket` (a position in `buckets`), `groups` (how many there are) and the
-    counters.
+    `cases` are the counters that add up to the cases; groups without any are left out. One group
+    more than `most` is returned if there are more. The rows have `key`, `bucket` (a position in
+    `buckets`) and the counters.
     """
     starts = cast(literal([first for first, _ in buckets], ARRAY(Date)), ARRAY(Date))
     bucket = func.width_bucket(QualityCell.day, starts) - 1
-    statement = select(group.label("key"), bucket.label("bucket"), *_select_sums())
-    if chosen.subject is Subject.LABELER:
-        statement = _join_teams(statement, group)
-    summed = statement.where(*chosen.build()).group_by(group, bucket).subquery()
-    weight = sum(
-        (func.sum(summed.c[name]).over(partition_by=summed.c.key) for name in _WEIGHTS),
-        start=literal(0, BigInteger),
-    )
+    counters = [getattr(QualityCell, name) for name in COUNTERS]
+    statement = select(group.label("key"), bucket.label("bucket"), *counters)
+    if group is TEAM:
+        statement = _join_teams(statement, chosen)
+    cells = statement.where(*chosen.build()).subquery()
+    sums = [cast(func.sum(cells.c[name]), BigInteger).label(name) for name in COUNTERS]
+    summed = select(cells.c.key, cells.c.bucket, *sums).group_by(cells.c.key, cells.c.bucket)
+    summed = summed.subquery()
+    counted = reduce(add, (summed.c[name] for name in cases))
+    weight = func.sum(counted).over(partition_by=summed.c.key)
     weighed = select(summed, weight.label("weight")).subquery()
-    ranked = select(
-        weighed,
-        func.dense_rank().over(order_by=(weighed.c.weight.desc(), weighed.c.key)).label("rank"),
-    ).subquery()
-    rows = select(ranked).where(ranked.c.rank <= most + 1).order_by(ranked.c.rank, ranked.c.bucket)
-    return db.session().execute(rows).all()
+    rank = func.dense_rank().over(order_by=(weighed.c.weight.desc(), weighed.c.key))
+    ranked = select(weighed, rank.label("rank")).where(weighed.c.weight > 0).subquery()
+    rows = select(ranked).where(ranked.c.rank <= most + 1)
+    return db.session().execute(rows.order_by(ranked.c.rank, ranked.c.bucket)).all()
 
 
-_WEIGHTS = ("submitted", "accepted", "corrected", "rejected", "compared", "checked")
-
-
-def _join_teams(statement: Select[Any], group: ColumnElement[str]) -> Select[Any]:
-    """Join the teams of labelers if they are grouped by team; a labeler counts in each of them."""
-    if group is not TEAM:
-        return statement
-    return statement.join(
+def _join_teams(statement: Select[Any], chosen: Filter) -> Select[Any]:
+    """Join the teams of labelers; a labeler counts in each of their teams."""
+    joined = statement.join(
         TeamMember,
         and_(
             TeamMember.organization_id == QualityCell.organization_id,
             cast(TeamMember.user_id, Text) == QualityCell.name,
         ),
     )
+    return joined if chosen.teams is None else joined.where(TeamMember.team_id.in_(chosen.teams))
 
 
 ALL: ColumnElement[str] = literal("", String)
@@ -228,9 +233,13 @@ def get_names(kind: str, ids: Sequence[str]) -> Mapping[str, str]:
     return {row.id: row.name for row in db.session().execute(statement)}
 
 
-def list_visible_labelers(user_id: UUID) -> list[UUID] | None:
-    """Return the members of the teams of a user, with the user; None if they are in no team."""
-    own = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
-    statement = select(TeamMember.user_id).where(TeamMember.team_id.in_(own))
-    members = set(db.session().scalars(statement))
-    return sorted(members | {user_id}) if members else None
+def list_teams(user_id: UUID) -> list[UUID]:
+    """Return the teams of a user."""
+    statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
+    return sorted(set(db.session().scalars(statement)))
+
+
+def list_members(team_ids: Sequence[UUID]) -> list[UUID]:
+    """Return the members of teams."""
+    statement = select(TeamMember.user_id).where(TeamMember.team_id.in_(team_ids))
+    return sorted(set(db.session().scalars(statement)))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.insight.quality.models import Subject
@@ -28,18 +28,38 @@ from app.schemas.artifact_schemas import service as schemas
 _OF_LABELERS = ("acceptance_rate", "correction_rate", "gold_accuracy", "agreement")
 
 
-def find_visible_labelers(caller: Caller) -> Sequence[UUID] | None:
-    """Return the labelers whose figures the caller may see; None means all.
+class Visible(NamedTuple):
+    """The labelers and the teams whose figures a caller may see; None means all."""
 
-    Administrators see all. Reviewers see the members of their teams, or all if they are in no team:
-    then they review the work of all. Everybody else sees their own figures. An API key below
-    administrator stands for no person: it sees all as a reviewer, and nobody's otherwise.
+    labelers: Sequence[UUID] | None
+    teams: Sequence[UUID] | None
+
+    def check_labeler(self, user_id: UUID) -> None:
+        """Raise 403 if the caller may not see this labeler."""
+        if self.labelers is not None and user_id not in self.labelers:
+            raise errors.denied("You may not see the figures of this labeler.")
+
+    def check_team(self, team_id: UUID) -> None:
+        """Raise 403 if the caller may not see this team."""
+        if self.teams is not None and team_id not in self.teams:
+            raise errors.denied("You may not see the figures of this team.")
+
+
+def find_visible(caller: Caller) -> Visible:
+    """Return whose figures the caller may see.
+
+    Administrators see all. Reviewers see their teams and the members, or all if they are in no
+    team: then they review the work of all. Everybody else sees their own figures. An API key
+    stands for no person: it sees all from the role of a reviewer up, and nobody below.
     """
-    if caller.has(Role.admin):
-        return None
-    if caller.has(Role.reviewer):
-        return None if caller.api_key_id else reading.list_visible_labelers(caller.user_id)
-    return [] if caller.api_key_id else [caller.user_id]
+    if caller.has(Role.admin) or (caller.has(Role.reviewer) and caller.api_key_id is not None):
+        return Visible(None, None)
+    if not caller.has(Role.reviewer):
+        return Visible([] if caller.api_key_id is not None else [caller.user_id], [])
+    teams = reading.list_teams(caller.user_id)
+    if not teams:
+        return Visible(None, None)
+    return Visible([*reading.list_members(teams)], teams)
 
 
 def list_labelers(
@@ -54,13 +74,16 @@ def list_labelers(
 ) -> Page:
     """Return a page of labelers that the caller may see, with their metrics in the period.
 
-    Raises 404 for an unknown schema; 403 on a labeler that the caller may not see; 422 on the
-    period.
+    Raises 404 for an unknown schema; 403 on a labeler or team that the caller may not see; 422
+    on the period.
     """
-    labelers = find_visible_labelers(caller)
+    visible = find_visible(caller)
+    labelers = visible.labelers
     if user_id is not None:
-        check_visible(user_id, labelers)
+        visible.check_labeler(user_id)
         labelers = [user_id]
+    if team_id is not None:
+        visible.check_team(team_id)
     period = get_period(caller, first, end)
     if schema_id is not None:
         schemas.get(schema_id)
@@ -74,12 +97,6 @@ def list_labelers(
     )
     result = reading.list_people(page, chosen)
     return replace(result, items=[_build_labeler(row) for row in result.items])
-
-
-def check_visible(user_id: UUID, labelers: Sequence[UUID] | None) -> None:
-    """Raise 403 if the caller, who sees `labelers`, may not see this one."""
-    if labelers is not None and user_id not in labelers:
-        raise errors.denied("You may not see the figures of this labeler.")
 
 
 def _build_labeler(row: Any) -> dict[str, Any]:

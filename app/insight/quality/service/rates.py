@@ -10,6 +10,7 @@ from app.insight.quality.models import SHARE
 _Z = 1.959963984540054
 """The 97.5 % quantile of the normal distribution: intervals cover 95 %."""
 _SECONDS_PER_HOUR = 3600
+_DECISIONS = ("accepted", "corrected", "rejected")
 
 
 class Rate(NamedTuple):
@@ -41,11 +42,12 @@ def compute_rate(successes: float, n: int) -> Rate:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric of cells: how it is computed, and the subjects that have it."""
+    """A metric of cells: how it is computed, of which cases, and the subjects that have it."""
 
     name: str
     label: str
     compute: Callable[[Mapping[str, int]], Rate]
+    cases: tuple[str, ...]
     of_fields: bool
     is_share: bool = True
     unit: str = "Share"
@@ -85,14 +87,29 @@ def _compute_seconds(counts: Mapping[str, int]) -> Rate:
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("agreement", "Agreement", _compute_agreement, of_fields=True),
-        Metric("acceptance_rate", "Acceptance rate", _compute_acceptance, of_fields=False),
-        Metric("correction_rate", "Correction rate", _compute_correction, of_fields=True),
-        Metric("gold_accuracy", "Accuracy on gold documents", _compute_accuracy, of_fields=True),
+        Metric("agreement", "Agreement", _compute_agreement, ("compared",), of_fields=True),
+        Metric(
+            "acceptance_rate", "Acceptance rate", _compute_acceptance, _DECISIONS, of_fields=False
+        ),
+        Metric(
+            "correction_rate",
+            "Correction rate",
+            _compute_correction,
+            ("accepted", "corrected"),
+            of_fields=True,
+        ),
+        Metric(
+            "gold_accuracy",
+            "Accuracy on gold documents",
+            _compute_accuracy,
+            ("checked",),
+            of_fields=True,
+        ),
         Metric(
             "throughput",
             "Submissions",
             _compute_throughput,
+            ("submitted",),
             of_fields=False,
             is_share=False,
             unit="Tag sets",
@@ -101,6 +118,7 @@ METRICS: Mapping[str, Metric] = {
             "seconds_spent",
             "Time for a tag set",
             _compute_seconds,
+            ("timed",),
             of_fields=False,
             is_share=False,
             unit="Seconds",
@@ -112,7 +130,7 @@ METRICS: Mapping[str, Metric] = {
 
 def count_decisions(counts: Mapping[str, int]) -> int:
     """Return the number of review decisions."""
-    return counts["accepted"] + counts["corrected"] + counts["rejected"]
+    return sum(counts[name] for name in _DECISIONS)
 
 
 def build_rates(counts: Mapping[str, int], *names: str) -> dict[str, dict[str, Any]]:

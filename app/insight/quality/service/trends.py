@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ColumnElement
@@ -14,8 +14,8 @@ from app.insight.quality.models import Subject
 from app.insight.quality.queries import reading
 from app.insight.quality.queries.reading import Filter
 from app.insight.quality.service.latest import build_period
-from app.insight.quality.service.people import check_visible, find_visible_labelers
-from app.insight.quality.service.periods import get_period, list_buckets
+from app.insight.quality.service.people import Visible, find_visible
+from app.insight.quality.service.periods import Period, get_period, list_buckets
 from app.insight.quality.service.rates import METRICS, Metric
 from app.kit import errors
 from app.kit.permissions import Role, require_role
@@ -33,6 +33,15 @@ GROUPS: dict[str | None, tuple[Subject, ColumnElement[str]]] = {
 }
 
 
+class Narrowing(NamedTuple):
+    """The filters of a trend besides its period."""
+
+    schema_id: UUID | None = None
+    field: str | None = None
+    team_id: UUID | None = None
+    labeler_id: UUID | None = None
+
+
 def get_trends(
     *,
     caller: Caller,
@@ -41,39 +50,26 @@ def get_trends(
     group_by: str | None = None,
     first: date | None = None,
     end: date | None = None,
-    schema_id: UUID | None = None,
-    field: str | None = None,
-    team_id: UUID | None = None,
-    labeler_id: UUID | None = None,
+    **filters: Any,
 ) -> dict[str, Any]:
     """Return a metric in each bucket of the period, for each group with any case.
 
-    Figures of teams and labelers need the role of a reviewer; labelers see their own. Raises 400 on
-    `metric` if the group has no such metric, or on a filter that does not fit the group; 403 on
-    labelers that the caller may not see; 404 for an unknown schema; 422 on the period or `bucket`.
+    `filters` are members of `Narrowing`. Figures of teams and labelers need the role of a reviewer;
+    labelers see their own. Raises 400 on `metric` if the group has no such metric, or on a filter
+    that does not fit the group; 403 on labelers that the caller may not see; 404 for an unknown
+    schema; 422 on the period or `bucket`.
     """
     period = get_period(caller, first, end)
     buckets = list_buckets(period, bucket)
-    chosen = _choose_group(group_by, field, team_id, labeler_id)
-    measured = METRICS[metric]
-    subject, column = GROUPS[chosen]
-    if subject is Subject.FIELD and not measured.of_fields:
-        raise errors.invalid("Fields do not have this metric.", "metric")
-    labelers = _find_labelers(caller, subject, column, team_id, labeler_id)
-    if schema_id is not None:
-        schemas.get(schema_id)
-    cells = Filter(
-        subject,
-        period.first,
-        period.end,
-        schema_id=schema_id,
-        field=field,
-        team_id=team_id,
-        labelers=labelers,
+    cells = _choose_cells(caller, METRICS[metric], group_by, period, Narrowing(**filters))
+    rows = reading.sum_by_bucket(
+        cells,
+        GROUPS[group_by][1],
+        buckets,
+        cases=METRICS[metric].cases,
+        most=MAX_SERIES,
     )
-    # Filters without a group narrow down one series.
-    rows = reading.sum_by_bucket(cells, column if group_by else reading.ALL, buckets, MAX_SERIES)
-    series = _build_series(rows, measured, buckets)
+    series = _build_series(rows, METRICS[metric], buckets)
     names = reading.get_names(group_by or "", [key for key, _ in series])
     return {
         **build_period(period),
@@ -88,51 +84,56 @@ def get_trends(
     }
 
 
-def _choose_group(
-    group_by: str | None, field: str | None, team_id: UUID | None, labeler_id: UUID | None
-) -> str | None:
-    """Return the group whose cells are read. Raises 400 on a filter that does not fit it."""
-    subjects = {"field": field, "team": team_id, "labeler": labeler_id}
-    needed = {
-        "labeler" if name == "team" and labeler_id is not None else name
-        for name, value in subjects.items()
-        if value is not None
-    }
-    group = group_by if group_by not in (None, "schema") else None
-    for name in needed:
-        cells = GROUPS[name][0]
-        if group is not None and GROUPS[group][0] is not cells:
-            raise errors.invalid(f"Cannot be combined with the group {group}.", _PARAMETERS[name])
-    if group is not None:
-        return group
-    if len({GROUPS[name][0] for name in needed}) > 1:
-        raise errors.invalid("Cannot be combined with a team or a labeler.", "field")
-    if not needed:
-        return group_by
-    return "labeler" if needed & {"labeler", "team"} else "field"
+def _choose_cells(
+    caller: Caller, metric: Metric, group_by: str | None, period: Period, filters: Narrowing
+) -> Filter:
+    """Return the cells that are read. Raises 400, 403 and 404 as `get_trends` says."""
+    subject = _choose_subject(group_by, filters)
+    if subject is Subject.FIELD and not metric.of_fields:
+        raise errors.invalid("Fields do not have this metric.", "metric")
+    labelers = teams = None
+    if subject is Subject.LABELER:
+        labelers, teams = _find_visible(caller, group_by, filters)
+    if filters.schema_id is not None:
+        schemas.get(filters.schema_id)
+    return Filter(
+        subject,
+        period.first,
+        period.end,
+        schema_id=filters.schema_id,
+        field=filters.field,
+        team_id=filters.team_id,
+        labelers=labelers,
+        teams=teams,
+    )
 
 
-_PARAMETERS = {"field": "field", "team": "team_id", "labeler": "labeler_id"}
+def _choose_subject(group_by: str | None, filters: Narrowing) -> Subject:
+    """Return the subject of the cells that have all filters. Raises 400 on a wrong one."""
+    of_labelers = next((n for n in ("team_id", "labeler_id") if getattr(filters, n)), None)
+    of_fields = "field" if filters.field is not None else None
+    grouped = GROUPS[group_by][0]
+    if of_labelers and (of_fields or grouped is Subject.FIELD):
+        raise errors.invalid("Cannot be combined with fields.", of_labelers)
+    if of_fields and grouped is Subject.LABELER:
+        raise errors.invalid("Cannot be combined with teams or labelers.", of_fields)
+    if of_labelers:
+        return Subject.LABELER
+    return Subject.FIELD if of_fields else grouped
 
 
-def _find_labelers(
-    caller: Caller,
-    subject: Subject,
-    column: ColumnElement[str],
-    team_id: UUID | None,
-    labeler_id: UUID | None,
-) -> Sequence[UUID] | None:
-    """Return the labelers whose cells are read, or None for all. Raises 403."""
-    if subject is not Subject.LABELER:
-        return None
-    if column is reading.TEAM or team_id is not None:
+def _find_visible(caller: Caller, group_by: str | None, filters: Narrowing) -> Visible:
+    """Return the labelers and teams whose cells are read. Raises 403."""
+    visible = find_visible(caller)
+    if group_by == "team" or filters.team_id is not None:
         assert caller.role is not None
         require_role(caller.role, Role.reviewer)
-    labelers = find_visible_labelers(caller)
-    if labeler_id is None:
-        return labelers
-    check_visible(labeler_id, labelers)
-    return [labeler_id]
+    if filters.team_id is not None:
+        visible.check_team(filters.team_id)
+    if filters.labeler_id is None:
+        return visible
+    visible.check_labeler(filters.labeler_id)
+    return visible._replace(labelers=[filters.labeler_id])
 
 
 def _build_series(
@@ -146,8 +147,6 @@ def _build_series(
     series = []
     for key, counts in by_key.items():
         rates = [metric.compute(counts.get(number, zeros)) for number in range(len(buckets))]
-        if not any(rate.n for rate in rates):
-            continue
         points = [
             {"first": start, "end": stop, **rate._asdict()}
             for (start, stop), rate in zip(buckets, rates, strict=True)
