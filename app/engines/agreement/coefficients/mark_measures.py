@@ -1,0 +1,1 @@
+measure_marks = measure_mark_pairs = None
