@@ -51,6 +51,9 @@ from app.identity.teams import routes as teams
 from app.identity.users import models as user_models
 from app.identity.users import routes as users
 from app.insight.history import routes as history
+from app.insight.quality_runs import jobs as quality_run_jobs
+from app.insight.quality_runs import models as quality_run_models
+from app.insight.quality_runs import routes as quality_runs
 from app.insight.schema_statistics import routes as schema_statistics
 from app.insight.workload import routes as workload
 from app.intake.bulk_import import jobs as bulk_import_jobs
@@ -116,6 +119,7 @@ BLUEPRINTS: list[Blueprint] = [
     exports.blueprint,
     scheduled_exports.blueprint,
     export_formats.blueprint,
+    quality_runs.blueprint,
     webhooks.blueprint,
     notifications.blueprint,
     control_plane.blueprint,
@@ -142,6 +146,7 @@ JOBS: list[ModuleType] = [
     bulk_import_jobs,
     export_jobs,
     scheduled_export_jobs,
+    quality_run_jobs,
     webhook_jobs,
     notification_jobs,
     sso_jobs,
@@ -163,6 +168,7 @@ MODELS: list[ModuleType] = [
     schema_models,
     export_models,
     scheduled_export_models,
+    quality_run_models,
     notification_models,
     webhook_models,
     billing_period_models,
