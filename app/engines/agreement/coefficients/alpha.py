@@ -18,6 +18,7 @@ import numpy as np
 from app.engines.agreement.coefficients.bootstrap import Statistic
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.coefficients.units import (
+    SquaredCounts,
     compute_mean_distances,
     count_categories,
     is_different,
@@ -64,14 +65,13 @@ class NominalAlpha:
 
     def __init__(self, ratings: Ratings) -> None:
         self._sums = _sum_observed(ratings, compute_mean_distances(ratings, is_different))
-        self._counts, _ = count_categories(ratings)
-        self.width = self._counts.shape[0]
+        self._squares = SquaredCounts(ratings)
+        self.width = self._squares.width
 
     def compute(self, weights: Floats) -> Floats:
         """Return alpha for each column of `weights`."""
         observed, total = self._sums @ weights
-        counts = self._counts @ weights
-        return _finish(observed, total**2 - np.einsum("kb,kb->b", counts, counts), total)
+        return _finish(observed, total**2 - self._squares.compute(weights), total)
 
 
 class IntervalAlpha:

@@ -7,11 +7,14 @@ import numpy as np
 from app.engines.agreement.coefficients.ratings import Floats, Ratings
 from app.engines.agreement.coefficients.scales import Scale
 from app.engines.agreement.coefficients.units import (
+    SquaredCounts,
     compute_mean_distances,
-    count_categories,
     is_different,
     sum_by_document,
 )
+
+_NOTHING = 1e-14
+"""A chance of disagreement below this is the rounding error of none."""
 
 
 class PercentAgreement:
@@ -37,7 +40,7 @@ class PercentAgreement:
 
 
 class ChanceCorrected:
-    """(pa - pe) / (1 - pe), where pa is percent agreement and pe follows from the shares of ratings.
+    """(pa - pe) / (1 - pe): percent agreement, corrected for that which the shares give by chance.
 
     `fleiss`: pe is the sum of the squared shares of the categories (Fleiss 1971, equation 5).
 
@@ -57,8 +60,9 @@ class ChanceCorrected:
         scale: Scale | None = None,
     ) -> None:
         self._agreement = PercentAgreement(ratings, scale)
-        shares = 1.0 / ratings.sizes[ratings.units]
-        self._shares, _ = count_categories(ratings, shares)
+        # a unit of m ratings counts 1/m for each of their categories
+        self._squares = SquaredCounts(ratings, 1.0 / ratings.sizes[ratings.units])
+        self._units = np.bincount(ratings.documents, minlength=ratings.document_count)
         self._is_gwet = kind == "gwet"
         count = ratings.category_count
         self._factor = 1.0 / max(count - 1, 1)
@@ -66,13 +70,12 @@ class ChanceCorrected:
             even = np.full((count, 1), 1.0 / count)
             credit = 1 - scale.compute_expected(even, even)[0]
             self._factor = credit * count / (count - 1)
-        self.width = self._shares.shape[0]
+        self.width = self._squares.width
 
     def compute(self, weights: Floats) -> Floats:
         """Return the coefficient for each column of `weights`."""
-        shares = self._shares @ weights
-        shares /= shares.sum(axis=0)
-        squares = np.einsum("kb,kb->b", shares, shares)
+        squares = self._squares.compute(weights) / (self._units @ weights) ** 2
         expected = self._factor * (1 - squares) if self._is_gwet else squares
         result: Floats = (self._agreement.compute(weights) - expected) / (1 - expected)
+        result[1 - expected < _NOTHING] = np.nan
         return result

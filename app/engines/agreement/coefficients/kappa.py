@@ -1,7 +1,7 @@
 """Compute Cohen's kappa and F1 of two raters, and their mean over the pairs of more raters."""
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from scipy import sparse
@@ -10,6 +10,9 @@ from app.engines.agreement.coefficients.bootstrap import Statistic
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.coefficients.scales import Scale
 from app.engines.agreement.coefficients.units import is_different
+
+_NOTHING = 1e-14
+"""An expected distance below this is the rounding error of none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ def list_pairs(ratings: Ratings) -> list[Pair]:
             ratings.codes[left[start:end]],
             ratings.codes[right[start:end]],
         )
-        for start, end in zip(bounds[:-1], bounds[1:], strict=True)
+        for start, end in pairwise(bounds)
     ]
 
 
@@ -64,36 +67,42 @@ class CohenKappa:
 
     def __init__(self, pair: Pair, scale: Scale | None) -> None:
         self._classes, documents = np.unique(pair.documents, return_inverse=True)
-        known, codes = np.unique(np.concatenate((pair.left, pair.right)), return_inverse=True)
-        left, right = np.split(codes, 2)
-        shape = (len(known), len(self._classes))
-        ones = np.ones(len(left))
-        self._left = sparse.csr_array((ones, (left, documents)), shape=shape)
-        self._right = sparse.csr_array((ones, (right, documents)), shape=shape)
-        self._scale = None
-        distances = is_different(pair.left, pair.right)
-        if scale is not None:
+        self._units = np.bincount(documents)
+        if scale is None:
+            # Categories of only one rater cannot agree by chance.
+            known = np.intersect1d(pair.left, pair.right)
+            distances = is_different(pair.left, pair.right)
+            self._scale = None
+        else:
+            known = np.union1d(pair.left, pair.right)
             distances = scale.compute_distances(pair.left, pair.right)
             self._scale = Scale(scale.values[known], scale.linear, scale.quadratic)
+        shape = (len(known), len(self._classes))
+        self._left = _count(pair.left, known, documents, shape)
+        self._right = _count(pair.right, known, documents, shape)
         self._distances = np.bincount(documents, weights=distances)
         self.width = 2 * max(shape)
 
     def compute(self, weights: Floats) -> Floats:
         """Return kappa for each column of `weights`, or NaN if only one category was used."""
         weights = weights[self._classes]
-        left, right = self._left @ weights, self._right @ weights
-        total = left.sum(axis=0)
-        left /= total
-        right /= total
+        left, right, total = self._left @ weights, self._right @ weights, self._units @ weights
         if self._scale is None:
-            expected = 1 - np.einsum("kb,kb->b", left, right)
-            expected[expected < len(left) * np.finfo(float).eps] = 0
+            expected = 1 - np.einsum("kb,kb->b", left, right) / total**2
         else:
-            expected = self._scale.compute_expected(left, right)
-            expected[expected < len(left) * np.finfo(float).eps] = 0
+            expected = self._scale.compute_expected(left / total, right / total)
         result: Floats = 1 - (self._distances @ weights) / total / expected
-        result[expected == 0] = np.nan
+        result[expected < _NOTHING] = np.nan
         return result
+
+
+def _count(
+    codes: Integers, known: Integers, documents: Integers, shape: tuple[int, int]
+) -> sparse.csr_array:
+    """Return how often each document has each of the known codes."""
+    is_known = np.isin(codes, known)
+    rows = np.searchsorted(known, codes[is_known])
+    return sparse.csr_array((np.ones(len(rows)), (rows, documents[is_known])), shape=shape)
 
 
 class ValueF1:

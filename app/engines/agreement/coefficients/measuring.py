@@ -180,9 +180,7 @@ def _select_pair(compressed: Compressed, pair: Pair) -> tuple[Integers, Compress
     return documents, Compressed(part, compressed.counts[documents])
 
 
-def _plan(
-    compressed: Compressed, metric: Metric, pairs: list[Pair], options: _Options
-) -> _Plan:
+def _plan(compressed: Compressed, metric: Metric, pairs: list[Pair], options: _Options) -> _Plan:
     """Choose the ratings that count for a coefficient, and its function."""
     if metric not in RATING_METRICS:
         raise ValueError(f"{metric} is a coefficient of marks; use measure_marks")

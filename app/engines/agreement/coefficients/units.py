@@ -51,6 +51,29 @@ def count_categories(
     if amounts is None:
         amounts = np.ones(len(rows))
     shape = (len(known), ratings.document_count)
-    return sparse.csr_array(
-        (amounts, (rows, ratings.label_documents)), shape=shape
-    ), known
+    return sparse.csr_array((amounts, (rows, ratings.label_documents)), shape=shape), known
+
+
+class SquaredCounts:
+    """The sum over the categories of the squared counts, as a function of the weights.
+
+    Categories of a single document, such as texts that nobody else wrote, need no row of a matrix:
+    their squares grow with the square of the weight of the document.
+    """
+
+    def __init__(self, ratings: Ratings, amounts: Floats | None = None) -> None:
+        counts, _ = count_categories(ratings, amounts)
+        counts.sum_duplicates()
+        is_shared = np.diff(counts.indptr) > 1
+        self._shared = counts[is_shared]
+        own = counts[~is_shared]
+        self._own = np.bincount(own.indices, own.data**2, minlength=ratings.document_count)
+        self.width = self._shared.shape[0]
+
+    def compute(self, weights: Floats) -> Floats:
+        """Return the sum for each column of `weights`."""
+        total: Floats = self._own @ weights**2
+        if self.width:
+            counts = self._shared @ weights
+            total += np.einsum("kb,kb->b", counts, counts)
+        return total
