@@ -170,9 +170,7 @@ def _publish(answers: Answers, schema_id: UUID, fields: list[dict[str, Any]]) ->
 
 
 @pytest.mark.parametrize(("rows", "code"), [((), "no_ratings"), (("a..", "b.."), "one_rater")])
-def test_too_few_labelers_are_a_warning(
-    answers: Answers, rows: tuple[str, ...], code: str
-) -> None:
+def test_too_few_labelers_are_a_warning(answers: Answers, rows: tuple[str, ...], code: str) -> None:
     schema_id = answers.schema()
     answers.choices(schema_id, *rows)
     run = answers.compute(schema_id, fields=["kind"])

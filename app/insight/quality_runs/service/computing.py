@@ -114,10 +114,8 @@ class _Run:
     def measure_marks(self, plan: FieldPlan) -> None:
         """Measure a field with several values, spans or regions of each labeler."""
         has_lengths = plan.comparison == Comparison.SPANS
-        marks = coefficients.build_mark_sets(
-            chain.from_iterable(self._iterate_marks(plan, has_lengths=has_lengths)),
-            lengths=has_lengths,
-        )
+        rows = chain.from_iterable(self._iterate_marks(plan, has_lengths=has_lengths))
+        marks = coefficients.build_mark_sets(rows)
         for metric in plan.metrics:
             self._measure_mark_sets(plan, metric, marks)
 
@@ -237,7 +235,10 @@ class _Run:
                 if self._has_field(plan, answer)
             ]
             if has_lengths:
-                yield [(name, document.text_length, labeler, m) for name, labeler, m in rows]
+                # A text that was recognized anew may be shorter than the spans on the earlier one.
+                ends = [int(mark.box[3]) for _, _, marks in rows for mark in marks]
+                length = max([document.text_length, *ends])
+                yield [(name, length, labeler, marks) for name, labeler, marks in rows]
             else:
                 yield list(rows)
 
