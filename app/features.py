@@ -54,6 +54,9 @@ from app.insight.history import routes as history
 from app.insight.quality import jobs as quality_jobs
 from app.insight.quality import models as quality_models
 from app.insight.quality import routes as quality
+from app.insight.quality_runs import jobs as quality_run_jobs
+from app.insight.quality_runs import models as quality_run_models
+from app.insight.quality_runs import routes as quality_runs
 from app.insight.schema_statistics import routes as schema_statistics
 from app.insight.workload import routes as workload
 from app.intake.bulk_import import jobs as bulk_import_jobs
@@ -120,6 +123,7 @@ BLUEPRINTS: list[Blueprint] = [
     scheduled_exports.blueprint,
     export_formats.blueprint,
     quality.blueprint,
+    quality_runs.blueprint,
     webhooks.blueprint,
     notifications.blueprint,
     control_plane.blueprint,
@@ -146,6 +150,7 @@ JOBS: list[ModuleType] = [
     bulk_import_jobs,
     export_jobs,
     scheduled_export_jobs,
+    quality_run_jobs,
     webhook_jobs,
     notification_jobs,
     quality_jobs,
@@ -168,6 +173,7 @@ MODELS: list[ModuleType] = [
     schema_models,
     export_models,
     scheduled_export_models,
+    quality_run_models,
     notification_models,
     webhook_models,
     billing_period_models,

@@ -1,4 +1,4 @@
-"""Define the names and results of agreement coefficients. Imports no numpy, so the API may use it."""
+"""Define the names and results of agreement coefficients, without numpy, so that routes can."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -58,8 +58,8 @@ class CautionCode(StrEnum):
     TOO_MANY_VALUES = "too_many_values"
     NEGATIVE_VALUES = "negative_values"
     VALUES_LEFT_OUT = "values_left_out"
-    MANY_RATERS = "many_raters"
     NOTHING_MARKED = "nothing_marked"
+    NO_VARIATION = "no_variation"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,13 @@ from typing import Literal
 
 ImageKind = Literal["png", "svg"]
 
+MAX_SERIES = 8
+"""The most lines of a trend; a chart of more shows the first ones and says so."""
+MAX_CATEGORIES = 30
+"""The most rows, columns or raters of a matrix; of more, the first are shown, with a note."""
+MAX_POINTS = 4_000
+"""The most points of a line; of more, the last are shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -37,6 +44,8 @@ class TrendChart:
     """The least value of the axis, if it has one by nature, such as 0 of a rate."""
     high: float | None = None
     """The greatest value of the axis, if it has one by nature, such as 1 of a rate."""
+    as_percent: bool = False
+    """Whether the axis shows 0.5 as 50 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,10 @@ class PairChart:
     metric: str
     raters: Sequence[str]
     values: Sequence[tuple[str, str, float | None]]
+
+
+class ChartNotDrawn(Exception):  # noqa: N818 - named after the outcome
+    """The process that draws a chart failed or took too long; the chart is not at fault."""
 
 
 Chart = TrendChart | CalibrationChart | ConfusionChart | PairChart

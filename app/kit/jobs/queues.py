@@ -46,6 +46,7 @@ _SLOW = Group("slow", nice=5)
 _DOCUMENTS = Group("documents", forking=True, nice=5)
 _EXPORTS = Group("exports", forking=True, nice=5)
 _IMPORTS = Group("imports", forking=True, nice=5)
+_QUALITY = Group("quality", forking=True, nice=10)
 _CRAWLS = Group("crawls", nice=5, outbound=True)
 _ALL = (
     Queue("default", _QUICK),
@@ -67,6 +68,8 @@ _ALL = (
     Queue("exports", _EXPORTS, slots=2, late_after=15 * _MINUTE),
     # One process is enough: imports of several organizations take turns every few seconds.
     Queue("imports", _IMPORTS, late_after=15 * _MINUTE),
+    # Statistics import numpy and scipy, so they run in forked children that end with the job.
+    Queue("quality", _QUALITY, late_after=_HOUR),
     # Crawls mostly wait for other hosts.
     Queue("crawls", _CRAWLS, slots=4, late_after=15 * _MINUTE),
     Queue("export_deliveries", _CRAWLS, slots=4, late_after=15 * _MINUTE),

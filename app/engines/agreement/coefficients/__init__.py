@@ -15,12 +15,12 @@ This package imports numpy. Import it inside the job that needs it; names and re
 `app.engines.agreement.metrics`, which imports nothing.
 """
 
+from app.engines.agreement.coefficients.mark_measures import measure_mark_pairs, measure_marks
 from app.engines.agreement.coefficients.mark_sets import MarkSets, build_mark_sets
 from app.engines.agreement.coefficients.measuring import (
     RESAMPLES,
     measure,
-    measure_mark_pairs,
-    measure_marks,
+    measure_all,
     measure_pairs,
 )
 from app.engines.agreement.coefficients.normalizing import normalize_value
@@ -40,6 +40,7 @@ __all__ = [
     "build_ratings",
     "build_ratings_by_field",
     "measure",
+    "measure_all",
     "measure_mark_pairs",
     "measure_marks",
     "measure_pairs",
