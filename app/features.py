@@ -50,6 +50,9 @@ from app.identity.teams import models as team_models
 from app.identity.teams import routes as teams
 from app.identity.users import models as user_models
 from app.identity.users import routes as users
+from app.insight.feedback import jobs as feedback_jobs
+from app.insight.feedback import models as feedback_models
+from app.insight.feedback import routes as feedback
 from app.insight.history import routes as history
 from app.insight.quality import jobs as quality_jobs
 from app.insight.quality import models as quality_models
@@ -64,6 +67,8 @@ from app.intake.bulk_import import routes as bulk_import
 from app.intake.connectors import jobs as connector_jobs
 from app.intake.connectors import models as connector_models
 from app.intake.connectors import routes as connectors
+from app.intake.extraction_jobs import jobs as extraction_job_jobs
+from app.intake.extraction_jobs import routes as extraction_jobs
 from app.intake.ingestion_jobs import jobs as ingestion_job_jobs
 from app.intake.ingestion_jobs import models as ingestion_job_models
 from app.intake.ingestion_jobs import routes as ingestion_jobs
@@ -80,6 +85,9 @@ from app.workflow.assignment import jobs as assignment_jobs
 from app.workflow.assignment import routes as assignment
 from app.workflow.comments import models as comment_models
 from app.workflow.comments import routes as comments
+from app.workflow.predictions import jobs as prediction_jobs
+from app.workflow.predictions import models as prediction_models
+from app.workflow.predictions import routes as predictions
 from app.workflow.review_queue import jobs as review_queue_jobs
 from app.workflow.review_queue import routes as review_queue
 from app.workflow.routing_rules import jobs as routing_rule_jobs
@@ -106,6 +114,7 @@ BLUEPRINTS: list[Blueprint] = [
     templates.blueprint,
     artifacts.blueprint,
     bulk_import.blueprint,
+    predictions.blueprint,
     assignment.blueprint,
     history.blueprint,
     tag_sets.artifacts,
@@ -114,6 +123,7 @@ BLUEPRINTS: list[Blueprint] = [
     review_queue.blueprint,
     connectors.blueprint,
     ingestion_jobs.blueprint,
+    extraction_jobs.blueprint,
     routing_rules.blueprint,
     teams.blueprint,
     workload.blueprint,
@@ -126,6 +136,7 @@ BLUEPRINTS: list[Blueprint] = [
     quality_runs.blueprint,
     webhooks.blueprint,
     notifications.blueprint,
+    feedback.blueprint,
     control_plane.blueprint,
     billing_periods.blueprint,
 ]
@@ -145,9 +156,12 @@ JOBS: list[ModuleType] = [
     tag_set_jobs,
     review_queue_jobs,
     routing_rule_jobs,
+    prediction_jobs,
+    feedback_jobs,
     connector_jobs,
     ingestion_job_jobs,
     bulk_import_jobs,
+    extraction_job_jobs,
     export_jobs,
     scheduled_export_jobs,
     quality_run_jobs,
@@ -178,12 +192,14 @@ MODELS: list[ModuleType] = [
     webhook_models,
     billing_period_models,
     artifact_models,
+    prediction_models,
     tag_set_models,
     comment_models,
     routing_rule_models,
     connector_models,
     ingestion_job_models,
     quality_models,
+    feedback_models,
     counter_models,
     idempotency,
     schedule,

@@ -38,6 +38,7 @@ NAMES = (
         "parse",
         "growth",
         "notifications",
+        "feedback",
     ),
 )
 
@@ -123,7 +124,6 @@ def _measure_workers(
     from bench import (  # noqa: PLC0415 - as above
         backlog_rows,
         crawl_rows,
-        growth_rows,
         hanging_rows,
         import_rows,
         jobs_rows,
@@ -147,8 +147,17 @@ def _measure_workers(
         backlog_rows.measure(report, service, make_org(service.app), make_org(service.app))
     if not names or "routing" in names:
         routing_rows.measure(report, service, options.routed)
+    _measure_growth(report, service, names)
+
+
+def _measure_growth(report: Report, service: Service, names: set[str]) -> None:
+    """Measure what must not grow with the number of rows."""
+    from bench import feedback_rows, growth_rows  # noqa: PLC0415 - as above
+
     if not names or "notifications" in names:
         growth_rows.measure_notifications(report, service)
+    if not names or "feedback" in names:
+        feedback_rows.measure(report, service)
     if not names or "growth" in names:
         growth_rows.measure(report, service)
 

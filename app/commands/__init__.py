@@ -10,6 +10,8 @@ from app.commands import (
     audit,
     billing,
     counts,
+    extraction,
+    feedback,
     imports,
     jobs,
     keys,
@@ -35,9 +37,11 @@ GROUPS = (
     routing.group,
     counts.group,
     quality.group,
+    feedback.group,
     jobs.group,
     artifacts.group,
     webhooks.group,
+    extraction.group,
 )
 
 

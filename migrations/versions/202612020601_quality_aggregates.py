@@ -7,7 +7,7 @@ from sqlalchemy.dialects import postgresql
 from migrations.policies import protect
 
 revision = "202612020601"
-down_revision = "202612010302"
+down_revision = "202612020501"
 branch_labels = None
 depends_on = None
 
