@@ -27,9 +27,9 @@ COUNTERS = (
 )
 """The counters of a cell and of a contribution, in the order in which a contribution stores them.
 
-`agreement` and `accuracy` are sums of shares in millionths, so that sums are exact whatever their
+`agreement` and `accuracy` are sums of shares in billionths, so that sums are exact whatever their
 order is."""
-SHARE = 1_000_000
+SHARE = 1_000_000_000
 """The whole, in units of `agreement` and `accuracy`."""
 RULES = 1
 """The version of the rules by which documents contribute. Increase it when they change: each

@@ -18,8 +18,8 @@ from tests.plans.explaining import explaining
 PATHS = {
     "latest": ("viewer", 1),
     "latest?schema_id={schema}": ("viewer", 2),
-    "fields": ("viewer", 2),
-    "fields?schema_id={schema}": ("viewer", 3),
+    "fields": ("viewer", 4),
+    "fields?schema_id={schema}": ("viewer", 6),
     "trends": ("viewer", 1),
     "trends?group_by=schema": ("viewer", 2),
     "trends?group_by=field&schema_id={schema}": ("viewer", 2),

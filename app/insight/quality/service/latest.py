@@ -6,11 +6,12 @@ from typing import Any
 from uuid import UUID
 
 from app.engines.agreement import build_shapes
+from app.insight.feedback import service as feedback
 from app.insight.quality.models import Subject
 from app.insight.quality.queries import reading
 from app.insight.quality.queries.reading import Filter
 from app.insight.quality.service.periods import Period, get_period
-from app.insight.quality.service.rates import build_rates, build_speed, compute_rate
+from app.insight.quality.service.rates import Rate, build_rates, build_speed, compute_rate
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 
@@ -87,12 +88,36 @@ def get_fields(
         for name, shape in build_shapes(fields).items()
     }
     fields, warnings = _split_by_type(shown, types)
+    accuracy = _get_model_accuracy(caller, period, schema_id)
     return {
         **build_period(period),
-        "fields": [_build_field(row, current, types) for row in fields],
+        "fields": [_build_field(row, current, types, accuracy) for row in fields],
         "warnings": warnings,
         "truncated": len(rows) > reading.MAX_ROWS,
     }
+
+
+def _get_model_accuracy(
+    caller: Caller, period: Period, schema_id: UUID | None
+) -> dict[tuple[UUID, str], Rate]:
+    """Return the share of predicted values that were right, by schema and field.
+
+    The days of feedback are in UTC.
+    """
+    found = feedback.get_by_field(
+        caller=caller, schema_id=schema_id, first=period.first, end=period.end
+    )
+    return {
+        (row["schema_id"], row["field"]): Rate(
+            row["accuracy"], row["ci_low"], row["ci_high"], _count_cases(row)
+        )
+        for row in found["fields"]
+    }
+
+
+def _count_cases(row: Mapping[str, Any]) -> int:
+    """Return the number of values that the accuracy of a field is a share of."""
+    return sum(row[name] for name in ("correct", "corrected", "missed", "spurious"))
 
 
 def _split_by_type(
@@ -117,6 +142,7 @@ def _build_field(
     row: Any,
     current: Mapping[UUID, tuple[str, list[Any]]],
     types: Mapping[tuple[UUID, str], str],
+    accuracy: Mapping[tuple[UUID, str], Rate],
 ) -> dict[str, Any]:
     counts = reading.get_counts(row)
     name = current[row.schema_id][0] if row.schema_id in current else ""
@@ -126,5 +152,5 @@ def _build_field(
         "type": row.field_type,
         "removed": (row.schema_id, row.field) not in types,
         **build_rates(counts, "correction_rate", "agreement"),
-        "model_accuracy": compute_rate(0, 0)._asdict(),
+        "model_accuracy": accuracy.get((row.schema_id, row.field), compute_rate(0, 0))._asdict(),
     }
