@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.factories.feedback import Assisted, predicted
 from tests.factories.labels import make_field
 from tests.factories.quality import NO_RATE, QualityWorkspace
 from tests.factories.workspace import FIELDS, tag
@@ -121,3 +122,16 @@ def test_unknown_schemas(quality: QualityWorkspace) -> None:
     unknown = "01a212a3-3eb2-79b0-bd61-63d4b8fb595a"
     for path in ("latest", "fields", "trends", "labelers", "reviewers"):
         assert api.get(f"/quality/{path}?schema_id={unknown}").status_code == 404
+
+
+def test_accuracy_of_predictions(quality: QualityWorkspace) -> None:
+    assisted = Assisted(quality.org)
+    for number in ("A", "B"):
+        draft = assisted.draft([predicted("number", "A")])
+        assisted.save(draft, [tag("number", number)])
+        assisted.accept(draft)
+    assisted.record()
+    fields = quality.read("fields")["fields"]
+    # Each document has a schema of its own.
+    assert sorted(one["model_accuracy"]["value"] for one in fields) == [0.0, 1.0]
+    assert {one["model_accuracy"]["n"] for one in fields} == {1}
