@@ -37,6 +37,7 @@ NAMES = (
         "stalled",
         "parse",
         "growth",
+        "quality",
         "notifications",
         "feedback",
     ),
@@ -152,12 +153,14 @@ def _measure_workers(
 
 def _measure_growth(report: Report, service: Service, names: set[str]) -> None:
     """Measure what must not grow with the number of rows."""
-    from bench import feedback_rows, growth_rows  # noqa: PLC0415 - as above
+    from bench import feedback_rows, growth_rows, quality_rows  # noqa: PLC0415 - as above
 
     if not names or "notifications" in names:
         growth_rows.measure_notifications(report, service)
     if not names or "feedback" in names:
         feedback_rows.measure(report, service)
+    if not names or "quality" in names:
+        quality_rows.measure(report, service)
     if not names or "growth" in names:
         growth_rows.measure(report, service)
 

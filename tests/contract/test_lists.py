@@ -16,6 +16,8 @@ from tests.factories.work import drain
 
 BOUNDS = {"created_after", "created_before"}
 TIMELESS = {
+    "get_labeler_quality": "sums of a period, which has parameters of its own",
+    "get_reviewer_quality": "sums of a period, which has parameters of its own",
     "list_artifact_pages": "pages come with their document",
     "list_connector_types": "a catalogue of the service",
     "list_export_formats": "a catalogue of the service",

@@ -161,3 +161,20 @@ def _settings(service: Service) -> dict[str, str]:
     """Return the settings of a service, as `python -m devserver env` prints them."""
     names = ("PATH", "HOME", "BASE")
     return {name: value for name, value in service.environment().items() if name not in names}
+
+
+def test_the_walk_through_quality(service: Service) -> None:
+    script = blocks("docs/guides/quality.md", "walk")
+    found = paste(script.replace("a-demo-password", service.password), BASE=service.base)
+    assert found.returncode == 0, found.stdout
+    for seen in (
+        "topic 0.67",
+        "image/png",
+        "refund-1.txt [('delivery', 2), ('billing', 1)]",
+        "['Leo Labeler']",
+        "insufficient_role",
+        "gold 0.5 of 1",
+        "image/svg+xml",
+        "Rita Reviewer | decisions: 1",
+    ):
+        assert seen in found.stdout, found.stdout
