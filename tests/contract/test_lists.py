@@ -18,6 +18,7 @@ BOUNDS = {"created_after", "created_before"}
 TIMELESS = {
     "list_artifact_pages": "pages come with their document",
     "list_connector_types": "a catalogue of the service",
+    "list_disagreements": "what is current, by how much labelers disagree",
     "list_export_formats": "a catalogue of the service",
     "list_my_assignments": "what is to do, by when it is due",
     "list_schema_templates": "a catalogue of the service",
