@@ -36,6 +36,7 @@ NAMES = (
         "backlog",
         "stalled",
         "parse",
+        "quality",
         "growth",
         "notifications",
     ),
@@ -127,12 +128,14 @@ def _measure_workers(
         hanging_rows,
         import_rows,
         jobs_rows,
+        quality_rows,
         routing_rows,
     )
     from tests.factories import make_org  # noqa: PLC0415 - as above
 
     if not names or "export" in names:
         jobs_rows.measure_export(report, service, make_org(service.app), options.exports)
+    quality_rows.measure(report, service, names, options.rows)
     if not names or "import" in names:
         import_rows.measure(report, service, make_org(service.app), options.imports)
         import_rows.measure_labeled(report, service, make_org(service.app), options.imports)
