@@ -43,7 +43,8 @@ class Compressed:
 def compress(ratings: Ratings) -> Compressed:
     """Merge the documents that have the same ratings by the same raters."""
     each = Compressed(ratings, np.ones(ratings.document_count, dtype=np.int64))
-    if ratings.unit_count != ratings.document_count or len(ratings.raters) > _MAX_PATTERN_RATERS:
+    is_simple = ratings.unit_count == ratings.document_count > 0
+    if not is_simple or len(ratings.raters) > _MAX_PATTERN_RATERS:
         return each
     table = np.full((ratings.unit_count, len(ratings.raters)), -1, dtype=np.int32)
     table[ratings.units, ratings.rater_codes] = ratings.codes
@@ -84,13 +85,13 @@ def resample(counts: Integers, resamples: int, seed: int, width: int) -> Iterato
 def _draw(generator: np.random.Generator, counts: Integers, total: int, block: int) -> Floats:
     """Draw document by document, which is faster if most classes are small."""
     classes = np.repeat(np.arange(len(counts)), counts) if len(counts) < total else None
-    weights = np.empty((len(counts), block))
-    for column in range(block):
+    weights = np.empty((block, len(counts)), dtype=np.int32)
+    for row in range(block):
         drawn = generator.integers(0, total, size=total, dtype=np.int32)
         if classes is not None:
             drawn = classes[drawn]
-        weights[:, column] = np.bincount(drawn, minlength=len(counts))
-    return weights
+        weights[row] = np.bincount(drawn, minlength=len(counts))
+    return weights.T.astype(np.float64, order="C")
 
 
 def estimate(
