@@ -98,11 +98,13 @@ def estimate(
     statistics: list[Statistic], counts: Integers, resamples: int, seed: int
 ) -> tuple[Floats, Floats]:
     """Return the coefficients, and (coefficients by resamples) their values in the resamples."""
+    if not statistics:
+        return np.empty(0), np.empty((0, resamples))
     with np.errstate(divide="ignore", invalid="ignore"):
         whole = counts.astype(np.float64)[:, np.newaxis]
         values = np.array([statistic.compute(whole)[0] for statistic in statistics])
         drawn = np.empty((len(statistics), resamples))
-        width = max((statistic.width for statistic in statistics), default=1)
+        width = max(statistic.width for statistic in statistics)
         start = 0
         for weights in resample(counts, resamples, seed, width):
             end = start + weights.shape[1]
