@@ -88,9 +88,8 @@ def _draw(generator: np.random.Generator, counts: Integers, total: int, block: i
     weights = np.empty((block, len(counts)), dtype=np.int32)
     for row in range(block):
         drawn = generator.integers(0, total, size=total, dtype=np.int32)
-        if classes is not None:
-            drawn = classes[drawn]
-        weights[row] = np.bincount(drawn, minlength=len(counts))
+        chosen = drawn if classes is None else classes[drawn]
+        weights[row] = np.bincount(chosen, minlength=len(counts))
     return weights.T.astype(np.float64, order="C")
 
 

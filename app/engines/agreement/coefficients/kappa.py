@@ -35,8 +35,8 @@ def list_pairs(ratings: Ratings) -> list[Pair]:
     for size in np.unique(sizes[sizes > 1]):
         firsts = starts[sizes == size]
         units = np.flatnonzero(sizes == size)
-        for left, right in combinations(range(size), 2):
-            found.append((units, firsts + left, firsts + right))
+        for first, second in combinations(range(size), 2):
+            found.append((units, firsts + first, firsts + second))
     if not found:
         return []
     units, left, right = (np.concatenate(column) for column in zip(*found, strict=True))
