@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from bench import parse_rows
+from bench import coefficient_rows, parse_rows
 from bench.report import Report
 from bench.service import Service, running
 
@@ -36,6 +36,7 @@ NAMES = (
         "backlog",
         "stalled",
         "parse",
+        "coefficients",
         "quality",
         "growth",
         "notifications",
@@ -63,7 +64,8 @@ def main() -> int:
     names = set(options.only)
     report = Report()
     parse_rows.measure(report, names)  # before anything else is running
-    if names != {"parse"}:
+    coefficient_rows.measure(report, names)
+    if not names or names - {"parse", "coefficients"}:
         _measure_service(report, options, names)
     for name in report.missed():
         print(f"missed: {name}")

@@ -20,7 +20,9 @@ _AXIS_COLUMNS = 44
 _CELL_INCHES = 0.46
 _NUMBERED_CELLS = 16
 """The most rows and columns whose cells have numbers; smaller cells have room for none."""
+_SMALL_CELL_INCHES = 0.2
 _SHORT_COLUMNS = 6
+_LEAST_CELLS = 2
 _DARK = 0.55
 _NO_VALUE = "\u2013"
 _TEN_THOUSAND, _MILLION = 10_000, 1_000_000
@@ -92,11 +94,13 @@ def render_pairs(chart: PairChart, kind: ImageKind) -> bytes:
 def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> Figure:
     """Return a figure with room for the cells and their names."""
     widest = max(map(count_columns, rows), default=0)
-    height = 1.9 + _CELL_INCHES * max(len(rows), 3)
+    is_numbered = max(len(rows), len(columns)) <= _NUMBERED_CELLS
+    cell = _CELL_INCHES if is_numbered else _SMALL_CELL_INCHES
+    height = 1.9 + cell * max(len(rows), _LEAST_CELLS)
     if _is_slanted(columns):
         height += 0.055 * max(map(count_columns, columns))
-    width = 2.4 + 0.075 * widest + _CELL_INCHES * 1.35 * max(len(columns), 4)
-    return style.create_figure(title, max(width, 5.0), max(height, 3.4))
+    width = 2.4 + 0.075 * widest + cell * 1.35 * max(len(columns), 4)
+    return style.create_figure(title, max(width, 5.0), max(height, 2.6))
 
 
 def _draw_cells(axes: Axes, values: Any, texts: list[list[str]], low: float) -> None:
@@ -148,7 +152,7 @@ def _frame_cell(axes: Axes, place: int) -> None:
 def _draw_scale(figure: Figure, axes: Axes, low: float, name: str, *, is_share: bool) -> None:
     mappable = ScalarMappable(Normalize(low, 1.0), style.SEQUENTIAL)
     bar = figure.colorbar(mappable, ax=axes, fraction=0.05, pad=0.03, aspect=22)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     bar.set_label(name)
     if is_share:
         bar.ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0))

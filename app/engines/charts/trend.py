@@ -4,7 +4,13 @@ import math
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
+from matplotlib.dates import (
+    AutoDateLocator,
+    ConciseDateFormatter,
+    DateFormatter,
+    DayLocator,
+    date2num,
+)
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
@@ -14,6 +20,7 @@ from app.engines.charts.texts import fit_text
 
 _WIDTH, _HEIGHT = 8.0, 4.2
 _MARKED_POINTS = 45
+_FEW_DAYS = 6
 _NAME_COLUMNS = 34
 _UNIT_COLUMNS = 48
 _LEGEND_COLUMNS = 4
@@ -53,8 +60,13 @@ def _draw_line(axes: Axes, line: Series, number: int) -> Line2D:
     color, marker = style.COLORS[number], style.MARKERS[number]
     low, high = zip(*(_get_band(point) for point in points), strict=True)
     axes.fill_between(days, low, high, color=color, alpha=0.16, linewidth=0)
-    # a lone point between gaps would be invisible without its marker
-    size = 4.0 if len(points) <= _MARKED_POINTS or _has_lone_point(values) else 0.0
+    # a lone point between gaps would be invisible without its marker, and its band has no width
+    lone = _list_lone_points(values)
+    axes.vlines(
+        [days[i] for i in lone], [low[i] for i in lone], [high[i] for i in lone],
+        color=color, alpha=0.45, linewidth=2.2,
+    )  # fmt: skip
+    size = 4.0 if lone or len(points) <= _MARKED_POINTS else 0.0
     (handle,) = axes.plot(
         days, values, color=color, marker=marker, markersize=size, linewidth=1.8,
         markeredgecolor="white", markeredgewidth=0.7, solid_capstyle="round",
@@ -63,10 +75,13 @@ def _draw_line(axes: Axes, line: Series, number: int) -> Line2D:
 
 
 def _label_axes(axes: Axes, chart: TrendChart) -> None:
-    locator = AutoDateLocator(minticks=3, maxticks=8)
-    axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     left, right = axes.dataLim.intervalx
+    is_short = right - left < _FEW_DAYS
+    locator = DayLocator() if is_short else AutoDateLocator(minticks=3, maxticks=8)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(
+        DateFormatter("%Y-%m-%d") if is_short else ConciseDateFormatter(locator)
+    )
     pad = max(0.5, (right - left) * 0.02)  # a single day gets a day of room
     axes.set_xlim(left - pad, right + pad)
     axes.set_ylabel(fit_text(chart.unit, _UNIT_COLUMNS))
@@ -79,9 +94,10 @@ def _label_axes(axes: Axes, chart: TrendChart) -> None:
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1.0))
 
 
-def _has_lone_point(values: Sequence[float]) -> bool:
+def _list_lone_points(values: Sequence[float]) -> list[int]:
+    """Return the positions of values without a neighbour."""
     gaps = [True, *(math.isnan(value) for value in values), True]
-    return any(gaps[i - 1] and not gaps[i] and gaps[i + 1] for i in range(1, len(gaps) - 1))
+    return [i for i in range(len(values)) if gaps[i] and not gaps[i + 1] and gaps[i + 2]]
 
 
 def _get_band(point: Point) -> tuple[float, float]:
