@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from bench import parse_rows
+from bench import coefficient_rows, parse_rows
 from bench.report import Report
 from bench.service import Service, running
 
@@ -36,8 +36,10 @@ NAMES = (
         "backlog",
         "stalled",
         "parse",
-        "growth",
+        "coefficients",
         "quality",
+        "quality_run",
+        "growth",
         "notifications",
         "feedback",
     ),
@@ -64,7 +66,8 @@ def main() -> int:
     names = set(options.only)
     report = Report()
     parse_rows.measure(report, names)  # before anything else is running
-    if names != {"parse"}:
+    coefficient_rows.measure(report, names)
+    if not names or names - {"parse", "coefficients"}:
         _measure_service(report, options, names)
     for name in report.missed():
         print(f"missed: {name}")
@@ -128,12 +131,14 @@ def _measure_workers(
         hanging_rows,
         import_rows,
         jobs_rows,
+        quality_run_rows,
         routing_rows,
     )
     from tests.factories import make_org  # noqa: PLC0415 - as above
 
     if not names or "export" in names:
         jobs_rows.measure_export(report, service, make_org(service.app), options.exports)
+    quality_run_rows.measure(report, service, names, options.rows)
     if not names or "import" in names:
         import_rows.measure(report, service, make_org(service.app), options.imports)
         import_rows.measure_labeled(report, service, make_org(service.app), options.imports)

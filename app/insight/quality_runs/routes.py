@@ -83,7 +83,7 @@ def get_agreement(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 @blueprint.get(
     "/quality/disagreements",
     permission="quality_runs:review",
-    query=Listing(sorts=("-share",), filters=DisagreementFilters),
+    query=Listing(sorts=("-disagreement",), filters=DisagreementFilters),
     returns=Disagreement,
 )
 def list_disagreements(caller: Caller, query: dict[str, Any]) -> Page:

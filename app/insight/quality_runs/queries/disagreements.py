@@ -159,7 +159,7 @@ def list_disagreements(
     return paginate(
         statement,
         page,
-        sorts={"share": Disagreement.share},
+        sorts={"disagreement": Disagreement.share},
         unique=Disagreement.id,
         total=total,
     )
