@@ -50,6 +50,9 @@ from app.identity.teams import models as team_models
 from app.identity.teams import routes as teams
 from app.identity.users import models as user_models
 from app.identity.users import routes as users
+from app.insight.drift import jobs as drift_jobs
+from app.insight.drift import models as drift_models
+from app.insight.drift import routes as drift
 from app.insight.history import routes as history
 from app.insight.schema_statistics import routes as schema_statistics
 from app.insight.workload import routes as workload
@@ -113,6 +116,7 @@ BLUEPRINTS: list[Blueprint] = [
     workload.blueprint,
     users.blueprint,
     workload.mine,
+    drift.blueprint,
     exports.blueprint,
     scheduled_exports.blueprint,
     export_formats.blueprint,
@@ -140,6 +144,7 @@ JOBS: list[ModuleType] = [
     connector_jobs,
     ingestion_job_jobs,
     bulk_import_jobs,
+    drift_jobs,
     export_jobs,
     scheduled_export_jobs,
     webhook_jobs,
@@ -172,6 +177,7 @@ MODELS: list[ModuleType] = [
     routing_rule_models,
     connector_models,
     ingestion_job_models,
+    drift_models,
     counter_models,
     idempotency,
     schedule,

@@ -3,8 +3,9 @@
     .venv/bin/python -m bench.drift_simulation
 
 Each run compares `CURRENT` documents with `BASELINE` ones in the fields and metrics of a typical
-schema. In a run with a shift, one of them, in turn, has a shift of the stated size: the population
-stability index is between 0.16 and 0.35. A shift is found if the run reports this metric; a quiet run is counted if it reports anything at all.
+schema. In a run with a shift, one of them, in turn, has a shift of the stated size: its population
+stability index is between 0.16 and 0.35. A shift is found if the run reports this metric; a quiet
+run is counted if it reports anything at all.
 """
 
 import argparse

@@ -55,8 +55,8 @@ def compare(hypothesis: Hypothesis, limits: Limits | None = None) -> Comparison:
         return _compare_numbers(key, baseline, current)
     if isinstance(baseline, Rate) and isinstance(current, Rate):
         found = _compare_categories(key, _as_categories(baseline), _as_categories(current))
-        rates = {"baseline_value": _summarize(baseline), "current_value": _summarize(current)}
-        return replace(found, category=None, **rates)
+        before, after = _summarize(baseline), _summarize(current)
+        return replace(found, category=None, baseline_value=before, current_value=after)
     assert isinstance(baseline, Categories)
     assert isinstance(current, Categories)
     return _compare_categories(key, baseline, current)
