@@ -15,6 +15,7 @@ from app.kit.api.operation import bind_authenticator
 from app.kit.principal import Authenticator
 from app.kit.settings import Settings
 from app.schemas.artifact_schemas import service as schemas
+from app.workflow.predictions import service as predictions
 from app.workflow.routing_rules import service as routing_rules
 from app.workflow.tag_sets import service as tag_sets
 
@@ -51,6 +52,7 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
             unarchive=tag_sets.unarchive,
         )
     )
+    tag_sets.bind_predictions(predictions.find_latest)
     schemas.bind_workflow(
         schemas.Workflow(
             count_tag_sets=tag_sets.count_of_schema, detach_artifacts=artifacts.detach_schema

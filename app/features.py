@@ -53,6 +53,9 @@ from app.identity.users import routes as users
 from app.insight.drift import jobs as drift_jobs
 from app.insight.drift import models as drift_models
 from app.insight.drift import routes as drift
+from app.insight.feedback import jobs as feedback_jobs
+from app.insight.feedback import models as feedback_models
+from app.insight.feedback import routes as feedback
 from app.insight.history import routes as history
 from app.insight.schema_statistics import routes as schema_statistics
 from app.insight.workload import routes as workload
@@ -61,6 +64,8 @@ from app.intake.bulk_import import routes as bulk_import
 from app.intake.connectors import jobs as connector_jobs
 from app.intake.connectors import models as connector_models
 from app.intake.connectors import routes as connectors
+from app.intake.extraction_jobs import jobs as extraction_job_jobs
+from app.intake.extraction_jobs import routes as extraction_jobs
 from app.intake.ingestion_jobs import jobs as ingestion_job_jobs
 from app.intake.ingestion_jobs import models as ingestion_job_models
 from app.intake.ingestion_jobs import routes as ingestion_jobs
@@ -77,6 +82,9 @@ from app.workflow.assignment import jobs as assignment_jobs
 from app.workflow.assignment import routes as assignment
 from app.workflow.comments import models as comment_models
 from app.workflow.comments import routes as comments
+from app.workflow.predictions import jobs as prediction_jobs
+from app.workflow.predictions import models as prediction_models
+from app.workflow.predictions import routes as predictions
 from app.workflow.review_queue import jobs as review_queue_jobs
 from app.workflow.review_queue import routes as review_queue
 from app.workflow.routing_rules import jobs as routing_rule_jobs
@@ -103,6 +111,7 @@ BLUEPRINTS: list[Blueprint] = [
     templates.blueprint,
     artifacts.blueprint,
     bulk_import.blueprint,
+    predictions.blueprint,
     assignment.blueprint,
     history.blueprint,
     tag_sets.artifacts,
@@ -111,6 +120,7 @@ BLUEPRINTS: list[Blueprint] = [
     review_queue.blueprint,
     connectors.blueprint,
     ingestion_jobs.blueprint,
+    extraction_jobs.blueprint,
     routing_rules.blueprint,
     teams.blueprint,
     workload.blueprint,
@@ -122,6 +132,7 @@ BLUEPRINTS: list[Blueprint] = [
     export_formats.blueprint,
     webhooks.blueprint,
     notifications.blueprint,
+    feedback.blueprint,
     control_plane.blueprint,
     billing_periods.blueprint,
 ]
@@ -141,10 +152,13 @@ JOBS: list[ModuleType] = [
     tag_set_jobs,
     review_queue_jobs,
     routing_rule_jobs,
+    prediction_jobs,
+    feedback_jobs,
     connector_jobs,
     ingestion_job_jobs,
     bulk_import_jobs,
     drift_jobs,
+    extraction_job_jobs,
     export_jobs,
     scheduled_export_jobs,
     webhook_jobs,
@@ -172,12 +186,14 @@ MODELS: list[ModuleType] = [
     webhook_models,
     billing_period_models,
     artifact_models,
+    prediction_models,
     tag_set_models,
     comment_models,
     routing_rule_models,
     connector_models,
     ingestion_job_models,
     drift_models,
+    feedback_models,
     counter_models,
     idempotency,
     schedule,

@@ -115,6 +115,8 @@ def environ(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, data_dir: Path) 
         "ENCRYPTION_KEYS": Fernet.generate_key().decode(),
         "EGRESS_ALLOWED_NETWORKS": INSIDE,
         "CONNECTOR_ALLOWED_NETWORKS": INSIDE,
+        "MODEL_SERVER_ALLOWED_NETWORKS": INSIDE,
+        "MODEL_SERVER_ALLOW_HTTP": "on",
         "CONNECTOR_ALLOW_UNENCRYPTED": "on",
         "CONNECTOR_LOCAL_ROOT": str(data_dir / "connectors"),
         "WEBHOOK_ALLOW_HTTP": "on",

@@ -10,6 +10,8 @@ from app.commands import (
     audit,
     billing,
     counts,
+    extraction,
+    feedback,
     imports,
     jobs,
     keys,
@@ -33,9 +35,11 @@ GROUPS = (
     billing.group,
     routing.group,
     counts.group,
+    feedback.group,
     jobs.group,
     artifacts.group,
     webhooks.group,
+    extraction.group,
 )
 
 

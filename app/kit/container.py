@@ -62,6 +62,16 @@ class Container:
         return Egress(policy)
 
     @cached_property
+    def model_egress(self) -> Egress:
+        """The client of all requests to the model servers of organizations."""
+        policy = Policy(
+            allowed_networks=self.settings.model_server_allowed_networks,
+            allow_http=self.settings.model_server_allow_http,
+            closed=not self.settings.outbound,
+        )
+        return Egress(policy)
+
+    @cached_property
     def mailer(self) -> Mailer:
         """The sender of emails."""
         folder = self.settings.data_dir / "mail"

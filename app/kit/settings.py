@@ -58,6 +58,8 @@ class Settings:
     egress_allowed_networks: tuple[Network, ...] = _setting(values.parse_networks, ())
     connector_allowed_networks: tuple[Network, ...] = _setting(values.parse_networks, ())
     connector_allow_unencrypted: bool = _setting(values.parse_switch, default=False)
+    model_server_allowed_networks: tuple[Network, ...] = _setting(values.parse_networks, ())
+    model_server_allow_http: bool = _setting(values.parse_switch, default=False)
     connector_local_root: str = _setting(values.parse_folder, "")
     webhook_allow_http: bool = _setting(values.parse_switch, default=False)
     webhook_retry_delays: RetryDelays = _setting(values.retry_delays, (30, 120, 300))  # noqa: RUF009 - immutable

@@ -364,8 +364,32 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             },
             {"schema_id": seeds.ids["schema_id"][2]},
         ],
+        **_feedback_bodies(seeds),
         "create_webhook": [hook],
         "update_webhook": [{**hook, "revision": 1}],
+    }
+
+
+def _feedback_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+    report = {
+        "artifact_id": seeds.ids["artifact_id"][0],
+        "field": "lines.item",
+        "row": 0,
+        "model": "other/1",
+        "predicted": "Rope",
+        "correct": "Rope",
+        "confidence": 0.9,
+        "tag_set_id": seeds.ids["tag_set_id"][0],
+    }
+    missed = {
+        "artifact_id": seeds.ids["artifact_id"][1],
+        "field": "number",
+        "model": "other/1",
+        "correct": "A-1",
+    }
+    return {
+        "create_prediction_feedback": [report, missed],
+        "create_prediction_feedback_bulk": [{"items": [report, {**missed, "model": "other/2"}]}],
     }
 
 

@@ -34,7 +34,7 @@ MEMBERS = {
     "id", "artifact_id", "schema_id", "schema_version_id", "labeler", "reviewer", "source", "tags",
     "tag_count", "status", "submitted_at", "decided_at", "reason", "rejections", "seconds_spent",
     "comment_count", "merged_from", "superseded_by", "provenance", "created_at", "updated_at",
-    "revision",
+    "revision", "prediction",
 }  # fmt: skip
 """The members of a tag set in a response."""
 
@@ -166,6 +166,27 @@ class Workspace:
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
             result = s.execute(text(statement), values)
             return list(result) if result.returns_rows else []
+
+    def predict(self, artifact_id: Any, tags: list[Any]) -> str:
+        """Store a completed prediction of a document, and return its id."""
+        normal = {"row": None, "confidence": None, "evidence": [], "source": "model"}
+        prediction_id = uuid7()
+        self.sql(
+            """
+            INSERT INTO predictions (organization_id, id, artifact_id, schema_id,
+                schema_version_id, status, model, model_version, tags, pages, prompt_tokens,
+                completion_tokens, created_at, updated_at, completed_at)
+            SELECT d.organization_id, :id, d.id, d.schema_id, s.current_version_id, 'completed',
+                'builtin', 'v1', CAST(:tags AS jsonb), 1, 0, 0, clock_timestamp(), now(), now()
+            FROM artifacts d
+            JOIN schemas s ON s.organization_id = d.organization_id AND s.id = d.schema_id
+            WHERE d.id = :artifact_id
+            """,
+            id=prediction_id,
+            artifact_id=artifact_id,
+            tags=json.dumps([{**normal, **one} for one in tags]),
+        )
+        return str(prediction_id)
 
     def disable(self, name: str) -> None:
         """Disable an account, as the operator does."""

@@ -21,7 +21,14 @@ first.
 
 from app.engines.agreement.comparing import Change, ContentDiff, diff, diff_by_content
 from app.engines.agreement.measures import MOST_MATCHED, Agreement, has_agreement, measure_agreement
-from app.engines.agreement.places import Place, Shape, Shapes, build_shapes, group_by_place
+from app.engines.agreement.places import (
+    Place,
+    Shape,
+    Shapes,
+    build_shapes,
+    build_value_key,
+    group_by_place,
+)
 from app.engines.agreement.rows import Lineup, align_rows, get_table, number_rows
 from app.engines.agreement.votes import Ballot, Choice, find_majority
 from app.engines.agreement.windows import Budget
@@ -40,6 +47,7 @@ __all__ = [
     "Shapes",
     "align_rows",
     "build_shapes",
+    "build_value_key",
     "diff",
     "diff_by_content",
     "find_majority",

@@ -86,7 +86,7 @@ def check_address(changes: Mapping[str, Any]) -> None:
     url = changes.get("ai_provider", {}).get("base_url")
     if url:
         try:
-            container.current().egress.check_url(url)
+            container.current().model_egress.check_url(url)
         except EgressRefused as refusal:
             raise errors.invalid(refusal.reason, "settings.ai_provider.base_url") from None
 

@@ -39,6 +39,7 @@ class JobKind(StrEnum):
 
     IMPORT = "import"
     CRAWL = "crawl"
+    EXTRACT = "extract"
 
 
 class ItemStatus(StrEnum):

@@ -14,7 +14,7 @@ import flask_smorest
 from flask import Response
 from marshmallow import Schema
 
-from app.kit.api import responses
+from app.kit.api import pictures, responses
 from app.kit.api.declarations import Declaration, File, Listing
 from app.kit.api.fields import ShownOnce
 from app.kit.api.operation import Operation, run
@@ -47,7 +47,7 @@ def _build_operation(
         listing=listing,
         upload=declaration.upload() if declaration.upload else None,
         form=declaration.form,
-        respond=_build_responder(declaration, many=listing is not None),
+        respond=_negotiate(declaration, _build_responder(declaration, many=listing is not None)),
         status=declaration.status,
         revision=declaration.revision,
         writes=method != "GET" if declaration.writes is None else declaration.writes,
@@ -136,6 +136,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         view._apidoc = documented._apidoc  # type: ignore[attr-defined]  # noqa: SLF001
         view._apidoc["operation"] = op  # type: ignore[attr-defined]  # noqa: SLF001
         view._apidoc["file"] = returns if isinstance(returns, File) else None  # type: ignore[attr-defined]  # noqa: SLF001
+        view._apidoc["picture"] = declaration.picture is not None  # type: ignore[attr-defined]  # noqa: SLF001
         rule = _to_flask_rule(op.path)
         self.route(rule, methods=[op.method], endpoint=op.name, tags=[self.tag])(view)
 
@@ -180,6 +181,12 @@ def _build_responder(declaration: Declaration, *, many: bool) -> Callable[[Any],
     return lambda result: responses.build_response(result, dump, status)
 
 
+def _negotiate(
+    declaration: Declaration, respond: Callable[[Any], Response]
+) -> Callable[[Any], Response]:
+    return pictures.negotiate(respond, declaration.picture) if declaration.picture else respond
+
+
 def _describe(op: Operation) -> str:
     """Return the sentences of the description that follow from the declaration."""
     access = {
@@ -217,6 +224,8 @@ def _complete_description(
     if declared is not None:
         content = {name: {"schema": _describe_file(name)} for name in declared.media_types}
         doc["responses"][op.status]["content"] = content
+    if doc_info.get("picture"):
+        doc["responses"][op.status].setdefault("content", {}).update(pictures.describe())
     return doc
 
 

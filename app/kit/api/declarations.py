@@ -8,6 +8,7 @@ from marshmallow import Schema
 
 from app.kit import cursors
 from app.kit.api.fields import OneOf, QueryInt, Str, UploadSchema
+from app.kit.api.pictures import Draw
 from app.kit.pagination import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
 from app.kit.ratelimit import LIMITS
 
@@ -69,6 +70,7 @@ class Declaration:
         keys: whether API keys may call it. By default they may call operations that have a
             permission.
         nullable: the handler may return None; `data` is null then.
+        picture: draws the handler's result, "png" or "svg", for requests that accept pictures.
     """
 
     permission: str | None = None
@@ -89,6 +91,7 @@ class Declaration:
     idempotent: bool | Callable[[dict[str, Any]], bool] = False
     keys: bool | None = None
     nullable: bool = False
+    picture: Draw | None = None
 
     def check(self, path: str) -> None:
         """Raise TypeError if the declaration is contradictory or names an unknown limit."""

@@ -47,6 +47,8 @@ _DOCUMENTS = Group("documents", forking=True, nice=5)
 _EXPORTS = Group("exports", forking=True, nice=5)
 _IMPORTS = Group("imports", forking=True, nice=5)
 _CRAWLS = Group("crawls", nice=5, outbound=True)
+# The training itself runs in a child of the process, at the lowest priority of all.
+_TRAINING = Group("training", nice=19)
 _ALL = (
     Queue("default", _QUICK),
     Queue("fanout", _QUICK),
@@ -65,12 +67,15 @@ _ALL = (
     Queue("documents", _DOCUMENTS, late_after=10 * _MINUTE),
     # The page is drawn and recognized in a process of its own, for which the job's thread waits.
     Queue("ocr", _SLOW, late_after=6 * _HOUR),
+    Queue("predictions", _SLOW, late_after=15 * _MINUTE),
     Queue("exports", _EXPORTS, slots=2, late_after=15 * _MINUTE),
     # One process is enough: imports of several organizations take turns every few seconds.
     Queue("imports", _IMPORTS, late_after=15 * _MINUTE),
     # Crawls mostly wait for other hosts.
     Queue("crawls", _CRAWLS, slots=4, late_after=15 * _MINUTE),
     Queue("export_deliveries", _CRAWLS, slots=4, late_after=15 * _MINUTE),
+    Queue("model_servers", _CRAWLS, slots=4, late_after=_HOUR),
+    Queue("training", _TRAINING, late_after=6 * _HOUR),
 )
 QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL}
 """All queues by name."""

@@ -24,6 +24,7 @@ from app.workflow.tag_sets.models import FLAGS
 
 ARTIFACT = "app.documents.artifacts.schemas.documents.Artifact"
 TAG_SET = "app.workflow.tag_sets.schemas.records.TagSet"
+PREDICTED_TAGS = "app.workflow.predictions.schemas.PredictedTags"
 PERSON = "app.workflow.tag_sets.schemas.records.Person"
 LISTED_TAG_SET = "app.workflow.tag_sets.schemas.records.TagSetSummary"
 """Registered name of the schema, because a feature must not import the schemas of another."""
@@ -90,9 +91,9 @@ class ReviewItemDetail(ReviewItem):
     tag_set = Nested(TAG_SET)
     document = Nested(ARTIFACT)
     prediction = Nested(
-        TAG_SET,
+        PREDICTED_TAGS,
         allow_none=True,
-        description="The latest tag set of the document that a model created.",
+        description="The latest prediction of the document's tags.",
     )
 
 

@@ -98,7 +98,8 @@ class TagSet(TenantModel, db.Revised, db.Base):
 
     A merge (`source`) was made of the tag sets in `merged_from`; `provenance` has an entry for each
     of its values. Sources that were still submitted when the merge was accepted are `superseded_by`
-    it. `reopened`: a reviewer reopened it, so it is never accepted automatically.
+    it. `reopened`: a reviewer reopened it, so it is never accepted automatically. `prediction_id`
+    and `prediction_model_version` are the prediction that the draft began from.
     """
 
     __tablename__ = "tag_sets"
@@ -233,6 +234,8 @@ class TagSet(TenantModel, db.Revised, db.Base):
     provenance: Mapped[list[Any] | None]
     superseded_by: Mapped[UUID | None]
     reopened: Mapped[bool] = mapped_column(default=False, server_default=false())
+    prediction_id: Mapped[UUID | None]
+    prediction_model_version: Mapped[str | None]
     artifact_archived: Mapped[bool] = mapped_column(default=False, server_default=false())
     due_at: Mapped[datetime | None]
 

@@ -59,6 +59,7 @@ def test_text_is_ready_at_once(org: Org, stored: Stored) -> None:
         "ingestion_job_id": None,
         "parent_id": None,
         "attachment_count": None,
+        "prediction": None,
         "assignees": [],
         "claim": None,
         "label_counts": {"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0},

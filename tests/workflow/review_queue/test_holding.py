@@ -7,7 +7,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.workspace import Workspace
+from tests.factories.workspace import Workspace, tag
 
 
 @pytest.fixture
@@ -60,22 +60,8 @@ def test_an_item_shows_all_of_its_label_set_its_document_and_the_prediction(
     assert shown["tag_set"] == sent
     assert shown["document"] == read(f"/artifacts/{artifact_id}").json["data"]
     assert shown["prediction"] is None
-    for age, number in ((2, "old"), (1, "new")):
-        workspace.sql(
-            """
-            INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id,
-                source, tags, status, seconds_spent, comment_count, rejections, review_rank,
-                escalated, flags, created_at, updated_at, revision)
-            SELECT organization_id, gen_random_uuid(), artifact_id, schema_id, schema_version_id,
-                'model',
-                jsonb_build_array(jsonb_set(tags -> 0, '{value}', to_jsonb(CAST(:number AS text)))),
-                'draft', 0, 0, 0, 0, false, '[]', now() - :age * interval '1 day', now(), 1
-            FROM tag_sets WHERE id = :id
-            """,
-            id=sent["id"],
-            age=age,
-            number=number,
-        )
+    for number in ("old", "new"):
+        workspace.predict(artifact_id, [tag("number", number)])
     prediction = read(f"/review-queue/{sent['id']}").json["data"]["prediction"]
     assert (prediction["source"], prediction["tags"][0]["value"]) == ("model", "new")
 

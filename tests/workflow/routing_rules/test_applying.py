@@ -1,10 +1,8 @@
 """Documents that rules route: which, to whom, how often; when they come in and when asked."""
 
-import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
 from flask import Flask
@@ -165,28 +163,11 @@ def test_text_and_confidence_are_asked_for_where_rules_do(router: Router) -> Non
     doubtful, sure, unlabeled = (workspace.artifact(schema) for _ in range(3))
     older = [tag("number", "A", confidence=0.1)]
     for artifact_id, confidences in ((doubtful, [0.9, 0.4]), (sure, [0.9, None])):
-        for age, tags in ((2, older), (1, [tag("x", "A", confidence=one) for one in confidences])):
-            _model_set(router, artifact_id, schema, tags, hours=age)
+        for tags in (older, [tag("x", "A", confidence=one) for one in confidences]):
+            workspace.predict(artifact_id, tags)
     router.route(urgent, doubtful, sure, unlabeled)
     priorities = [router.artifact(one)["priority"] for one in (urgent, doubtful, sure, unlabeled)]
     assert priorities == [90, 10, 50, 20]
-
-
-def _model_set(
-    router: Router, artifact_id: UUID, schema: UUID, tags: list[Any], hours: int
-) -> None:
-    router.workspace.sql(
-        "INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id,"
-        " source, tags, status, seconds_spent, comment_count, rejections, review_rank, escalated,"
-        " flags, created_at, updated_at, revision)"
-        " SELECT organization_id, gen_random_uuid(), :artifact, id, current_version_id, 'model',"
-        " CAST(:tags AS jsonb), 'rejected', 0, 0, 0, 0, false, '[]',"
-        " now() - make_interval(hours => :hours), now(), 1 FROM schemas WHERE id = :schema",
-        artifact=artifact_id,
-        schema=schema,
-        tags=json.dumps(tags),
-        hours=hours,
-    )
 
 
 def test_all_that_waits_is_routed_when_asked(router: Router, work: Callable[[], None]) -> None:

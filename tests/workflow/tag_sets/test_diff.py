@@ -16,12 +16,8 @@ def _diff(
 
 
 def _predict(workspace: Workspace, of: dict[str, Any]) -> str:
-    """Make a label set into what a model said."""
-    workspace.sql(
-        "UPDATE tag_sets SET source = 'model', labeler_id = NULL WHERE id = :id", id=of["id"]
-    )
-    found: str = of["id"]
-    return found
+    """Store a prediction of the document with these tags."""
+    return workspace.predict(of["artifact_id"], of["tags"])
 
 
 def _two(workspace: Workspace) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -40,7 +36,12 @@ def test_against_another_label_set(workspace: Workspace) -> None:
     assert answer.status_code == 200
     found = answer.json["data"]
     assert found["tag_set_id"] == second["id"]
-    assert found["against"] == {"kind": "tag_set", "tag_set_id": first["id"], "revision": 2}
+    assert found["against"] == {
+        "kind": "tag_set",
+        "tag_set_id": first["id"],
+        "revision": 2,
+        "prediction_id": None,
+    }
     assert (found["added"], found["removed"], found["changed"]) == (1, 1, 1)
     told = [
         (c["field"], c["kind"], (c["from"] or {}).get("value"), (c["to"] or {}).get("value"))
@@ -74,7 +75,12 @@ def test_against_the_latest_prediction(workspace: Workspace) -> None:
     assert none.json["error"]["field"] == "prediction"
     model = _predict(workspace, first)
     found = _diff(workspace, second, "prediction=true").json["data"]
-    assert found["against"] == {"kind": "prediction", "tag_set_id": model, "revision": 2}
+    assert found["against"] == {
+        "kind": "prediction",
+        "tag_set_id": None,
+        "revision": None,
+        "prediction_id": model,
+    }
     assert found["changed"] == 1
 
 

@@ -112,14 +112,9 @@ def test_a_draft_may_start_from_another_label_set(workspace: Workspace) -> None:
     assert answer.json["data"]["tags"] == first["tags"]
 
 
-def _predict(workspace: Workspace, artifact_id: Any, value: str) -> list[Any]:
-    """Let a model say something of a document; the tags."""
-    draft = workspace.draft(artifact_id, by="admin")
-    said = workspace.save(draft, [tag("number", value)], by="admin").json["data"]
-    as_model = "UPDATE tag_sets SET source = 'model', labeler_id = NULL, status = 'rejected'"
-    workspace.sql(f"{as_model} WHERE id = :id", id=said["id"])
-    workspace.release(artifact_id, by="admin")
-    return list(said["tags"])
+def _predict(workspace: Workspace, artifact_id: Any, value: str) -> str:
+    """Store a prediction of a document; its id."""
+    return workspace.predict(artifact_id, [tag("number", value)])
 
 
 def test_a_draft_may_start_from_the_latest_prediction(workspace: Workspace) -> None:
@@ -130,7 +125,13 @@ def test_a_draft_may_start_from_the_latest_prediction(workspace: Workspace) -> N
     answer = workspace.org.api("labeler").post(path, json={"from": "prediction"})
     assert answer.status_code == 201
     made = answer.json["data"]
-    assert (made["tags"], made["source"], made["revision"]) == (latest, "human", 1)
+    assert (made["source"], made["revision"]) == ("human", 1)
+    assert [(one["value"], one["source"]) for one in made["tags"]] == [("A-2", "model")]
+    assert made["prediction"] == {"id": latest, "model_version": "v1"}
+    saved = workspace.save(made, [tag("number", "A-3")]).json["data"]
+    assert saved["prediction"] == made["prediction"]
+    listed = workspace.org.api("reviewer").get("/tag-sets").json["data"]
+    assert [one["prediction"] for one in listed] == [made["prediction"]]
 
 
 def test_who_labels_blind_does_not_start_from_a_prediction(workspace: Workspace) -> None:

@@ -59,11 +59,7 @@ def _begin_with_prediction(
     workspace: Workspace, artifact_id: Any, tags: list[Any]
 ) -> dict[str, Any]:
     """A draft that began as a copy of what a model said."""
-    said = workspace.save(workspace.draft(artifact_id, by="admin"), tags, by="admin").json["data"]
-    workspace.mark_as_models(said)
-    as_model = "UPDATE tag_sets SET source = 'model', labeler_id = NULL, status = 'rejected'"
-    workspace.sql(f"{as_model} WHERE id = :id", id=said["id"])
-    workspace.release(artifact_id, by="admin")
+    workspace.predict(artifact_id, tags)
     path = f"/artifacts/{artifact_id}/tag-sets"
     answer = workspace.org.api("labeler").post(path, json={"from": "prediction"})
     assert answer.status_code == 201, answer.json

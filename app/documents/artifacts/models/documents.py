@@ -67,6 +67,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     users a draft was returned or transferred to. With both, the row alone shows who may get it.
     `parent_id` is the email that carried it, which may have been deleted. `attachment_count` is the
     number of files that an email carries, of which some may not have become documents.
+    `prediction` is the latest prediction as the API shows it; the workflow keeps it up to date.
     """
 
     __tablename__ = "artifacts"
@@ -190,6 +191,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
     reserved_for: Mapped[list[UUID]] = mapped_column(
         ARRAY(Uuid()), default=list, server_default="{}"
     )
+    prediction: Mapped[dict[str, Any] | None]
     created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
 
 
@@ -249,6 +251,7 @@ class ArtifactRow(NamedTuple):
     revision: int
     has_text_layer: bool | None
     ocr: str
+    prediction: dict[str, Any] | None
     claim: dict[str, str] | None
 
 

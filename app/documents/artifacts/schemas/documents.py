@@ -14,6 +14,7 @@ from app.documents.artifacts.member_rules import (
     check_metadata,
 )
 from app.documents.artifacts.names import MAX_NAME, NAME_PATTERN, check_name
+from app.documents.artifacts.schemas.predictions import ArtifactPrediction
 from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
 from app.kit import errors
 from app.kit.api import strict_json
@@ -282,6 +283,7 @@ class Artifact(Response):
     ingestion_job_id = Uuid(allow_none=True)
     parent_id = Uuid(allow_none=True, description="The email or mailbox that it was attached to.")
     attachment_count = Int(allow_none=True, metadata=_ATTACHMENT_COUNT)
+    prediction = Nested(ArtifactPrediction, allow_none=True)
     assignees = List(Nested(ArtifactAssignee))
     claim = Nested(ArtifactClaim, allow_none=True)
     label_counts = Nested(ArtifactTagSetCounts)

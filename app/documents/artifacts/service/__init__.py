@@ -1,6 +1,7 @@
 """Artifacts: create, read, search, reprocess and delete them. Other features call these."""
 
 from app.documents.artifacts.queries.listing import list_artifacts
+from app.documents.artifacts.queries.predictions import set_predictions
 from app.documents.artifacts.queries.reading import select_ids, select_matching
 from app.documents.artifacts.queries.updating import detach_schema
 from app.documents.artifacts.service.attaching import attach
@@ -97,6 +98,7 @@ __all__ = [
     "reprocess_failed",
     "select_ids",
     "select_matching",
+    "set_predictions",
     "sweep",
     "update",
 ]

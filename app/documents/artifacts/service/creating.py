@@ -191,6 +191,7 @@ def build_row(members: Members, **content: object) -> dict[str, Any]:
         "failure": None,
         "routing_since": None,
         "assignees": [],
+        "prediction": None,
         "claim": None,
         "label_counts": build_zero_label_counts(),
         # A document created from text is ready at once unless it waits for the routing rules.

@@ -79,7 +79,7 @@ class PeriodData:
         self._labelers: dict[UUID | None, int] = {}
         self._decisions: Counter[tuple[int, str]] = Counter()
         self._outcomes: Counter[tuple[str, str]] = Counter()
-        self._confidences: "defaultdict[str, array[float]]" = defaultdict(lambda: array("d"))
+        self._confidences: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
         self.tag_sets: Counter[UUID | None] = Counter()
 
     def add(self, tag_set: AcceptedTagSet) -> None:

@@ -29,28 +29,6 @@ _SAVE_ITEMS = text(
         seconds = excluded.seconds
     """
 )
-# A document that waits for the routing rules has been parsed. One that was deleted meanwhile had
-# been created.
-_SETTLE_ITEMS = text(
-    """
-    WITH settled AS (
-        UPDATE ingestion_items item SET
-            status = CASE WHEN parsed.status = 'failed' THEN 'failed' ELSE 'created' END,
-            error = CASE WHEN parsed.status = 'failed' THEN parsed.failure END
-        FROM ingestion_items pending
-        LEFT JOIN artifacts parsed ON parsed.organization_id = pending.organization_id
-         AND parsed.id = pending.artifact_id
-        WHERE pending.organization_id = :organization_id AND pending.job_id = :job_id
-          AND pending.status = 'processing'
-          AND (parsed.status IS DISTINCT FROM 'processing' OR parsed.routing_since IS NOT NULL)
-          AND item.organization_id = pending.organization_id AND item.job_id = pending.job_id
-          AND item.number = pending.number
-        RETURNING item.status
-    )
-    SELECT count(*) FILTER (WHERE status = 'created'), count(*) FILTER (WHERE status = 'failed')
-    FROM settled
-    """
-)
 
 
 class ItemRow(NamedTuple):
@@ -174,16 +152,6 @@ def find_failed(job_id: UUID, first: int, last: int) -> set[int]:
         IngestionItem.number.between(first, last),
     )
     return set(db.session().scalars(statement))
-
-
-def settle_items(job_id: UUID) -> tuple[int, int]:
-    """Store the outcomes of documents that have been parsed.
-
-    Returns how many were created, and how many failed.
-    """
-    values = {"organization_id": tenancy.current_organization_id(), "job_id": job_id}
-    created, failed = db.session().execute(_SETTLE_ITEMS, values).one()
-    return int(created), int(failed)
 
 
 def list_failed(job_id: UUID, first: int, last: int, limit: int) -> list[tuple[int, str]]:

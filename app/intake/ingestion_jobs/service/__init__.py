@@ -16,6 +16,7 @@ from app.intake.ingestion_jobs.service.requests import (
     cancel,
     cancel_crawl,
     create_crawl,
+    create_extraction,
     create_import,
     retry,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "cancel_crawl",
     "create_crawl",
     "create_document",
+    "create_extraction",
     "create_import",
     "delete_expired_files",
     "delete_stray_files",

@@ -42,6 +42,26 @@ def create_import(
     return job
 
 
+def create_extraction(
+    source_id: UUID, *, name: str, total: int, created_by: UUID | None
+) -> IngestionJob:
+    """Create a job that predicts the tags of a job's documents; emit `ingestion_job.requested`.
+
+    `name` and `total` are the source's name and its number of documents. The caller has locked it.
+    """
+    job = IngestionJob(
+        id=uuid7(),
+        kind=JobKind.EXTRACT.value,
+        name=name,
+        options={"source_job_id": str(source_id)},
+        total=total,
+        created_by=created_by,
+    )
+    db.session().add(job)
+    _emit_requested(job)
+    return job
+
+
 def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> IngestionJob:
     """Create a job that crawls a connector, and emit `ingestion_job.requested`.
 
@@ -97,6 +117,8 @@ def retry(job_id: UUID) -> IngestionJob:
     job = _lock(job_id, JobStatus.QUEUED, "retried")
     if job.kind == JobKind.CRAWL and job.connector_id is not None:
         _check_no_crawl(job.connector_id)
+    elif job.kind == JobKind.EXTRACT:
+        job.cursor = None
     elif job.source_key is None:
         raise errors.conflict(
             "The uploaded file was deleted a week after the job ended. Import it again.",

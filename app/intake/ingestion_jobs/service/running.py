@@ -11,7 +11,7 @@ from uuid import UUID
 from app.intake.ingestion_jobs import emitted_events
 from app.intake.ingestion_jobs.emitted_events import EndedPayload, JobPayload
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.intake.ingestion_jobs.queries import records
+from app.intake.ingestion_jobs.queries import records, settling
 from app.intake.ingestion_jobs.queries.records import ItemRow
 from app.intake.ingestion_jobs.statuses import TRANSITIONS, ItemStatus, JobStatus
 from app.kit import db, events
@@ -123,7 +123,7 @@ def settle(job_id: UUID) -> bool:
     job = records.lock(job_id)
     if job is None or job.status == JobStatus.QUEUED:
         return False
-    created, failed = records.settle_items(job_id)
+    created, failed = settling.settle_items(job_id, job.kind)
     job.created += created
     job.failed += failed
     is_read = job.total is not None and job.next_number > job.total

@@ -102,8 +102,21 @@ def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     item = get_item(item_id)
     artifact_id = UUID(str(item["artifact"]["id"]))
     item["document"] = artifacts.get(artifact_id)
-    item["prediction"] = tag_sets.find_latest_prediction(artifact_id, caller=caller)
+    prediction = tag_sets.find_latest_prediction(artifact_id, caller=caller)
+    item["prediction"] = None if prediction is None else _render_prediction(prediction)
     return item
+
+
+def _render_prediction(prediction: tag_sets.PredictedTags) -> dict[str, Any]:
+    names = ("id", "artifact_id", "schema_id", "schema_version_id", "model", "model_version")
+    return {
+        **{name: getattr(prediction, name) for name in names},
+        "source": "model",
+        "tags": prediction.tags,
+        "tag_count": len(prediction.tags),
+        "created_at": prediction.created_at,
+        "completed_at": prediction.completed_at,
+    }
 
 
 def get_item(item_id: UUID) -> dict[str, Any]:

@@ -29,10 +29,10 @@ _COLUMNS = {
     "text": f"left(content.text, {MAX_TEXT}) AS text",
     "confidence": """(
         SELECT min(CAST(tag ->> 'confidence' AS float8)) FROM jsonb_array_elements((
-            SELECT tags FROM tag_sets
-            WHERE tag_sets.organization_id = :org AND tag_sets.artifact_id = document.id
-             AND tag_sets.source = 'model'
-            ORDER BY tag_sets.created_at DESC, tag_sets.id DESC LIMIT 1
+            SELECT tags FROM predictions
+            WHERE predictions.organization_id = :org AND predictions.artifact_id = document.id
+             AND predictions.status = 'completed'
+            ORDER BY predictions.created_at DESC, predictions.id DESC LIMIT 1
         )) AS tag
     ) AS confidence""",
 }

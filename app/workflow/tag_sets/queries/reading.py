@@ -46,6 +46,18 @@ def build_person(user: type[User], label: str) -> ColumnElement[Any]:
     return case((user.id.is_not(None), built)).label(label)
 
 
+_PREDICTION = case(
+    (
+        TagSet.prediction_id.is_not(None),
+        func.jsonb_build_object(
+            "id",
+            TagSet.prediction_id,
+            "model_version",
+            TagSet.prediction_model_version,
+            type_=JSONB(),
+        ),
+    )
+).label("prediction")
 _SHOWN: tuple[Any, ...] = (
     TagSet.id,
     TagSet.artifact_id,
@@ -66,6 +78,7 @@ _SHOWN: tuple[Any, ...] = (
     TagSet.comment_count,
     TagSet.merged_from,
     TagSet.superseded_by,
+    _PREDICTION,
     TagSet.created_at,
     TagSet.updated_at,
     TagSet.revision,
@@ -117,6 +130,7 @@ class TagSetRow(NamedTuple):
     comment_count: int
     merged_from: list[str] | None
     superseded_by: UUID | None
+    prediction: dict[str, Any] | None
     created_at: datetime
     updated_at: datetime
     revision: int
@@ -207,6 +221,12 @@ def is_visible(tag_set_id: UUID, reader: Reader) -> bool:
     """Return whether a reader may see a tag set."""
     statement = select(TagSet.id).where(TagSet.id == tag_set_id, is_visible_to(reader))
     return db.session().execute(statement).first() is not None
+
+
+def find_visible(tag_set_ids: Sequence[UUID], reader: Reader) -> set[UUID]:
+    """Return those of the tag sets that a reader may see."""
+    statement = select(TagSet.id).where(TagSet.id.in_(tag_set_ids), is_visible_to(reader))
+    return set(db.session().execute(statement).scalars())
 
 
 def find_viewers(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) -> set[UUID]:

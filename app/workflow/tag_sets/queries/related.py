@@ -1,4 +1,4 @@
-"""SQL of the related tag sets of an artifact: siblings, predictions and merges."""
+"""SQL of the related tag sets of an artifact: siblings and merges."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -45,14 +45,6 @@ class ComparedTagSet(NamedTuple):
     version: int
 
 
-class Prediction(NamedTuple):
-    """The latest tag set of an artifact by a model."""
-
-    id: UUID
-    revision: int
-    tags: list[dict[str, Any]]
-
-
 def list_by_artifact(artifact_id: UUID) -> list[ComparedTagSet]:
     """Return the tag sets of an artifact except drafts, the oldest first."""
     statement = (
@@ -86,18 +78,6 @@ def get_artifact_ids(tag_set_ids: Iterable[UUID]) -> dict[UUID, UUID]:
     """Return {tag_set_id: artifact_id} of the tag sets that exist."""
     statement = select(TagSet.id, TagSet.artifact_id).where(TagSet.id.in_(list(tag_set_ids)))
     return {row.id: row.artifact_id for row in db.session().execute(statement)}
-
-
-def get_latest_prediction(artifact_id: UUID) -> Prediction | None:
-    """Return the model's latest tag set of an artifact, or None."""
-    statement = (
-        select(TagSet.id, TagSet.revision, TagSet.tags)
-        .where(TagSet.artifact_id == artifact_id, TagSet.source == "model")
-        .order_by(TagSet.created_at.desc(), TagSet.id.desc())
-        .limit(1)
-    )
-    row = db.session().execute(statement).one_or_none()
-    return None if row is None else Prediction._make(row)
 
 
 def list_merges_from(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:

@@ -24,7 +24,11 @@ _LOCK = Prepared(
                jsonb_build_object('id', r.id, 'email', r.email, 'name', r.name) END AS reviewer,
            t.source, t.status, t.submitted_at, t.decided_at, t.reason,
            t.rejections + t.earlier_rejections AS rejections,
-           t.seconds_spent, t.comment_count, t.created_at, t.revision, a.text_length, a.page_count,
+           t.seconds_spent, t.comment_count, t.created_at, t.revision,
+           CASE WHEN t.prediction_id IS NOT NULL THEN jsonb_build_object(
+               'id', t.prediction_id, 'model_version', t.prediction_model_version)
+           END AS prediction,
+           a.text_length, a.page_count,
            a.updated_at AS artifact_updated_at
     FROM tag_sets t
     JOIN artifacts a ON a.organization_id = t.organization_id AND a.id = t.artifact_id
@@ -96,6 +100,7 @@ class Draft(NamedTuple):
     comment_count: int
     created_at: datetime
     revision: int
+    prediction: dict[str, Any] | None
     text_length: int
     page_count: int | None
     artifact_updated_at: datetime

@@ -29,7 +29,7 @@ class CreateTagSet(Schema):
         load_default="empty",
         max_length=36,
         description=(
-            "`empty`, `prediction` for the tags of the model's latest tag set, or"
+            "`empty`, `prediction` for the tags of the latest prediction, or"
             " the id of the tag set to copy."
         ),
     )

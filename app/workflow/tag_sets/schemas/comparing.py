@@ -90,7 +90,7 @@ class DiffQuery(Schema):
 
     against = Uuid(description="Another tag set of the same artifact.")
     revision = QueryInt(minimum=1, description="A revision of this tag set.")
-    prediction = QueryBool(description="Whether to compare with the model's latest tag set.")
+    prediction = QueryBool(description="Whether to compare with the latest prediction.")
     at_revision = QueryInt(
         minimum=1,
         description="Compare this tag set as of this revision; by default its current state.",
@@ -101,8 +101,9 @@ class DiffSide(Response):
     """The other side of a comparison."""
 
     kind = Str(validate=OneOf(("tag_set", "revision", "prediction")))
-    tag_set_id = Uuid()
-    revision = Int()
+    tag_set_id = Uuid(allow_none=True, description="Null for a prediction.")
+    revision = Int(allow_none=True, description="Null for a prediction.")
+    prediction_id = Uuid(allow_none=True)
 
 
 class Diff(_Counts):

@@ -48,6 +48,13 @@ class TagProvenance(Response):
     )
 
 
+class BasePrediction(Response):
+    """The prediction that a tag set began from."""
+
+    id = Uuid()
+    model_version = Str(allow_none=True)
+
+
 class TagSet(Response):
     """A tag set: the tags of one artifact by a person or a model, or a merge of several."""
 
@@ -77,6 +84,9 @@ class TagSet(Response):
         Nested(TagProvenance), allow_none=True, description="The origin of each value of a merge."
     )
     superseded_by = Uuid(allow_none=True, description="The merge that replaced this tag set.")
+    prediction = Nested(
+        BasePrediction, allow_none=True, description="The prediction that the draft began from."
+    )
     created_at = UtcDateTime()
     updated_at = UtcDateTime()
     revision = Int()

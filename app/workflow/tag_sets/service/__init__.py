@@ -27,9 +27,11 @@ from app.workflow.tag_sets.service.importing import (
     import_many,
 )
 from app.workflow.tag_sets.service.merging import merge
+from app.workflow.tag_sets.service.ports import PredictedTags, bind_predictions
 from app.workflow.tag_sets.service.reading import (
     find_latest_prediction,
     find_viewers,
+    find_visible,
     get,
     is_blind,
     list_field_names,
@@ -49,9 +51,11 @@ from app.workflow.tag_sets.service.submitting import submit
 
 __all__ = [
     "NewTagSet",
+    "PredictedTags",
     "TagSetRow",
     "accept",
     "accept_many",
+    "bind_predictions",
     "check_imported_tags",
     "check_review",
     "compare",
@@ -66,6 +70,7 @@ __all__ = [
     "end_reservations",
     "find_latest_prediction",
     "find_viewers",
+    "find_visible",
     "get",
     "get_many",
     "get_prepared",

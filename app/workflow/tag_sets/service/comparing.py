@@ -37,9 +37,10 @@ class _Side(NamedTuple):
     """One side of a comparison."""
 
     kind: str
-    tag_set_id: UUID
-    revision: int
+    tag_set_id: UUID | None
+    revision: int | None
     tags: list[Any]
+    prediction_id: UUID | None = None
 
 
 def list_revisions(
@@ -125,10 +126,10 @@ def _get_revision_side(tag_set_id: UUID, number: int, parameter: str) -> _Side:
 
 
 def _get_prediction_side(tag_set: TagSetRow, caller: Caller) -> _Side:
-    row = related.get_latest_prediction(tag_set.artifact_id)
-    if row is None or reading.find(row.id, caller=caller) is None:
+    row = reading.find_latest_prediction(tag_set.artifact_id, caller=caller)
+    if row is None:
         raise errors.invalid("This artifact has no prediction.", "prediction")
-    return _Side("prediction", row.id, row.revision, row.tags)
+    return _Side("prediction", None, None, row.tags, row.id)
 
 
 def consensus(artifact_id: UUID) -> dict[str, Any]:

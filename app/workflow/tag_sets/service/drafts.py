@@ -26,9 +26,10 @@ from app.workflow.tag_sets.queries import (
     statuses,
 )
 from app.workflow.tag_sets.queries.reading import TagSetRow
-from app.workflow.tag_sets.queries.related import Prediction
 from app.workflow.tag_sets.service import provenance, rules
 from app.workflow.tag_sets.service.comparing import summarize_changes
+from app.workflow.tag_sets.service.ports import PredictedTags
+from app.workflow.tag_sets.service.reading import find_latest_prediction
 from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
 
 _EMPTY_MERGE_COLUMNS = {"merged_from": None, "provenance": None, "superseded_by": None}
@@ -37,8 +38,9 @@ _EMPTY_MERGE_COLUMNS = {"merged_from": None, "provenance": None, "superseded_by"
 def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     """Create a draft of an artifact and claim the artifact if it is free.
 
-    `source` says what to copy: nothing (`empty`), the model's latest tag set (`prediction`), or the
-    tag set with that id. Tags that no longer fit the schema's current version are not copied.
+    `source` says what to copy: nothing (`empty`), the latest prediction (`prediction`), or the
+    tag set with that id. It records the prediction. Tags that no longer fit the schema's current
+    version are not copied.
 
     Raises 404; 400 on `from`; 409 `conflict` with the reason in `details`: `state` (of the artifact
     or the schema), `missing`, `claim`, `reserved` or `tag_set_id`.
@@ -54,12 +56,14 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     version = schemas.get_active_version(artifact.schema_id)
     terms = rules.get_terms(version.id)
     _check_can_create(artifact, caller, terms)
+    original = _find_source(source, artifact_id, caller)
     values = {
         "artifact_id": artifact_id,
         "schema_id": version.schema_id,
         "schema_version_id": version.id,
         "labeler_id": caller.user_id,
-        "tags": _copy_tags(source, artifact, terms.fields, caller),
+        "tags": [] if original is None else _copy_tags(original, artifact, terms.fields),
+        **_describe_prediction(original),
         # Independent tag sets do not inherit the rejections of other labelers.
         "earlier_rejections": deciding.count_rejections(
             artifact_id,
@@ -100,22 +104,59 @@ def _check_can_create(artifact: ArtifactRow, caller: Caller, terms: rules.Terms)
         )
 
 
-def _copy_tags(
-    source: str, artifact: ArtifactRow, fields: CompiledFields, caller: Caller
-) -> list[dict[str, Any]]:
+def _find_source(
+    source: str, artifact_id: UUID, caller: Caller
+) -> TagSetRow | PredictedTags | None:
+    """Return what to copy: nothing, the latest prediction, or the artifact's tag set with that id.
+
+    Raises 400 on `from`. Other people's tags or a prediction must not influence a labeler who
+    labels blind.
+    """
     if source == "empty":
-        return []
-    row = _find_source(source, artifact.id)
-    # Other people's tags or a prediction must not influence a labeler who labels blind.
-    if row is None or not _is_visible(row.id, caller):
+        return None
+    found: TagSetRow | PredictedTags | None = None
+    if source == "prediction":
+        found = find_latest_prediction(artifact_id, caller=caller)
+    else:
+        row = _get_tag_set(source)
+        if row is not None and row.artifact_id == artifact_id and _is_visible(row.id, caller):
+            found = row
+    if found is None:
         expected = "empty, prediction if there is one, or the id of a tag set of this artifact"
         raise errors.invalid(f"Must be {expected}.", "from")
+    return found
+
+
+def _get_tag_set(source: str) -> TagSetRow | None:
+    try:
+        return reading.get(UUID(source))
+    except ValueError:
+        return None
+
+
+def _describe_prediction(original: TagSetRow | PredictedTags | None) -> dict[str, Any]:
+    if original is None:
+        return {}
+    if isinstance(original, TagSetRow):
+        # A copy of a tag set that began from a prediction began from it, too.
+        begun = original.prediction or {"id": None, "model_version": None}
+        prediction_id = begun["id"]
+        return {
+            "prediction_id": None if prediction_id is None else UUID(prediction_id),
+            "prediction_model_version": begun["model_version"],
+        }
+    return {"prediction_id": original.id, "prediction_model_version": original.model_version}
+
+
+def _copy_tags(
+    original: TagSetRow | PredictedTags, artifact: ArtifactRow, fields: CompiledFields
+) -> list[dict[str, Any]]:
     document: dict[str, Any] = {
         "text_length": artifact.text_length,
         "page_count": artifact.page_count or 0,
         "source": artifacts.build_source_text(artifact.id, artifact.updated_at),
     }
-    valid_tags = [tag for tag in row.tags if _is_valid_tag(fields, tag, document)]
+    valid_tags = [tag for tag in original.tags if _is_valid_tag(fields, tag, document)]
     try:
         return fields.check_tags(valid_tags, **document)
     except TagErrors as failure:
@@ -124,17 +165,6 @@ def _copy_tags(
 
 def _is_visible(tag_set_id: UUID, caller: Caller) -> bool:
     return rules.can_see_all(caller) or reading.is_visible(tag_set_id, rules.build_reader(caller))
-
-
-def _find_source(source: str, artifact_id: UUID) -> TagSetRow | Prediction | None:
-    """Return the tag set to copy: the model's latest one, or the artifact's one with that id."""
-    if source == "prediction":
-        return related.get_latest_prediction(artifact_id)
-    try:
-        row = reading.get(UUID(source))
-    except ValueError:
-        return None
-    return row if row is not None and row.artifact_id == artifact_id else None
 
 
 def _is_valid_tag(fields: CompiledFields, tag: dict[str, Any], document: dict[str, Any]) -> bool:

@@ -9,9 +9,10 @@ from sqlalchemy import Select
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
-from app.workflow.tag_sets.queries import listing, reading, related, revisions
+from app.workflow.tag_sets.queries import listing, reading, revisions
 from app.workflow.tag_sets.queries.reading import TagSetRow
-from app.workflow.tag_sets.service import rules
+from app.workflow.tag_sets.service import ports, rules
+from app.workflow.tag_sets.service.ports import PredictedTags
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 
@@ -35,16 +36,24 @@ def show(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
     return row
 
 
-def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> TagSetRow | None:
-    """Return the model's latest tag set of an artifact, or None if it is hidden or missing."""
-    row = related.get_latest_prediction(artifact_id)
-    return find(row.id, caller=caller) if row is not None else None
+def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> PredictedTags | None:
+    """Return the latest prediction of an artifact, or None if it is missing.
+
+    It is hidden from labelers who label independently, until they have submitted a tag set.
+    """
+    row = ports.find_latest_prediction(artifact_id)
+    return None if row is None or is_blind(artifact_id, caller=caller) else row
 
 
 def find(tag_set_id: UUID, *, caller: Caller) -> TagSetRow | None:
     """Return a tag set, or None when it does not exist or is hidden from the caller."""
     row = reading.get(tag_set_id)
     return row if row is not None and _may_see(row, caller) else None
+
+
+def find_visible(tag_set_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
+    """Return those of the tag sets that the caller may see, unless the caller sees all."""
+    return reading.find_visible(tag_set_ids, rules.build_reader(caller))
 
 
 def _may_see(row: TagSetRow, caller: Caller) -> bool:

@@ -1,0 +1,103 @@
+"""`flask extraction`: evaluate, list and activate the models of AI assistance."""
+
+from uuid import UUID
+
+import click
+from flask.cli import AppGroup
+
+from app.commands.running import (
+    EXIT_FINDINGS,
+    as_json,
+    run_operation,
+    show_json,
+    show_list,
+    show_progress,
+    show_record,
+)
+from app.engines.learning import LearningFailed
+from app.identity.control_plane import service as control_plane
+from app.kit import db, errors, tenancy
+from app.workflow.predictions import service
+
+group = AppGroup("extraction", help="Models of AI assistance.")
+_COLUMNS = ("id", "schema_version_id", "version", "state", "document_count", "f1", "created_at")
+_org = click.option("--org", "slug", required=True, help="Slug of the organization.")
+_schema = click.option("--schema", "schema_id", type=click.UUID, required=True, help="Schema id.")
+
+
+@group.command("evaluate")
+@_org
+@_schema
+@click.option("--number", type=click.IntRange(1), help="Schema version; default: the latest.")
+@click.option("--folds", type=click.IntRange(2, 20), default=5, help="Number of trainings.")
+@as_json
+def evaluate(slug: str, schema_id: UUID, number: int | None, folds: int, *, as_json: bool) -> None:
+    """Measure how well a schema's accepted tag sets teach what they contain.
+
+    Trains on all but one part of the documents, predicts that part, and does so for each part. No
+    model is stored. The training runs in a child process with one thread.
+    """
+    with run_operation("evaluate_extraction"), show_progress("Evaluating") as report:
+        organization = control_plane.show(slug)
+        with tenancy.organization(organization["id"]):
+            try:
+                result = service.evaluate(schema_id, number=number, folds=folds, progress=report)
+            except LearningFailed as failure:
+                click.echo(f"{failure.message} ({failure.code})", err=True)
+                raise SystemExit(EXIT_FINDINGS) from None
+    if result is None:
+        click.echo("The organization has no such schema version.", err=True)
+        raise SystemExit(EXIT_FINDINGS)
+    if as_json:
+        show_json(result)
+        return
+    fields = result["fields"]
+    rows = [{"field": name, **fields[name]} for name in sorted(fields)]
+    rows.append({"field": "all", **result["overall"]})
+    columns = ("field", "support", "proposed", "correct", "precision", "recall", "f1")
+    show_list(rows, columns, as_json=False)
+    figures = ("expected_calibration_error", "confident_precision", "confident_coverage")
+    show_record({name: result[name] for name in figures}, as_json=False)
+
+
+@group.command("versions")
+@_org
+@_schema
+@as_json
+def list_versions(slug: str, schema_id: UUID, *, as_json: bool) -> None:
+    """List the models of a schema, the newest first."""
+    with run_operation("list_extraction_models"):
+        organization = control_plane.show(slug)
+        with tenancy.organization(organization["id"]):
+            rows = [row._asdict() for row in service.list_versions(schema_id)]
+    show_list(rows, _COLUMNS, as_json=as_json)
+
+
+@group.command("activate")
+@_org
+@click.argument("model_id", type=click.UUID)
+@as_json
+def activate(slug: str, model_id: UUID, *, as_json: bool) -> None:
+    """Let predictions use another model of its schema version, such as an earlier one.
+
+    It stays active until a later training is activated.
+    """
+    with run_operation("activate_extraction_model"):
+        organization = control_plane.show(slug)
+        with tenancy.organization(organization["id"]), db.transaction():
+            service.activate(model_id)
+    show_record({"id": str(model_id), "state": "active"}, as_json=as_json)
+
+
+@group.command("train")
+@_org
+@_schema
+@as_json
+def train(slug: str, schema_id: UUID, *, as_json: bool) -> None:
+    """Queue the training of a schema's latest version, also if none is due."""
+    with run_operation("train_extraction_model"):
+        organization = control_plane.show(slug)
+        with tenancy.organization(organization["id"]), db.transaction():
+            if not service.enqueue_latest(schema_id):
+                raise errors.not_found()
+    show_record({"schema_id": str(schema_id), "status": "queued"}, as_json=as_json)

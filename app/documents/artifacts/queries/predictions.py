@@ -1,0 +1,31 @@
+"""SQL of the prediction that an artifact shows."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+import orjson
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+
+# Neither the revision nor the time of the last update changes: nothing of the document has changed.
+_SET = text(
+    """
+    UPDATE artifacts SET prediction = new.value
+    FROM jsonb_each(CAST(:predictions AS jsonb)) AS new (artifact_id, value)
+    WHERE organization_id = :organization_id AND id = CAST(new.artifact_id AS uuid)
+    """
+)
+
+
+def set_predictions(predictions: Mapping[UUID, dict[str, Any]]) -> None:
+    """Set the predictions of locked artifacts, {artifact_id: prediction}, as the API shows them."""
+    if not predictions:
+        return
+    values = {str(artifact_id): shown for artifact_id, shown in predictions.items()}
+    parameters = {
+        "organization_id": tenancy.current_organization_id(),
+        "predictions": orjson.dumps(values).decode(),
+    }
+    db.session().execute(_SET, parameters)

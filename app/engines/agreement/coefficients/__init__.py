@@ -1,0 +1,48 @@
+"""Measure the agreement of raters, with confidence intervals.
+
+`build_ratings` reads the ratings of one field, `build_ratings_by_field` those of several, from rows
+as they come from a database. `measure` computes a coefficient over all raters, and `measure_pairs`
+over each two of them. `build_mark_sets`, `measure_marks` and `measure_mark_pairs` do the same for
+text spans and page regions.
+
+    ratings = build_ratings((document_id, labeler_id, value) for ...)
+    estimate = measure(ratings, Metric.KRIPPENDORFF_ALPHA, resamples=1000, seed=13)
+
+Results never contain NaN: an undefined coefficient is None and has a caution. The same ratings and
+the same seed give the same interval, in whatever order the rows arrive.
+
+This package imports numpy. Import it inside the job that needs it; names and results are in
+`app.engines.agreement.metrics`, which imports nothing.
+"""
+
+from app.engines.agreement.coefficients.mark_measures import measure_mark_pairs, measure_marks
+from app.engines.agreement.coefficients.mark_sets import MarkSets, build_mark_sets
+from app.engines.agreement.coefficients.measuring import (
+    RESAMPLES,
+    measure,
+    measure_all,
+    measure_pairs,
+)
+from app.engines.agreement.coefficients.normalizing import normalize_value
+from app.engines.agreement.coefficients.ratings import (
+    EMPTY,
+    Ratings,
+    build_ratings,
+    build_ratings_by_field,
+)
+
+__all__ = [
+    "EMPTY",
+    "RESAMPLES",
+    "MarkSets",
+    "Ratings",
+    "build_mark_sets",
+    "build_ratings",
+    "build_ratings_by_field",
+    "measure",
+    "measure_all",
+    "measure_mark_pairs",
+    "measure_marks",
+    "measure_pairs",
+    "normalize_value",
+]

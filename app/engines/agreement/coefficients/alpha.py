@@ -1,0 +1,178 @@
+"""Compute Krippendorff's alpha for nominal, ordinal, interval and ratio data.
+
+Krippendorff 2011, Computing Krippendorff's Alpha-Reliability (sections C to E), and Hayes and
+Krippendorff 2007, Answering the call for a standard reliability measure for coding data,
+Communication Methods and Measures 1. With n pairable ratings, of which n_c have the value c,
+
+    alpha = 1 - (n - 1) * sum over units of (pairs' d) / (m - 1) / sum over c, k of n_c n_k d(c, k),
+
+where m is the number of ratings of the unit and d the squared difference of the level. Units of a
+single rating are not pairable and do not count.
+
+The library krippendorff takes a table of units by categories and a matrix of categories by
+categories, which does not fit into memory for texts; so the sums are computed here without them.
+"""
+
+import numpy as np
+
+from app.engines.agreement.coefficients.bootstrap import Statistic
+from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
+from app.engines.agreement.coefficients.units import (
+    SquaredCounts,
+    compute_mean_distances,
+    count_categories,
+    is_different,
+    sum_by_document,
+)
+from app.engines.agreement.metrics import Level
+
+MAX_RATIO_VALUES = 4_000
+"""The most distinct values at the ratio level, which needs the difference of each two of them."""
+_ROWS = 512
+
+
+def build_alpha(ratings: Ratings) -> Statistic:
+    """Return the alpha of the level of the ratings, which must be pairable and without EMPTY."""
+    match ratings.level:
+        case Level.NOMINAL:
+            return NominalAlpha(ratings)
+        case Level.ORDINAL:
+            return OrdinalAlpha(ratings)
+        case Level.INTERVAL:
+            return IntervalAlpha(ratings)
+        case Level.RATIO:
+            return RatioAlpha(ratings)
+
+
+def _sum_observed(ratings: Ratings, means: Floats) -> Floats:
+    """Return the disagreement and the number of ratings of each document, as two rows.
+
+    The ordered pairs of a unit with m ratings, divided by m - 1, are m times their mean.
+    """
+    sizes = ratings.sizes.astype(np.float64)
+    return sum_by_document(ratings, [sizes * means, sizes])
+
+
+def _finish(observed: Floats, expected: Floats, total: Floats) -> Floats:
+    """Return alpha, or NaN where all values are equal."""
+    result: Floats = 1 - (total - 1) * observed / expected
+    result[expected <= 0] = np.nan
+    return result
+
+
+class NominalAlpha:
+    """Alpha with d = 1 for different values: `n^2 - sum(n_c^2)` pairs are expected to differ."""
+
+    def __init__(self, ratings: Ratings) -> None:
+        self._sums = _sum_observed(ratings, compute_mean_distances(ratings, is_different))
+        self._squares = SquaredCounts(ratings)
+        self.width = self._squares.width
+
+    def compute(self, weights: Floats) -> Floats:
+        """Return alpha for each column of `weights`."""
+        observed, total = self._sums @ weights
+        return _finish(observed, total**2 - self._squares.compute(weights), total)
+
+
+class IntervalAlpha:
+    """Alpha with d = (c - k)^2, so `2 (n sum(n_c c^2) - (sum n_c c)^2)` is expected."""
+
+    def __init__(self, ratings: Ratings) -> None:
+        values = _scale(ratings)
+
+        def distances(a: Integers, b: Integers) -> Floats:
+            gaps: Floats = (values[a] - values[b]) ** 2
+            return gaps
+
+        self._sums = _sum_observed(ratings, compute_mean_distances(ratings, distances))
+        self._counts, known = count_categories(ratings)
+        self._values = values[known]
+        self.width = len(known)
+
+    def compute(self, weights: Floats) -> Floats:
+        """Return alpha for each column of `weights`."""
+        observed, total = self._sums @ weights
+        counts = self._counts @ weights
+        means = self._values @ counts / total
+        # the variance in two passes: the difference of two great sums would lose digits
+        spread = np.einsum("kb,kb->b", (self._values[:, np.newaxis] - means) ** 2, counts)
+        spread[np.count_nonzero(counts, axis=0) < 2] = 0  # noqa: PLR2004 - all values are equal
+        return _finish(observed, 2 * total * spread, total)
+
+
+class OrdinalAlpha:
+    """Alpha with d = (the ratings from c to k, those of c and k by half)^2.
+
+    That is the squared difference of the midranks of c and k, so alpha is that of intervals with
+    midranks for values; they change with every resample.
+    """
+
+    def __init__(self, ratings: Ratings) -> None:
+        self._ratings = ratings
+        self._sizes = ratings.sizes.astype(np.float64)
+        self._starts = np.cumsum(ratings.sizes) - ratings.sizes
+        self._counts, known = count_categories(ratings)
+        self._rows = np.searchsorted(known, ratings.codes)
+        self._totals = sum_by_document(ratings, [self._sizes])[0]
+        self.width = len(ratings.codes)
+
+    def compute(self, weights: Floats) -> Floats:
+        """Return alpha for each column of `weights`."""
+        counts = self._counts @ weights
+        total = self._totals @ weights
+        ranks = (np.cumsum(counts, axis=0) - counts / 2) / total
+        mean = np.einsum("kb,kb->b", ranks, counts) / total
+        spread = np.einsum("kb,kb->b", (ranks - mean) ** 2, counts)
+        spread[np.count_nonzero(counts, axis=0) < 2] = 0  # noqa: PLR2004 - all values are equal
+        of_rating = ranks[self._rows]
+        unit_means = np.add.reduceat(of_rating, self._starts) / self._sizes[:, np.newaxis]
+        of_rating -= unit_means[self._ratings.units]
+        squares = np.add.reduceat(of_rating**2, self._starts)
+        factors = 2 * self._sizes / (self._sizes - 1)
+        observed = np.einsum("ub,ub->b", factors[:, np.newaxis] * squares, self._by_unit(weights))
+        return _finish(observed, 2 * total * spread, total)
+
+    def _by_unit(self, weights: Floats) -> Floats:
+        return weights[self._ratings.documents]
+
+
+class RatioAlpha:
+    """Alpha with d = ((c - k) / (c + k))^2, for values from 0 up."""
+
+    def __init__(self, ratings: Ratings) -> None:
+        values = ratings.values
+
+        def distances(a: Integers, b: Integers) -> Floats:
+            return _compare_ratios(values[a], values[b])
+
+        self._sums = _sum_observed(ratings, compute_mean_distances(ratings, distances))
+        self._counts, known = count_categories(ratings)
+        self._values = values[known]
+        self.width = len(known)
+
+    def compute(self, weights: Floats) -> Floats:
+        """Return alpha for each column of `weights`."""
+        observed, total = self._sums @ weights
+        counts = self._counts @ weights
+        expected = np.zeros(weights.shape[1])
+        values = self._values
+        for start in range(0, len(values), _ROWS):
+            rows = slice(start, start + _ROWS)
+            distances = _compare_ratios(values[rows, np.newaxis], values)
+            expected += np.einsum("kb,kb->b", counts[rows], distances @ counts)
+        return _finish(observed, expected, total)
+
+
+def _compare_ratios(a: Floats, b: Floats) -> Floats:
+    """Return ((a - b) / (a + b))^2, which is 0 for two zeros."""
+    total = a + b
+    ratio: Floats = np.divide(a - b, total, out=np.zeros(total.shape), where=total != 0)
+    return ratio**2
+
+
+def _scale(ratings: Ratings) -> Floats:
+    """Return the values from 0 to 1; alpha of intervals depends on neither origin nor unit."""
+    values = ratings.values
+    spread = float(values[-1] - values[0]) if len(values) else 0.0
+    scaled: Floats = (values - values[0]) / spread if spread else np.zeros(len(values))
+    return scaled

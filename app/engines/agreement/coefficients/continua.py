@@ -1,0 +1,52 @@
+"""Partition a text into the units that a rater marked and the gaps between them."""
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+from app.engines.agreement.marks import Mark
+
+
+class Segment(NamedTuple):
+    """A part of the text from `start` to `end`: a marked unit with its label, or a gap."""
+
+    start: int
+    end: int
+    label: Hashable
+    is_gap: bool
+
+
+def build_segments(marks: Sequence[Mark], length: int) -> list[Segment]:
+    """Return the segments of a text of `length` code points, in order and without overlap.
+
+    Unitizing asks for units that exclude each other, so a unit begins behind the one before it, and
+    one within another is left out.
+    """
+    segments: list[Segment] = []
+    position = 0
+    spans = [(int(mark.box[1]), int(mark.box[3]), mark.label) for mark in marks]
+    for begin, stop, label in sorted(spans, key=lambda span: (span[0], span[1], repr(span[2]))):
+        start, end = max(begin, position), min(stop, length)
+        if start >= end:
+            continue
+        if start > position:
+            segments.append(Segment(position, start, None, is_gap=True))
+        segments.append(Segment(start, end, label, is_gap=False))
+        position = end
+    if position < length:
+        segments.append(Segment(position, length, None, is_gap=True))
+    return segments
+
+
+def intersect(left: Sequence[Segment], right: Sequence[Segment]) -> float:
+    """Return the length of the text for which both have the same label, or both a gap."""
+    total = 0
+    i = j = 0
+    while i < len(left) and j < len(right):
+        a, b = left[i], right[j]
+        if a.is_gap == b.is_gap and a.label == b.label:
+            total += max(0, min(a.end, b.end) - max(a.start, b.start))
+        if a.end <= b.end:
+            i += 1
+        else:
+            j += 1
+    return float(total)

@@ -1,0 +1,157 @@
+"""Read the marks of raters, document by document, and keep the sums that the coefficients need."""
+
+from array import array
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from app.engines.agreement.coefficients.continua import Segment, build_segments, intersect
+from app.engines.agreement.coefficients.ratings import Floats, Integers
+from app.engines.agreement.coefficients.values import digest
+from app.engines.agreement.marks import Mark, compute_overlap, match_marks
+
+_LENGTH_ROW = 4
+
+
+@dataclass(frozen=True, slots=True)
+class MarkSets:
+    """The marks of one span or region field. Use `build_mark_sets`.
+
+    The columns that begin with `pair` have an entry for each two raters of each document.
+    """
+
+    raters: tuple[str, ...]
+    document_count: int
+    single_count: int
+    """The documents that only one person saw; they do not count."""
+    pair_documents: Integers
+    pair_a: Integers
+    pair_b: Integers
+    pair_sums: Floats
+    """Rows: exact matches, matches by overlap, marks of both, sum of overlaps, overlapping pairs,
+    documents, documents on which both agree, common length of segments, length of the text."""
+    segments: Floats
+    """Columns: document, rater, category, length, sum of squared lengths; empty without lengths."""
+    has_lengths: bool
+
+
+def build_mark_sets(rows: Iterable[tuple[Any, ...]]) -> MarkSets:
+    """Read rows of (document, rater, marks) or (document, length of its text, rater, marks).
+
+    The rows of one document must follow each other; otherwise ValueError is raised. A rater who saw
+    the document and marked nothing has a row with no marks. The length is needed for the unitizing
+    alpha of spans. Memory: about 100 bytes for each two raters of each document.
+    """
+    reader = _Reader()
+    for row in rows:
+        length = int(row[1]) if len(row) == _LENGTH_ROW else None
+        reader.add(row[0], length, row[-2], row[-1])
+    return reader.finish()
+
+
+class _Reader:
+    """The sums so far, and the marks of the current document."""
+
+    def __init__(self) -> None:
+        self._rater_numbers: dict[Any, int] = {}
+        self._documents = array("Q")
+        self._current: Hashable = None
+        self._length: int | None = None
+        self._marks: dict[int, list[Mark]] = {}
+        self._pairs = array("i")
+        self._sums = array("d")
+        self._segments = array("d")
+        self._categories: dict[Hashable, int] = {}
+        self._single_count = 0
+        self._has_lengths = True
+
+    def add(
+        self, document: Hashable, length: int | None, rater: Any, marks: Sequence[Mark]
+    ) -> None:
+        """Add the marks of one rater; of several rows of a rater the last counts."""
+        if document != self._current:
+            self._close()
+            self._current, self._length = document, length
+            self._has_lengths &= length is not None
+        number = self._rater_numbers.setdefault(rater, len(self._rater_numbers))
+        self._marks[number] = list(marks)
+
+    def _close(self) -> None:
+        """Sum up the current document."""
+        if not self._marks:
+            return
+        self._documents.append(digest(self._current))
+        if len(self._marks) == 1:
+            self._single_count += 1
+        number = len(self._documents) - 1
+        length = self._length or 0
+        segments = {
+            rater: build_segments(marks, length) if self._length is not None else []
+            for rater, marks in self._marks.items()
+        }
+        for (a, left), (b, right) in combinations(self._marks.items(), 2):
+            self._pairs.extend((number, a, b))
+            self._sums.extend(_compare(left, right))
+            self._sums.extend((intersect(segments[a], segments[b]), float(length)))
+        if len(self._marks) > 1:
+            for rater, parts in segments.items():
+                self._add_segments(number, rater, parts)
+        self._marks.clear()
+
+    def _add_segments(self, document: int, rater: int, segments: list[Segment]) -> None:
+        lengths: Counter[int] = Counter()
+        squares: Counter[int] = Counter()
+        for start, end, label, is_gap in segments:
+            # the first category is that of the gaps, whose letters may be moved one by one
+            name = "gap" if is_gap else ("unit", label)
+            category = self._categories.setdefault(name, len(self._categories))
+            lengths[category] += end - start
+            squares[category] += end - start if is_gap else (end - start) ** 2
+        for category, length in lengths.items():
+            self._segments.extend((document, rater, category, length, squares[category]))
+
+    def finish(self) -> MarkSets:
+        """Return the sums, with the raters in the order of their keys."""
+        self._close()
+        documents = np.frombuffer(self._documents, dtype=np.uint64)
+        if len(np.unique(documents)) < len(documents):
+            raise ValueError("the rows of a document must follow each other")
+        names = sorted(self._rater_numbers, key=str)
+        position = {self._rater_numbers[name]: place for place, name in enumerate(names)}
+        places = np.array([position[number] for number in range(len(names))], dtype=np.int64)
+        # neither the order of the documents nor that of the rows changes the resamples
+        order = np.argsort(documents)
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        pairs = np.frombuffer(self._pairs, dtype=np.int32).reshape(-1, 3)
+        a, b = places[pairs[:, 1]], places[pairs[:, 2]]
+        segments = np.frombuffer(self._segments, dtype=np.float64).reshape(-1, 5).T.copy()
+        segments[0] = rank[segments[0].astype(np.int64)]
+        segments[1] = places[segments[1].astype(np.int64)]
+        return MarkSets(
+            raters=tuple(map(str, names)),
+            document_count=len(documents),
+            single_count=self._single_count,
+            pair_documents=rank[pairs[:, 0]],
+            pair_a=np.minimum(a, b),
+            pair_b=np.maximum(a, b),
+            pair_sums=np.frombuffer(self._sums, dtype=np.float64).reshape(-1, 9).T.copy(),
+            segments=segments,
+            has_lengths=self._has_lengths,
+        )
+
+
+def _compare(left: list[Mark], right: list[Mark]) -> tuple[float, ...]:
+    """Return the first seven sums of a pair: see `MarkSets.pair_sums`."""
+    both = len(left) + len(right)
+    exact = (Counter(left) & Counter(right)).total()
+    if 2 * exact == both:  # the most frequent case needs no search
+        return exact, exact, both, exact, exact, 1.0, 1.0
+    matched = len(match_marks(left, right))
+    touching = match_marks(left, right, 0.0)
+    overlap = sum(compute_overlap(left[i].box, right[j].box) for i, j in touching)
+    return exact, matched, both, overlap, len(touching), 1.0, float(2 * matched == both)

@@ -1,0 +1,48 @@
+"""Bring values into a form in which equal means the same."""
+
+import unicodedata
+from collections.abc import Hashable
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import orjson
+
+_FREE_TEXTS = frozenset(("text", "span", "region", "address"))
+
+
+def normalize_value(field_type: str, value: Any) -> Hashable:
+    """Return a key that is equal for values that mean the same, given in canonical form.
+
+    Numbers and amounts are compared as numbers (1.50 EUR is 1.5 EUR, but not 1.5 USD). Free text is
+    compared without case, repeated spaces and compatibility forms of characters (NFKC, such as the
+    ligature fi). Everything else has one canonical form already.
+    """
+    if isinstance(value, list):
+        return tuple(sorted((normalize_value(field_type, item) for item in value), key=repr))
+    if isinstance(value, str):
+        if field_type in _FREE_TEXTS:
+            return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+        return build_key(_to_decimal(value)) if field_type in ("number", "integer") else value
+    return build_key(value)
+
+
+def build_key(value: Any) -> Hashable:
+    """Return a key that is equal for equal numbers and amounts, however they are written."""
+    if isinstance(value, bool):
+        return ("boolean", value)  # otherwise True would equal 1
+    if isinstance(value, int | float | Decimal):
+        return ("number", _to_decimal(str(value)))
+    if isinstance(value, dict):
+        if value.keys() == {"amount", "currency"}:
+            return ("money", _to_decimal(str(value["amount"])), value["currency"])
+        return ("object", orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
+    return value if isinstance(value, Hashable) else repr(value)
+
+
+def _to_decimal(text: str) -> Hashable:
+    """Return the number, of which equal ones have one notation, or the text if it is none."""
+    try:
+        number = Decimal(text)
+        return number.normalize() if number else Decimal(0)
+    except InvalidOperation:
+        return text

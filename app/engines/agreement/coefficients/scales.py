@@ -1,0 +1,64 @@
+"""Give credit to ratings that differ a little, and sum it over all pairs of categories.
+
+Cohen 1968, Weighted kappa: Nominal scale agreement with provision for scaled disagreement,
+Psychological Bulletin 70. Gwet 2014, Handbook of Inter-Rater Reliability, 4th edition, section 3.5
+(linear, quadratic and ordinal weights). A pair of different ratings x and y gets the credit
+1 - d(x, y) / d(least, greatest), with d = |x - y| for linear weights, (x - y)^2 for quadratic ones,
+and r(r + 1) / 2 for ordinal ones, where r is the difference of ranks.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.engines.agreement.coefficients.ratings import Floats, Integers
+from app.engines.agreement.metrics import Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The values of the categories, scaled to 0 for the least and 1 for the greatest.
+
+    The distance is `linear` |x - y| + `quadratic` (x - y)^2; the factors add up to 1.
+    """
+
+    values: Floats
+    linear: float
+    quadratic: float
+
+    def compute_distances(self, a: Integers, b: Integers) -> Floats:
+        """Return the distances of the categories in `a` from those in `b`."""
+        gaps = np.abs(self.values[a] - self.values[b])
+        return self.linear * gaps + self.quadratic * gaps**2
+
+    def compute_expected(self, p: Floats, q: Floats) -> Floats:
+        """Return the mean distance of independent ratings with the shares `p` and `q`.
+
+        The shares are arrays of categories by resamples, each column of which sums to 1. The mean
+        of |x - y| is the integral of F(1 - G) + G(1 - F) over their distribution functions.
+        """
+        expected = np.zeros(p.shape[1])
+        if self.linear and len(self.values) > 1:
+            f, g = np.cumsum(p, axis=0)[:-1], np.cumsum(q, axis=0)[:-1]
+            expected += self.linear * (np.diff(self.values) @ (f * (1 - g) + g * (1 - f)))
+        if self.quadratic:
+            centred = self.values - 0.5
+            mean_p, mean_q = centred @ p, centred @ q
+            squares = centred**2
+            expected += self.quadratic * (squares @ p + squares @ q - 2 * mean_p * mean_q)
+        return expected
+
+
+def build_scale(values: Floats, weights: Weights) -> Scale | None:
+    """Return the scale of categories in ascending order, or None if only equal ones agree."""
+    if weights == "unweighted" or not len(values):
+        return None
+    if weights == "ordinal":
+        values = np.arange(len(values), dtype=np.float64)
+    spread = float(values[-1] - values[0]) or 1.0
+    unit = (values - values[0]) / spread
+    if weights == "ordinal":
+        # r(r + 1) / 2 divided by its greatest value, with r = spread * |x - y|
+        return Scale(unit, 1 / (spread + 1), spread / (spread + 1))
+    is_linear = weights == "linear"
+    return Scale(unit, float(is_linear), float(not is_linear))

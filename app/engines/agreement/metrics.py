@@ -1,0 +1,98 @@
+"""Define the names and results of agreement coefficients, without numpy, so that routes can."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+
+class Metric(StrEnum):
+    """The coefficients of agreement, named as in the API."""
+
+    PERCENT = "percent"
+    COHEN_KAPPA = "cohen_kappa"
+    FLEISS_KAPPA = "fleiss_kappa"
+    KRIPPENDORFF_ALPHA = "krippendorff_alpha"
+    GWET_AC1 = "gwet_ac1"
+    GWET_AC2 = "gwet_ac2"
+    F1 = "f1"
+    F1_OVERLAP = "f1_overlap"
+    IOU = "iou"
+
+
+class Level(StrEnum):
+    """The levels of measurement, which say what the difference of two values means."""
+
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+    INTERVAL = "interval"
+    RATIO = "ratio"
+
+
+Weights = Literal["unweighted", "linear", "quadratic", "ordinal"]
+"""The credit for nearly equal ratings in Cohen's kappa and Gwet's AC2."""
+
+RATING_METRICS = frozenset(Metric) - {Metric.F1_OVERLAP, Metric.IOU}
+"""The coefficients of values: `measure` and `measure_pairs` of `Ratings`."""
+
+SPAN_METRICS = frozenset(
+    (Metric.PERCENT, Metric.F1, Metric.F1_OVERLAP, Metric.IOU, Metric.KRIPPENDORFF_ALPHA)
+)
+"""The coefficients of text spans; alpha is the one for unitizing."""
+
+REGION_METRICS = SPAN_METRICS - {Metric.KRIPPENDORFF_ALPHA}
+"""The coefficients of page regions."""
+
+
+class CautionCode(StrEnum):
+    """The reasons to read an estimate with care."""
+
+    NO_RATINGS = "no_ratings"
+    ONE_RATER = "one_rater"
+    NO_OVERLAP = "no_overlap"
+    ONE_CATEGORY = "one_category"
+    MISSING_RATINGS = "missing_ratings"
+    AVERAGE_OF_PAIRS = "average_of_pairs"
+    FEW_UNITS = "few_units"
+    ONE_DOCUMENT = "one_document"
+    UNDEFINED_RESAMPLES = "undefined_resamples"
+    TOO_MANY_VALUES = "too_many_values"
+    NEGATIVE_VALUES = "negative_values"
+    VALUES_LEFT_OUT = "values_left_out"
+    NOTHING_MARKED = "nothing_marked"
+    NO_VARIATION = "no_variation"
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """A reason to read an estimate with care: a code for programs and a text for people."""
+
+    code: CautionCode
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The value of a coefficient with its confidence interval.
+
+    `value` is None if the coefficient is undefined; then a caution says why. `ci_low` and `ci_high`
+    are None if no interval can be given. `units` counts the units that at least two raters rated,
+    `documents` the documents with such units, and `raters` everybody who rated anything.
+    """
+
+    metric: Metric
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+    units: int
+    documents: int
+    raters: int
+    cautions: tuple[Caution, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PairEstimate:
+    """The estimate for two raters, in the sorted order of their keys."""
+
+    a: str
+    b: str
+    estimate: Estimate

@@ -1,0 +1,31 @@
+"""Measure predictions against what was right: rates with intervals, calibration, thresholds.
+
+The intervals are Wilson score intervals. Confidences are counted in fixed bins of one percent, so
+that the figures of any period are sums of counts.
+"""
+
+from app.engines.calibration.bins import (
+    MILLION,
+    ConfidenceBin,
+    compute_calibration_error,
+    get_bin_number,
+    merge_bins,
+)
+from app.engines.calibration.comparing import Comparison, compare_models, describe_comparison
+from app.engines.calibration.rates import Outcomes, compute_wilson_interval
+from app.engines.calibration.thresholds import Threshold, recommend_threshold
+
+__all__ = [
+    "MILLION",
+    "Comparison",
+    "ConfidenceBin",
+    "Outcomes",
+    "Threshold",
+    "compare_models",
+    "compute_calibration_error",
+    "compute_wilson_interval",
+    "describe_comparison",
+    "get_bin_number",
+    "merge_bins",
+    "recommend_threshold",
+]

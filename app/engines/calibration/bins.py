@@ -1,0 +1,70 @@
+"""Confidences counted in bins of equal width, and the expected calibration error."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+MILLION = 1_000_000
+"""Confidences are summed up in millionths, so that sums do not depend on their order."""
+BIN_COUNT = 100
+"""The number of bins in which confidences are counted."""
+SHOWN = 10
+"""The number of bins of a calibration curve and of the expected calibration error."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceBin:
+    """The predictions whose confidence is in [low, high), or up to 1 in the last bin.
+
+    `confidence_sum` is in millionths.
+    """
+
+    low: float
+    high: float
+    count: int
+    correct: int
+    confidence_sum: int
+
+    @property
+    def confidence(self) -> float:
+        """Return the mean confidence."""
+        return self.confidence_sum / MILLION / self.count
+
+    @property
+    def accuracy(self) -> float:
+        """Return the share of correct predictions."""
+        return self.correct / self.count
+
+
+def get_bin_number(confidence: float) -> int:
+    """Return the number of the bin that counts this confidence; the first is 0."""
+    return min(BIN_COUNT - 1, round(confidence * MILLION) * BIN_COUNT // MILLION)
+
+
+def merge_bins(counts: Iterable[tuple[int, int, int, int]]) -> list[ConfidenceBin]:
+    """Return the bins of a calibration curve that are not empty.
+
+    `counts` has (number of the bin, count, correct, confidence sum); numbers may repeat.
+    """
+    sums: dict[int, list[int]] = {}
+    for number, *values in counts:
+        merged = sums.setdefault(number * SHOWN // BIN_COUNT, [0, 0, 0])
+        for position, value in enumerate(values):
+            merged[position] += value
+    return [
+        ConfidenceBin(number / SHOWN, (number + 1) / SHOWN, *sums[number])
+        for number in sorted(sums)
+        if sums[number][0]
+    ]
+
+
+def compute_calibration_error(bins: Sequence[ConfidenceBin]) -> float | None:
+    """Return the expected calibration error: the mean gap of confidence and accuracy.
+
+    Each bin weighs as much as it has predictions. None without predictions.
+
+    Guo, C. et al. (2017): On calibration of modern neural networks.
+    """
+    total = sum(one.count for one in bins)
+    if total == 0:
+        return None
+    return sum(one.count * abs(one.accuracy - one.confidence) for one in bins) / total

@@ -1,0 +1,96 @@
+"""The comparison of two models on the same documents by a paired bootstrap."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from app.engines.calibration.rates import LEVEL, Outcomes
+
+RESAMPLES = 2000
+_SEED = 20_261_202
+_BATCH = 200
+
+
+class Comparison(NamedTuple):
+    """The difference of F1 between a model and another one on the same documents.
+
+    `difference` is `f1` minus `other_f1`. `p_value` is two-sided. With fewer than two documents
+    there is no interval and no p-value.
+    """
+
+    documents: int
+    f1: float
+    other_f1: float
+    difference: float
+    ci_low: float | None
+    ci_high: float | None
+    p_value: float | None
+
+    @property
+    def is_shown(self) -> bool:
+        """Return whether the interval excludes zero."""
+        return (
+            self.ci_low is not None
+            and self.ci_high is not None
+            and (self.ci_low > 0 or self.ci_high < 0)
+        )
+
+
+def compare_models(own: Sequence[Outcomes], other: Sequence[Outcomes]) -> Comparison | None:
+    """Compare the outcomes of two models on the same documents, in the same order.
+
+    Documents are resampled with their pair of outcomes, `RESAMPLES` times, with a constant seed:
+    the same outcomes give the same result. The interval has the percentiles of the differences.
+    Returns None without documents, or if nothing was compared.
+
+    Efron, B. and Tibshirani, R. (1993): An introduction to the bootstrap, sections 13.3 and 16.4.
+    """
+    totals = [Outcomes(*map(sum, zip(*rows, strict=True))) for rows in (own, other) if rows]
+    scores = [total.f1 for total in totals]
+    if len(scores) < 2 or scores[0] is None or scores[1] is None:  # noqa: PLR2004 - both
+        return None
+    difference = scores[0] - scores[1]
+    if len(own) < 2:  # noqa: PLR2004 - one document has no variance
+        return Comparison(len(own), scores[0], scores[1], difference, None, None, None)
+    return Comparison(len(own), scores[0], scores[1], difference, *_resample(own, other))
+
+
+def _resample(own: Sequence[Outcomes], other: Sequence[Outcomes]) -> tuple[float, float, float]:
+    """Return the interval of the difference and the p-value."""
+    import numpy as np  # noqa: PLC0415 - too large for processes that never compare
+
+    outcomes = np.asarray([[*a, *b] for a, b in zip(own, other, strict=True)], dtype=np.int64)
+    generator = np.random.Generator(np.random.PCG64(_SEED))
+    documents = len(outcomes)
+    shares = np.full(documents, 1 / documents)
+    differences: list[Any] = []
+    for start in range(0, RESAMPLES, _BATCH):
+        size = min(_BATCH, RESAMPLES - start)
+        sums = generator.multinomial(documents, shares, size=size) @ outcomes
+        differences.append(_compute_f1(sums[:, :4]) - _compute_f1(sums[:, 4:]))
+    resampled = np.concatenate(differences)
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(resampled, [tail, 1 - tail])
+    # The observed outcomes count as one more resample, so that the p-value is never zero.
+    below = (1 + np.count_nonzero(resampled <= 0)) / (RESAMPLES + 1)
+    above = (1 + np.count_nonzero(resampled >= 0)) / (RESAMPLES + 1)
+    return float(low), float(high), float(min(1.0, 2 * min(below, above)))
+
+
+def _compute_f1(sums: Any) -> Any:
+    """Return the F1 of each row of outcomes, 0 where nothing was compared."""
+    correct, corrected, missed, spurious = sums.T
+    whole = 2 * (correct + corrected) + missed + spurious
+    return 2 * correct / whole.clip(min=1)
+
+
+def describe_comparison(comparison: Comparison | None, model: str, other: str) -> str:
+    """Return the result of a comparison in words."""
+    if comparison is None:
+        return "Not compared: no document has feedback on both models."
+    noun = "document" if comparison.documents == 1 else "documents"
+    count = f"{comparison.documents:,} {noun}"
+    if not comparison.is_shown:
+        return f"No difference shown on {count}."
+    better, worse = (model, other) if comparison.difference > 0 else (other, model)
+    points = abs(comparison.difference) * 100
+    return f"{better} is better than {worse} by {points:.1f} points of F1 on {count}."

@@ -1,0 +1,80 @@
+"""Rates of correct predictions, and the intervals of rates."""
+
+from math import sqrt
+from statistics import NormalDist
+from typing import NamedTuple
+
+LEVEL = 0.95
+"""The level of every interval."""
+_Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
+
+Interval = tuple[float, float]
+
+
+def compute_wilson_interval(successes: int, trials: int) -> Interval | None:
+    """Return the Wilson score interval of a rate at the level 0.95, or None without trials.
+
+    Wilson, E. B. (1927): Probable inference, the law of succession, and statistical inference.
+    """
+    if trials == 0:
+        return None
+    rate = successes / trials
+    denominator = 1 + _Z**2 / trials
+    center = (rate + _Z**2 / (2 * trials)) / denominator
+    margin = _Z / denominator * sqrt(rate * (1 - rate) / trials + _Z**2 / (4 * trials**2))
+    # At the ends rounding would leave some 1e-17 where the formula has exactly 0 or 1.
+    low = 0.0 if successes == 0 else max(0.0, center - margin)
+    high = 1.0 if successes == trials else min(1.0, center + margin)
+    return low, high
+
+
+class Outcomes(NamedTuple):
+    """Numbers of compared values by their outcome.
+
+    `correct`: predicted as it is. `corrected`: predicted, but another value is right. `missed`: not
+    predicted. `spurious`: predicted where there is no value.
+    """
+
+    correct: int = 0
+    corrected: int = 0
+    missed: int = 0
+    spurious: int = 0
+
+    @property
+    def predictions(self) -> int:
+        """Return the number of predicted values."""
+        return self.correct + self.corrected + self.spurious
+
+    @property
+    def total(self) -> int:
+        """Return the number of compared values."""
+        return self.predictions + self.missed
+
+    @property
+    def precision(self) -> float | None:
+        """Return the share of predicted values that are correct; None without any."""
+        return _divide(self.correct, self.predictions)
+
+    @property
+    def recall(self) -> float | None:
+        """Return the share of right values that were predicted correctly; None without any."""
+        return _divide(self.correct, self.correct + self.corrected + self.missed)
+
+    @property
+    def f1(self) -> float | None:
+        """Return the harmonic mean of precision and recall; None if nothing was compared."""
+        return _divide(2 * self.correct, self.predictions + self.total - self.spurious)
+
+    @property
+    def accuracy(self) -> float | None:
+        """Return the share of compared values that are correct; None without any."""
+        return _divide(self.correct, self.total)
+
+    @property
+    def accuracy_interval(self) -> Interval | None:
+        """Return the interval of the accuracy; None if nothing was compared."""
+        return compute_wilson_interval(self.correct, self.total)
+
+
+def _divide(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

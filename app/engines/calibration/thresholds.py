@@ -1,0 +1,47 @@
+"""The confidence from which predictions are precise enough."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.engines.calibration.bins import BIN_COUNT
+from app.engines.calibration.rates import compute_wilson_interval
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A recommended threshold.
+
+    `precision`, its interval and `predictions` are of the predictions with at least the confidence
+    `value`. `coverage` is their share of all predictions.
+    """
+
+    value: float
+    precision: float
+    ci_low: float
+    ci_high: float
+    predictions: int
+    coverage: float
+
+
+def recommend_threshold(counts: Mapping[int, tuple[int, int]], target: float) -> Threshold | None:
+    """Return the lowest threshold at which the lower bound of the precision reaches `target`.
+
+    `counts` maps numbers of bins to (count, correct). Thresholds are the lower bounds of bins that
+    are not empty. None if no threshold reaches the target.
+    """
+    total = sum(count for count, _ in counts.values())
+    predictions = correct = 0
+    recommended = None
+    for number in sorted(counts, reverse=True):
+        count, right = counts[number]
+        if count == 0:
+            continue
+        predictions += count
+        correct += right
+        interval = compute_wilson_interval(correct, predictions)
+        if interval is not None and interval[0] >= target:
+            share = predictions / total
+            precision = correct / predictions
+            value = number / BIN_COUNT
+            recommended = Threshold(value, precision, *interval, predictions, share)
+    return recommended

@@ -1,0 +1,71 @@
+"""Draw a calibration curve with the number of predictions below it."""
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from app.engines.charts import style
+from app.engines.charts.model import CalibrationBin, CalibrationChart, ImageKind
+
+_WIDTH, _HEIGHT = 6.0, 6.2
+_ROOM = 0.02
+
+
+def render_calibration(chart: CalibrationChart, kind: ImageKind) -> bytes:
+    """Return the picture of a calibration curve."""
+    with style.styled():
+        figure = style.create_figure(chart.title, _WIDTH, _HEIGHT)
+        bins = sorted((each for each in chart.bins if each.count), key=lambda b: b.confidence)
+        if not bins:
+            style.say_no_data(figure, "No predictions with a known outcome")
+            return style.save(figure, kind)
+        curve, counts = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+        _draw_curve(curve, chart, bins)
+        _draw_counts(counts, bins)
+        return style.save(figure, kind)
+
+
+def _draw_curve(axes: Axes, chart: CalibrationChart, bins: list[CalibrationBin]) -> None:
+    style.tidy_axes(axes)
+    color = style.COLORS[0]
+    (diagonal,) = axes.plot((0, 1), (0, 1), color="#9aa5b1", linewidth=1.2, linestyle=(0, (4, 3)))
+    for each in bins:
+        if each.low is not None and each.high is not None:
+            where = (each.confidence, each.confidence)
+            axes.plot(where, (each.low, each.high), color=color, alpha=0.45, linewidth=2.2)
+    axes.plot(
+        [each.confidence for each in bins], [each.accuracy for each in bins], color=color,
+        marker="o", markersize=6, linewidth=1.8, markeredgecolor="white",
+    )  # fmt: skip
+    if chart.threshold is not None:
+        axes.plot([chart.threshold] * 2, (0, 1), color=style.COLORS[1], linewidth=1.4)
+        is_right = chart.threshold > 0.5  # noqa: PLR2004 - the middle
+        axes.annotate(
+            f"threshold {chart.threshold:.2f}", (chart.threshold, 0.02), (-5 if is_right else 5, 0),
+            textcoords="offset points", ha="right" if is_right else "left", color="#a84a00",
+            fontsize=8.5,
+        )  # fmt: skip
+    legend = axes.legend(
+        [diagonal], ["perfectly calibrated"], loc="upper left", fontsize=8.5,
+        labelcolor=style.QUIET,
+        alignment="left", edgecolor="none", framealpha=0.85, borderaxespad=0.2,
+    )  # fmt: skip
+    if chart.error is not None:
+        legend.set_title(f"Expected calibration error {chart.error:.3f}", {"size": 9.5})
+    axes.set_ylim(-_ROOM, 1 + _ROOM)
+    axes.set_ylabel("Share of correct predictions")
+    axes.yaxis.set_major_formatter(PercentFormatter(xmax=1.0))
+
+
+def _draw_counts(axes: Axes, bins: list[CalibrationBin]) -> None:
+    style.tidy_axes(axes)
+    width = min(0.08, 0.8 / len(bins))
+    axes.bar(
+        [each.confidence for each in bins], [each.count for each in bins], width=width,
+        color=style.COLORS[5],
+    )  # fmt: skip
+    axes.set_xlim(-_ROOM, 1 + _ROOM)
+    axes.set_xlabel("Confidence of the prediction")
+    axes.set_ylabel("Predictions")
+    axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_major_formatter(PercentFormatter(xmax=1.0))

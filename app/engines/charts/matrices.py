@@ -1,0 +1,172 @@
+"""Draw confusion matrices and matrices of pairs of raters."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import PercentFormatter
+
+from app.engines.charts import style
+from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, ImageKind, PairChart
+from app.engines.charts.texts import count_columns, fit_text
+
+_LABEL_COLUMNS = 26
+_AXIS_COLUMNS = 44
+_CELL_INCHES = 0.46
+_NUMBERED_CELLS = 16
+"""The most rows and columns whose cells have numbers; smaller cells have room for none."""
+_SMALL_CELL_INCHES = 0.2
+_SHORT_COLUMNS = 6
+_LEAST_CELLS = 2
+_DARK = 0.55
+_NO_VALUE = "\u2013"
+_TEN_THOUSAND, _MILLION = 10_000, 1_000_000
+
+
+def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
+    """Return the picture of a confusion matrix, colored by the share of each row.
+
+    If rows and columns have the same values, the cells of equal values have a frame.
+    """
+    with style.styled():
+        rows = [fit_text(name, _LABEL_COLUMNS) or "(empty)" for name in chart.rows]
+        columns = [fit_text(name, _LABEL_COLUMNS) or "(empty)" for name in chart.columns]
+        counts = np.array(chart.counts, dtype=np.float64).reshape(len(rows), len(columns))
+        shown = counts[:MAX_CATEGORIES, :MAX_CATEGORIES]
+        figure = _create_figure(chart.title, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
+        if not counts.sum():
+            style.say_no_data(figure, "No compared values in this period")
+            return style.save(figure, kind)
+        totals = counts.sum(axis=1, keepdims=True)[:MAX_CATEGORIES]
+        shares = np.divide(shown, totals, out=np.zeros(shown.shape), where=totals > 0)
+        axes = figure.add_subplot()
+        texts = [[_write_count(count) if count else "" for count in row] for row in shown]
+        _draw_cells(axes, shares, texts, 0.0)
+        _name_cells(axes, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
+        axes.set_ylabel(fit_text(chart.row_axis, _AXIS_COLUMNS))
+        axes.set_xlabel(fit_text(chart.column_axis, _AXIS_COLUMNS), loc="left")
+        if list(chart.rows) == list(chart.columns):
+            for place in range(min(shown.shape)):
+                _frame_cell(axes, place)
+        _draw_scale(figure, axes, 0.0, "Share of the row", is_share=True)
+        hidden = max(len(rows), len(columns)) - MAX_CATEGORIES
+        if hidden > 0:
+            style.add_note(axes, f"{hidden} more values are not shown.")
+        return style.save(figure, kind)
+
+
+def render_pairs(chart: PairChart, kind: ImageKind) -> bytes:
+    """Return the picture of the coefficients of each two raters, below the diagonal."""
+    with style.styled():
+        raters = list(chart.raters)[:MAX_CATEGORIES]
+        names = [fit_text(name, _LABEL_COLUMNS) or "(no name)" for name in raters]
+        place = {rater: number for number, rater in enumerate(raters)}
+        values = np.full((len(raters), len(raters)), np.nan)
+        for a, b, value in chart.values:
+            if a in place and b in place and a != b and value is not None:
+                first, last = sorted((place[a], place[b]))
+                values[last, first] = value
+        figure = _create_figure(chart.title, names[1:], names[:-1])
+        if not np.isfinite(values).any():
+            style.say_no_data(figure, "No two people labeled the same documents")
+            return style.save(figure, kind)
+        axes = figure.add_subplot()
+        shown = values[1:, :-1]
+        low = min(0.0, float(np.nanmin(shown)))
+        texts = [
+            [_write_value(shown[row, column], row, column) for column in range(shown.shape[1])]
+            for row in range(shown.shape[0])
+        ]
+        _draw_cells(axes, shown, texts, low)
+        _name_cells(axes, names[1:], names[:-1])
+        _draw_scale(figure, axes, low, fit_text(chart.metric, _AXIS_COLUMNS), is_share=False)
+        hidden = len(chart.raters) - len(raters)
+        if hidden:
+            style.add_note(axes, f"{hidden} more people are not shown.")
+        return style.save(figure, kind)
+
+
+def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> Figure:
+    """Return a figure with room for the cells and their names."""
+    widest = max(map(count_columns, rows), default=0)
+    is_numbered = max(len(rows), len(columns)) <= _NUMBERED_CELLS
+    cell = _CELL_INCHES if is_numbered else _SMALL_CELL_INCHES
+    height = 1.9 + cell * max(len(rows), _LEAST_CELLS)
+    if _is_slanted(columns):
+        height += 0.055 * max(map(count_columns, columns))
+    width = 2.4 + 0.075 * widest + cell * 1.35 * max(len(columns), 4)
+    return style.create_figure(title, max(width, 5.0), max(height, 2.6))
+
+
+def _draw_cells(axes: Axes, values: Any, texts: list[list[str]], low: float) -> None:
+    """Draw the cells with their texts, which are white on dark cells."""
+    rows, columns = values.shape
+    axes.pcolormesh(
+        np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5,
+        np.ma.masked_invalid(values), cmap=style.SEQUENTIAL, norm=Normalize(low, 1.0),
+        edgecolors="white", linewidth=1.5,
+    )  # fmt: skip
+    axes.invert_yaxis()
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    if max(rows, columns) > _NUMBERED_CELLS:
+        return
+    for (row, column), value in np.ndenumerate(values):
+        if texts[row][column] == _NO_VALUE:
+            axes.add_patch(Rectangle((column - 0.48, row - 0.48), 0.96, 0.96, color="#eef1f4"))
+        is_dark = np.isfinite(value) and (value - low) / (1 - low) > _DARK
+        color = "white" if is_dark else style.INK
+        axes.text(
+            column, row, texts[row][column], ha="center", va="center", fontsize=8.5, color=color
+        )
+
+
+def _name_cells(axes: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
+    axes.set_yticks(range(len(rows)), rows)
+    if _is_slanted(columns):
+        axes.set_xticks(
+            range(len(columns)), columns, rotation=40, ha="right", rotation_mode="anchor"
+        )
+    else:
+        axes.set_xticks(range(len(columns)), columns)
+
+
+def _is_slanted(columns: Sequence[str]) -> bool:
+    return any(count_columns(name) > _SHORT_COLUMNS for name in columns)
+
+
+def _frame_cell(axes: Axes, place: int) -> None:
+    axes.add_patch(
+        Rectangle(
+            (place - 0.46, place - 0.46), 0.92, 0.92, fill=False, edgecolor=style.INK,
+            linewidth=1.0, alpha=0.55,
+        )
+    )  # fmt: skip
+
+
+def _draw_scale(figure: Figure, axes: Axes, low: float, name: str, *, is_share: bool) -> None:
+    mappable = ScalarMappable(Normalize(low, 1.0), style.SEQUENTIAL)
+    bar = figure.colorbar(mappable, ax=axes, fraction=0.05, pad=0.03, aspect=22)
+    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.set_label(name)
+    if is_share:
+        bar.ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0))
+
+
+def _write_count(count: float) -> str:
+    """Return a count that fits into a cell."""
+    if count >= _MILLION:
+        return f"{count / _MILLION:.1f}M"
+    return f"{count / 1000:.0f}k" if count >= _TEN_THOUSAND else f"{count:,.0f}"
+
+
+def _write_value(value: float, row: int, column: int) -> str:
+    """Return the value; a dash for a pair without one; nothing above the diagonal."""
+    if np.isfinite(value):
+        return f"{value:.2f}".replace("-", "\u2212")
+    return _NO_VALUE if column <= row else ""

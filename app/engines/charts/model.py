@@ -1,0 +1,100 @@
+"""Define the content of charts. All texts are data: they are shown as they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+ImageKind = Literal["png", "svg"]
+
+MAX_SERIES = 8
+"""The most lines of a trend; a chart of more shows the first ones and says so."""
+MAX_CATEGORIES = 30
+"""The most rows, columns or raters of a matrix; of more, the first are shown, with a note."""
+MAX_POINTS = 4_000
+"""The most points of a line; of more, the last are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A value of a day, with its interval if it has one. None is a gap in the line."""
+
+    day: date
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line of a trend."""
+
+    name: str
+    points: Sequence[Point]
+
+
+@dataclass(frozen=True, slots=True)
+class TrendChart:
+    """Lines over time with bands for their intervals. `unit` labels the value axis."""
+
+    title: str
+    unit: str
+    series: Sequence[Series]
+    low: float | None = None
+    """The least value of the axis, if it has one by nature, such as 0 of a rate."""
+    high: float | None = None
+    """The greatest value of the axis, if it has one by nature, such as 1 of a rate."""
+    as_percent: bool = False
+    """Whether the axis shows 0.5 as 50 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationBin:
+    """The predictions of one range of confidence: their mean confidence, accuracy and number."""
+
+    confidence: float
+    accuracy: float
+    count: int
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationChart:
+    """The accuracy against the confidence, beside the diagonal of perfect calibration."""
+
+    title: str
+    bins: Sequence[CalibrationBin]
+    error: float | None = None
+    """The expected calibration error."""
+    threshold: float | None = None
+    """The recommended confidence threshold."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionChart:
+    """Counts of pairs of values: `counts[row][column]`."""
+
+    title: str
+    row_axis: str
+    column_axis: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    counts: Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class PairChart:
+    """A coefficient of each two raters. Pairs that are missing share no units."""
+
+    title: str
+    metric: str
+    raters: Sequence[str]
+    values: Sequence[tuple[str, str, float | None]]
+
+
+class ChartNotDrawn(Exception):  # noqa: N818 - named after the outcome
+    """The process that draws a chart failed or took too long; the chart is not at fault."""
+
+
+Chart = TrendChart | CalibrationChart | ConfusionChart | PairChart

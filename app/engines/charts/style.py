@@ -1,0 +1,128 @@
+"""Define how charts look, and turn figures into files whose bytes depend on the content alone.
+
+The colors are those of Okabe and Ito 2008, Color Universal Design, which people with any type of
+color vision can tell apart; lines differ by markers too. The letters are those of DejaVu Sans, a
+part of matplotlib, with Latin, Greek, Cyrillic, Arabic, Hebrew, Armenian and Georgian. A PNG has
+Chinese, Japanese, Korean, Thai and Devanagari too if the machine has one of `_FALLBACKS`. An SVG
+keeps texts as texts, so a browser shows every script that it has a font for.
+"""
+
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
+
+from app.engines.charts.model import ImageKind
+from app.engines.charts.texts import fit_text
+
+INK, QUIET, FAINT = "#1b2733", "#5b6875", "#dfe4e8"
+COLORS = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7"),
+    *("#e69f00", "#56b4e9", "#000000", "#8a6d00"),
+)
+MARKERS = ("o", "s", "D", "^", "v", "P", "X", "h")
+SEQUENTIAL = LinearSegmentedColormap.from_list(
+    "blues", ("#f6f9fc", "#c3dcee", "#7ab4d8", "#2b7fb8", "#0a4a7c")
+)
+_TITLE_COLUMNS = 80
+_FALLBACKS = (
+    ("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "WenQuanYi Micro Hei"),
+    ("Noto Sans Devanagari", "Lohit Devanagari"),
+    ("Noto Sans Thai", "Loma"),
+)
+_DPI = 144
+_RC: dict[str, Any] = {
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9.0,
+    "text.color": INK,
+    "text.parse_math": False,
+    "text.usetex": False,
+    "axes.edgecolor": "#9aa5b1",
+    "axes.labelcolor": QUIET,
+    "axes.labelsize": 9.0,
+    "axes.unicode_minus": True,
+    "xtick.color": "#9aa5b1",
+    "ytick.color": "#9aa5b1",
+    "xtick.labelcolor": QUIET,
+    "ytick.labelcolor": QUIET,
+    "xtick.major.size": 3.0,
+    "ytick.major.size": 0.0,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "charts",
+    "svg.id": None,
+    "figure.facecolor": "white",
+    "savefig.dpi": _DPI,
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Apply the style while a chart is drawn. Not thread-safe, as matplotlib is not."""
+    with warnings.catch_warnings(), mpl.rc_context():
+        warnings.simplefilter("ignore")  # a letter without glyph is drawn as a box
+        mpl.rcdefaults()
+        mpl.rcParams.update(_RC)
+        mpl.rcParams["font.family"] = ["DejaVu Sans", *_find_fallbacks(), "sans-serif"]
+        yield
+
+
+@cache
+def _find_fallbacks() -> tuple[str, ...]:
+    """Return installed fonts for scripts that DejaVu lacks, one of each row."""
+    installed = {font.name for font in fontManager.ttflist}
+    found = (next((name for name in row if name in installed), None) for row in _FALLBACKS)
+    return tuple(name for name in found if name)
+
+
+def create_figure(title: str, width: float, height: float) -> Figure:
+    """Return an empty figure of `width` by `height` inches with a title."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.14, h_pad=0.12)  # type: ignore[union-attr]
+    columns = min(_TITLE_COLUMNS, int(width * 9.5))
+    figure.suptitle(
+        fit_text(title, columns) or " ", x=0.018, ha="left", fontsize=12, fontweight="bold"
+    )
+    return figure
+
+
+def tidy_axes(axes: Axes) -> None:
+    """Leave only what helps to read values: a quiet grid and the lower axis."""
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.grid(axis="y", color=FAINT, linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def say_no_data(figure: Figure, message: str) -> None:
+    """Say in the middle of the picture that there is nothing to draw."""
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    axes.text(
+        0.5, 0.5, message, ha="center", va="center", fontsize=11, color=QUIET,
+        transform=axes.transAxes,
+    )  # fmt: skip
+
+
+def add_note(axes: Axes, note: str) -> None:
+    """Write a remark above the right end of the axes."""
+    axes.set_title(note, loc="right", fontsize=8, color=QUIET)
+
+
+def save(figure: Figure, kind: ImageKind) -> bytes:
+    """Return the file of a figure."""
+    out = io.BytesIO()
+    if kind == "svg":
+        FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None})
+    else:
+        FigureCanvasAgg(figure)
+        figure.savefig(out, format="png", dpi=_DPI, metadata={"Software": None})
+    return out.getvalue()

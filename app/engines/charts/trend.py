@@ -1,0 +1,119 @@
+"""Draw lines over time."""
+
+import math
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.dates import (
+    AutoDateLocator,
+    ConciseDateFormatter,
+    DateFormatter,
+    DayLocator,
+    date2num,
+)
+from matplotlib.lines import Line2D
+from matplotlib.ticker import PercentFormatter
+
+from app.engines.charts import style
+from app.engines.charts.model import MAX_POINTS, MAX_SERIES, ImageKind, Point, Series, TrendChart
+from app.engines.charts.texts import fit_text
+
+_WIDTH, _HEIGHT = 8.0, 4.2
+_MARKED_POINTS = 45
+_FEW_DAYS = 6
+_NAME_COLUMNS = 34
+_UNIT_COLUMNS = 48
+_LEGEND_COLUMNS = 4
+
+
+def render_trend(chart: TrendChart, kind: ImageKind) -> bytes:
+    """Return the picture of a trend; a value without an interval has no band."""
+    with style.styled():
+        figure = style.create_figure(chart.title, _WIDTH, _HEIGHT)
+        drawn = [line for line in chart.series if any(_is_number(p.value) for p in line.points)]
+        if not drawn:
+            style.say_no_data(figure, "No data in this period")
+            return style.save(figure, kind)
+        axes = figure.add_subplot()
+        style.tidy_axes(axes)
+        handles = [_draw_line(axes, line, number) for number, line in enumerate(drawn[:MAX_SERIES])]
+        _label_axes(axes, chart)
+        names = [_avoid_underscore(fit_text(line.name, _NAME_COLUMNS)) for line in drawn]
+        if any(names):
+            figure.legend(
+                handles,
+                names[:MAX_SERIES],
+                loc="outside lower left",
+                ncols=min(len(handles), _LEGEND_COLUMNS),
+                frameon=False,
+                fontsize=8.5,
+            )
+        if len(drawn) > MAX_SERIES:
+            style.add_note(axes, f"{len(drawn) - MAX_SERIES} more lines are not shown.")
+        return style.save(figure, kind)
+
+
+def _draw_line(axes: Axes, line: Series, number: int) -> Line2D:
+    points = sorted(line.points, key=lambda point: point.day)[-MAX_POINTS:]
+    days = date2num([point.day for point in points])
+    values = [_to_number(point.value) for point in points]
+    color, marker = style.COLORS[number], style.MARKERS[number]
+    low, high = zip(*(_get_band(point) for point in points), strict=True)
+    axes.fill_between(days, low, high, color=color, alpha=0.16, linewidth=0)
+    # a lone point between gaps would be invisible without its marker, and its band has no width
+    lone = _list_lone_points(values)
+    axes.vlines(
+        [days[i] for i in lone], [low[i] for i in lone], [high[i] for i in lone],
+        color=color, alpha=0.45, linewidth=2.2,
+    )  # fmt: skip
+    size = 4.0 if lone or len(points) <= _MARKED_POINTS else 0.0
+    (handle,) = axes.plot(
+        days, values, color=color, marker=marker, markersize=size, linewidth=1.8,
+        markeredgecolor="white", markeredgewidth=0.7, solid_capstyle="round",
+    )  # fmt: skip
+    return handle
+
+
+def _label_axes(axes: Axes, chart: TrendChart) -> None:
+    left, right = axes.dataLim.intervalx
+    is_short = right - left < _FEW_DAYS
+    locator = DayLocator() if is_short else AutoDateLocator(minticks=3, maxticks=8)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(
+        DateFormatter("%Y-%m-%d") if is_short else ConciseDateFormatter(locator)
+    )
+    pad = max(0.5, (right - left) * 0.02)  # a single day gets a day of room
+    axes.set_xlim(left - pad, right + pad)
+    axes.set_ylabel(fit_text(chart.unit, _UNIT_COLUMNS))
+    bottom, top = axes.get_ylim()
+    axes.set_ylim(
+        bottom if chart.low is None else min(chart.low, axes.dataLim.y0),
+        top if chart.high is None else max(chart.high, axes.dataLim.y1),
+    )
+    if chart.as_percent:
+        axes.yaxis.set_major_formatter(PercentFormatter(xmax=1.0))
+
+
+def _list_lone_points(values: Sequence[float]) -> list[int]:
+    """Return the positions of values without a neighbour."""
+    gaps = [True, *(math.isnan(value) for value in values), True]
+    return [i for i in range(len(values)) if gaps[i] and not gaps[i + 1] and gaps[i + 2]]
+
+
+def _get_band(point: Point) -> tuple[float, float]:
+    if all(map(_is_number, (point.value, point.low, point.high))):
+        return _to_number(point.low), _to_number(point.high)
+    return math.nan, math.nan
+
+
+def _is_number(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _to_number(value: float | None) -> float:
+    return value if value is not None and math.isfinite(value) else math.nan
+
+
+def _avoid_underscore(name: str) -> str:
+    """Return a name that a legend shows; it hides those that begin with an underscore."""
+    return f" {name}" if name.startswith("_") else name

@@ -1,0 +1,117 @@
+"""Describe candidates as numbers for the rankers."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from app.engines.extraction.candidates import Candidate
+from app.engines.extraction.lexicon import list_concepts
+from app.engines.extraction.memory import Recall
+from app.engines.extraction.rules import Place, View, find_place, score
+from app.engines.extraction.spans import SpanScores
+
+_CONTEXT = (
+    "total", "subtotal", "tax", "cash", "change", "rounding", "discount", "date", "due_date", "number",
+    "phone", "tax_id", "operator", "company", "address", "quantity", "customer",
+)  # fmt: skip
+_KINDS = ("amount", "date", "span", "lines", "rows", "code", "after", "memory")
+COUNT = 34 + 7 + 6 + 3 * len(_CONTEXT) + len(_KINDS)
+"""The number of features."""
+
+
+def build_features(
+    view: View, candidates: Sequence[Candidate], recall: Recall, scores: SpanScores | None
+) -> list[list[float]]:
+    """Return one row of COUNT numbers for each candidate."""
+    places = [find_place(view, candidate) for candidate in candidates]
+    rows = []
+    rank = _Ranks(candidates)
+    for number, candidate in enumerate(candidates):
+        place = places[number]
+        row = _describe_layout(view, candidate)
+        row += _describe_text(candidate)
+        row += rank.describe(number)
+        row += [score(view, candidate, place), float(place.left_is_own), float(min(place.distance, 20)),
+                float(place.above_is_own), float(view.analysis.sums.get(candidate.key, 0))]  # fmt: skip
+        row += _describe_context(view, candidate, place)
+        row += scores.describe(candidate) if scores else [0.0] * 7
+        row += recall.build_features(view.analysis, view.target.name, candidate)
+        row += [float(candidate.kind == kind) for kind in _KINDS]
+        rows.append(row)
+    return rows
+
+
+def _describe_layout(view: View, candidate: Candidate) -> list[float]:
+    layout = view.analysis.layout
+    head, tail = layout.tokens[candidate.first], layout.tokens[candidate.last]
+    segment, ending = layout.segments[head.segment], layout.segments[tail.segment]
+    row_first, row_last = layout.rows[head.row]
+    rows = len(layout.rows)
+    return [
+        float(head.row), float(rows - tail.row), head.row / rows, head.box[0], tail.box[2], head.box[1],
+        (head.box[0] + tail.box[2]) / 2, float(head.page), (head.box[3] - head.box[1]) / layout.height,
+        float(candidate.first == segment.first), float(candidate.last == ending.last),
+        float(candidate.first == row_first), float(candidate.last == layout.rows[tail.row][1]),
+        float(candidate.first - row_first), float(row_last - row_first + 1), float(len(candidate.ranges)),
+    ]  # fmt: skip
+
+
+def _describe_text(candidate: Candidate) -> list[float]:
+    text = candidate.text
+    size = max(len(text), 1)
+    digits = sum(char.isdigit() for char in text)
+    letters = sum(char.isalpha() for char in text)
+    upper = sum(char.isupper() for char in text)
+    return [
+        float(size), digits / size, letters / size, upper / max(letters, 1), float(text.count(",")),
+        float(text[-1:] in ",.;:"), float(text.count(" ")), float("." in text[-3:] or "," in text[-3:]),
+        float("(" in text), float(candidate.is_alternative),
+    ]  # fmt: skip
+
+
+class _Ranks:
+    """Compares the numbers of candidates and counts equal ones."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        self._keys = [candidate.key for candidate in candidates]
+        self._counts = Counter(self._keys)
+        typed = bool(candidates) and candidates[0].kind == "amount"
+        self._values = [_to_number(key) if typed else 0.0 for key in self._keys]
+        decimals = {
+            value
+            for value, candidate in zip(self._values, candidates, strict=True)
+            if typed and "." in candidate.text or "," in candidate.text
+        }
+        self._order = sorted(decimals, reverse=True)
+
+    def describe(self, number: int) -> list[float]:
+        value = self._values[number]
+        place = self._order.index(value) if value in self._order else len(self._order)
+        log = math.copysign(math.log1p(abs(value)), value)
+        return [log, float(min(place, 20)), float(self._counts[self._keys[number]])]
+
+
+def _to_number(key: str) -> float:
+    try:
+        return min(float(key.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")), 1e12)
+    except ValueError:
+        return 0.0
+
+
+def _describe_context(view: View, candidate: Candidate, place: Place) -> list[float]:
+    concepts = view.analysis.keywords.concepts
+    inside: set[str] = set()
+    for first, last in candidate.ranges:
+        inside.update(concepts[first : last + 1])
+    row: list[Any] = []
+    for concept in _CONTEXT:
+        row += [
+            float(place.left == concept),
+            float(place.above == concept),
+            float(concept in inside),
+        ]
+    return row
+
+
+assert set(_CONTEXT) <= set(list_concepts())

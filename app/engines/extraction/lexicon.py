@@ -1,0 +1,107 @@
+"""Find the keywords of documents, such as "Total" or "Rechnungsdatum", in several languages."""
+
+import functools
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.engines.extraction.layout import Layout, compact
+from app.engines.fields import Field
+
+_LONGEST = 5
+
+
+@dataclass(slots=True)
+class Keywords:
+    """The keywords of a document.
+
+    `concepts` has, for each token, the concept of the keyword that covers it, or "". `ends` maps
+    the last token of each keyword to its first.
+    """
+
+    concepts: list[str]
+    ends: dict[int, int] = field(default_factory=dict)
+
+
+@functools.cache
+def load_lexicon() -> dict[str, dict[str, list[str]]]:
+    """Return the names and keywords of each concept."""
+    path = Path(__file__).with_name("lexicon.json")
+    lexicon: dict[str, dict[str, list[str]]] = json.loads(path.read_text(encoding="utf-8"))
+    return lexicon
+
+
+@functools.cache
+def list_concepts() -> tuple[str, ...]:
+    """Return the concepts in a fixed order."""
+    return tuple(sorted(load_lexicon()))
+
+
+@functools.cache
+def _load_phrases() -> dict[str, str]:
+    phrases: dict[str, str] = {}
+    for concept in list_concepts():
+        for phrase in load_lexicon()[concept]["keywords"]:
+            phrases.setdefault(compact(phrase), concept)
+    return phrases
+
+
+def find_keywords(layout: Layout) -> Keywords:
+    """Return the keywords of the document; the longest at each place counts."""
+    phrases = _load_phrases()
+    tokens = layout.tokens
+    found = Keywords([""] * len(tokens))
+    for first, last in layout.rows:
+        index = first
+        while index <= last:
+            size, concept = _match_longest(phrases, tokens, index, last)
+            if concept:
+                found.concepts[index : index + size] = [concept] * size
+                found.ends[index + size - 1] = index
+            index += max(size, 1)
+    return found
+
+
+def _match_longest(phrases: dict[str, str], tokens: list, index: int, last: int) -> tuple[int, str]:
+    joined, best = "", (0, "")
+    for place in range(index, min(index + _LONGEST, last + 1)):
+        joined += tokens[place].compact
+        concept = phrases.get(joined)
+        if concept:
+            best = (place - index + 1, concept)
+    return best
+
+
+def find_concept(field: Field) -> str:
+    """Return the concept that a field asks for, by its key, label and description, or ""."""
+    names = {
+        compact(name): concept
+        for concept in list_concepts()
+        for name in load_lexicon()[concept]["names"]
+    }
+    phrases = _load_phrases()
+    for text in (field["key"], field["label"]):
+        words = _list_words(text)
+        if concept := names.get(compact(text), ""):
+            return concept
+        for size in range(len(words), 0, -1):
+            for at in range(len(words) - size, -1, -1):
+                joined = "".join(words[at : at + size])
+                concept = names.get(joined) or (phrases.get(joined, "") if size > 1 else "")
+                if concept:
+                    return concept
+    words = _list_words(field["description"])[:12]
+    pairs = ["".join(words[at : at + 2]) for at in range(len(words) - 1)]
+    return next((names[pair] for pair in pairs if pair in names), "")
+
+
+def list_own_phrases(field: Field) -> frozenset[str]:
+    """Return what a document may print as the name of the field: its label and its key."""
+    phrases = {compact(field["label"]), compact(field["key"])}
+    return frozenset(phrase for phrase in phrases if len(phrase) > 1)
+
+
+def _list_words(text: str) -> list[str]:
+    parts: Iterable[str] = text.replace("_", " ").replace("-", " ").split()
+    return [word for part in parts if (word := compact(part))]

@@ -1,0 +1,185 @@
+"""Define the values that the extraction engine takes and returns."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from dataclasses import fields as fields_of
+from typing import Any, NamedTuple
+
+from app.engines.fields import Field, Tag
+
+Box = tuple[float, float, float, float]
+
+MIN_EXAMPLES = 5
+"""The number of usable examples from which a model is trained; below it, rules and memory apply."""
+
+MAX_EXAMPLES = 1_000
+"""The maximum number of examples in one training; the newest count."""
+
+
+class SourceWord(NamedTuple):
+    """A word of a document.
+
+    `page` counts from 1; `box` is (x0, y0, x1, y1) from 0 to 1, or None in a text without layout;
+    `start` and `end` are code point offsets into the document's text.
+    """
+
+    text: str
+    page: int
+    box: Box | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The text and the words of a document; the order of the words does not matter."""
+
+    text: str
+    words: Sequence[SourceWord]
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A document with the tags that were accepted for it.
+
+    `id` and `revision` identify the accepted state and enter the model's version. `labeler_id` is
+    whoever submitted the tags. `accepted_at` orders the examples; any sortable string will do.
+    """
+
+    id: str
+    revision: int
+    document: Document
+    tags: Sequence[Tag]
+    labeler_id: str | None = None
+    accepted_at: str = ""
+
+
+class NotEnoughExamples(Exception):  # noqa: N818 - named after the outcome
+    """Fewer than MIN_EXAMPLES examples have a value that was found in its document."""
+
+    def __init__(self, usable: int) -> None:
+        super().__init__(usable)
+        self.usable = usable
+
+    def __str__(self) -> str:
+        return f"{self.usable} usable examples; {MIN_EXAMPLES} are needed"
+
+
+class InvalidModel(Exception):  # noqa: N818 - named after the outcome
+    """The bytes are not a model of this feature version."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldReport:
+    """The out-of-fold results of one field.
+
+    `support` counts accepted values, `proposed` the proposals, and `correct` the proposals that
+    equal the accepted value (dates and money in canonical form, other values strictly).
+    `correct_letters` counts those that equal it on letters and digits.
+    """
+
+    support: int
+    proposed: int
+    correct: int
+    correct_letters: int
+
+    @property
+    def precision(self) -> float:
+        """Return the share of proposals that are correct; 0 without proposals."""
+        return self.correct / self.proposed if self.proposed else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Return the share of accepted values that were proposed; 0 without values."""
+        return self.correct / self.support if self.support else 0.0
+
+    @property
+    def f1(self) -> float:
+        """Return the harmonic mean of precision and recall."""
+        total = self.proposed + self.support
+        return 2 * self.correct / total if total else 0.0
+
+    @property
+    def f1_letters(self) -> float:
+        """Return the F1 if values count as equal that agree on letters and digits."""
+        total = self.proposed + self.support
+        return 2 * self.correct_letters / total if total else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts and the measures derived from them."""
+        derived = {
+            name: getattr(self, name) for name in ("precision", "recall", "f1", "f1_letters")
+        }
+        return {**asdict(self), **derived}
+
+    @staticmethod
+    def from_dict(content: dict[str, Any]) -> "FieldReport":
+        """Return the counts that `to_dict` wrote."""
+        return FieldReport(**{one.name: content[one.name] for one in fields_of(FieldReport)})
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationBin:
+    """The proposals whose confidence is in one interval from `low` to `high`."""
+
+    low: float
+    high: float
+    count: int
+    mean_confidence: float
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Out-of-fold results: each document was predicted by a model that had not seen it.
+
+    `expected_calibration_error` is the mean difference of confidence and accuracy over `bins`,
+    weighted by their counts. `confident_precision` and `confident_coverage` describe proposals with
+    a confidence of at least 0.9; coverage is their share of all proposals.
+    `document_counts` has (correct, proposed, support) per document in the order of `document_ids`,
+    for comparisons of two models on the same documents.
+    """
+
+    fields: dict[str, FieldReport]
+    overall: FieldReport
+    expected_calibration_error: float
+    confident_precision: float
+    confident_coverage: float
+    bins: tuple[CalibrationBin, ...] = ()
+    document_ids: tuple[str, ...] = ()
+    document_counts: tuple[tuple[int, int, int], ...] = field(default=(), repr=False)
+    folds: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON-compatible values, with precision, recall and F1."""
+        return {
+            "fields": {name: one.to_dict() for name, one in self.fields.items()},
+            "overall": self.overall.to_dict(),
+            "expected_calibration_error": self.expected_calibration_error,
+            "confident_precision": self.confident_precision,
+            "confident_coverage": self.confident_coverage,
+            "bins": [asdict(one) for one in self.bins],
+            "document_ids": list(self.document_ids),
+            "document_counts": [list(one) for one in self.document_counts],
+            "folds": self.folds,
+        }
+
+    @staticmethod
+    def from_dict(content: dict[str, Any]) -> "Report":
+        """Return the report that `to_dict` wrote."""
+        return Report(
+            fields={n: FieldReport.from_dict(one) for n, one in content["fields"].items()},
+            overall=FieldReport.from_dict(content["overall"]),
+            expected_calibration_error=content["expected_calibration_error"],
+            confident_precision=content["confident_precision"],
+            confident_coverage=content["confident_coverage"],
+            bins=tuple(CalibrationBin(**one) for one in content["bins"]),
+            document_ids=tuple(content["document_ids"]),
+            document_counts=tuple((a, b, c) for a, b, c in content["document_counts"]),
+            folds=content["folds"],
+        )
+
+
+Examples = Iterable[Example]
+Fields = Sequence[Field]

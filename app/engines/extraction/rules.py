@@ -1,0 +1,180 @@
+"""Score candidates without any labels: by keywords, layout and type."""
+
+import math
+from dataclasses import dataclass
+
+from app.engines.extraction.analysis import Analysis
+from app.engines.extraction.candidates import Candidate, find_own_keywords
+from app.engines.extraction.context import Contexts, build_contexts
+from app.engines.extraction.values import Target
+
+THRESHOLD = 2.0
+"""The lowest score that is worth a proposal."""
+
+_RIVALS = frozenset({"subtotal", "tax", "cash", "change", "rounding", "discount"})
+_FOREIGN = frozenset(
+    {"phone", "tax_id", "iban", "bic", "email", "website", "date", "due_date", "number", "customer_number",
+     "order_number", "operator", "total", "subtotal", "tax", "cash", "quantity", "unit_price"}
+)  # fmt: skip
+_HIGH = 1.2
+
+
+@dataclass(slots=True)
+class View:
+    """A document as seen by one field: its own keywords (last token to first) and contexts."""
+
+    analysis: Analysis
+    target: Target
+    own: dict[int, int]
+    contexts: Contexts
+    largest: float
+
+
+def build_view(analysis: Analysis, target: Target, contexts: Contexts) -> View:
+    """Return the view of a field; `contexts` are shared by the fields of a document."""
+    own = dict(find_own_keywords(analysis, target))
+    if not own.keys() <= analysis.keywords.ends.keys():
+        contexts = build_contexts(analysis, own)
+    values = [abs(float(a.value)) for a in analysis.amounts if "." in a.value]
+    return View(analysis, target, own, contexts, max(values, default=0.0))
+
+
+@dataclass(slots=True)
+class Place:
+    """The keyword left of a candidate and above it, as concepts, and what they mean for it."""
+
+    left: str
+    left_is_own: bool
+    distance: int
+    above: str
+    above_is_own: bool
+
+
+def find_place(view: View, candidate: Candidate) -> Place:
+    """Return the keywords near a candidate."""
+    concepts = view.analysis.keywords.concepts
+    last = view.contexts.left[candidate.first]
+    above = view.contexts.above(candidate.first)
+    while above + 1 < len(concepts) and above >= 0 and above not in view.own:
+        if concepts[above + 1] != concepts[above] or above in view.analysis.keywords.ends:
+            break
+        above += 1
+    return Place(
+        concepts[last] if last >= 0 else "",
+        last in view.own,
+        candidate.first - last if last >= 0 else 99,
+        concepts[above] if above >= 0 else "",
+        above in view.own,
+    )
+
+
+def score(view: View, candidate: Candidate, place: Place) -> float:
+    """Return how well a candidate fits its field; THRESHOLD and more is worth a proposal."""
+    points = _score_place(place)
+    kind = view.target.kind
+    if kind in ("amount", "date", "time", "datetime"):
+        return points + _score_typed(view, candidate, place)
+    if view.target.concept == "company":
+        return points + _score_company(view, candidate)
+    if view.target.concept in ("address", "customer") or view.target.field["type"] == "address":
+        return points + _score_address(view, candidate)
+    if kind in ("email", "url", "phone"):
+        return points + 2.0 - 0.1 * min(view.analysis.tokens[candidate.first].row, 9)
+    return points + _score_code(view, candidate, place)
+
+
+def to_confidence(points: float) -> float:
+    """Return a cautious confidence for a score."""
+    return round(0.9 / (1 + math.exp(-(points - 4.0) / 1.5)), 4)
+
+
+def _score_place(place: Place) -> float:
+    if place.left_is_own:
+        return 4.0 - 0.15 * min(place.distance, 8)
+    if place.above_is_own and not place.left:
+        return 3.0
+    return (1.0 if place.above_is_own else 0.0) - (1.5 if place.left else 0.0)
+
+
+def _score_typed(view: View, candidate: Candidate, place: Place) -> float:
+    analysis, concept = view.analysis, view.target.concept
+    points = -1.0 if candidate.is_alternative else 0.0
+    row = analysis.tokens[candidate.first].row
+    if view.target.kind != "amount":
+        first = analysis.dates and candidate.first == analysis.dates[0].first
+        due = place.left == "due_date" or (place.above == "due_date" and not place.left)
+        points += 1.0 if first and concept != "due_date" else 0.0
+        return points - (3.0 if due and concept == "date" else 0.0) + (1.5 if concept else 0)
+    has_cents = "." in candidate.text[-3:] or "," in candidate.text[-3:]
+    points += 0.8 if has_cents else -0.8
+    if concept == "total":
+        value = abs(float(candidate.key)) if _is_number(candidate.key) else 0.0
+        points += 1.0 if value and value >= view.largest else 0.0
+        points += min(analysis.amount_counts[candidate.key], 3) * 0.2 if has_cents else 0.0
+        points += row / max(len(analysis.layout.rows), 1)
+        points += 0.4 * min(analysis.sums.get(candidate.key, 0), 2)
+        points -= 2.0 if place.left in _RIVALS else 0.0
+        points -= 3.0 if place.left in {"number", "tax_id", "phone", "date", "operator"} else 0.0
+        points -= 2.0 if value == 0 else 0.0
+    return points
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).lstrip("-").isdigit()
+
+
+def _score_company(view: View, candidate: Candidate) -> float:
+    tokens = view.analysis.tokens[candidate.first : candidate.last + 1]
+    concepts = set(view.analysis.keywords.concepts[candidate.first : candidate.last + 1])
+    row = tokens[0].row
+    points = 2.5 - 0.3 * min(row, 9) - 1.2 * (len(candidate.ranges) - 1)
+    points += 2.0 if "company" in concepts else 0.0
+    points -= 2.0 if concepts & (_FOREIGN | {"address"}) else 0.0
+    tall = (tokens[0].box[3] - tokens[0].box[1]) / view.analysis.layout.height
+    points += 0.7 if tall > _HIGH else 0.0
+    digits = sum(char.isdigit() for char in candidate.text)
+    points -= 3.0 * digits / max(len(candidate.text), 1)
+    return points - (0.5 if candidate.kind not in ("lines", "rows") else 0.0)
+
+
+def _score_address(view: View, candidate: Candidate) -> float:
+    tokens = view.analysis.tokens
+    covered = [index for first, last in candidate.ranges for index in range(first, last + 1)]
+    concepts = [view.analysis.keywords.concepts[index] for index in covered]
+    lines = len(candidate.ranges)
+    postal = any(4 <= len(tokens[i].compact) <= 6 and tokens[i].compact.isdigit() for i in covered)  # noqa: PLR2004
+    points = 0.5 - 0.1 * min(tokens[candidate.first].row, 9)
+    points += min(concepts.count("address"), 3) * 0.7 + (1.8 if postal else 0.0)
+    points += 0.8 if 2 <= lines <= 4 else 0.0  # noqa: PLR2004 - the usual number of lines
+    points += 0.6 if any(char.isdigit() for char in candidate.text[:12]) else 0.0
+    foreign = sum(1 for concept in concepts if concept in _FOREIGN)
+    points -= 2.0 * min(foreign, 2) + (1.5 if "company" in concepts else 0.0)
+    points -= 1.0 if len(candidate.text) < 12 else 0.0  # noqa: PLR2004 - no address is so short
+    return points - (1.0 if tokens[candidate.first].row == 0 else 0.0)
+
+
+def _score_code(view: View, candidate: Candidate, place: Place) -> float:
+    text = candidate.text
+    points = 0.0
+    if view.target.kind == "code" or view.target.concept in ("number", "order_number"):
+        digits = sum(char.isdigit() for char in text)
+        points += 1.0 if digits else -2.0
+        points += 0.5 if len(text) > 3 else -0.5  # noqa: PLR2004 - identifiers are longer
+        points -= 0.6 * text.count(" ") + (1.0 if text[:1] in "#:" else 0.0)
+        points -= (
+            2.0
+            if any(
+                d.first <= candidate.last and d.last >= candidate.first for d in view.analysis.dates
+            )
+            else 0.0
+        )
+        amounts = (a for a in view.analysis.amounts if "." in a.value)
+        points -= 1.5 if any(a.first == candidate.first for a in amounts) else 0.0
+        points -= (
+            1.0
+            if any(view.analysis.keywords.concepts[candidate.first : candidate.last + 1])
+            else 0.0
+        )
+    if place.left_is_own and place.distance > 2:  # noqa: PLR2004 - not next to its keyword
+        points -= 1.5
+    return points + (0.3 if candidate.kind == "after" else 0.0)

@@ -1,0 +1,123 @@
+"""Evaluate trained rankers with numpy: boosted trees, and a logistic ranker for little data.
+
+The trees of scikit-learn are exported to arrays, so that a stored model needs no pickle and no
+scikit-learn.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """Boosted trees of one binary classifier: one row per tree and one column per node.
+
+    A leaf is its own child, so that all trees descend by the same number of steps.
+    """
+
+    feature: Array
+    threshold: Array
+    left: Array
+    right: Array
+    value: Array
+    base: float
+    depth: int
+
+    def decide(self, rows: Array) -> Array:
+        """Return the log odds of each row."""
+        count = self.feature.shape[0]
+        trees = np.arange(count)[:, None]
+        nodes = np.zeros((count, len(rows)), dtype=np.int64)
+        columns = np.arange(len(rows))[None, :]
+        for _ in range(self.depth):
+            goes_left = rows[columns, self.feature[trees, nodes]] <= self.threshold[trees, nodes]
+            nodes = np.where(goes_left, self.left[trees, nodes], self.right[trees, nodes])
+        result: Array = self.value[trees, nodes].sum(axis=0) + self.base
+        return result
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Return the arrays to store."""
+        return {
+            "feature": self.feature, "threshold": self.threshold, "left": self.left, "right": self.right,
+            "value": self.value, "base": np.array([self.base]), "depth": np.array([self.depth]),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Logistic:
+    """A linear classifier of standardized features."""
+
+    mean: Array
+    scale: Array
+    weights: Array
+    bias: float
+
+    def decide(self, rows: Array) -> Array:
+        """Return the log odds of each row."""
+        result: Array = ((rows - self.mean) / self.scale).clip(-4, 4) @ self.weights + self.bias
+        return result
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Return the arrays to store."""
+        arrays = {"mean": self.mean, "scale": self.scale, "weights": self.weights}
+        return {**arrays, "bias": np.array([self.bias])}
+
+
+Ranker = Trees | Logistic
+
+
+def read_ranker(arrays: dict[str, Array]) -> Ranker:
+    """Return the ranker that `to_arrays` wrote."""
+    if "weights" in arrays:
+        parts = (arrays[name] for name in ("mean", "scale", "weights"))
+        return Logistic(*parts, float(arrays["bias"][0]))
+    parts = (arrays[name] for name in ("feature", "threshold", "left", "right", "value"))
+    return Trees(*parts, float(arrays["base"][0]), int(arrays["depth"][0]))
+
+
+def export_trees(classifier: Any) -> Trees:
+    """Export a fitted HistGradientBoostingClassifier for two classes."""
+    nodes = [predictors[0].nodes for predictors in classifier._predictors]  # noqa: SLF001
+    shape = (len(nodes), max(len(tree) for tree in nodes))
+    feature, left, right = (np.zeros(shape, dtype=np.int32) for _ in range(3))
+    threshold, value = np.zeros(shape), np.zeros(shape)
+    depth = 0
+    for number, tree in enumerate(nodes):
+        own = np.arange(len(tree))
+        leaf = tree["is_leaf"].astype(bool)
+        feature[number, own] = np.where(leaf, 0, tree["feature_idx"])
+        threshold[number, own] = np.where(leaf, 0.0, tree["num_threshold"])
+        left[number, own] = np.where(leaf, own, tree["left"])
+        right[number, own] = np.where(leaf, own, tree["right"])
+        value[number, own] = tree["value"]
+        depth = max(depth, int(tree["depth"].max()))
+    base = float(np.ravel(classifier._baseline_prediction)[0])  # noqa: SLF001
+    return Trees(feature, threshold, left, right, value, base, depth)
+
+
+def fit_trees(rows: Array, labels: Array, *, seed: int = 0) -> Trees:
+    """Fit small boosted trees; the same input gives the same trees."""
+    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
+
+    few = len(rows) < 4_000  # noqa: PLR2004 - then a leaf may have few rows
+    classifier = HistGradientBoostingClassifier(
+        max_iter=150, max_leaf_nodes=15, learning_rate=0.07, min_samples_leaf=8 if few else 20,
+        l2_regularization=2.0, early_stopping=False, random_state=seed, max_bins=128,
+    )  # fmt: skip
+    classifier.fit(rows, labels)
+    return export_trees(classifier)
+
+
+def fit_logistic(rows: Array, labels: Array, *, strength: float = 0.05) -> Logistic:
+    """Fit a strongly regularized linear classifier on standardized features."""
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
+
+    mean, scale = rows.mean(axis=0), rows.std(axis=0)
+    scale = np.where(scale > 1e-9, scale, 1.0)  # noqa: PLR2004 - a constant feature
+    classifier = LogisticRegression(C=strength, class_weight="balanced", max_iter=300)
+    classifier.fit(((rows - mean) / scale).clip(-4, 4), labels)
+    return Logistic(mean, scale, classifier.coef_[0], float(classifier.intercept_[0]))

@@ -1,0 +1,140 @@
+"""Compare values, and find out which candidates a field needs."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from app.engines.extraction import patterns
+from app.engines.extraction.layout import compact
+from app.engines.extraction.lexicon import find_concept, list_own_phrases
+from app.engines.fields import Field, JsonValue, ValueProblem, normalize
+
+AMOUNTS = frozenset({"number", "integer", "money"})
+_BY_TYPE = {
+    "number": "amount", "integer": "amount", "money": "amount", "date": "date", "time": "time",
+    "datetime": "datetime", "email": "email", "url": "url", "phone": "phone",
+    "boolean": "option", "choice": "option", "currency": "currency", "country": "option",
+    "address": "lines", "span": "text", "region": "text",
+}  # fmt: skip
+_AMOUNT_CONCEPTS = frozenset(
+    {"total", "subtotal", "tax", "cash", "change", "rounding", "discount", "quantity", "unit_price",
+     "line_total"}
+)  # fmt: skip
+_LINES = frozenset({"company", "address", "customer"})
+_CODES = frozenset({"number", "order_number", "customer_number", "tax_id", "iban", "bic"})
+_SIGN = re.compile(
+    r"^(?:RM|Rs\.?|EUR|USD|GBP|MYR|CHF|[$€£¥₹])\s*|\s*(?:RM|EUR|USD|GBP|CHF|[$€£])$", re.I
+)
+_MAJORITY = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A field or table column to propose values for.
+
+    `kind` selects the candidates: amount, date, time, datetime, email, url, phone, option,
+    currency, lines, code or text. `concept` is the lexicon's name of what it asks for, or "".
+    """
+
+    name: str
+    field: Field
+    kind: str
+    concept: str
+    phrases: frozenset[str]
+
+    def build_key(self, value: JsonValue) -> str:
+        """Return what equal values have in common; values of other kinds are compared strictly."""
+        if self.kind == "amount":
+            return _build_amount_key(value)
+        if self.kind == "date" and isinstance(value, str):
+            return next((found.value for found in patterns.find_dates(value)), value)
+        if isinstance(value, str):
+            return value
+        return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def build_target(field: Field, values: Sequence[Any] = (), *, name: str = "") -> Target:
+    """Return the target of a field; `values` are accepted values, which show the kind of texts."""
+    concept = find_concept(field)
+    kind = _BY_TYPE.get(field["type"], "") or _infer_kind(field, concept, values)
+    return Target(name or field["key"], field, kind, concept, list_own_phrases(field))
+
+
+def list_targets(fields: Sequence[Field], values: dict[str, list[Any]]) -> list[Target]:
+    """Return the targets of all fields with `ai_assist` that are no tables, in schema order."""
+    return [
+        build_target(field, values.get(field["key"], ()))
+        for field in fields
+        if field["ai_assist"] and field["type"] != "table"
+    ]
+
+
+def to_value(target: Target, text: str, currency: str = "") -> JsonValue:
+    """Return the canonical value of `text`, or None if it is no value of the field."""
+    raw: object = text
+    if target.field["type"] == "money":
+        raw = {"amount": text, "currency": currency}
+    try:
+        value = normalize(target.field, raw)
+    except ValueProblem:
+        return None
+    return None if value == "" else value
+
+
+def letters_of(value: JsonValue) -> str:
+    """Return the letters and digits of a value, for a lenient comparison."""
+    return compact(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
+
+
+def _infer_kind(field: Field, concept: str, values: Sequence[Any]) -> str:
+    if field["constraints"].get("formats"):
+        return "code"
+    texts = [value for value in values if isinstance(value, str)]
+    if texts:
+        kinds = Counter(_find_kind(text) for text in texts)
+        kind, count = kinds.most_common(1)[0]
+        return kind if count >= _MAJORITY * len(texts) else "text"
+    if concept in {"date", "due_date", "time"}:
+        return "time" if concept == "time" else "date"
+    if concept in _AMOUNT_CONCEPTS:
+        return "amount"
+    if concept in _LINES:
+        return "lines"
+    if concept in _CODES or field["constraints"].get("pattern"):
+        return "code"
+    return concept if concept in {"email", "phone"} else "text"
+
+
+def _find_kind(text: str) -> str:
+    dates = list(patterns.find_dates(text))
+    if dates and dates[0].end - dates[0].start >= 0.6 * len(text):
+        return "date"
+    bare = _SIGN.sub("", text.strip())
+    amounts = list(patterns.find_amounts(bare))
+    if amounts and amounts[0].end - amounts[0].start == len(bare) and re.search(r"[.,]\d", bare):
+        return "amount"
+    if any(char.isdigit() for char in text) and len(text.split()) == 1:
+        return "code"
+    return "text" if len(text.split()) == 1 and len(text) < 4 else "lines"  # noqa: PLR2004
+
+
+def _build_amount_key(value: JsonValue) -> str:
+    currency = ""
+    if isinstance(value, dict):
+        currency, value = str(value.get("currency") or ""), str(value.get("amount"))
+    if isinstance(value, str):
+        bare = _SIGN.sub("", value.strip())
+        number = patterns.parse_amount(bare)
+        # Canonical values have a point, which is never a mark of thousands.
+        if number is None or re.fullmatch(r"-?\d+\.\d+", bare):
+            try:
+                number = Decimal(bare)
+            except InvalidOperation:
+                return value
+    else:
+        number = Decimal(str(value))
+    return f"{number.normalize():f}{currency}"

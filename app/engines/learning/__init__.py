@@ -1,0 +1,23 @@
+"""Train and evaluate extraction models in a child process with limits.
+
+The child has one thread, limited memory, processor and wall-clock time, and is killed when its
+parent ends. Examples are sent one by one, so the parent never has them all.
+"""
+
+from app.engines.learning.parent import (
+    TRAINING_LIMITS,
+    LearningFailed,
+    LearningLimits,
+    Trained,
+    evaluate_in_child,
+    train_in_child,
+)
+
+__all__ = [
+    "TRAINING_LIMITS",
+    "LearningFailed",
+    "LearningLimits",
+    "Trained",
+    "evaluate_in_child",
+    "train_in_child",
+]

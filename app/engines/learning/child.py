@@ -1,0 +1,74 @@
+"""The process that trains or evaluates. It reads a task and examples, and writes one result."""
+
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import orjson
+
+from app.engines import extraction
+from app.engines.extraction import Example, NotEnoughExamples
+from app.engines.learning.messages import decode_example, read_frame, write_frame
+from app.engines.sandbox.confinement import end_with_parent
+
+
+def main() -> None:
+    """Read the task, work under its limits, and write the result."""
+    stdin, stdout = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # Libraries that print do not disturb the result.
+    task: dict[str, Any] = orjson.loads(read_frame(stdin) or b"{}")
+    _limit(task)
+    previous = read_frame(stdin) or b""
+    content = b""
+    try:
+        header, content = _work(task, previous, list(_read_examples(stdin)))
+    except NotEnoughExamples as problem:
+        header = {"error": "not_enough_examples", "message": f"There are only {problem}."}
+    except MemoryError:
+        header = {"error": "out_of_memory", "message": "The training needed too much memory."}
+    write_frame(stdout, orjson.dumps(header, option=orjson.OPT_SERIALIZE_NUMPY))
+    write_frame(stdout, content)
+    stdout.close()
+
+
+def _limit(task: dict[str, Any]) -> None:
+    end_with_parent(task["parent"])
+    limits = task["limits"]
+    os.nice(10)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_seconds"], limits["cpu_seconds"] + 5))
+    # Libraries reserve address space that they never use; this counts what is written.
+    resource.setrlimit(resource.RLIMIT_DATA, (limits["memory_bytes"],) * 2)
+
+
+def _read_examples(stdin: BinaryIO) -> Iterator[Example]:
+    while (payload := read_frame(stdin)) is not None:
+        yield decode_example(payload)
+
+
+def _work(
+    task: dict[str, Any], previous: bytes, examples: list[Example]
+) -> tuple[dict[str, Any], bytes]:
+    if task["task"] == "evaluate":
+        report = extraction.evaluate(examples, task["fields"], folds=task["folds"])
+        return {"report": report.to_dict()}, b""
+    model = extraction.train(examples, task["fields"], schema_version=task["schema_version"])
+    is_better = True
+    if previous:
+        try:
+            old = extraction.load_model(previous)
+        except extraction.InvalidModel:
+            old = None  # Of another feature version: the new one replaces it.
+        is_better = old is None or extraction.is_better(model.report, old.report)
+    header = {
+        "version": model.version,
+        "report": model.report.to_dict(),
+        "is_better": is_better,
+    }
+    return header, model.to_bytes()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""Start the child, send it the examples, and read its result."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Timer
+from typing import IO, Any, NamedTuple, cast
+
+import orjson
+
+from app.engines.extraction import Example
+from app.engines.fields import Field
+from app.engines.learning.messages import encode_example, read_frame, write_frame
+
+_ROOT = Path(__file__).resolve().parents[3]
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
+)
+_MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class LearningLimits:
+    """The limits of a child: its data in memory, and its processor and wall-clock time."""
+
+    memory_bytes: int = 1024 * _MIB
+    cpu_seconds: int = 300
+    wall_seconds: float = 1_200.0
+
+
+TRAINING_LIMITS = LearningLimits()
+
+
+class LearningFailed(Exception):  # noqa: N818 - named after the outcome
+    """The child gave no result.
+
+    `code` is `not_enough_examples`, `out_of_memory`, `timed_out` or `crashed`.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.code, self.message = code, message
+
+
+class Trained(NamedTuple):
+    """A trained model. `is_better` is the comparison with the previous one; true without one."""
+
+    version: str
+    content: bytes
+    report: dict[str, Any]
+    is_better: bool
+
+
+def train_in_child(
+    examples: Iterable[Example],
+    fields: Sequence[Field],
+    *,
+    schema_version: str,
+    previous: bytes | None = None,
+    limits: LearningLimits = TRAINING_LIMITS,
+) -> Trained:
+    """Train a model and compare it with the `previous` one, whose content is authentic.
+
+    Raises LearningFailed.
+    """
+    task = {"task": "train", "fields": list(fields), "schema_version": schema_version}
+    header, content = _run(task, previous, examples, limits)
+    return Trained(header["version"], content, header["report"], header["is_better"])
+
+
+def evaluate_in_child(
+    examples: Iterable[Example],
+    fields: Sequence[Field],
+    *,
+    folds: int,
+    limits: LearningLimits = TRAINING_LIMITS,
+) -> dict[str, Any]:
+    """Return the report of a cross-validation. Raises LearningFailed."""
+    task = {"task": "evaluate", "fields": list(fields), "folds": folds}
+    header, _ = _run(task, None, examples, limits)
+    report: dict[str, Any] = header["report"]
+    return report
+
+
+def _run(
+    task: Mapping[str, object],
+    previous: bytes | None,
+    examples: Iterable[Example],
+    limits: LearningLimits,
+) -> tuple[dict[str, Any], bytes]:
+    first = orjson.dumps({**task, "limits": asdict(limits), "parent": os.getpid()})
+    with _start_child() as child:
+        is_late = False
+
+        def kill() -> None:
+            nonlocal is_late
+            is_late = True
+            child.kill()
+
+        timer = Timer(limits.wall_seconds, kill)
+        timer.start()
+        try:
+            header, content = _exchange(child, first, previous, examples)
+        finally:
+            timer.cancel()
+        if is_late:
+            raise LearningFailed("timed_out", "The training took too long.")
+        if header is None:
+            raise _explain_exit(child.wait())
+    if "error" in header:
+        raise LearningFailed(header["error"], header["message"])
+    return header, content
+
+
+def _exchange(
+    child: "subprocess.Popen[bytes]",
+    first: bytes,
+    previous: bytes | None,
+    examples: Iterable[Example],
+) -> tuple[dict[str, Any] | None, bytes]:
+    stdin, stdout = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
+    with suppress(BrokenPipeError):  # The child ended early; its result says why.
+        write_frame(stdin, first)  # type: ignore[arg-type]
+        write_frame(stdin, previous or b"")  # type: ignore[arg-type]
+        for example in examples:
+            write_frame(stdin, encode_example(example))  # type: ignore[arg-type]
+    with suppress(BrokenPipeError):
+        stdin.close()
+    header = read_frame(stdout)  # type: ignore[arg-type]
+    content = read_frame(stdout) if header is not None else None  # type: ignore[arg-type]
+    return (None, b"") if header is None or content is None else (orjson.loads(header), content)
+
+
+@contextmanager
+def _start_child() -> Iterator["subprocess.Popen[bytes]"]:
+    child = subprocess.Popen(
+        [sys.executable, "-s", "-P", "-m", "app.engines.learning.child"],
+        cwd=_ROOT,
+        env={
+            "PATH": os.environ.get("PATH", ""),
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": str(_ROOT),
+            **_ONE_THREAD,
+        },
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield child
+    finally:
+        child.kill()
+        for stream in (child.stdin, child.stdout):
+            with suppress(OSError):
+                cast("IO[bytes]", stream).close()
+        child.wait()
+
+
+def _explain_exit(status: int) -> LearningFailed:
+    if status == -24:  # noqa: PLR2004 - SIGXCPU
+        return LearningFailed("timed_out", "The training took too much processor time.")
+    return LearningFailed("crashed", f"The training process ended with the status {status}.")

@@ -1,0 +1,1 @@
+"""Feedback on predictions: how they compare with what was right."""

@@ -1,0 +1,41 @@
+"""Pictures of summaries."""
+
+from typing import Any
+
+from app.engines import charts
+from app.engines.charts import CalibrationBin, CalibrationChart, ChartNotDrawn, ImageKind
+from app.engines.sandbox import SandboxUnavailable
+from app.kit import errors
+
+_RETRY_SECONDS = 5
+
+
+def draw_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
+    """Return the calibration curve of a summary by field: of its only field, or of all together.
+
+    Raises 503 `service_unavailable` if the process that draws fails.
+    """
+    fields = summary["fields"]
+    only = fields[0] if len(fields) == 1 else None
+    shown = only or summary["total"]
+    calibration, threshold = shown["calibration"], shown["recommended_threshold"]
+    chart = CalibrationChart(
+        title=f"Calibration of {only['field'] if only else 'all fields'}",
+        bins=[
+            CalibrationBin(
+                one["confidence"],
+                one["accuracy"],
+                one["predictions"],
+                one["ci_low"],
+                one["ci_high"],
+            )
+            for one in calibration["bins"]
+        ],
+        error=calibration["expected_calibration_error"],
+        threshold=None if threshold is None else threshold["value"],
+    )
+    try:
+        return charts.render(chart, kind)
+    except (ChartNotDrawn, SandboxUnavailable):
+        message = "The chart could not be drawn. Try again, or request JSON."
+        raise errors.busy(message, retry_after=_RETRY_SECONDS) from None

@@ -1,0 +1,33 @@
+"""Daily counts of feedback, from which the summaries are read."""
+
+from app.kit.counters import Cube, Source
+from app.kit.counters.spans import DAY, MONTH
+
+_STATE = ("schema_id", "model", "field")
+_LABELER = "labeler_id"
+
+
+def _build_cubes(source: str, facets: tuple[str, ...]) -> tuple[Cube, ...]:
+    return (
+        Cube(source, facets),
+        Cube(f"{source}.month", facets, bucket="day", length=MONTH),
+        Cube(f"{source}.day", facets, bucket="day", length=DAY),
+        Cube(f"{source}.labeler", facets, key=_LABELER),
+        Cube(f"{source}.labeler.month", facets, key=_LABELER, bucket="day", length=MONTH),
+        Cube(f"{source}.labeler.day", facets, key=_LABELER, bucket="day", length=DAY),
+    )
+
+
+OUTCOMES = Source(
+    "feedback",
+    (*_STATE, "outcome", _LABELER, "day"),
+    _build_cubes("feedback", (*_STATE, "outcome")),
+)
+"""All feedback by its outcome."""
+
+CONFIDENCES = Source(
+    "feedback_confidence",
+    (*_STATE, "bin", "correct", _LABELER, "day"),
+    _build_cubes("feedback_confidence", (*_STATE, "bin", "correct")),
+)
+"""The predictions that count in calibration. The measure is their confidence in millionths."""

@@ -1,0 +1,25 @@
+"""Jobs that record feedback when tag sets are accepted or reopened."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from app.insight.feedback import service
+from app.kit import jobs
+from app.kit.jobs import Job
+from app.workflow.tag_sets import emitted_events
+
+
+# Without a maximum of attempts, because feedback must not be missed.
+@jobs.handler(
+    "feedback.record",
+    queue="bulk",
+    listens=(emitted_events.ACCEPTED, emitted_events.REOPENED),
+    batch=True,
+    max_attempts=None,
+)
+def record(batch: Sequence[Job]) -> None:
+    """Bring the feedback of tag sets up to date."""
+    payloads = [job.args["data"] for job in batch]
+    service.record(
+        [(UUID(payload["artifact_id"]), UUID(payload["tag_set_id"])) for payload in payloads]
+    )

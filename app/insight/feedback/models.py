@@ -1,0 +1,143 @@
+"""Models of feedback on predictions."""
+
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, SmallInteger, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.ids import uuid7
+from app.kit.tenancy import TenantModel
+
+_AUTOMATIC = text("position IS NOT NULL")
+_REPORTED = text("position IS NULL")
+
+
+class FeedbackOutcome(StrEnum):
+    """How a prediction compares with what was right."""
+
+    CORRECT = "correct"
+    CORRECTED = "corrected"
+    MISSED = "missed"
+    SPURIOUS = "spurious"
+
+
+def _reference_artifact() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        ["organization_id", "artifact_id"],
+        ["artifacts.organization_id", "artifacts.id"],
+        ondelete="CASCADE",
+    )
+
+
+def _reference_schema() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        ["organization_id", "schema_id"],
+        ["schemas.organization_id", "schemas.id"],
+        ondelete="CASCADE",
+    )
+
+
+class PredictionFeedback(TenantModel, db.Base):
+    """How one predicted value compares with what was right. It never changes.
+
+    Automatic feedback belongs to the revision `accepted_revision` of an accepted tag set and has a
+    `position` in it; its values are in the tag set's revisions. Reported feedback has its values,
+    and a `value_key` where the field is multiple, so that each value is reported once.
+
+    `confidence` is in millionths. `bin` is the bin in which calibration counts it, null if it does
+    not count. `day` is when the tag set was accepted, or the feedback reported, in UTC.
+    """
+
+    __tablename__ = "prediction_feedback"
+    __table_args__ = (
+        _reference_artifact(),
+        _reference_schema(),
+        ForeignKeyConstraint(
+            ["organization_id", "tag_set_id"],
+            ["tag_sets.organization_id", "tag_sets.id"],
+            ondelete="CASCADE",
+        ),
+        Index("ix_prediction_feedback_document", "organization_id", "artifact_id", "model"),
+        Index("ix_prediction_feedback_model", "organization_id", "schema_id", "model", "day"),
+        Index(
+            "uq_prediction_feedback_tag_set",
+            "organization_id",
+            "tag_set_id",
+            "position",
+            unique=True,
+            postgresql_where=_AUTOMATIC,
+        ),
+        Index(
+            "ix_prediction_feedback_tag_set",
+            "organization_id",
+            "tag_set_id",
+            postgresql_where=text("tag_set_id IS NOT NULL AND position IS NULL"),
+        ),
+        Index(
+            "uq_prediction_feedback_reported",
+            "organization_id",
+            "artifact_id",
+            "model",
+            "field",
+            "row",
+            "value_key",
+            unique=True,
+            postgresql_nulls_not_distinct=True,
+            postgresql_where=_REPORTED,
+        ),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
+    artifact_id: Mapped[UUID]
+    schema_id: Mapped[UUID]
+    field: Mapped[str]
+    row: Mapped[int | None]
+    model: Mapped[str]
+    outcome: Mapped[str]
+    predicted: Mapped[Any | None] = mapped_column(JSONB(none_as_null=True))
+    correct: Mapped[Any | None] = mapped_column(JSONB(none_as_null=True))
+    confidence: Mapped[int | None]
+    bin: Mapped[int | None] = mapped_column(SmallInteger)
+    tag_set_id: Mapped[UUID | None]
+    labeler_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    day: Mapped[date]
+    accepted_revision: Mapped[int | None]
+    position: Mapped[int | None]
+    value_key: Mapped[str | None]
+    recorded_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
+
+
+class FeedbackDocument(TenantModel, db.Base):
+    """The outcomes of one model on one document, for the comparison of models.
+
+    `shared`: another model has feedback on the document, too.
+    """
+
+    __tablename__ = "feedback_documents"
+    __table_args__ = (
+        _reference_artifact(),
+        _reference_schema(),
+        Index(
+            "ix_feedback_documents_shared",
+            "organization_id",
+            "schema_id",
+            "model",
+            "artifact_id",
+            postgresql_where=text("shared"),
+        ),
+    )
+
+    artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
+    schema_id: Mapped[UUID] = mapped_column(primary_key=True)
+    model: Mapped[str] = mapped_column(primary_key=True)
+    correct: Mapped[int]
+    corrected: Mapped[int]
+    missed: Mapped[int]
+    spurious: Mapped[int]
+    shared: Mapped[bool]

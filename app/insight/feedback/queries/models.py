@@ -1,0 +1,97 @@
+"""SQL of the models with feedback, and of the documents that two of them share."""
+
+from datetime import date
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import and_, func, lateral, select, true
+from sqlalchemy.orm import aliased
+
+from app.engines.calibration import Outcomes
+from app.insight.feedback.counters import OUTCOMES
+from app.insight.feedback.models import FeedbackDocument, PredictionFeedback
+from app.insight.feedback.queries.summaries import Criteria
+from app.kit import counters, db, tenancy
+
+MAX_DOCUMENTS = 1000
+"""The largest number of documents, the newest, on which two models are compared."""
+
+
+class UsedModel(NamedTuple):
+    """A model of a schema, with the days of its first and its last feedback."""
+
+    schema_id: UUID
+    model: str
+    first_day: date
+    last_day: date
+
+
+def list_used(schema_id: UUID | None) -> list[UsedModel]:
+    """Return the models that have feedback, in any order."""
+    cells = counters.select_cells(
+        OUTCOMES, ("schema_id", "model"), Criteria(schema_id).build_where()
+    )
+    used = (
+        select(
+            cells.c.schema_id.cast(PredictionFeedback.schema_id.type).label("schema_id"),
+            cells.c.model,
+        )
+        .group_by(cells.c.schema_id, cells.c.model)
+        .having(func.sum(cells.c.n) > 0)
+        .subquery()
+    )
+    # The index ends with the day, so the first and the last day of a model are two look-ups.
+    days = lateral(
+        select(
+            func.min(PredictionFeedback.day).label("first_day"),
+            func.max(PredictionFeedback.day).label("last_day"),
+        ).where(
+            PredictionFeedback.organization_id == tenancy.current_organization_id(),
+            PredictionFeedback.schema_id == used.c.schema_id,
+            PredictionFeedback.model == used.c.model,
+        )
+    )
+    statement = (
+        select(used.c.schema_id, used.c.model, days.c.first_day, days.c.last_day)
+        .join(days, true())
+        .where(days.c.first_day.is_not(None))
+    )
+    return [UsedModel._make(row) for row in db.session().execute(statement)]
+
+
+_other = aliased(FeedbackDocument)
+
+
+def list_shared(schema_id: UUID, model: str, other_model: str) -> list[tuple[Outcomes, Outcomes]]:
+    """Return the outcomes of two models on the documents that both have feedback on.
+
+    At most `MAX_DOCUMENTS`, the newest.
+    """
+    names = Outcomes._fields
+    statement = (
+        select(
+            *(getattr(FeedbackDocument, name) for name in names),
+            *(getattr(_other, name) for name in names),
+        )
+        .join(
+            _other,
+            and_(
+                _other.organization_id == FeedbackDocument.organization_id,
+                _other.artifact_id == FeedbackDocument.artifact_id,
+                _other.schema_id == FeedbackDocument.schema_id,
+            ),
+        )
+        .where(
+            FeedbackDocument.schema_id == schema_id,
+            FeedbackDocument.model == model,
+            FeedbackDocument.shared,
+            _other.model == other_model,
+            _other.shared,
+        )
+        .order_by(FeedbackDocument.artifact_id.desc())
+        .limit(MAX_DOCUMENTS)
+    )
+    width = len(names)
+    return [
+        (Outcomes(*row[:width]), Outcomes(*row[width:])) for row in db.session().execute(statement)
+    ]

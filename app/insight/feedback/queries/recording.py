@@ -1,0 +1,278 @@
+"""SQL of recording feedback."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import and_, delete, exists, func, insert, select, text, tuple_
+from sqlalchemy.orm import aliased
+
+from app.documents.artifacts.models import Artifact
+from app.insight.feedback.models import FeedbackDocument, PredictionFeedback
+from app.kit import db, tenancy
+from app.schemas.artifact_schemas.models import ArtifactSchema
+from app.workflow.tag_sets.models import TagSet, TagSetRevision
+from app.workflow.tag_sets.transitions import TagSetStatus
+
+_DIRECT = {"synchronize_session": False}
+_INSERT_BATCH = 1000
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
+
+
+class AcceptedTagSet(NamedTuple):
+    """An accepted tag set that began from a prediction.
+
+    `initial` are the tags that it began with. `touched`: a person saved or reviewed it.
+    """
+
+    id: UUID
+    artifact_id: UUID
+    schema_id: UUID
+    schema_version_id: UUID
+    labeler_id: UUID | None
+    decided_at: datetime
+    revision: int
+    model: str
+    touched: bool
+    initial: list[dict[str, Any]]
+    tags: list[dict[str, Any]]
+
+
+def lock_recording() -> None:
+    """Wait until nobody else records feedback of the organization in another transaction.
+
+    Rows of artifacts are not locked, because bulk actions lock them in another order.
+    """
+    values = {"name": f"feedback {tenancy.current_organization_id()}"}
+    db.session().execute(_LOCK, values)
+
+
+_initial = aliased(TagSetRevision)
+_saved = aliased(TagSetRevision)
+
+
+def list_accepted(tag_set_ids: Sequence[UUID]) -> list[AcceptedTagSet]:
+    """Return those of the tag sets that are accepted and began from a prediction."""
+    is_saved = exists().where(
+        _saved.organization_id == TagSet.organization_id,
+        _saved.tag_set_id == TagSet.id,
+        _saved.kind == "save",
+    )
+    statement = (
+        select(
+            TagSet.id,
+            TagSet.artifact_id,
+            TagSet.schema_id,
+            TagSet.schema_version_id,
+            TagSet.labeler_id,
+            TagSet.decided_at,
+            TagSet.revision,
+            func.coalesce(TagSet.prediction_model_version, "unknown"),
+            TagSet.reviewer_id.is_not(None) | is_saved,
+            _initial.tags,
+            TagSet.tags,
+        )
+        .join(
+            _initial,
+            and_(
+                _initial.organization_id == TagSet.organization_id,
+                _initial.tag_set_id == TagSet.id,
+                _initial.number == 1,
+            ),
+        )
+        .where(
+            TagSet.id.in_(tag_set_ids),
+            TagSet.status == TagSetStatus.ACCEPTED,
+            TagSet.prediction_id.is_not(None),
+        )
+        .order_by(TagSet.id)
+    )
+    return [AcceptedTagSet._make(row) for row in db.session().execute(statement)]
+
+
+def iterate_candidates(batch: int) -> Iterator[list[tuple[UUID, UUID]]]:
+    """Yield (artifact id, tag set id) of all tag sets that began from a prediction, in batches."""
+    last: UUID | None = None
+    while True:
+        statement = select(TagSet.artifact_id, TagSet.id).where(TagSet.prediction_id.is_not(None))
+        if last is not None:
+            statement = statement.where(TagSet.id > last)
+        rows = db.session().execute(statement.order_by(TagSet.id).limit(batch)).all()
+        if not rows:
+            return
+        last = rows[-1].id
+        yield [(row.artifact_id, row.id) for row in rows]
+
+
+def delete_automatic(tag_set_ids: Sequence[UUID]) -> int:
+    """Delete the automatic feedback of tag sets, and return the number of rows."""
+    result = db.session().execute(
+        delete(PredictionFeedback)
+        .where(
+            PredictionFeedback.tag_set_id.in_(tag_set_ids),
+            PredictionFeedback.position.is_not(None),
+        )
+        .execution_options(**_DIRECT)
+    )
+    return int(result.rowcount)  # type: ignore[attr-defined]
+
+
+def delete_reported(documents: Sequence[tuple[UUID, str]]) -> None:
+    """Delete the reported feedback of these (artifact id, model)."""
+    if documents:
+        db.session().execute(
+            delete(PredictionFeedback)
+            .where(
+                tuple_(PredictionFeedback.artifact_id, PredictionFeedback.model).in_(documents),
+                PredictionFeedback.position.is_(None),
+            )
+            .execution_options(**_DIRECT)
+        )
+
+
+def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
+    """Return the accepted revision of each tag set that has automatic feedback."""
+    statement = select(PredictionFeedback.tag_set_id, PredictionFeedback.accepted_revision).where(
+        PredictionFeedback.tag_set_id.in_(tag_set_ids), PredictionFeedback.position == 0
+    )
+    return {row.tag_set_id: row.accepted_revision for row in db.session().execute(statement)}
+
+
+def insert_feedback(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert feedback; each row has all columns but the organization."""
+    organization_id = tenancy.current_organization_id()
+    named = [{**row, "organization_id": organization_id} for row in rows]
+    for start in range(0, len(named), _INSERT_BATCH):
+        batch = named[start : start + _INSERT_BATCH]
+        db.session().execute(insert(PredictionFeedback), batch)
+
+
+_ADD_DOCUMENTS = text(
+    """
+    INSERT INTO feedback_documents (organization_id, artifact_id, schema_id, model, correct,
+                                    corrected, missed, spurious, shared)
+    SELECT organization_id, artifact_id, schema_id, model,
+           count(*) FILTER (WHERE outcome = 'correct'),
+           count(*) FILTER (WHERE outcome = 'corrected'),
+           count(*) FILTER (WHERE outcome = 'missed'),
+           count(*) FILTER (WHERE outcome = 'spurious'),
+           count(*) OVER (PARTITION BY artifact_id, schema_id) > 1
+    FROM prediction_feedback
+    WHERE organization_id = :organization_id AND artifact_id = ANY (CAST(:ids AS uuid[]))
+    GROUP BY organization_id, artifact_id, schema_id, model
+    """
+)
+
+
+def refresh_documents(artifact_ids: Sequence[UUID]) -> None:
+    """Recompute the outcomes by model of artifacts."""
+    db.session().execute(
+        delete(FeedbackDocument)
+        .where(FeedbackDocument.artifact_id.in_(artifact_ids))
+        .execution_options(**_DIRECT)
+    )
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "ids": list(map(str, artifact_ids)),
+    }
+    db.session().execute(_ADD_DOCUMENTS, values)
+
+
+class ReportedDocument(NamedTuple):
+    """An artifact on which feedback is reported, with its schema's current version."""
+
+    id: UUID
+    schema_id: UUID | None
+    version_id: UUID | None
+    text_length: int
+    page_count: int | None
+    updated_at: datetime
+
+
+def list_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]:
+    """Return the artifacts by their ids, locked so that they are not deleted."""
+    statement = (
+        select(
+            Artifact.id,
+            Artifact.schema_id,
+            ArtifactSchema.current_version_id,
+            Artifact.text_length,
+            Artifact.page_count,
+            Artifact.updated_at,
+        )
+        .outerjoin(
+            ArtifactSchema,
+            and_(
+                ArtifactSchema.organization_id == Artifact.organization_id,
+                ArtifactSchema.id == Artifact.schema_id,
+            ),
+        )
+        .where(Artifact.id.in_(artifact_ids))
+        .order_by(Artifact.id)
+        .with_for_update(of=Artifact, read=True, key_share=True)
+    )
+    rows = map(ReportedDocument._make, db.session().execute(statement))
+    return {row.id: row for row in rows}
+
+
+class ReportedTagSet(NamedTuple):
+    """A tag set that reported feedback names."""
+
+    id: UUID
+    artifact_id: UUID
+    schema_id: UUID
+    schema_version_id: UUID
+    labeler_id: UUID | None
+
+
+def list_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
+    """Return the tag sets by their ids."""
+    statement = select(
+        TagSet.id,
+        TagSet.artifact_id,
+        TagSet.schema_id,
+        TagSet.schema_version_id,
+        TagSet.labeler_id,
+    ).where(TagSet.id.in_(tag_set_ids))
+    rows = map(ReportedTagSet._make, db.session().execute(statement))
+    return {row.id: row for row in rows}
+
+
+def list_automatic(documents: Sequence[tuple[UUID, str]]) -> set[tuple[UUID, str]]:
+    """Return which of these (artifact id, model) have automatic feedback."""
+    statement = (
+        select(PredictionFeedback.artifact_id, PredictionFeedback.model)
+        .where(
+            tuple_(PredictionFeedback.artifact_id, PredictionFeedback.model).in_(documents),
+            PredictionFeedback.position.is_not(None),
+        )
+        .distinct()
+    )
+    return {(row.artifact_id, row.model) for row in db.session().execute(statement)}
+
+
+ReportKey = tuple[UUID, str, str, int | None, str | None]
+"""Artifact, model, field, row and value key: what is reported once."""
+
+
+def list_reported(documents: Sequence[tuple[UUID, str]]) -> dict[ReportKey, UUID]:
+    """Return the ids of the reported feedback of these (artifact id, model) by their keys."""
+    statement = select(
+        PredictionFeedback.artifact_id,
+        PredictionFeedback.model,
+        PredictionFeedback.field,
+        PredictionFeedback.row,
+        PredictionFeedback.value_key,
+        PredictionFeedback.id,
+    ).where(
+        tuple_(PredictionFeedback.artifact_id, PredictionFeedback.model).in_(documents),
+        PredictionFeedback.position.is_(None),
+    )
+    rows = db.session().execute(statement)
+    return {(one[0], one[1], one[2], one[3], one[4]): one[5] for one in rows}
+
+
+def get_today() -> date:
+    """Return the current day in UTC."""
+    return db.utc_now().date()

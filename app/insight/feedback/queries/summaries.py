@@ -1,0 +1,128 @@
+"""SQL of summaries, which are sums of daily counts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import BigInteger, ColumnElement, cast, func, select
+
+from app.engines.calibration import Outcomes
+from app.insight.feedback.counters import CONFIDENCES, OUTCOMES
+from app.insight.feedback.models import FeedbackOutcome
+from app.kit import counters, db
+from app.kit.counters import Source, Span
+from app.kit.counters.spans import MONTH
+
+BUCKETS = {"day": 10, "month": MONTH}
+"""Lengths of the names of buckets by interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """Which feedback is summarized. `first` is inclusive, `end` exclusive; None means no limit."""
+
+    schema_id: UUID | None = None
+    model: str | None = None
+    field: str | None = None
+    labeler_id: UUID | None = None
+    first: date | None = None
+    end: date | None = None
+
+    def build_where(self) -> dict[str, Any]:
+        """Return the facets of the counted rows."""
+        values = {
+            "schema_id": self.schema_id,
+            "model": self.model,
+            "field": self.field,
+            "labeler_id": self.labeler_id,
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+    def build_span(self) -> Span | None:
+        """Return the span of days, or None for all time."""
+        if self.first is None and self.end is None:
+            return None
+        return Span("day", _to_time(self.first), _to_time(self.end))
+
+
+def _to_time(day: date | None) -> datetime | None:
+    return None if day is None else datetime.combine(day, time(), UTC)
+
+
+def _select_cells(
+    source: Source, shown: Sequence[str], criteria: Criteria, span: Span | None
+) -> Any:
+    return counters.select_cells(source, shown, criteria.build_where(), span=span)
+
+
+class OutcomeRow(NamedTuple):
+    """The outcomes of one combination of facets."""
+
+    facets: tuple[str, ...]
+    outcomes: Outcomes
+
+
+def sum_outcomes(
+    criteria: Criteria, by: Sequence[str], *, interval: str | None = None
+) -> list[OutcomeRow]:
+    """Return the outcomes by facets and, with an `interval`, by day or month as the last facet."""
+    span = criteria.build_span()
+    shown = [*by, "outcome"]
+    if interval is not None:
+        shown.append("day")
+        span = span or Span("day", None, None)
+        if interval == "day":
+            span = span._replace(level=BUCKETS["day"])
+    cells = _select_cells(OUTCOMES, shown, criteria, span)
+    columns: list[ColumnElement[Any]] = [cells.c[name] for name in by]
+    if interval is not None:
+        # Cells of a period are months and days.
+        columns.append(func.left(cells.c.day, BUCKETS[interval]).label("bucket"))
+    sums = [
+        cast(
+            func.coalesce(func.sum(cells.c.n).filter(cells.c.outcome == outcome), 0), BigInteger
+        ).label(outcome)
+        for outcome in FeedbackOutcome
+    ]
+    statement = select(*columns, *sums).group_by(*columns).having(func.sum(cells.c.n) > 0)
+    statement = statement.order_by(*columns)
+    rows = db.session().execute(statement)
+    width = len(columns)
+    return [OutcomeRow(tuple(row[:width]), Outcomes(*map(int, row[width:]))) for row in rows]
+
+
+BinCounts = list[tuple[int, int, int, int]]
+"""Number of the bin, predictions, correct ones, and the sum of confidences in millionths."""
+
+
+def sum_bins(criteria: Criteria, by: Sequence[str]) -> Mapping[tuple[str, ...], BinCounts]:
+    """Return the counts of confidences by facets."""
+    shown = [*by, "bin", "correct"]
+    cells = _select_cells(CONFIDENCES, shown, criteria, criteria.build_span())
+    columns = [cells.c[name] for name in (*by, "bin")]
+    statement = (
+        select(
+            *columns,
+            cast(func.sum(cells.c.n), BigInteger),
+            cast(
+                func.coalesce(func.sum(cells.c.n).filter(cells.c.correct == "true"), 0), BigInteger
+            ),
+            cast(func.sum(cells.c.total), BigInteger),
+        )
+        .group_by(*columns)
+        .having(func.sum(cells.c.n) > 0)
+    )
+    bins: dict[tuple[str, ...], BinCounts] = {}
+    width = len(by)
+    for row in db.session().execute(statement):
+        counts = (int(row[width]), *map(int, row[width + 1 :]))
+        bins.setdefault(tuple(row[:width]), []).append((counts[0], counts[1], counts[2], counts[3]))
+    return bins
+
+
+def merge(rows: Iterable[Outcomes]) -> Outcomes:
+    """Return the sum of outcomes."""
+    totals = [sum(column) for column in zip(*rows, strict=True)]
+    return Outcomes(*totals)

@@ -1,0 +1,16 @@
+"""Feedback on predictions: recording and summaries. Other features call these."""
+
+from app.insight.feedback.service.automatic import rebuild, record
+from app.insight.feedback.service.comparing import list_models
+from app.insight.feedback.service.reporting import create, create_many
+from app.insight.feedback.service.summaries import get_by_field, get_summary
+
+__all__ = [
+    "create",
+    "create_many",
+    "get_by_field",
+    "get_summary",
+    "list_models",
+    "rebuild",
+    "record",
+]

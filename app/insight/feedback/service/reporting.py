@@ -1,0 +1,229 @@
+"""Feedback that clients report: how a prediction of any model compares with what was right."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from app.documents.artifacts import service as artifacts
+from app.engines.agreement import Shape, Shapes, build_shapes
+from app.engines.fields import CompiledFields, Tag, TagErrors
+from app.insight.feedback.models import FeedbackOutcome
+from app.insight.feedback.queries import recording
+from app.insight.feedback.queries.recording import ReportedDocument, ReportedTagSet, ReportKey
+from app.insight.feedback.service.automatic import build_confidence
+from app.insight.feedback.service.outcomes import classify
+from app.kit import db, errors
+from app.kit.errors import ApiError
+from app.kit.ids import uuid7
+from app.kit.permissions import Role
+from app.kit.principal import Caller
+from app.schemas.artifact_schemas import service as schemas
+from app.workflow.tag_sets import service as tag_sets
+
+MAX_VALUE_BYTES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    fields: CompiledFields
+    shapes: Shapes
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the reports of one request refer to."""
+
+    documents: dict[UUID, ReportedDocument]
+    tag_sets: dict[UUID, ReportedTagSet]
+    versions: dict[UUID, _Version]
+    automatic: set[tuple[UUID, str]]
+    reported: dict[ReportKey, UUID]
+
+    def get_version(self, version_id: UUID) -> _Version:
+        """Return the fields of a schema version."""
+        if version_id not in self.versions:
+            version = schemas.get_version(version_id)
+            compiled = schemas.get_compiled_fields(version.id, version.fields)
+            self.versions[version_id] = _Version(compiled, build_shapes(version.fields))
+        return self.versions[version_id]
+
+
+def create(report: dict[str, Any], *, caller: Caller) -> dict[str, Any]:
+    """Record how one prediction compares with what was right, and return the feedback.
+
+    Raises 400 on the member that does not fit, or 409 `conflict` with `details.feedback_id` if this
+    prediction has feedback already, or `details.recorded` if an accepted tag set has it.
+    """
+    (result,) = create_many([report], caller=caller)
+    if isinstance(result, ApiError):
+        raise result
+    return result
+
+
+def create_many(
+    reports: Sequence[dict[str, Any]], *, caller: Caller
+) -> list[dict[str, Any] | ApiError]:
+    """Record many, and return the feedback or the error of each, in their order."""
+    recording.lock_recording()
+    known = _load(reports, caller)
+    results: list[dict[str, Any] | ApiError] = []
+    rows = []
+    for report in reports:
+        try:
+            row = _build_row(report, known, caller)
+        except ApiError as failure:
+            results.append(failure)
+            continue
+        known.reported[_build_report_key(row)] = row["id"]
+        rows.append(row)
+        results.append({**row, "confidence": report.get("confidence")})
+    recording.insert_feedback(rows)
+    if rows:
+        recording.refresh_documents(sorted({row["artifact_id"] for row in rows}))
+    return results
+
+
+def _load(reports: Sequence[dict[str, Any]], caller: Caller) -> _Known:
+    documents = sorted({(report["artifact_id"], report["model"]) for report in reports})
+    tag_set_ids = {report["tag_set_id"] for report in reports if report.get("tag_set_id")}
+    found = recording.list_tag_sets(sorted(tag_set_ids))
+    if not caller.has(Role.reviewer):
+        visible = tag_sets.find_visible(list(found), caller=caller)
+        found = {tag_set_id: found[tag_set_id] for tag_set_id in visible}
+    return _Known(
+        recording.list_documents([artifact_id for artifact_id, _ in documents]),
+        found,
+        {},
+        recording.list_automatic(documents),
+        recording.list_reported(documents),
+    )
+
+
+def _build_row(report: dict[str, Any], known: _Known, caller: Caller) -> dict[str, Any]:
+    document = known.documents.get(report["artifact_id"])
+    if document is None:
+        raise errors.invalid("Must be the id of an artifact.", "artifact_id")
+    tag_set = _find_tag_set(report, known)
+    version_id = document.version_id if tag_set is None else tag_set.schema_version_id
+    if version_id is None:
+        raise errors.invalid("The artifact has no schema with a version.", "artifact_id")
+    version = known.get_version(version_id)
+    shape = version.shapes.get(report["field"])
+    if shape is None:
+        raise errors.invalid("Must be a field of the schema, or table.column.", "field")
+    outcome = _compare(report, version, shape, document)
+    confidence = build_confidence(report.get("confidence"), outcome, counts=True)
+    row: dict[str, Any] = {
+        "id": uuid7(),
+        "artifact_id": document.id,
+        "schema_id": document.schema_id if tag_set is None else tag_set.schema_id,
+        "field": report["field"],
+        "row": report.get("row"),
+        "model": report["model"],
+        "outcome": outcome.value,
+        "predicted": report.get("predicted"),
+        "correct": report.get("correct"),
+        **confidence,
+        "tag_set_id": None if tag_set is None else tag_set.id,
+        "labeler_id": None if tag_set is None else tag_set.labeler_id,
+        "day": recording.get_today(),
+        "accepted_revision": None,
+        "position": None,
+        "value_key": _build_value_key(report) if shape.multiple else None,
+        "recorded_by": caller.user_id,
+        "created_at": db.utc_now(),
+    }
+    _check_new(row, known)
+    return row
+
+
+def _find_tag_set(report: dict[str, Any], known: _Known) -> ReportedTagSet | None:
+    if report.get("tag_set_id") is None:
+        return None
+    tag_set = known.tag_sets.get(report["tag_set_id"])
+    if tag_set is None or tag_set.artifact_id != report["artifact_id"]:
+        raise errors.invalid("Must be the id of a tag set of this artifact.", "tag_set_id")
+    return tag_set
+
+
+def _compare(
+    report: dict[str, Any], version: _Version, shape: Shape, document: ReportedDocument
+) -> FeedbackOutcome:
+    """Return the outcome. Raises 400 on the member that does not fit."""
+    sent = {name: report.get(name) for name in ("predicted", "correct")}
+    if all(value is None for value in sent.values()):
+        raise errors.invalid("Send a predicted value, the correct value, or both.", "predicted")
+    for name, value in sent.items():
+        if len(orjson.dumps(value)) > MAX_VALUE_BYTES:
+            raise errors.invalid(f"Must have at most {MAX_VALUE_BYTES:,} bytes as JSON.", name)
+    _check_row(report)
+    right = None
+    if sent["correct"] is not None:
+        right = _check_value(report, "correct", version, shape, document)
+    if sent["predicted"] is None:
+        return classify(None, right, shape)
+    try:
+        predicted = _check_value(report, "predicted", version, shape, document)
+    except ApiError:
+        # A model may predict a value that the field does not allow: that is what is reported.
+        return FeedbackOutcome.SPURIOUS if right is None else FeedbackOutcome.CORRECTED
+    return classify(predicted, right, shape)
+
+
+def _check_row(report: dict[str, Any]) -> None:
+    """Raise 400 on `row` unless exactly the fields of a table have a row."""
+    is_cell = "." in report["field"]
+    if is_cell != (report.get("row") is not None):
+        rule = "is required for the field of a table" if is_cell else "needs the field of a table"
+        raise errors.invalid(f"`row` {rule}.", "row")
+
+
+def _check_value(
+    report: dict[str, Any],
+    name: str,
+    version: _Version,
+    shape: Shape,
+    document: ReportedDocument,
+) -> Tag:
+    """Return a reported value as a tag. The value of a span or region is its list of evidence."""
+    value = report[name]
+    content = {"evidence": value} if shape.is_mark else {"value": value}
+    tag = {"field": report["field"], "row": report.get("row"), **content}
+    try:
+        (checked,) = version.fields.check_tags(
+            [tag],
+            text_length=document.text_length,
+            page_count=document.page_count or 0,
+            source=artifacts.build_source_text(document.id, document.updated_at),
+        )
+    except TagErrors as failure:
+        _, message = failure.errors[0]
+        raise errors.invalid(f"`{name}` {message}.", name) from None
+    return checked
+
+
+def _build_value_key(report: dict[str, Any]) -> str:
+    """Return what tells the values of one field apart: the predicted one, else the missed one."""
+    name = "correct" if report.get("predicted") is None else "predicted"
+    written = orjson.dumps([name, report[name]], option=orjson.OPT_SORT_KEYS)
+    return sha256(written).hexdigest()
+
+
+def _build_report_key(row: dict[str, Any]) -> ReportKey:
+    return row["artifact_id"], row["model"], row["field"], row["row"], row["value_key"]
+
+
+def _check_new(row: dict[str, Any], known: _Known) -> None:
+    """Raise 409 if the prediction has feedback already."""
+    if (row["artifact_id"], row["model"]) in known.automatic:
+        raise errors.conflict(
+            "An accepted tag set has recorded the feedback on this model and artifact.",
+            recorded="automatically",
+        )
+    feedback_id = known.reported.get(_build_report_key(row))
+    if feedback_id is not None:
+        raise errors.conflict("This prediction has feedback already.", feedback_id=feedback_id)

@@ -1,0 +1,197 @@
+"""Summaries of feedback by model, by field and over time."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import date, timedelta
+from typing import Any
+from uuid import UUID
+
+from app.engines.calibration import (
+    Outcomes,
+    compute_calibration_error,
+    compute_wilson_interval,
+    merge_bins,
+    recommend_threshold,
+)
+from app.insight.feedback.queries import summaries
+from app.insight.feedback.queries.summaries import BinCounts, Criteria
+from app.kit import db, errors
+from app.kit.permissions import Role
+from app.kit.principal import Caller
+from app.schemas.artifact_schemas import service as schemas
+
+DEFAULT_TARGET = 0.95
+MAX_DAYS = 366
+MAX_MODELS = 200
+MAX_FIELDS = 1000
+_EARLIEST = date(2000, 1, 1)
+
+
+def build_criteria(
+    *,
+    caller: Caller,
+    schema_id: UUID | None = None,
+    model: str | None = None,
+    field: str | None = None,
+    labeler_id: UUID | None = None,
+    first: date | None = None,
+    end: date | None = None,
+) -> Criteria:
+    """Return the criteria of a summary.
+
+    Raises 404 on an unknown schema, 400 on `from` if it is not before `to`, and 403 if a labeler or
+    a viewer asks for the feedback of another labeler.
+    """
+    if labeler_id is not None and labeler_id != caller.user_id and not caller.has(Role.reviewer):
+        raise errors.denied("You can only see the feedback of your own tag sets.")
+    if first is not None and end is not None and first >= end:
+        raise errors.invalid("Must be before `to`.", "from")
+    if schema_id is not None:
+        schemas.get(schema_id)
+    return Criteria(schema_id, model, field, labeler_id, _limit(first), _limit(end))
+
+
+def _limit(day: date | None) -> date | None:
+    """Return the day, or the nearest one of the days that can have feedback."""
+    # Beyond these days the calendar of the counters ends.
+    return None if day is None else min(max(day, _EARLIEST), _get_tomorrow())
+
+
+def _get_tomorrow() -> date:
+    return db.utc_now().date() + timedelta(days=1)
+
+
+def build_figures(outcomes: Outcomes) -> dict[str, Any]:
+    """Return the figures of outcomes; rates without a base are None."""
+    low, high = outcomes.accuracy_interval or (None, None)
+    return {
+        "predictions": outcomes.predictions,
+        **outcomes._asdict(),
+        "precision": outcomes.precision,
+        "recall": outcomes.recall,
+        "f1": outcomes.f1,
+        "accuracy": outcomes.accuracy,
+        "ci_low": low,
+        "ci_high": high,
+    }
+
+
+def get_summary(*, caller: Caller, interval: str = "month", **filters: Any) -> dict[str, Any]:
+    """Return the figures of the selected feedback: in all, by model, and over time.
+
+    Models are ordered by their number of predictions. Raises as `build_criteria`, and 400 on
+    `interval` if a summary by day is not of a period of at most `MAX_DAYS` days.
+    """
+    criteria = build_criteria(caller=caller, **filters)
+    if interval == "day":
+        _check_days(criteria)
+    by_model: dict[str, list[Outcomes]] = defaultdict(list)
+    by_time: dict[str, list[Outcomes]] = defaultdict(list)
+    for (model, bucket), outcomes in summaries.sum_outcomes(
+        criteria, ("model",), interval=interval
+    ):
+        by_model[model].append(outcomes)
+        by_time[bucket].append(outcomes)
+    models = [(model, summaries.merge(rows)) for model, rows in by_model.items()]
+    models.sort(key=lambda one: (-one[1].predictions, one[0]))
+    times = [(bucket, summaries.merge(by_time[bucket])) for bucket in sorted(by_time)]
+    return {
+        **_describe(criteria, filters),
+        "interval": interval,
+        "total": build_figures(summaries.merge(outcomes for _, outcomes in models)),
+        "models": [
+            {"model": model, **build_figures(outcomes)} for model, outcomes in models[:MAX_MODELS]
+        ],
+        "model_count": len(models),
+        "trend": [{"date": _parse_bucket(day), **build_figures(row)} for day, row in times],
+    }
+
+
+def _check_days(criteria: Criteria) -> None:
+    if criteria.first is None:
+        raise errors.invalid("A summary by day needs `from`.", "interval")
+    if ((criteria.end or _get_tomorrow()) - criteria.first).days > MAX_DAYS:
+        raise errors.invalid(f"A summary by day has at most {MAX_DAYS} days.", "interval")
+
+
+def _parse_bucket(bucket: str) -> date:
+    return date.fromisoformat(bucket if len(bucket) == summaries.BUCKETS["day"] else f"{bucket}-01")
+
+
+def _describe(criteria: Criteria, filters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the criteria as the response shows them."""
+    return {
+        "schema_id": criteria.schema_id,
+        "model": criteria.model,
+        "field": criteria.field,
+        "labeler_id": criteria.labeler_id,
+        "first": filters.get("first"),
+        "end": filters.get("end"),
+    }
+
+
+def get_by_field(
+    *, caller: Caller, target_precision: float = DEFAULT_TARGET, **filters: Any
+) -> dict[str, Any]:
+    """Return the figures of each field with its calibration and recommended threshold.
+
+    `total` has those of all fields together. Raises as `build_criteria`.
+    """
+    criteria = build_criteria(caller=caller, **filters)
+    by = ("schema_id", "field")
+    rows = summaries.sum_outcomes(criteria, by)
+    bins = summaries.sum_bins(criteria, by)
+    everything = [count for counts in bins.values() for count in counts]
+    fields = [
+        {
+            "schema_id": UUID(row.facets[0]),
+            "field": row.facets[1],
+            **build_figures(row.outcomes),
+            **_build_calibration(bins.get(row.facets, []), target_precision),
+        }
+        for row in rows[:MAX_FIELDS]
+    ]
+    return {
+        **_describe(criteria, filters),
+        "target_precision": target_precision,
+        "total": {
+            **build_figures(summaries.merge(row.outcomes for row in rows)),
+            **_build_calibration(everything, target_precision),
+        },
+        "fields": fields,
+        "field_count": len(rows),
+    }
+
+
+def _build_calibration(counts: BinCounts, target: float) -> dict[str, Any]:
+    """Return the calibration and the recommended threshold, null without one."""
+    bins = merge_bins(counts)
+    by_number: dict[int, tuple[int, int]] = {}
+    for number, count, correct, _ in counts:
+        known = by_number.get(number, (0, 0))
+        by_number[number] = (known[0] + count, known[1] + correct)
+    threshold = recommend_threshold(by_number, target)
+    shown = []
+    for one in bins:
+        low, high = compute_wilson_interval(one.correct, one.count) or (None, None)
+        shown.append(
+            {
+                "low": one.low,
+                "high": one.high,
+                "predictions": one.count,
+                "correct": one.correct,
+                "confidence": one.confidence,
+                "accuracy": one.accuracy,
+                "ci_low": low,
+                "ci_high": high,
+            }
+        )
+    return {
+        "calibration": {
+            "predictions": sum(one.count for one in bins),
+            "expected_calibration_error": compute_calibration_error(bins),
+            "bins": shown,
+        },
+        "recommended_threshold": None if threshold is None else asdict(threshold),
+    }

@@ -1,0 +1,47 @@
+"""SQL of the documents that an ingestion job created."""
+
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import select
+
+from app.intake.ingestion_jobs.models import IngestionItem, IngestionJob
+from app.intake.ingestion_jobs.statuses import ACTIVE, ItemStatus, JobKind
+from app.kit import db
+
+
+class CreatedItem(NamedTuple):
+    """A document that a job created."""
+
+    number: int
+    uri: str
+    artifact_id: UUID
+
+
+def lock_job(job_id: UUID) -> IngestionJob | None:
+    """Return a job, locked until the transaction ends, or None."""
+    statement = select(IngestionJob).where(IngestionJob.id == job_id).with_for_update()
+    return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
+
+
+def find_active_extraction(source_id: UUID) -> IngestionJob | None:
+    """Return the extraction of a job that waits or runs, or None."""
+    statement = select(IngestionJob).where(
+        IngestionJob.kind == JobKind.EXTRACT,
+        IngestionJob.status.in_(ACTIVE),
+        IngestionJob.options["source_job_id"].astext == str(source_id),
+    )
+    return db.session().scalars(statement.limit(1)).first()
+
+
+def list_created(job_id: UUID, after: int, limit: int) -> list[CreatedItem]:
+    """Return the documents that a job created, by number, after a number."""
+    item = IngestionItem
+    statement = (
+        select(item.number, item.uri, item.artifact_id)
+        .where(item.job_id == job_id, item.number > after)
+        .where(item.status == ItemStatus.CREATED, item.artifact_id.is_not(None))
+        .order_by(item.number)
+        .limit(limit)
+    )
+    return [CreatedItem._make(row) for row in db.session().execute(statement)]

@@ -1,0 +1,29 @@
+"""Route of extraction jobs."""
+
+from uuid import UUID
+
+from app.intake.extraction_jobs import service
+from app.intake.ingestion_jobs.models import IngestionJob as IngestionJobRow
+from app.intake.ingestion_jobs.schemas import IngestionJob
+from app.kit.api.blueprint import Blueprint
+from app.kit.principal import Caller
+
+blueprint = Blueprint("extraction-jobs", tag="ingestion-jobs", records="ingestion_jobs")
+
+
+@blueprint.post(
+    "/ingestion-jobs/{job_id}/extract",
+    permission="predictions:create",
+    returns=IngestionJob,
+    status=202,
+)
+def extract_ingestion_job(caller: Caller, job_id: UUID) -> IngestionJobRow:
+    """Extract tags from the documents of an ingestion job.
+
+    Queues an ingestion job of the kind `extract` that predicts the tags of each document that the
+    job created. Its items are these documents: `processing` until the prediction ends, then
+    `created`, or `failed` with the reason, such as a schema without AI assistance. While an
+    extraction of the job waits or runs, that one is returned. A job that has not ended, or is an
+    extraction itself, is refused with 409 conflict and details.state or details.kind.
+    """
+    return service.request_extraction(job_id, created_by=caller.user_id)

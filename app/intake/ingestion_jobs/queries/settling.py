@@ -1,0 +1,68 @@
+"""SQL that stores the outcomes of documents that other jobs work on."""
+
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.intake.ingestion_jobs.statuses import JobKind
+from app.kit import db, tenancy
+
+# A document that waits for the routing rules has been parsed. One that was deleted meanwhile had
+# been created.
+_SETTLE_ITEMS = text(
+    """
+    WITH settled AS (
+        UPDATE ingestion_items item SET
+            status = CASE WHEN parsed.status = 'failed' THEN 'failed' ELSE 'created' END,
+            error = CASE WHEN parsed.status = 'failed' THEN parsed.failure END
+        FROM ingestion_items pending
+        LEFT JOIN artifacts parsed ON parsed.organization_id = pending.organization_id
+         AND parsed.id = pending.artifact_id
+        WHERE pending.organization_id = :organization_id AND pending.job_id = :job_id
+          AND pending.status = 'processing'
+          AND (parsed.status IS DISTINCT FROM 'processing' OR parsed.routing_since IS NOT NULL)
+          AND item.organization_id = pending.organization_id AND item.job_id = pending.job_id
+          AND item.number = pending.number
+        RETURNING item.status
+    )
+    SELECT count(*) FILTER (WHERE status = 'created'), count(*) FILTER (WHERE status = 'failed')
+    FROM settled
+    """
+)
+# A document has at most one pending prediction, and shows its latest one.
+_SETTLE_EXTRACTIONS = text(
+    """
+    WITH settled AS (
+        UPDATE ingestion_items item SET
+            status = CASE WHEN document.prediction ->> 'status' = 'completed'
+                     THEN 'created' ELSE 'failed' END,
+            error = CASE WHEN document.id IS NULL
+                    THEN '{"code": "not_found", "message": "The artifact was deleted."}'
+                    WHEN document.prediction ->> 'status' = 'failed'
+                    THEN document.prediction -> 'error' END,
+            seconds = extract(epoch FROM clock_timestamp() - item.created_at)
+        FROM ingestion_items pending
+        LEFT JOIN artifacts document ON document.organization_id = pending.organization_id
+         AND document.id = pending.artifact_id
+        WHERE pending.organization_id = :organization_id AND pending.job_id = :job_id
+          AND pending.status = 'processing'
+          AND document.prediction ->> 'status' IS DISTINCT FROM 'queued'
+          AND item.organization_id = pending.organization_id AND item.job_id = pending.job_id
+          AND item.number = pending.number
+        RETURNING item.status
+    )
+    SELECT count(*) FILTER (WHERE status = 'created'), count(*) FILTER (WHERE status = 'failed')
+    FROM settled
+    """
+)
+
+
+def settle_items(job_id: UUID, kind: str) -> tuple[int, int]:
+    """Store the outcomes of documents that were parsed, or whose predictions ended.
+
+    Returns how many succeeded, and how many failed.
+    """
+    values = {"organization_id": tenancy.current_organization_id(), "job_id": job_id}
+    statement = _SETTLE_EXTRACTIONS if kind == JobKind.EXTRACT else _SETTLE_ITEMS
+    succeeded, failed = db.session().execute(statement, values).one()
+    return int(succeeded), int(failed)

@@ -1,0 +1,74 @@
+"""Jobs of predictions: predict, train, forget deleted documents, and purge."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from app.documents.artifacts import emitted_events as artifact_events
+from app.kit import jobs
+from app.kit.jobs import Job
+from app.workflow.predictions import service
+from app.workflow.tag_sets import emitted_events as tag_set_events
+
+PURGE_EVERY = 86_400
+RETENTION_DAYS = 90
+_SERVER_ATTEMPTS = 3
+
+
+def _fail(job: Job, _error: str) -> None:
+    message = "Every attempt failed with an internal error."
+    service.fail(UUID(job.args["prediction_id"]), code="internal_error", message=message)
+
+
+@jobs.handler(
+    service.BUILTIN_JOB, queue="predictions", max_attempts=3, on_failure=_fail, retryable=False
+)
+def predict(job: Job) -> None:
+    """Predict the tags of a document with the organization's model, or by rules."""
+    _run(job)
+
+
+@jobs.handler(
+    service.SERVER_JOB, queue="model_servers", max_attempts=5, on_failure=_fail, retryable=False
+)
+def ask_model_server(job: Job) -> None:
+    """Let the organization's model server predict the tags of a document."""
+    _run(job)
+
+
+def _run(job: Job) -> None:
+    prediction_id = UUID(job.args["prediction_id"])
+    is_last = job.attempt >= _SERVER_ATTEMPTS
+    if not service.predict(prediction_id, job.checkpoint, is_last_attempt=is_last):
+        raise jobs.Retry("the model server gave no valid answer")
+
+
+@jobs.handler("predictions.schedule_training", listens=(tag_set_events.ACCEPTED,), batch=True)
+def schedule_training(accepted: Sequence[Job]) -> None:
+    """Enqueue the training of schemas whose accepted tag sets have become enough."""
+    schema_ids = {UUID(job.args["data"]["schema_id"]) for job in accepted}
+    service.schedule_due(sorted(schema_ids))
+
+
+@jobs.handler(service.TRAIN_JOB, queue="training", max_attempts=2)
+def train(job: Job) -> None:
+    """Train a model of a schema version in a child process."""
+    version_id = UUID(job.args["schema_version_id"])
+    try:
+        service.train(version_id, job.checkpoint, force=bool(job.args.get("force")))
+    except service.DocumentsChanged:
+        raise jobs.Retry("a document was deleted meanwhile") from None
+
+
+@jobs.handler("predictions.forget", listens=(artifact_events.DELETED,), batch=True)
+def forget(deleted: Sequence[Job]) -> None:
+    """Delete the models that were trained on deleted documents."""
+    service.forget([UUID(job.args["data"]["artifact_id"]) for job in deleted])
+
+
+@jobs.handler("predictions.purge", queue="maintenance", resumable=True)
+def purge(job: Job) -> None:
+    """Delete old predictions that were replaced and that no tag set began from."""
+    service.purge_outdated(RETENTION_DAYS, job.checkpoint)
+
+
+jobs.periodic("predictions.purge", every=PURGE_EVERY)

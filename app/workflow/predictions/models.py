@@ -1,0 +1,138 @@
+"""Models of predictions and of trained extraction models."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, LargeBinary, Uuid, text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.tenancy import TenantModel
+
+
+class PredictionStatus(StrEnum):
+    """The state of a prediction."""
+
+    QUEUED = "queued"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class ModelState(StrEnum):
+    """Whether predictions use a trained model.
+
+    A candidate was not better than the active model, or worse; a failed one has no content.
+    """
+
+    ACTIVE = "active"
+    CANDIDATE = "candidate"
+    RETIRED = "retired"
+    FAILED = "failed"
+
+
+class Prediction(TenantModel, db.Record, db.Base):
+    """The tags that a model proposes for one artifact. They never change once it is completed.
+
+    `tags` have the form of a tag set's tags, with the source `model` and a confidence each. `model`
+    is `builtin` or the name of the organization's own model; `model_version` is the version of a
+    trained model, `rules-N` before the first one, or what the model server answered. Both are null
+    until the prediction ends. `pages` and the tokens are what it has used, for metering.
+    `ingestion_job_id` is the job of kind `extract` that asked for it.
+    """
+
+    __tablename__ = "predictions"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "artifact_id"],
+            ["artifacts.organization_id", "artifacts.id"],
+            ondelete="CASCADE",
+        ),
+        ForeignKeyConstraint(
+            ["organization_id", "schema_id"], ["schemas.organization_id", "schemas.id"]
+        ),
+        ForeignKeyConstraint(
+            ["organization_id", "schema_version_id"],
+            ["schema_versions.organization_id", "schema_versions.id"],
+        ),
+        Index("ix_predictions_artifact", "organization_id", "artifact_id", "created_at", "id"),
+        Index("ix_predictions_created", "organization_id", "schema_id", "created_at", "id"),
+        Index(
+            "uq_predictions_queued",
+            "organization_id",
+            "artifact_id",
+            unique=True,
+            postgresql_where=text("status = 'queued'"),
+        ),
+        Index("ix_predictions_age", "created_at"),
+    )
+
+    artifact_id: Mapped[UUID]
+    schema_id: Mapped[UUID]
+    schema_version_id: Mapped[UUID]
+    status: Mapped[str] = mapped_column(default=PredictionStatus.QUEUED.value)
+    model: Mapped[str | None]
+    model_version: Mapped[str | None]
+    tags: Mapped[list[Any]] = mapped_column(default=list)
+    error: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    pages: Mapped[int] = mapped_column(default=0)
+    prompt_tokens: Mapped[int] = mapped_column(default=0)
+    completion_tokens: Mapped[int] = mapped_column(default=0)
+    ingestion_job_id: Mapped[UUID | None]
+    requested_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    completed_at: Mapped[datetime | None]
+
+
+class ExtractionModel(TenantModel, db.Record, db.Base):
+    """A model that was trained on an organization's accepted tag sets; immutable but for its state.
+
+    `version` is the hash of all that it was trained on. `content` is what the engine wrote, and
+    `mac` authenticates it together with the organization and the schema version: it is not parsed
+    before the MAC was verified. `artifact_ids` are the documents it was trained on. `report` has
+    the figures of the training.
+    """
+
+    __tablename__ = "extraction_models"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "schema_id"],
+            ["schemas.organization_id", "schemas.id"],
+            ondelete="CASCADE",
+        ),
+        ForeignKeyConstraint(
+            ["organization_id", "schema_version_id"],
+            ["schema_versions.organization_id", "schema_versions.id"],
+            ondelete="CASCADE",
+        ),
+        Index(
+            "ix_extraction_models_list",
+            "organization_id",
+            "schema_version_id",
+            "created_at",
+            "id",
+        ),
+        Index(
+            "uq_extraction_models_active",
+            "organization_id",
+            "schema_version_id",
+            unique=True,
+            postgresql_where=text("state = 'active'"),
+        ),
+    )
+
+    schema_id: Mapped[UUID]
+    schema_version_id: Mapped[UUID]
+    version: Mapped[str]
+    state: Mapped[str] = mapped_column(default=ModelState.CANDIDATE.value)
+    document_count: Mapped[int] = mapped_column(default=0)
+    f1: Mapped[float | None]
+    report: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    error: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    artifact_ids: Mapped[list[UUID]] = mapped_column(
+        ARRAY(Uuid()), default=list, server_default="{}"
+    )
+    content: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
+    mac: Mapped[str | None]
+    activated_at: Mapped[datetime | None]

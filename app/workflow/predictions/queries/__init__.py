@@ -1,0 +1,1 @@
+"""SQL of predictions and trained models."""

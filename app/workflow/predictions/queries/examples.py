@@ -1,0 +1,112 @@
+"""SQL of the accepted tag sets that models learn from, and of the documents they belong to."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import func, select
+
+from app.documents.artifacts.models import Artifact, ArtifactPage
+from app.kit import db
+from app.schemas.artifact_schemas.models import SchemaVersion
+from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.transitions import TagSetStatus
+
+
+class AcceptedSet(NamedTuple):
+    """An accepted tag set without its tags."""
+
+    id: UUID
+    artifact_id: UUID
+    labeler_id: UUID | None
+    revision: int
+    decided_at: datetime | None
+
+
+class VersionRow(NamedTuple):
+    """A version of a schema with its fields."""
+
+    id: UUID
+    schema_id: UUID
+    fields: list[dict[str, Any]]
+
+
+class PageRow(NamedTuple):
+    """A page of a document; `words` is None in flowing text."""
+
+    number: int
+    start: int
+    end: int
+    words: list[dict[str, Any]] | None
+
+
+def list_versions(schema_id: UUID) -> list[VersionRow]:
+    """Return all versions of a schema."""
+    columns = (getattr(SchemaVersion, name) for name in VersionRow._fields)
+    statement = select(*columns).where(SchemaVersion.schema_id == schema_id)
+    return [VersionRow._make(row) for row in db.session().execute(statement)]
+
+
+def count_accepted(version_ids: Sequence[UUID], limit: int) -> int:
+    """Return the number of accepted tag sets of schema versions, at most `limit`."""
+    rows = (
+        select(TagSet.id)
+        .where(TagSet.schema_version_id.in_(version_ids), TagSet.status == TagSetStatus.ACCEPTED)
+        .limit(limit)
+        .subquery()
+    )
+    return int(db.session().scalar(select(func.count()).select_from(rows)) or 0)
+
+
+def list_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int) -> list[AcceptedSet]:
+    """Return the newest accepted tag set of each of the newest `limit` documents, newest first."""
+    columns = (getattr(TagSet, name) for name in AcceptedSet._fields)
+    statement = (
+        select(*columns)
+        .join(Artifact, (Artifact.organization_id == TagSet.organization_id)
+              & (Artifact.id == TagSet.artifact_id))
+        .where(
+            TagSet.schema_id == schema_id,
+            TagSet.schema_version_id.in_(version_ids),
+            TagSet.status == TagSetStatus.ACCEPTED,
+            Artifact.text_length > 0,
+        )
+        .order_by(TagSet.created_at.desc(), TagSet.id.desc())
+        .limit(2 * limit)
+    )  # fmt: skip
+    newest: dict[UUID, AcceptedSet] = {}
+    for row in db.session().execute(statement):
+        newest.setdefault(row.artifact_id, AcceptedSet._make(row))
+    return list(newest.values())[:limit]
+
+
+def get_tags(tag_set_id: UUID) -> list[dict[str, Any]]:
+    """Return the tags of a tag set, or none if it was deleted."""
+    return db.session().scalar(select(TagSet.tags).where(TagSet.id == tag_set_id)) or []
+
+
+def list_pages(artifact_id: UUID, limit: int) -> list[PageRow]:
+    """Return the first pages of a document with their words."""
+    columns = (getattr(ArtifactPage, name) for name in PageRow._fields)
+    statement = (
+        select(*columns)
+        .where(ArtifactPage.artifact_id == artifact_id)
+        .order_by(ArtifactPage.number)
+        .limit(limit)
+    )
+    return [PageRow._make(row) for row in db.session().execute(statement)]
+
+
+def find_last_version(schema_id: UUID, number: int | None) -> UUID | None:
+    """Return the id of a schema's version with this number, or of its latest one."""
+    statement = select(SchemaVersion.id).where(SchemaVersion.schema_id == schema_id)
+    if number is not None:
+        statement = statement.where(SchemaVersion.number == number)
+    return db.session().scalars(statement.order_by(SchemaVersion.number.desc()).limit(1)).first()
+
+
+def count_locked_documents(artifact_ids: Sequence[UUID]) -> int:
+    """Lock documents against their deletion until the transaction ends; return how many exist."""
+    statement = select(Artifact.id).where(Artifact.id.in_(artifact_ids)).order_by(Artifact.id)
+    return len(db.session().scalars(statement.with_for_update(read=True, key_share=True)).all())

@@ -1,0 +1,127 @@
+"""SQL of the store of trained models."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import delete, func, select, update
+
+from app.kit import db
+from app.workflow.predictions.models import ExtractionModel, ModelState
+
+_DIRECT = {"synchronize_session": False}
+
+
+class StoredModel(NamedTuple):
+    """A trained model with its content."""
+
+    id: UUID
+    schema_version_id: UUID
+    version: str
+    content: bytes | None
+    mac: str | None
+
+
+class ModelRow(NamedTuple):
+    """A trained model as an operator sees it."""
+
+    id: UUID
+    schema_version_id: UUID
+    version: str
+    state: str
+    document_count: int
+    f1: float | None
+    error: dict[str, Any] | None
+    size_bytes: int | None
+    created_at: Any
+    activated_at: Any
+
+
+def find_active_id(schema_version_id: UUID) -> UUID | None:
+    """Return the id of the active model of a schema version, or None."""
+    statement = select(ExtractionModel.id).where(
+        ExtractionModel.schema_version_id == schema_version_id,
+        ExtractionModel.state == ModelState.ACTIVE,
+    )
+    return db.session().scalar(statement)
+
+
+def find_content(model_id: UUID) -> StoredModel | None:
+    """Return a model with its content, or None."""
+    columns = (getattr(ExtractionModel, name) for name in StoredModel._fields)
+    row = db.session().execute(select(*columns).where(ExtractionModel.id == model_id)).first()
+    return None if row is None else StoredModel._make(row)
+
+
+def find_version(schema_version_id: UUID, version: str) -> UUID | None:
+    """Return the id of the model with this version that has a content, or None."""
+    statement = select(ExtractionModel.id).where(
+        ExtractionModel.schema_version_id == schema_version_id,
+        ExtractionModel.version == version,
+        ExtractionModel.state != ModelState.FAILED,
+    )
+    return db.session().scalars(statement.limit(1)).first()
+
+
+def get_latest_count(schema_version_id: UUID) -> int:
+    """Return the number of documents of the latest training of a schema version, or 0."""
+    statement = (
+        select(ExtractionModel.document_count)
+        .where(ExtractionModel.schema_version_id == schema_version_id)
+        .order_by(ExtractionModel.created_at.desc(), ExtractionModel.id.desc())
+        .limit(1)
+    )
+    return db.session().scalars(statement).first() or 0
+
+
+def insert_model(values: dict[str, Any]) -> UUID:
+    """Insert a model and return its id."""
+    model = ExtractionModel(**values)
+    db.session().add(model)
+    db.session().flush()
+    return model.id
+
+
+def set_state(model_id: UUID, state: ModelState) -> None:
+    """Set the state of a model."""
+    values: dict[str, Any] = {"state": state.value}
+    if state is ModelState.ACTIVE:
+        values["activated_at"] = db.utc_now()
+    statement = update(ExtractionModel).where(ExtractionModel.id == model_id).values(**values)
+    db.session().execute(statement.execution_options(**_DIRECT))
+
+
+def list_versions(schema_id: UUID) -> list[ModelRow]:
+    """Return the models of a schema, the newest first."""
+    size = func.octet_length(ExtractionModel.content).label("size_bytes")
+    columns = (
+        size if name == "size_bytes" else getattr(ExtractionModel, name)
+        for name in ModelRow._fields
+    )
+    statement = select(*columns).where(ExtractionModel.schema_id == schema_id)
+    statement = statement.order_by(ExtractionModel.created_at.desc(), ExtractionModel.id.desc())
+    return [ModelRow._make(row) for row in db.session().execute(statement)]
+
+
+def list_ids_of_version(schema_version_id: UUID) -> list[tuple[UUID, str]]:
+    """Return (id, state) of the models of a schema version, the newest first."""
+    statement = (
+        select(ExtractionModel.id, ExtractionModel.state)
+        .where(ExtractionModel.schema_version_id == schema_version_id)
+        .order_by(ExtractionModel.created_at.desc(), ExtractionModel.id.desc())
+    )
+    return [(row.id, row.state) for row in db.session().execute(statement)]
+
+
+def list_trained_on(artifact_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+    """Return (id, schema_version_id) of the models that were trained on any of the documents."""
+    statement = select(ExtractionModel.id, ExtractionModel.schema_version_id).where(
+        ExtractionModel.artifact_ids.overlap(list(artifact_ids))
+    )
+    return [(row.id, row.schema_version_id) for row in db.session().execute(statement)]
+
+
+def delete_models(ids: Sequence[UUID]) -> None:
+    """Delete models."""
+    statement = delete(ExtractionModel).where(ExtractionModel.id.in_(ids))
+    db.session().execute(statement.execution_options(**_DIRECT))

@@ -1,0 +1,183 @@
+"""SQL of predictions."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import exists, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from app.identity.organizations.models import Organization
+from app.kit import db, tenancy
+from app.kit.ids import generate
+from app.kit.purging import Checkpoint, purge
+from app.schemas.artifact_schemas.models import ArtifactSchema
+from app.workflow.predictions.models import Prediction, PredictionStatus
+
+_DIRECT = {"synchronize_session": False}
+# The latest prediction of a document, and those that tag sets began from, are kept.
+_OUTDATED = """
+created_at < now() - make_interval(days => :days) AND status <> 'queued'
+AND EXISTS (SELECT FROM predictions newer
+            WHERE newer.organization_id = predictions.organization_id
+              AND newer.artifact_id = predictions.artifact_id
+              AND (newer.created_at, newer.id) > (predictions.created_at, predictions.id))
+AND NOT EXISTS (SELECT FROM tag_sets
+                WHERE tag_sets.organization_id = predictions.organization_id
+                  AND tag_sets.artifact_id = predictions.artifact_id
+                  AND tag_sets.prediction_id = predictions.id)
+"""
+
+
+class PredictionRow(NamedTuple):
+    """A completed prediction with its tags."""
+
+    id: UUID
+    artifact_id: UUID
+    schema_id: UUID
+    schema_version_id: UUID
+    model: str | None
+    model_version: str | None
+    tags: list[dict[str, Any]]
+    created_at: datetime
+    completed_at: datetime | None
+
+
+class Provider(NamedTuple):
+    """The settings of an organization's AI provider; `key` is the encrypted credential."""
+
+    kind: str
+    base_url: str | None
+    model: str | None
+    key: str | None
+
+
+class NewPrediction(NamedTuple):
+    """A prediction to queue."""
+
+    artifact_id: UUID
+    schema_id: UUID
+    schema_version_id: UUID
+
+
+def find_latest(artifact_id: UUID) -> PredictionRow | None:
+    """Return the latest completed prediction of an artifact, or None."""
+    statement = (
+        select(*(getattr(Prediction, name) for name in PredictionRow._fields))
+        .where(
+            Prediction.artifact_id == artifact_id,
+            Prediction.status == PredictionStatus.COMPLETED,
+        )
+        .order_by(Prediction.created_at.desc(), Prediction.id.desc())
+        .limit(1)
+    )
+    row = db.session().execute(statement).one_or_none()
+    return None if row is None else PredictionRow._make(row)
+
+
+def find_queued(artifact_id: UUID) -> Prediction | None:
+    """Return the prediction of an artifact that is queued, or None."""
+    statement = select(Prediction).where(
+        Prediction.artifact_id == artifact_id, Prediction.status == PredictionStatus.QUEUED
+    )
+    return db.session().scalars(statement).one_or_none()
+
+
+def find(prediction_id: UUID, *, lock: bool = False) -> Prediction | None:
+    """Return a prediction, locked if asked, or None."""
+    statement = select(Prediction).where(Prediction.id == prediction_id)
+    if lock:
+        statement = statement.with_for_update()
+    options = {"populate_existing": True}
+    return db.session().execute(statement, execution_options=options).scalar_one_or_none()
+
+
+def insert_queued(
+    new: Sequence[NewPrediction], *, requested_by: UUID | None, ingestion_job_id: UUID | None
+) -> dict[UUID, UUID]:
+    """Insert predictions and return {artifact_id: id} of those whose artifact had none queued."""
+    now = db.utc_now()
+    rows = [
+        {
+            **one._asdict(),
+            "id": new_id,
+            "organization_id": tenancy.current_organization_id(),
+            "requested_by": requested_by,
+            "ingestion_job_id": ingestion_job_id,
+            "created_at": now,
+            "updated_at": now,
+        }
+        for one, new_id in zip(new, generate(len(new)), strict=True)
+    ]
+    if not rows:
+        return {}
+    statement = insert(Prediction).on_conflict_do_nothing()
+    returning = statement.returning(Prediction.artifact_id, Prediction.id)
+    return {row.artifact_id: row.id for row in db.session().execute(returning, rows)}
+
+
+def list_unfinished(ids: Sequence[UUID]) -> set[UUID]:
+    """Return those of the predictions that are queued."""
+    statement = select(Prediction.id).where(
+        Prediction.id.in_(ids), Prediction.status == PredictionStatus.QUEUED
+    )
+    return set(db.session().scalars(statement))
+
+
+def list_queued_of_job(ingestion_job_id: UUID, limit: int) -> list[UUID]:
+    """Return the ids of queued predictions that an ingestion job asked for."""
+    statement = (
+        select(Prediction.id)
+        .where(
+            Prediction.ingestion_job_id == ingestion_job_id,
+            Prediction.status == PredictionStatus.QUEUED,
+        )
+        .limit(limit)
+    )
+    return list(db.session().scalars(statement))
+
+
+def get_provider() -> Provider:
+    """Return the AI provider of the bound organization."""
+    statement = select(Organization.settings, Organization.ai_provider_key).where(
+        Organization.id == tenancy.current_organization_id()
+    )
+    settings, key = db.session().execute(statement).one()
+    stored = settings.get("ai_provider", {})
+    kind = stored.get("kind", "builtin")
+    return Provider(kind, stored.get("base_url"), stored.get("model"), key)
+
+
+def is_ai_assisted(schema_id: UUID) -> bool:
+    """Return whether a schema has AI assistance turned on."""
+    statement = select(exists().where(ArtifactSchema.id == schema_id)
+                       .where(ArtifactSchema.ai_assist_enabled))  # fmt: skip
+    return bool(db.session().scalar(statement))
+
+
+def sum_usage(start: datetime, end: datetime) -> tuple[int, int, int]:
+    """Return pages, prompt tokens and completion tokens of a period."""
+    columns = (Prediction.pages, Prediction.prompt_tokens, Prediction.completion_tokens)
+    statement = select(*(func.coalesce(func.sum(column), 0) for column in columns)).where(
+        Prediction.created_at >= start, Prediction.created_at < end
+    )
+    pages, prompt, completion = db.session().execute(statement).one()
+    return int(pages), int(prompt), int(completion)
+
+
+def fail_many(ids: Sequence[UUID], error: dict[str, str]) -> list[tuple[UUID, UUID]]:
+    """Mark queued predictions as failed; return (id, artifact_id) of each."""
+    statement = (
+        update(Prediction)
+        .where(Prediction.id.in_(ids), Prediction.status == PredictionStatus.QUEUED)
+        .values(status=PredictionStatus.FAILED.value, error=error, completed_at=db.utc_now())
+        .returning(Prediction.id, Prediction.artifact_id)
+        .execution_options(**_DIRECT)
+    )
+    return [(row.id, row.artifact_id) for row in db.session().execute(statement)]
+
+
+def purge_outdated(days: int, checkpoint: Checkpoint) -> int:
+    """Delete old predictions that were replaced and that no tag set began from."""
+    return purge("predictions", _OUTDATED, checkpoint, {"days": days})

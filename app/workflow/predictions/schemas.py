@@ -1,0 +1,45 @@
+"""Response schemas of predictions."""
+
+from app.kit.api.fields import Int, List, Nested, OneOf, Response, Str, UtcDateTime, Uuid
+from app.workflow.predictions.models import PredictionStatus
+
+TAG = "app.workflow.tag_sets.schemas.tags.Tag"
+"""Registered name of the schema, because a feature must not import the schemas of another."""
+
+
+class PredictionError(Response):
+    """The reason why a prediction failed."""
+
+    code = Str()
+    message = Str()
+
+
+class Prediction(Response):
+    """A prediction that was requested. The artifact's member `prediction` shows its state."""
+
+    id = Uuid()
+    artifact_id = Uuid()
+    schema_id = Uuid()
+    schema_version_id = Uuid()
+    status = Str(validate=OneOf(tuple(PredictionStatus)))
+    model = Str(allow_none=True)
+    model_version = Str(allow_none=True)
+    error = Nested(PredictionError, allow_none=True)
+    created_at = UtcDateTime()
+    updated_at = UtcDateTime()
+
+
+class PredictedTags(Response):
+    """The tags that a model proposes for an artifact."""
+
+    id = Uuid()
+    artifact_id = Uuid()
+    schema_id = Uuid()
+    schema_version_id = Uuid()
+    source = Str(validate=OneOf(("model",)))
+    model = Str(allow_none=True)
+    model_version = Str(allow_none=True)
+    tags = List(Nested(TAG))
+    tag_count = Int()
+    created_at = UtcDateTime()
+    completed_at = UtcDateTime(allow_none=True)

@@ -1,0 +1,55 @@
+"""Predictions: request, make and read them, and train the models. Other features call these."""
+
+from app.workflow.predictions.queries.records import (
+    PredictionRow,
+    find_latest,
+    list_unfinished,
+    purge_outdated,
+    sum_usage,
+)
+from app.workflow.predictions.service.predicting import BUILTIN, RULES_VERSION, fail, predict
+from app.workflow.predictions.service.requesting import (
+    BUILTIN_JOB,
+    SERVER_JOB,
+    Request,
+    request,
+    request_many,
+)
+from app.workflow.predictions.service.store import activate, list_versions
+from app.workflow.predictions.service.training import (
+    TRAIN_JOB,
+    DocumentsChanged,
+    enqueue,
+    enqueue_latest,
+    evaluate,
+    forget,
+    schedule_due,
+    train,
+)
+
+__all__ = [
+    "BUILTIN",
+    "BUILTIN_JOB",
+    "RULES_VERSION",
+    "SERVER_JOB",
+    "TRAIN_JOB",
+    "DocumentsChanged",
+    "PredictionRow",
+    "Request",
+    "activate",
+    "enqueue",
+    "enqueue_latest",
+    "evaluate",
+    "fail",
+    "find_latest",
+    "forget",
+    "list_unfinished",
+    "list_versions",
+    "predict",
+    "purge_outdated",
+    "request",
+    "request_many",
+    "schedule_due",
+    "sum_usage",
+    "train",
+]

@@ -1,0 +1,105 @@
+"""Read documents and accepted tag sets in the form of the extraction engine."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from app.documents.artifacts import service as artifacts
+from app.engines.extraction import MAX_EXAMPLES, Document, Example, SourceWord
+from app.engines.fields import Field
+from app.kit.errors import ApiError
+from app.workflow.predictions.queries import examples
+from app.workflow.predictions.queries.examples import AcceptedSet, PageRow, VersionRow
+
+MAX_PAGES = 20
+"""The pages of a document that assistance reads, from its start."""
+
+
+class LoadedDocument(NamedTuple):
+    """A document for the engine, with its number of pages that were read."""
+
+    document: Document
+    pages: int
+
+
+def load_document(artifact_id: UUID, language: str | None) -> LoadedDocument | None:
+    """Return the text and words of the first MAX_PAGES pages, or None if it was deleted."""
+    try:
+        text = artifacts.get_text(artifact_id).text
+    except ApiError:
+        return None
+    pages = examples.list_pages(artifact_id, MAX_PAGES)
+    if not pages:
+        pages = [PageRow(1, 0, len(text), None)]
+    words = [word for page in pages for word in _list_words(page, text)]
+    end = pages[-1].end if len(pages) == MAX_PAGES else len(text)
+    return LoadedDocument(Document(text[:end], words, language), len(pages))
+
+
+def _list_words(page: PageRow, text: str) -> Iterator[SourceWord]:
+    if page.words is not None:
+        for word in page.words:
+            box = word.get("box")
+            yield SourceWord(
+                word["text"],
+                page.number,
+                None if box is None else tuple(box),
+                word["start"],
+                word["end"],
+            )
+        return
+    for laid_out in artifacts.lay_out_page(text[page.start : page.end]):
+        yield SourceWord(
+            laid_out.text,
+            page.number,
+            tuple(laid_out.box),  # type: ignore[arg-type]
+            laid_out.start + page.start,
+            laid_out.end + page.start,
+        )
+
+
+def list_agreeing_versions(version: VersionRow) -> list[UUID]:
+    """Return the versions of a schema whose tag sets teach what `version` asks.
+
+    They have all of its assisted fields with the same types.
+    """
+    wanted = _describe_types(version.fields)
+    return [
+        other.id
+        for other in examples.list_versions(version.schema_id)
+        if wanted.items() <= _describe_types(other.fields).items()
+    ]
+
+
+def _describe_types(fields: list[Field]) -> dict[str, Any]:
+    return {
+        field["key"]: (
+            field["type"],
+            bool(field.get("multiple")),
+            tuple(sorted(option["value"] for option in field.get("options") or ())),
+            tuple(sorted(_describe_types(field.get("columns") or []).items())),
+        )
+        for field in fields
+        if field.get("ai_assist", True)
+    }
+
+
+def list_accepted(version: VersionRow, limit: int = MAX_EXAMPLES) -> list[AcceptedSet]:
+    """Return the accepted tag sets that a model of `version` learns from, the newest first."""
+    return examples.list_accepted(version.schema_id, list_agreeing_versions(version), limit)
+
+
+def build_examples(accepted: list[AcceptedSet]) -> Iterator[Example]:
+    """Yield the tag sets with their documents, one at a time."""
+    for row in accepted:
+        loaded = load_document(row.artifact_id, None)
+        if loaded is None:
+            continue
+        yield Example(
+            str(row.artifact_id),
+            row.revision,
+            loaded.document,
+            examples.get_tags(row.id),
+            None if row.labeler_id is None else str(row.labeler_id),
+            "" if row.decided_at is None else row.decided_at.isoformat(),
+        )

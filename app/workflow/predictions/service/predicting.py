@@ -1,0 +1,198 @@
+"""Predict the tags of one document."""
+
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from app.documents.artifacts import service as artifacts
+from app.engines import extraction
+from app.engines.extraction import MIN_EXAMPLES, Document
+from app.engines.fields import CompiledFields, SourceText, Tag, TagErrors
+from app.kit import db, events
+from app.kit.errors import ApiError
+from app.kit.purging import Checkpoint
+from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.models import SchemaVersion
+from app.workflow.predictions import emitted_events
+from app.workflow.predictions.emitted_events import EndedPayload
+from app.workflow.predictions.models import Prediction, PredictionStatus
+from app.workflow.predictions.queries import records
+from app.workflow.predictions.queries.examples import VersionRow
+from app.workflow.predictions.service import documents, provider, store, training
+from app.workflow.predictions.service.provider import PredictionFailed
+
+BUILTIN = "builtin"
+RULES_VERSION = "rules-1"
+"""The model version of predictions before the first model is trained."""
+
+
+class _Result(NamedTuple):
+    tags: list[Tag]
+    model: str
+    model_version: str
+    pages: int
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: bool) -> bool:
+    """Make a queued prediction; return False if a later attempt may succeed.
+
+    Nothing happens if it has ended. `checkpoint` commits before the slow part.
+    """
+    prediction = records.find(prediction_id)
+    if prediction is None or prediction.status != PredictionStatus.QUEUED:
+        return True
+    version = schemas.get_version(prediction.schema_version_id)
+    artifact_id = prediction.artifact_id
+    try:
+        result = _propose(artifact_id, version, checkpoint)
+    except PredictionFailed as failure:
+        if failure.is_transient and not is_last_attempt:
+            return False
+        fail(prediction_id, code=failure.code, message=failure.message)
+        return True
+    _complete(prediction_id, result, version)
+    return True
+
+
+def _propose(artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint) -> _Result:
+    try:
+        artifact = artifacts.get(artifact_id)
+    except ApiError:
+        raise _build_deleted_error() from None
+    loaded = documents.load_document(artifact_id, artifact.language)
+    if loaded is None:
+        raise _build_deleted_error()
+    settings = records.get_provider()
+    if settings.kind != BUILTIN:
+        checkpoint()  # No transaction stays open while the server works.
+        answer = provider.ask_model_server(settings, loaded.document, version.fields)
+        assert settings.model is not None
+        return _Result(
+            answer.tags,
+            settings.model,
+            answer.model_version,
+            loaded.pages,
+            answer.prompt_tokens,
+            answer.completion_tokens,
+        )
+    tags, model_version = _propose_by_builtin(artifact_id, loaded.document, version, checkpoint)
+    return _Result(tags, BUILTIN, model_version, loaded.pages)
+
+
+def _build_deleted_error() -> PredictionFailed:
+    return PredictionFailed("deleted", "The artifact was deleted.")
+
+
+def _propose_by_builtin(
+    artifact_id: UUID, document: Document, version: SchemaVersion, checkpoint: Checkpoint
+) -> tuple[list[Tag], str]:
+    model = store.find_active(version.id)
+    if model is not None:
+        checkpoint()
+        return list(model.predict(document)), model.version
+    row = VersionRow(version.id, version.schema_id, version.fields)
+    accepted = [
+        one for one in documents.list_accepted(row, MIN_EXAMPLES) if one.artifact_id != artifact_id
+    ]
+    if len(accepted) == MIN_EXAMPLES:
+        # Assistance may have been turned on, or the version published, after the work.
+        training.enqueue(version.id)
+    memory = list(documents.build_examples(accepted))[: MIN_EXAMPLES - 1]
+    checkpoint()
+    tags = extraction.propose_by_rules(document, version.fields, memory)
+    return list(tags), RULES_VERSION
+
+
+def _complete(prediction_id: UUID, result: _Result, version: SchemaVersion) -> None:
+    prediction = _lock(prediction_id)
+    if prediction is None:
+        return
+    artifact = artifacts.get(prediction.artifact_id)
+    if artifact.schema_id != prediction.schema_id:
+        _end_failed(prediction, "schema_changed", "The artifact got another schema meanwhile.")
+        return
+    fields = schemas.get_compiled_fields(version.id, version.fields)
+    source = artifacts.build_source_text(artifact.id, artifact.updated_at)
+    prediction.tags = keep_valid_tags(
+        fields, result.tags, artifact.text_length, artifact.page_count or 0, source
+    )
+    prediction.model, prediction.model_version = result.model, result.model_version
+    prediction.pages = result.pages
+    prediction.prompt_tokens = result.prompt_tokens
+    prediction.completion_tokens = result.completion_tokens
+    _end(prediction, PredictionStatus.COMPLETED)
+
+
+def keep_valid_tags(
+    fields: CompiledFields,
+    tags: list[Tag],
+    text_length: int,
+    page_count: int,
+    source: SourceText,
+) -> list[Tag]:
+    """Return those of the tags that fit the schema and the document."""
+    document: dict[str, Any] = {
+        "text_length": text_length,
+        "page_count": page_count,
+        "source": source,
+    }
+    try:
+        return fields.check_tags(tags, **document)
+    except TagErrors:
+        pass
+    valid: list[Tag] = []
+    for tag in tags:
+        try:
+            valid = fields.check_tags([*valid, tag], **document)
+        except TagErrors:
+            continue
+    return valid
+
+
+def fail(prediction_id: UUID, *, code: str, message: str) -> None:
+    """Mark a queued prediction as failed with the reason."""
+    prediction = _lock(prediction_id)
+    if prediction is not None:
+        _end_failed(prediction, code, message)
+
+
+def _end_failed(prediction: Prediction, code: str, message: str) -> None:
+    prediction.error = {"code": code, "message": message}
+    _end(prediction, PredictionStatus.FAILED)
+
+
+def _lock(prediction_id: UUID) -> Prediction | None:
+    """Lock a queued prediction and its artifact, in this order everywhere: the artifact first."""
+    prediction = records.find(prediction_id)
+    if prediction is None:
+        return None
+    try:
+        artifacts.lock(prediction.artifact_id)
+    except ApiError:
+        return None
+    locked = records.find(prediction_id, lock=True)
+    return locked if locked is not None and locked.status == PredictionStatus.QUEUED else None
+
+
+def _end(prediction: Prediction, status: PredictionStatus) -> None:
+    prediction.status, prediction.completed_at = status.value, db.utc_now()
+    db.session().flush()
+    shown = {
+        "id": str(prediction.id),
+        "status": prediction.status,
+        "model_version": prediction.model_version,
+        "error": prediction.error,
+    }
+    artifacts.set_predictions({prediction.artifact_id: shown})
+    payload: EndedPayload = {
+        "prediction_id": prediction.id,
+        "artifact_id": prediction.artifact_id,
+        "schema_id": prediction.schema_id,
+        "schema_version_id": prediction.schema_version_id,
+        "status": prediction.status,
+        "model": prediction.model,
+        "model_version": prediction.model_version,
+        "ingestion_job_id": prediction.ingestion_job_id,
+    }
+    events.emit(emitted_events.ENDED, payload)

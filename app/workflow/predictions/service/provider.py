@@ -1,0 +1,99 @@
+"""Ask the organization's own model server, through the egress client with its own policy."""
+
+from typing import NamedTuple
+
+from app.engines import model_servers
+from app.engines.extraction import Document
+from app.engines.fields import Field, Tag
+from app.engines.model_servers import InvalidAnswer
+from app.kit import container
+from app.kit.egress import ErrorKind, Outcome
+from app.kit.secrets import DecryptionFailed
+from app.workflow.predictions.queries.records import Provider
+
+DEADLINE_SECONDS = 120.0
+MAX_ANSWER_BYTES = 2 * 1024 * 1024
+
+_TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+_TRANSIENT_KINDS = frozenset(
+    {ErrorKind.DNS, ErrorKind.CONNECT, ErrorKind.TIMEOUT, ErrorKind.PROTOCOL}
+)
+_REFUSED_STATUSES = frozenset({401, 403})
+
+
+class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
+    """There is no prediction; `is_transient` says whether another attempt may succeed."""
+
+    def __init__(self, code: str, message: str, *, is_transient: bool = False) -> None:
+        super().__init__(code, message)
+        self.code, self.message, self.is_transient = code, message, is_transient
+
+
+class ServerPrediction(NamedTuple):
+    """The tags from a model server, and what it counted."""
+
+    tags: list[Tag]
+    model_version: str
+    prompt_tokens: int
+    completion_tokens: int
+
+
+def ask_model_server(
+    provider: Provider, document: Document, fields: list[Field]
+) -> ServerPrediction:
+    """Return the tags that the model server proposes. Raises PredictionFailed."""
+    assert provider.base_url is not None
+    assert provider.model is not None
+    outcome = container.current().model_egress.request(
+        "POST",
+        f"{provider.base_url.rstrip('/')}/chat/completions",
+        headers=_build_headers(provider),
+        body=model_servers.build_request(document.text, fields, model=provider.model),
+        deadline=DEADLINE_SECONDS,
+        max_response_bytes=MAX_ANSWER_BYTES,
+        repeatable=False,
+    )
+    _check(outcome)
+    try:
+        answer = model_servers.parse_answer(outcome.body)
+    except InvalidAnswer:
+        message = "The model server did not answer with the values as JSON."
+        raise PredictionFailed("invalid_answer", message, is_transient=True) from None
+    return ServerPrediction(
+        model_servers.align_values(answer.values, document, fields),
+        answer.model_version or provider.model,
+        answer.prompt_tokens,
+        answer.completion_tokens,
+    )
+
+
+def _build_headers(provider: Provider) -> dict[str, str]:
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    if provider.key is not None:
+        try:
+            key = container.keyring().decrypt(provider.key).decode()
+        except DecryptionFailed:
+            message = "The stored API key cannot be decrypted. Store it again."
+            raise PredictionFailed("credentials_unreadable", message) from None
+        headers["Authorization"] = f"Bearer {key}"
+    return headers
+
+
+def _check(outcome: Outcome) -> None:
+    if outcome.error_kind is not None:
+        if outcome.error_kind is ErrorKind.REFUSED_ADDRESS:
+            message = f"The address of the model server is not allowed: {outcome.error}."
+            raise PredictionFailed("address_refused", message)
+        code = "timed_out" if outcome.error_kind is ErrorKind.TIMEOUT else "unreachable"
+        is_transient = outcome.error_kind in _TRANSIENT_KINDS
+        message = f"The model server did not answer: {outcome.error}."
+        raise PredictionFailed(code, message, is_transient=is_transient)
+    if outcome.status_code in _REFUSED_STATUSES:
+        message = "The model server refused the API key."
+        raise PredictionFailed("credentials_refused", message)
+    if not outcome.is_success:
+        message = f"The model server answered with the status {outcome.status_code}."
+        is_transient = outcome.status_code in _TRANSIENT_STATUSES
+        raise PredictionFailed("refused", message, is_transient=is_transient)
+    if len(outcome.body) >= MAX_ANSWER_BYTES:
+        raise PredictionFailed("answer_too_large", "The answer has more than 2 MiB.")

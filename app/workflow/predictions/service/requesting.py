@@ -1,0 +1,111 @@
+"""Queue predictions of documents."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.models import ArtifactRow
+from app.documents.artifacts.statuses import ArtifactStatus
+from app.kit import errors, jobs, tenancy
+from app.kit.errors import ApiError
+from app.schemas.artifact_schemas import service as schemas
+from app.workflow.predictions.models import Prediction, PredictionStatus
+from app.workflow.predictions.queries import records
+from app.workflow.predictions.queries.records import NewPrediction
+
+BUILTIN_JOB = "predictions.predict"
+SERVER_JOB = "predictions.ask_model_server"
+"""Model servers answer slowly, so their predictions have a queue of their own."""
+
+
+class Request(NamedTuple):
+    """The outcome for one of several documents: a prediction, or the code and text of a refusal."""
+
+    artifact_id: UUID
+    prediction_id: UUID | None
+    error: dict[str, str] | None
+
+
+def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
+    """Queue a prediction of a document, or return the one that is queued already.
+
+    Raises 404; 409 `conflict` with `details.state` (of the artifact or its schema) or
+    `details.missing` (`schema` or `ai_assist`).
+    """
+    artifact = artifacts.lock(artifact_id)
+    queued = records.find_queued(artifact_id)
+    if queued is not None:
+        return queued
+    new = _build_new(artifact)
+    ids = _queue([new], requested_by=requested_by, ingestion_job_id=None)
+    prediction = records.find(ids[artifact_id])
+    assert prediction is not None
+    return prediction
+
+
+def request_many(
+    artifact_ids: Sequence[UUID], *, requested_by: UUID | None, ingestion_job_id: UUID
+) -> list[Request]:
+    """Queue predictions of documents, and return an outcome for each, in the same order.
+
+    A document with a queued prediction gets no second one; the outcome names the first.
+    """
+    outcomes: dict[UUID, Request] = {}
+    new: list[NewPrediction] = []
+    for artifact_id in sorted(set(artifact_ids)):  # locked in the order of ids, as everywhere
+        try:
+            artifact = artifacts.lock(artifact_id)
+            queued = records.find_queued(artifact_id)
+            if queued is not None:
+                outcomes[artifact_id] = Request(artifact_id, queued.id, None)
+                continue
+            new.append(_build_new(artifact))
+        except ApiError as refusal:
+            error = {"code": refusal.code, "message": refusal.message}
+            outcomes[artifact_id] = Request(artifact_id, None, error)
+    ids = _queue(new, requested_by=requested_by, ingestion_job_id=ingestion_job_id)
+    outcomes |= {key: Request(key, value, None) for key, value in ids.items()}
+    return [outcomes[artifact_id] for artifact_id in artifact_ids]
+
+
+def _build_new(artifact: ArtifactRow) -> NewPrediction:
+    if artifact.archived or artifact.status in (ArtifactStatus.PROCESSING, ArtifactStatus.FAILED):
+        state = "archived" if artifact.archived else artifact.status
+        message = f"The artifact is {state}; its tags cannot be predicted."
+        raise errors.conflict(message, state=state)
+    if artifact.schema_id is None:
+        message = "The artifact has no schema; assign a schema first."
+        raise errors.conflict(message, missing="schema")
+    version = schemas.get_active_version(artifact.schema_id)
+    if not records.is_ai_assisted(artifact.schema_id):
+        message = "The schema has AI assistance turned off; enable it first."
+        raise errors.conflict(message, missing="ai_assist")
+    return NewPrediction(artifact.id, version.schema_id, version.id)
+
+
+def _queue(
+    new: list[NewPrediction], *, requested_by: UUID | None, ingestion_job_id: UUID | None
+) -> dict[UUID, UUID]:
+    ids = records.insert_queued(new, requested_by=requested_by, ingestion_job_id=ingestion_job_id)
+    function = BUILTIN_JOB if records.get_provider().kind == "builtin" else SERVER_JOB
+    organization_id = tenancy.current_organization_id()
+    jobs.enqueue_many(
+        function,
+        [
+            (organization_id, {"prediction_id": str(prediction_id)})
+            for prediction_id in ids.values()
+        ],
+    )
+    artifacts.set_predictions(
+        {
+            artifact_id: {
+                "id": str(prediction_id),
+                "status": PredictionStatus.QUEUED.value,
+                "model_version": None,
+                "error": None,
+            }
+            for artifact_id, prediction_id in ids.items()
+        }
+    )
+    return ids

@@ -1,0 +1,188 @@
+"""Train models on accepted tag sets, and decide when."""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import ceil
+from typing import Any
+from uuid import UUID
+
+from app.engines.extraction import MAX_EXAMPLES, MIN_EXAMPLES, Example
+from app.engines.learning import LearningFailed, evaluate_in_child, train_in_child
+from app.engines.learning.parent import Trained
+from app.kit import db, events, jobs, tenancy
+from app.kit.logging import get_logger
+from app.kit.purging import Checkpoint
+from app.schemas.artifact_schemas import service as schemas
+from app.workflow.predictions import emitted_events
+from app.workflow.predictions.emitted_events import TrainedPayload
+from app.workflow.predictions.models import ModelState
+from app.workflow.predictions.queries import examples, models, records
+from app.workflow.predictions.queries.examples import AcceptedSet, VersionRow
+from app.workflow.predictions.service import documents, store
+
+TRAIN_JOB = "predictions.train"
+_FIRST_STEPS = (5, 10, 20, 50, 100)
+_LEAST_STEP = 25
+
+log = get_logger(__name__)
+
+Progress = Callable[[int, int], None]
+
+
+class DocumentsChanged(Exception):  # noqa: N818 - named after the outcome
+    """A document was deleted during its training, so the model was not stored."""
+
+
+def compute_next_count(trained: int) -> int:
+    """Return the number of accepted tag sets at which a model is trained again.
+
+    These are 5, 10, 20, 50, 100, and then each time 25 or 10 % more, whichever is more.
+    """
+    for step in _FIRST_STEPS:
+        if trained < step:
+            return step
+    return trained + max(_LEAST_STEP, ceil(trained / 10))
+
+
+def schedule_due(schema_ids: Sequence[UUID]) -> None:
+    """Enqueue the training of schemas with enough new accepted tag sets since the last one."""
+    for schema_id in schema_ids:
+        version_id = _find_current_version(schema_id)
+        if version_id is not None and is_due(version_id):
+            enqueue(version_id)
+
+
+def _find_current_version(schema_id: UUID) -> UUID | None:
+    if not records.is_ai_assisted(schema_id):
+        return None
+    return examples.find_last_version(schema_id, None)
+
+
+def is_due(version_id: UUID) -> bool:
+    """Return whether a schema version has enough accepted tag sets for another training."""
+    wanted = compute_next_count(models.get_latest_count(version_id))
+    version = _get_version(version_id)
+    return examples.count_accepted(documents.list_agreeing_versions(version), wanted) >= wanted
+
+
+def enqueue(version_id: UUID, *, force: bool = False) -> None:
+    """Enqueue a training of a schema version, unless one waits already."""
+    jobs.enqueue(
+        TRAIN_JOB,
+        {"schema_version_id": str(version_id), "force": force},
+        organization_id=tenancy.current_organization_id(),
+        unique_key=f"{TRAIN_JOB}:{version_id}",
+    )
+
+
+def _get_version(version_id: UUID) -> VersionRow:
+    version = schemas.get_version(version_id)
+    return VersionRow(version.id, version.schema_id, version.fields)
+
+
+def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> UUID | None:
+    """Train a model in a child process, store it, and activate it unless it is worse.
+
+    Returns its id, or None if no training is due or nothing has changed since the last one. Raises
+    DocumentsChanged.
+    """
+    version = _get_version(version_id)
+    if not records.is_ai_assisted(version.schema_id) or not (force or is_due(version_id)):
+        return None
+    accepted = documents.list_accepted(version)
+    if len(accepted) < MIN_EXAMPLES:
+        return None
+    active_id = models.find_active_id(version_id)
+    previous = None if active_id is None else store.find_verified_content(active_id)
+    checkpoint()
+    count = examples.count_accepted(documents.list_agreeing_versions(version), 100 * MAX_EXAMPLES)
+    try:
+        trained = train_in_child(
+            documents.build_examples(accepted),
+            version.fields,
+            schema_version=str(version_id),
+            previous=previous,
+        )
+    except LearningFailed as failure:
+        db.session().rollback()
+        log.warning("extraction_model.failed", schema_version=str(version_id), code=failure.code)
+        return _save_failure(version, count, failure)
+    return _save(version, accepted, count, trained)
+
+
+def _save_failure(version: VersionRow, count: int, failure: LearningFailed) -> UUID:
+    values = {
+        "schema_id": version.schema_id,
+        "schema_version_id": version.id,
+        "version": "",
+        "state": ModelState.FAILED,
+        "document_count": count,
+        "error": {"code": failure.code, "message": failure.message},
+    }
+    return store.save(values, activate=False)
+
+
+def _save(
+    version: VersionRow, accepted: list[AcceptedSet], count: int, trained: Trained
+) -> UUID | None:
+    artifact_ids = [one.artifact_id for one in accepted]
+    if examples.count_locked_documents(artifact_ids) < len(artifact_ids):
+        raise DocumentsChanged
+    if models.find_version(version.id, trained.version) is not None:
+        return None
+    values = {
+        "schema_id": version.schema_id,
+        "schema_version_id": version.id,
+        "version": trained.version,
+        "document_count": count,
+        "f1": trained.report.get("overall", {}).get("f1"),
+        "report": trained.report,
+        "artifact_ids": artifact_ids,
+        "content": trained.content,
+        "mac": store.build_mac(version.id, trained.version, trained.content),
+    }
+    model_id = store.save(values, activate=trained.is_better)
+    payload: TrainedPayload = {
+        "model_id": model_id,
+        "schema_id": version.schema_id,
+        "schema_version_id": version.id,
+        "version": trained.version,
+        "state": (ModelState.ACTIVE if trained.is_better else ModelState.CANDIDATE).value,
+    }
+    events.emit(emitted_events.TRAINED, payload)
+    return model_id
+
+
+def forget(artifact_ids: Sequence[UUID]) -> None:
+    """Delete the models that were trained on deleted documents, and train new ones without them."""
+    for version_id in sorted(store.delete_trained_on(artifact_ids)):
+        enqueue(version_id, force=True)
+
+
+def enqueue_latest(schema_id: UUID) -> bool:
+    """Enqueue the training of a schema's latest version; return False if there is none."""
+    version_id = examples.find_last_version(schema_id, None)
+    if version_id is not None:
+        enqueue(version_id, force=True)
+    return version_id is not None
+
+
+def evaluate(
+    schema_id: UUID, *, number: int | None, folds: int, progress: Progress
+) -> dict[str, Any] | None:
+    """Return the report of a cross-validation on a schema's accepted tag sets.
+
+    None if the schema has no such version. `progress` is called with the number of documents that
+    were read, and their total. Raises LearningFailed.
+    """
+    version_id = examples.find_last_version(schema_id, number)
+    if version_id is None:
+        return None
+    version = _get_version(version_id)
+    accepted = documents.list_accepted(version)
+
+    def read() -> Iterator[Example]:
+        for done, example in enumerate(documents.build_examples(accepted), start=1):
+            progress(done, len(accepted))
+            yield example
+
+    return evaluate_in_child(read(), version.fields, folds=folds)

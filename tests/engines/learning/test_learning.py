@@ -1,0 +1,33 @@
+"""The process that trains: its limits, and how it fails."""
+
+import pytest
+
+from app.engines.extraction import Document, Example
+from app.engines.fields import check_fields
+from app.engines.learning import LearningFailed, LearningLimits, train_in_child
+
+FIELDS = check_fields([{"key": "number", "type": "text"}])
+
+
+def _example(number: int, text: str = "Nothing to learn") -> Example:
+    return Example(str(number), 1, Document(text, []), [])
+
+
+def _train(limits: LearningLimits, text: str = "Nothing to learn") -> LearningFailed:
+    examples = (_example(number, text) for number in range(10))
+    with pytest.raises(LearningFailed) as failure:
+        train_in_child(examples, FIELDS, schema_version="1", limits=limits)
+    return failure.value
+
+
+def test_examples_without_values_are_too_few() -> None:
+    assert _train(LearningLimits()).code == "not_enough_examples"
+
+
+def test_memory_is_limited() -> None:
+    failure = _train(LearningLimits(memory_bytes=100 * 2**20), text="word " * 5_000_000)
+    assert failure.code in ("out_of_memory", "crashed")
+
+
+def test_time_is_limited() -> None:
+    assert _train(LearningLimits(wall_seconds=0.05)).code == "timed_out"

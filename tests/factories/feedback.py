@@ -1,0 +1,93 @@
+"""Create tag sets that begin from predictions, and read the feedback on them."""
+
+from typing import Any
+
+import orjson
+
+from app.kit.ids import uuid7
+from tests.factories.orgs import Org
+from tests.factories.work import run_jobs_of
+from tests.factories.workspace import Workspace
+
+
+def predicted(field: str, value: Any, confidence: float | None = 0.9, **members: Any) -> Any:
+    """Return a tag of a prediction in normal form."""
+    tag = {"field": field, "value": value, "row": None, "confidence": confidence}
+    return {**tag, "source": "model", "evidence": [], **members}
+
+
+class Assisted:
+    """Tag sets that begin from predictions, and what is recorded of them."""
+
+    def __init__(self, org: Org) -> None:
+        self.org = org
+        self.workspace = Workspace(org)
+
+    def draft(
+        self, tags: list[Any], *, artifact_id: Any = None, model: str = "m-1", by: str = "labeler"
+    ) -> dict[str, Any]:
+        """Create a draft that began from a prediction with these tags."""
+        draft = self.workspace.draft(artifact_id, by=by)
+        self.workspace.sql(
+            "UPDATE tag_sets SET tags = CAST(:tags AS jsonb), prediction_id = :prediction,"
+            " prediction_model_version = :model WHERE id = :id",
+            tags=orjson.dumps(tags).decode(),
+            prediction=uuid7(),
+            model=model,
+            id=draft["id"],
+        )
+        self.workspace.sql(
+            "UPDATE tag_set_revisions SET tags = CAST(:tags AS jsonb) WHERE tag_set_id = :id",
+            tags=orjson.dumps(tags).decode(),
+            id=draft["id"],
+        )
+        return draft
+
+    def save(self, draft: dict[str, Any], tags: list[Any], *, by: str = "labeler") -> None:
+        """Save the tags of a draft."""
+        answer = self.workspace.save(draft, tags, by=by)
+        assert answer.status_code == 200, answer.json
+
+    def submit(self, draft: dict[str, Any], *, by: str = "labeler") -> None:
+        """Submit a draft."""
+        answer = self.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
+        assert answer.status_code == 200, answer.json
+
+    def accept(self, draft: dict[str, Any], **body: Any) -> None:
+        """Submit a draft and accept it."""
+        self.submit(draft)
+        answer = self.org.api("reviewer").post(f"/tag-sets/{draft['id']}/accept", json=body)
+        assert answer.status_code == 200, answer.json
+
+    def record(self) -> None:
+        """Run the jobs that record feedback."""
+        run_jobs_of(self.org, "bulk")
+
+    def summary(self, query: str = "", *, by: str = "viewer") -> dict[str, Any]:
+        """Return the summary."""
+        return self.read(f"/feedback/summary{query}", by=by)
+
+    def by_field(self, query: str = "", *, by: str = "viewer") -> dict[str, Any]:
+        """Return the summary by field."""
+        return self.read(f"/feedback/summary/fields{query}", by=by)
+
+    def read(self, path: str, *, by: str = "viewer") -> Any:
+        """Return the data of a response."""
+        answer = self.org.api(by).get(path)
+        assert answer.status_code == 200, answer.json
+        return answer.json["data"]
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return what is stored of each feedback, except ids and times, in order."""
+        found = self.workspace.sql(
+            "SELECT artifact_id, field, row, model, outcome, confidence, bin, tag_set_id,"
+            " labeler_id, day, accepted_revision, position FROM prediction_feedback"
+            " WHERE organization_id = :org ORDER BY tag_set_id, position, field, id",
+            org=self.org.id,
+        )
+        return [tuple(row) for row in found]
+
+
+def count_outcomes(figures: dict[str, Any]) -> tuple[int, ...]:
+    """Return the numbers of correct, corrected, missed and spurious values."""
+    return tuple(figures[name] for name in ("correct", "corrected", "missed", "spurious"))

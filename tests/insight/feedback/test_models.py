@@ -1,0 +1,105 @@
+"""The list of models compares each with another one on the same documents."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.kit.ids import uuid7
+from tests.factories.feedback import Assisted, count_outcomes
+
+
+def _report(assisted: Assisted, artifacts: list[UUID], model: str, hits: int, day: str) -> None:
+    """Report one prediction for each document, of which the first `hits` are correct."""
+    items = [
+        {
+            "artifact_id": str(artifact),
+            "field": "number",
+            "model": model,
+            "predicted": "A",
+            "correct": "A" if position < hits else "B",
+        }
+        for position, artifact in enumerate(artifacts)
+    ]
+    answer = assisted.org.api("labeler").post("/feedback/predictions/bulk", json={"items": items})
+    assert answer.json["data"]["failed"] == 0, answer.json
+    assisted.workspace.sql(
+        "UPDATE prediction_feedback SET day = :day WHERE model = :model", day=day, model=model
+    )
+
+
+@pytest.fixture
+def schema(assisted: Assisted) -> UUID:
+    return assisted.workspace.schema()
+
+
+def _list(assisted: Assisted, query: str = "") -> list[dict[str, Any]]:
+    return list(assisted.read(f"/feedback/models{query}"))
+
+
+def test_each_is_compared_with_the_one_before(assisted: Assisted, schema: UUID) -> None:
+    artifacts = [assisted.workspace.artifact(schema) for _ in range(30)]
+    _report(assisted, artifacts, "m-1", 10, "2026-03-05")
+    _report(assisted, artifacts, "m-2", 28, "2026-04-05")
+    _report(assisted, artifacts[:20], "m-3", 18, "2026-05-05")
+    models = _list(assisted)
+    assert [one["model"] for one in models] == ["m-3", "m-2", "m-1"]
+    assert [one["last_date"] for one in models] == ["2026-05-05", "2026-04-05", "2026-03-05"]
+    assert count_outcomes(models[1]) == (28, 2, 0, 0)
+    assert [point["date"] for point in models[1]["trend"]] == ["2026-04-01"]
+    third, second, first = (one["comparison"] for one in models)
+    assert first is None
+    assert (second["model"], second["documents"]) == ("m-1", 30)
+    assert second["difference"] == pytest.approx(18 / 30)
+    assert second["ci_low"] > 0
+    assert second["p_value"] < 0.01
+    assert second["verdict"] == "m-2 is better than m-1 by 60.0 points of F1 on 30 documents."
+    assert (third["model"], third["documents"]) == ("m-2", 20)
+    assert third["other_f1"] == pytest.approx(1.0)
+    assert third["verdict"] == "No difference shown on 20 documents."
+    compared = _list(assisted, "?compare_with=m-1")
+    assert [(one["comparison"] or {}).get("model") for one in compared] == ["m-1", "m-1", None]
+
+
+def test_models_without_common_documents_are_not_compared(assisted: Assisted, schema: UUID) -> None:
+    for number in (1, 2):
+        _report(assisted, [assisted.workspace.artifact(schema)], f"m-{number}", 1, "2026-03-05")
+    newest = _list(assisted)[0]
+    assert newest["comparison"]["documents"] == 0
+    assert newest["comparison"]["difference"] is None
+    verdict = "Not compared: no document has feedback on both models."
+    assert newest["comparison"]["verdict"] == verdict
+
+
+def test_a_page_continues_where_the_last_one_ended(assisted: Assisted, schema: UUID) -> None:
+    artifact = assisted.workspace.artifact(schema)
+    for number in range(5):
+        _report(assisted, [artifact], f"m-{number}", 1, f"2026-03-0{number // 2 + 1}")
+    api, seen, cursor = assisted.org.api("viewer"), [], ""
+    while True:
+        answer = api.get(f"/feedback/models?page_size=2{cursor}")
+        assert answer.status_code == 200, answer.json
+        seen += [one["model"] for one in answer.json["data"]]
+        assert answer.json["meta"]["total"] == 5
+        if answer.json["meta"]["next_cursor"] is None:
+            break
+        cursor = f"&cursor={answer.json['meta']['next_cursor']}"
+    assert sorted(seen) == [f"m-{number}" for number in range(5)]
+    assert seen == [one["model"] for one in _list(assisted)]
+    back = api.get(f"/feedback/models?page_size=2&cursor={answer.json['meta']['prev_cursor']}")
+    assert [one["model"] for one in back.json["data"]] == seen[2:4]
+    upward = [one["model"] for one in _list(assisted, "?sort=last_date")]
+    assert upward == seen[::-1]
+
+
+def test_models_of_different_schemas_stand_apart(assisted: Assisted, schema: UUID) -> None:
+    other = assisted.workspace.schema()
+    for each in (schema, other):
+        _report(assisted, [assisted.workspace.artifact(each)], "m-1", 1, "2026-03-05")
+    models = _list(assisted)
+    assert {one["schema_id"] for one in models} == {str(schema), str(other)}
+    assert [one["comparison"] for one in models] == [None, None]
+    assert [one["schema_id"] for one in _list(assisted, f"?schema_id={schema}")] == [str(schema)]
+    assert (
+        assisted.org.api("viewer").get(f"/feedback/models?schema_id={uuid7()}").status_code == 404
+    )

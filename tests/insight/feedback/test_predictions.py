@@ -1,0 +1,75 @@
+"""From a prediction over an accepted tag set to its feedback, with the API."""
+
+from typing import Any
+
+from tests.factories import run_jobs_of
+from tests.factories.feedback import Assisted, count_outcomes
+from tests.factories.labels import make_field
+from tests.factories.workspace import tag
+
+_TEXT = "ACME Ltd\nInvoice number: A-17\nDate: 3 March 2026\nTotal: EUR 1,250.50\n"
+_FIELDS = [
+    make_field("number", "text"),
+    make_field("total", "money"),
+    make_field("issued", "date"),
+]
+
+
+def _predict(assisted: Assisted, schema: Any) -> str:
+    """Create a document and predict its tags; return its id."""
+    body = {"name": "invoice.txt", "text": _TEXT, "schema_id": str(schema)}
+    created = assisted.org.api("labeler").post("/artifacts", body)
+    assert created.status_code == 201, created.json
+    artifact_id = str(created.json["data"]["id"])
+    run_jobs_of(assisted.org)
+    assert assisted.org.api("labeler").post(f"/artifacts/{artifact_id}/predict").status_code == 202
+    run_jobs_of(assisted.org)
+    return artifact_id
+
+
+def test_a_prediction_that_was_corrected(assisted: Assisted) -> None:
+    schema = assisted.workspace.schema(fields=_FIELDS)
+    assisted.workspace.sql("UPDATE schemas SET ai_assist_enabled = true WHERE id = :id", id=schema)
+    artifact_id = _predict(assisted, schema)
+    labeler = assisted.org.api("labeler")
+    begun = labeler.post(f"/artifacts/{artifact_id}/tag-sets", json={"from": "prediction"})
+    assert begun.status_code == 201, begun.json
+    draft = begun.json["data"]
+    assert draft["prediction"]["model_version"]
+    values = {one["field"]: one for one in draft["tags"]}
+    assert values["total"]["value"] == {"amount": "1250.50", "currency": "EUR"}
+    kept = [one for one in draft["tags"] if one["field"] != "issued"]
+    assisted.save(draft, [*kept, tag("issued", "2026-03-04")])
+    assisted.accept(draft)
+    assisted.record()
+    summary = assisted.summary(f"?schema_id={schema}")
+    assert [one["model"] for one in summary["models"]] == [draft["prediction"]["model_version"]]
+    fields = {one["field"]: one for one in assisted.by_field(f"?schema_id={schema}")["fields"]}
+    assert count_outcomes(fields["total"]) == (1, 0, 0, 0)
+    assert fields["total"]["calibration"]["predictions"] == 1
+    wrong = (0, 1, 0, 0) if "issued" in values else (0, 0, 1, 0)
+    assert count_outcomes(fields["issued"]) == wrong
+
+
+def test_a_copy_of_edited_tags_says_nothing_about_the_model(assisted: Assisted) -> None:
+    schema = assisted.workspace.schema(fields=_FIELDS, labels_per_artifact=2)
+    assisted.workspace.sql("UPDATE schemas SET ai_assist_enabled = true WHERE id = :id", id=schema)
+    artifact_id = _predict(assisted, schema)
+    owner = assisted.org.api("owner")
+    first = owner.post(f"/artifacts/{artifact_id}/tag-sets", json={"from": "prediction"})
+    assert first.status_code == 201, first.json
+    draft = first.json["data"]
+    assisted.save(draft, [tag("number", "B-2")], by="owner")
+    assisted.submit(draft, by="owner")
+    copy = assisted.org.api("admin").post(
+        f"/artifacts/{artifact_id}/tag-sets", json={"from": draft["id"]}
+    )
+    assert copy.status_code == 201, copy.json
+    copied = copy.json["data"]
+    assert copied["prediction"] == draft["prediction"]
+    assisted.submit(copied, by="admin")
+    for tag_set in (draft, copied):
+        accepted = assisted.org.api("reviewer").post(f"/tag-sets/{tag_set['id']}/accept", json={})
+        assert accepted.status_code == 200, accepted.json
+    assisted.record()
+    assert {str(row[7]) for row in assisted.rows()} == {draft["id"]}

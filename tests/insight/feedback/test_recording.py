@@ -1,0 +1,197 @@
+"""Accepted tag sets that began from a prediction are recorded, exactly once."""
+
+from typing import Any
+
+import pytest
+
+from app.insight.feedback import service
+from app.kit import db, tenancy
+from tests.factories import Org
+from tests.factories.counts import find_differences
+from tests.factories.feedback import Assisted, count_outcomes, predicted
+from tests.factories.workspace import tag
+
+
+def test_each_value_has_an_outcome(assisted: Assisted) -> None:
+    number = predicted("number", "A-1", 0.97)
+    total = predicted("total", {"amount": "10.00", "currency": "EUR"}, 0.61)
+    draft = assisted.draft([number, total, predicted("pages", 3, 0.2)])
+    assisted.save(draft, [number, tag("total", "12.00 EUR"), tag("note", "paid")])
+    assisted.accept(draft)
+    assisted.record()
+    assert [(row[1], row[4], row[5], row[6]) for row in assisted.rows()] == [
+        ("number", "correct", 970_000, 97),
+        ("total", "corrected", 610_000, 61),
+        ("note", "missed", None, None),
+        ("pages", "spurious", 200_000, 20),
+    ]
+    summary = assisted.summary()
+    assert [model["model"] for model in summary["models"]] == ["m-1"]
+    assert count_outcomes(summary["total"]) == (1, 1, 1, 1)
+    assert summary["total"]["predictions"] == 3
+
+
+def test_equal_amounts_are_correct_however_they_are_written(assisted: Assisted) -> None:
+    draft = assisted.draft(
+        [predicted("number", "A-1"), predicted("total", {"amount": "1.5", "currency": "EUR"})]
+    )
+    assisted.save(draft, [tag("number", "A-1"), tag("total", "1.50 EUR")])
+    assisted.accept(draft)
+    assisted.record()
+    assert count_outcomes(assisted.summary()["total"]) == (2, 0, 0, 0)
+
+
+def test_cells_are_compared_in_rows_that_match(assisted: Assisted) -> None:
+    cells = [predicted("lines.item", item, row=row) for row, item in enumerate(["Rope", "Nail"])]
+    draft = assisted.draft([predicted("number", "A-1"), *cells])
+    kept = [tag("lines.item", item, row=row) for row, item in enumerate(["Saw", "Rope", "Nail"])]
+    assisted.save(draft, [tag("number", "A-1"), *kept])
+    assisted.accept(draft)
+    assisted.record()
+    fields = {one["field"]: count_outcomes(one) for one in assisted.by_field()["fields"]}
+    assert fields == {"number": (1, 0, 0, 0), "lines.item": (2, 0, 1, 0)}
+
+
+def test_a_place_is_what_a_span_is_compared_by(assisted: Assisted) -> None:
+    place = {"page": 1, "box": None, "start": 5, "end": 9, "text": "xxxx"}
+    kept, moved = (
+        predicted("clause", "xxxx", evidence=[place]),
+        predicted("clause", "xxxx", evidence=[{**place, "start": 50, "end": 54}]),
+    )
+    schema = assisted.workspace.schema()
+    for span in (kept, moved):
+        artifact = assisted.workspace.artifact(schema)
+        draft = assisted.draft([predicted("number", "A-1"), span], artifact_id=artifact)
+        evidence = [{"page": 1, "start": 5, "end": 9}]
+        assisted.save(draft, [tag("number", "A-1"), {"field": "clause", "evidence": evidence}])
+        assisted.accept(draft)
+    assisted.record()
+    fields = {one["field"]: count_outcomes(one) for one in assisted.by_field()["fields"]}
+    # What does not even overlap is another span.
+    assert fields["clause"] == (1, 0, 1, 1)
+
+
+def test_the_corrections_of_the_reviewer_count(assisted: Assisted) -> None:
+    draft = assisted.draft([predicted("number", "A-1")])
+    assisted.accept(draft, tags=[tag("number", "B-2")])
+    assisted.record()
+    assert count_outcomes(assisted.summary()["total"]) == (0, 1, 0, 0)
+
+
+def test_tag_sets_without_a_prediction_are_not_recorded(assisted: Assisted) -> None:
+    sent = assisted.workspace.submitted()
+    accepted = assisted.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={})
+    assert accepted.status_code == 200
+    assisted.record()
+    assert assisted.rows() == []
+
+
+def test_recording_twice_changes_nothing(assisted: Assisted) -> None:
+    draft = assisted.draft([predicted("number", "A-1")])
+    assisted.accept(draft)
+    assisted.record()
+    before = assisted.rows()
+    assert len(before) == 1
+    _record(assisted, draft)
+    _record(assisted, draft)
+    assert assisted.rows() == before
+
+
+def _record(assisted: Assisted, draft: dict[str, Any]) -> None:
+    with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
+        service.record([(draft["artifact_id"], draft["id"])])
+
+
+@pytest.mark.parametrize("to", ["review", "labeler"])
+def test_a_reopened_tag_set_has_none_until_it_is_accepted_again(
+    assisted: Assisted, to: str
+) -> None:
+    draft = assisted.draft([predicted("number", "A-1")])
+    assisted.accept(draft)
+    assisted.record()
+    assert count_outcomes(assisted.summary()["total"]) == (1, 0, 0, 0)
+    reviewer = assisted.org.api("reviewer")
+    body = {"reason": "Look again", "to": to}
+    assert reviewer.post(f"/tag-sets/{draft['id']}/reopen", json=body).status_code == 200
+    assisted.record()
+    assert assisted.rows() == []
+    assert assisted.summary()["models"] == []
+    if to == "labeler":
+        assisted.submit(draft)
+    accepted = reviewer.post(
+        f"/tag-sets/{draft['id']}/accept", json={"tags": [tag("number", "B-2")]}
+    )
+    assert accepted.status_code == 200, accepted.json
+    assisted.record()
+    assert count_outcomes(assisted.summary()["total"]) == (0, 1, 0, 0)
+
+
+def test_events_may_be_handled_late_and_together(assisted: Assisted) -> None:
+    draft = assisted.draft([predicted("number", "A-1")])
+    assisted.accept(draft)
+    reviewer = assisted.org.api("reviewer")
+    for _ in range(2):
+        reviewer.post(f"/tag-sets/{draft['id']}/reopen", json={"reason": "No", "to": "review"})
+        reviewer.post(f"/tag-sets/{draft['id']}/accept", json={})
+    assisted.record()
+    assert count_outcomes(assisted.summary()["total"]) == (1, 0, 0, 0)
+
+
+def test_feedback_is_erased_with_its_document(assisted: Assisted) -> None:
+    draft = assisted.draft([predicted("number", "A-1")])
+    assisted.accept(draft)
+    assisted.record()
+    deleted = assisted.org.api("admin").delete(f"/artifacts/{draft['artifact_id']}")
+    assert deleted.status_code == 204, deleted.json
+    assert assisted.rows() == []
+    assert assisted.summary()["models"] == []
+    assert assisted.by_field()["total"]["calibration"]["predictions"] == 0
+
+
+def test_untouched_suggestions_do_not_count_in_calibration(org: Org) -> None:
+    assisted = Assisted(org)
+    schema = assisted.workspace.schema(sample_rate=0)
+    untouched = assisted.draft(
+        [predicted("number", "A-1")], artifact_id=assisted.workspace.artifact(schema)
+    )
+    assisted.submit(untouched)
+    saved = assisted.draft(
+        [predicted("number", "A-1"), predicted("pages", 3)],
+        artifact_id=assisted.workspace.artifact(schema),
+    )
+    assisted.save(saved, [predicted("number", "A-1"), tag("pages", 4)])
+    assisted.submit(saved)
+    assisted.record()
+    found = assisted.by_field()["total"]
+    assert count_outcomes(found) == (2, 1, 0, 0)
+    assert found["calibration"]["predictions"] == 2
+
+
+def test_what_a_reviewer_accepts_counts_in_calibration(assisted: Assisted) -> None:
+    assisted.accept(assisted.draft([predicted("number", "A-1")]))
+    assisted.record()
+    assert assisted.by_field()["total"]["calibration"]["predictions"] == 1
+
+
+def test_a_rebuild_from_nothing_gives_the_same(assisted: Assisted) -> None:
+    schema = assisted.workspace.schema()
+    for number in range(3):
+        draft = assisted.draft(
+            [predicted("number", f"A-{number}", 0.1 * number), predicted("pages", number)],
+            artifact_id=assisted.workspace.artifact(schema),
+        )
+        assisted.save(draft, [predicted("number", f"A-{number}", 0.1 * number)])
+        assisted.accept(draft)
+    assisted.record()
+    rows, fields, models = assisted.rows(), assisted.by_field(), assisted.read("/feedback/models")
+    assert len(rows) == 6
+    workspace = assisted.workspace
+    workspace.sql("DELETE FROM prediction_feedback WHERE organization_id = :o", o=assisted.org.id)
+    workspace.sql("DELETE FROM feedback_documents WHERE organization_id = :o", o=assisted.org.id)
+    assert assisted.summary()["models"] == []
+    with assisted.org.app.app_context(), tenancy.organization(assisted.org.id):
+        assert service.rebuild(db.session().commit) == 3
+    assert assisted.rows() == rows
+    assert assisted.by_field() == fields
+    assert assisted.read("/feedback/models") == models
+    assert find_differences(assisted.org) == []

@@ -1,0 +1,260 @@
+"""Clients report how predictions compare with what was right."""
+
+from typing import Any
+
+import pytest
+
+from app.kit.ids import uuid7
+from tests.factories import Org, make_org
+from tests.factories.feedback import Assisted, count_outcomes, predicted
+from tests.factories.labels import make_field
+from tests.factories.workspace import tag
+
+_PATH = "/feedback/predictions"
+_MEMBERS = {
+    "id", "artifact_id", "schema_id", "field", "row", "model", "predicted", "correct", "outcome",
+    "confidence", "tag_set_id", "created_at",
+}  # fmt: skip
+
+
+def _report(assisted: Assisted, artifact_id: Any, **members: Any) -> Any:
+    body = {"artifact_id": str(artifact_id), "field": "number", "model": "other/1", **members}
+    return assisted.org.api("labeler").post(_PATH, json=body)
+
+
+@pytest.mark.parametrize(
+    ("members", "outcome"),
+    [
+        ({"predicted": "A-1", "correct": "A-1", "confidence": 0.9}, "correct"),
+        ({"predicted": "A-1", "correct": "A-2", "confidence": 0.9}, "corrected"),
+        ({"correct": "A-2"}, "missed"),
+        ({"predicted": "A-1", "confidence": 0}, "spurious"),
+        ({"field": "total", "predicted": "1.5 EUR", "correct": "1.50 EUR"}, "correct"),
+        ({"field": "total", "predicted": "no amount", "correct": "1.50 EUR"}, "corrected"),
+        ({"field": "total", "predicted": "no amount"}, "spurious"),
+        ({"field": "lines.item", "row": 2, "predicted": "Rope", "correct": "Rope"}, "correct"),
+        (
+            {
+                "field": "clause",
+                "predicted": [{"page": 1, "start": 5, "end": 9}],
+                "correct": [{"page": 1, "start": 5, "end": 10}],
+            },
+            "corrected",
+        ),
+    ],
+)
+def test_the_outcome_follows_from_the_values(
+    assisted: Assisted, members: dict[str, Any], outcome: str
+) -> None:
+    artifact = assisted.workspace.artifact()
+    answer = _report(assisted, artifact, **members)
+    assert answer.status_code == 201, answer.json
+    data = answer.json["data"]
+    assert data.keys() == _MEMBERS
+    assert data["outcome"] == outcome
+    assert data["confidence"] == members.get("confidence")
+    assert data["predicted"] == members.get("predicted")
+    figures = assisted.summary("?model=other/1")["total"]
+    assert figures[outcome] == 1
+    assert sum(count_outcomes(figures)) == 1
+
+
+@pytest.mark.parametrize(
+    ("members", "field"),
+    [
+        ({"correct": "A-1", "field": "unknown"}, "field"),
+        ({"correct": "A-1", "field": "lines"}, "field"),
+        ({"correct": "A-1", "field": "lines.item"}, "row"),
+        ({"correct": "A-1", "row": 0}, "row"),
+        ({}, "predicted"),
+        ({"predicted": None, "correct": None}, "predicted"),
+        ({"field": "total", "correct": "no amount"}, "correct"),
+        ({"field": "pages", "correct": "three"}, "correct"),
+        ({"correct": "x" * 10_001}, "correct"),
+        ({"predicted": ["x" * 10_001]}, "predicted"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    assisted: Assisted, members: dict[str, Any], field: str
+) -> None:
+    answer = _report(assisted, assisted.workspace.artifact(), **members)
+    assert answer.status_code == 400, answer.json
+    assert answer.json["error"]["code"] == "validation_error"
+    assert answer.json["error"]["field"] == field
+    assert assisted.rows() == []
+
+
+@pytest.mark.parametrize("confidence", [-0.1, 1.01, 1e300, "0.5", True])
+def test_a_confidence_is_a_number_from_zero_to_one(assisted: Assisted, confidence: Any) -> None:
+    answer = _report(assisted, assisted.workspace.artifact(), predicted="A", confidence=confidence)
+    assert answer.status_code == 422
+    assert answer.json["error"]["field"] == "confidence"
+
+
+def test_records_of_others_are_as_if_they_did_not_exist(assisted: Assisted) -> None:
+    other = Assisted(make_org(assisted.org.app))
+    foreign = other.workspace.submitted()
+    own = assisted.workspace.artifact()
+    elsewhere = assisted.workspace.submitted()
+    answers = [
+        _report(assisted, artifact, correct="A").json["error"]
+        for artifact in (foreign["artifact_id"], uuid7())
+    ]
+    assert answers[0] == answers[1]
+    assert answers[0]["field"] == "artifact_id"
+    answers = [
+        _report(assisted, own, correct="A", tag_set_id=str(tag_set_id)).json["error"]
+        for tag_set_id in (foreign["id"], uuid7(), elsewhere["id"])
+    ]
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0]["field"] == "tag_set_id"
+
+
+def test_a_tag_set_that_is_hidden_cannot_be_named(assisted: Assisted) -> None:
+    draft = assisted.workspace.draft(by="reviewer")
+    answer = _report(assisted, draft["artifact_id"], correct="A", tag_set_id=draft["id"])
+    assert answer.status_code == 400
+    assert answer.json["error"]["field"] == "tag_set_id"
+    body = {
+        "artifact_id": draft["artifact_id"],
+        "field": "number",
+        "model": "other/1",
+        "correct": "A",
+        "tag_set_id": draft["id"],
+    }
+    assert assisted.org.api("reviewer").post(_PATH, json=body).status_code == 201
+
+
+def test_a_prediction_has_feedback_once(assisted: Assisted) -> None:
+    artifact = assisted.workspace.artifact()
+    first = _report(assisted, artifact, predicted="A", correct="A").json["data"]
+    again = _report(assisted, artifact, predicted="B", correct="A")
+    assert again.status_code == 409
+    assert again.json["error"]["details"] == {"feedback_id": first["id"]}
+    assert _report(assisted, artifact, correct="A", model="other/2").status_code == 201
+    # The values of a multiple field are reported one by one.
+    for value in ("x", "y"):
+        assert _report(assisted, artifact, field="note", predicted=value).status_code == 201
+    assert _report(assisted, artifact, field="note", predicted="x").status_code == 409
+    assert _report(assisted, artifact, field="note", correct="x").status_code == 201
+
+
+def test_a_repeated_key_gets_the_first_response(assisted: Assisted) -> None:
+    artifact = assisted.workspace.artifact()
+    body = {"artifact_id": str(artifact), "field": "number", "model": "m", "correct": "A"}
+    api, headers = assisted.org.api("labeler"), {"Idempotency-Key": "once"}
+    first = api.post(_PATH, json=body, headers=headers)
+    again = api.post(_PATH, json=body, headers=headers)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert first.json == again.json
+    assert len(assisted.rows()) == 1
+
+
+def test_what_was_recorded_by_itself_is_not_reported_too(assisted: Assisted) -> None:
+    draft = assisted.draft([predicted("number", "A-1")])
+    reported = _report(assisted, draft["artifact_id"], model="m-1", correct="A-1")
+    assert reported.status_code == 201
+    assisted.accept(draft)
+    assisted.record()
+    assert count_outcomes(assisted.summary("?model=m-1")["total"]) == (1, 0, 0, 0)
+    again = _report(assisted, draft["artifact_id"], model="m-1", correct="A-1")
+    assert again.status_code == 409
+    assert again.json["error"]["details"] == {"recorded": "automatically"}
+
+
+def test_the_fields_are_those_of_the_tag_sets_version(assisted: Assisted) -> None:
+    sent = assisted.workspace.submitted()
+    fields = [make_field("other", "text")]
+    schema = assisted.workspace.schema(fields=fields)
+    assisted.workspace.sql(
+        "UPDATE artifacts SET schema_id = :schema WHERE id = :id",
+        schema=schema,
+        id=sent["artifact_id"],
+    )
+    artifact = sent["artifact_id"]
+    assert _report(assisted, artifact, field="number", correct="A").status_code == 400
+    named = _report(assisted, artifact, correct="A", tag_set_id=sent["id"])
+    assert named.status_code == 201, named.json
+    assert named.json["data"]["schema_id"] == sent["schema_id"]
+
+
+def test_many_have_one_outcome_each(assisted: Assisted) -> None:
+    artifact = str(assisted.workspace.artifact())
+    good = {"artifact_id": artifact, "field": "number", "model": "m", "correct": "A"}
+    items = [good, {**good, "field": "unknown"}, good, {**good, "model": "n", "predicted": "B"}]
+    answer = assisted.org.api("labeler").post(f"{_PATH}/bulk", json={"items": items})
+    assert answer.status_code == 201, answer.json
+    data = answer.json["data"]
+    assert (data["succeeded"], data["failed"]) == (2, 2)
+    shown = [(one["index"], one["ok"], one["code"], one["field"]) for one in data["outcomes"]]
+    assert shown == [
+        (0, True, None, None),
+        (1, False, "validation_error", "field"),
+        (2, False, "conflict", None),
+        (3, True, None, None),
+    ]
+    assert [one["outcome"] for one in data["outcomes"]] == ["missed", None, None, "corrected"]
+    assert len(assisted.rows()) == 2
+
+
+def test_a_thousand_are_recorded_with_few_statements(org: Org) -> None:
+    from tests.factories.statements import record_statements  # noqa: PLC0415
+
+    assisted = Assisted(org)
+    schema = assisted.workspace.schema()
+    artifacts = [str(assisted.workspace.artifact(schema)) for _ in range(20)]
+    items = [
+        {
+            "artifact_id": artifacts[number % 20],
+            "field": "number",
+            "model": f"m-{number // 20}",
+            "predicted": "A",
+            "correct": "A" if number % 3 else "B",
+            "confidence": number / 1000,
+        }
+        for number in range(1000)
+    ]
+    with record_statements(org.app) as statements:
+        answer = org.api("labeler").post(f"{_PATH}/bulk", json={"items": items})
+    assert answer.json["data"]["succeeded"] == 1000, answer.json
+    assert len(statements) < 30
+    found = assisted.by_field()["total"]
+    assert count_outcomes(found) == (666, 334, 0, 0)
+    assert found["calibration"]["predictions"] == 1000
+    assert assisted.summary()["model_count"] == 50
+
+
+def test_more_than_a_thousand_are_refused(assisted: Assisted) -> None:
+    item = {"artifact_id": str(uuid7()), "field": "number", "model": "m", "correct": "A"}
+    answer = assisted.org.api("labeler").post(f"{_PATH}/bulk", json={"items": [item] * 1001})
+    assert answer.status_code == 422
+    assert answer.json["error"]["field"] == "items"
+
+
+def test_viewers_do_not_report(assisted: Assisted) -> None:
+    body = {"artifact_id": str(uuid7()), "field": "number", "model": "m", "correct": "A"}
+    answer = assisted.org.api("viewer").post(_PATH, json=body)
+    assert answer.status_code == 403
+
+
+def test_an_artifact_without_a_schema_has_no_fields(assisted: Assisted) -> None:
+    artifact = assisted.workspace.artifact()
+    assisted.workspace.sql("UPDATE artifacts SET schema_id = NULL WHERE id = :id", id=artifact)
+    answer = _report(assisted, artifact, correct="A")
+    assert answer.status_code == 400
+    assert answer.json["error"]["field"] == "artifact_id"
+
+
+def test_the_tag_set_tells_whose_work_it_is(assisted: Assisted) -> None:
+    draft = assisted.workspace.draft()
+    assisted.save(draft, [tag("number", "A")])
+    assert (
+        _report(
+            assisted, draft["artifact_id"], correct="A", predicted="A", tag_set_id=draft["id"]
+        ).status_code
+        == 201
+    )
+    labeler = assisted.org.users["labeler"]
+    assert count_outcomes(assisted.summary(f"?labeler={labeler}", by="labeler")["total"]) == (
+        1, 0, 0, 0,
+    )  # fmt: skip

@@ -1,0 +1,131 @@
+"""Extraction from all documents that an ingestion job created: progress, items, refusals."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.kit.ids import uuid7
+from tests.factories import Org, run_jobs_of
+from tests.factories.labels import make_field
+from tests.factories.workspace import Workspace
+
+FIELDS = [make_field("number", "text"), make_field("total", "money")]
+
+
+@pytest.fixture
+def assisted(org: Org) -> Workspace:
+    """Return a workspace; `schema_id` is a schema with AI assistance."""
+    workspace = Workspace(org)
+    workspace.schema_id = workspace.schema(fields=FIELDS)  # type: ignore[attr-defined]
+    workspace.sql("UPDATE schemas SET ai_assist_enabled = true")
+    return workspace
+
+
+def _import(workspace: Workspace, count: int, schema_id: UUID | None) -> Any:
+    """Import texts, wait for the job, and return it."""
+    lines = [json.dumps({"text": f"Invoice A-{n}\nTotal EUR {n}.00"}) for n in range(count)]
+    body = {"name": "texts.jsonl", "content": "\n".join(lines), "format": "jsonl"}
+    if schema_id is not None:
+        body["schema_id"] = str(schema_id)
+    answer = workspace.org.api("admin").post("/artifacts/bulk-import", body)
+    assert answer.status_code == 202, answer.json
+    run_jobs_of(workspace.org, "imports", "default", "routing")
+    return _show(workspace, answer.json["data"]["id"])
+
+
+def _show(workspace: Workspace, job_id: str) -> Any:
+    return workspace.org.api("viewer").get(f"/ingestion-jobs/{job_id}").json["data"]
+
+
+def _extract(workspace: Workspace, job_id: str, *, by: str = "labeler") -> Any:
+    return workspace.org.api(by).post(f"/ingestion-jobs/{job_id}/extract")
+
+
+def _run(workspace: Workspace) -> None:
+    run_jobs_of(workspace.org, "imports", "default", "predictions")
+    workspace.sql("UPDATE jobs SET due_at = now() WHERE function = 'ingestion_jobs.settle'"
+                  " AND due_at > now()")  # fmt: skip
+    run_jobs_of(workspace.org, "default")
+
+
+def test_all_documents_are_predicted_with_progress(assisted: Workspace) -> None:
+    source = _import(assisted, 3, assisted.schema_id)  # type: ignore[attr-defined]
+    answer = _extract(assisted, source["id"])
+    assert answer.status_code == 202, answer.json
+    queued = answer.json["data"]
+    assert (queued["kind"], queued["status"], queued["name"]) == (
+        "extract",
+        "queued",
+        "texts.jsonl",
+    )
+    assert queued["progress"]["total"] == 3
+    assert _extract(assisted, source["id"]).json["data"]["id"] == queued["id"]
+    run_jobs_of(assisted.org, "imports")
+    running = _show(assisted, queued["id"])
+    assert (running["status"], running["progress"]["done"]) == ("running", 3)
+    _run(assisted)
+    ended = _show(assisted, queued["id"])
+    assert (ended["status"], ended["counts"]["found"], ended["counts"]["created"]) == (
+        "completed",
+        3,
+        3,
+    )
+    items = assisted.org.api("viewer").get(f"/ingestion-jobs/{queued['id']}/items").json["data"]
+    assert [one["status"] for one in items] == ["created"] * 3
+    for item in items:
+        shown = assisted.org.api("viewer").get(f"/artifacts/{item['artifact_id']}").json["data"]
+        assert shown["prediction"]["status"] == "completed"
+        assert shown["ingestion_job_id"] == source["id"]
+    kinds = assisted.org.api("viewer").get("/ingestion-jobs?kind=extract").json["data"]
+    assert [one["id"] for one in kinds] == [queued["id"]]
+    assert _extract(assisted, source["id"]).json["data"]["id"] != queued["id"]
+
+
+def test_documents_that_cannot_be_predicted_are_failed_items(assisted: Workspace) -> None:
+    source = _import(assisted, 2, None)
+    job = _extract(assisted, source["id"]).json["data"]
+    _run(assisted)
+    ended = _show(assisted, job["id"])
+    assert (ended["status"], ended["counts"]["failed"]) == ("completed_with_errors", 2)
+    items = assisted.org.api("viewer").get(f"/ingestion-jobs/{job['id']}/items").json["data"]
+    assert {one["error"]["code"] for one in items} == {"conflict"}
+    assisted.sql("UPDATE artifacts SET schema_id = :id", id=assisted.schema_id)  # type: ignore[attr-defined]
+    retried = assisted.org.api("admin").post(f"/ingestion-jobs/{job['id']}/retry")
+    assert retried.status_code == 202, retried.json
+    _run(assisted)
+    ended = _show(assisted, job["id"])
+    assert (ended["status"], ended["counts"]["created"], ended["counts"]["failed"]) == (
+        "completed",
+        2,
+        0,
+    )
+
+
+def test_a_document_that_is_deleted_meanwhile_fails(assisted: Workspace) -> None:
+    source = _import(assisted, 2, assisted.schema_id)  # type: ignore[attr-defined]
+    job = _extract(assisted, source["id"]).json["data"]
+    run_jobs_of(assisted.org, "imports")
+    items = f"/ingestion-jobs/{job['id']}/items"
+    first = assisted.org.api("viewer").get(items).json["data"][0]
+    assisted.org.api("admin").delete(f"/artifacts/{first['artifact_id']}")
+    _run(assisted)
+    assert _show(assisted, job["id"])["counts"]["failed"] == 1
+    (failed,) = assisted.org.api("viewer").get(f"{items}?status=failed").json["data"]
+    assert failed["error"]["code"] == "not_found"
+
+
+def test_refusals(assisted: Workspace, other_org: Org) -> None:
+    source = _import(assisted, 1, assisted.schema_id)  # type: ignore[attr-defined]
+    foreign = other_org.api("admin").post(f"/ingestion-jobs/{source['id']}/extract")
+    missing = other_org.api("admin").post(f"/ingestion-jobs/{uuid7()}/extract")
+    assert (foreign.status_code, foreign.data) == (404, missing.data)
+    assert _extract(assisted, source["id"], by="viewer").status_code == 403
+    job = _extract(assisted, source["id"]).json["data"]
+    again = _extract(assisted, job["id"])
+    assert (again.status_code, again.json["error"]["details"]) == (409, {"kind": "extract"})
+    assisted.sql("UPDATE ingestion_jobs SET status = 'cancelled' WHERE id = :id", id=job["id"])
+    assisted.sql("UPDATE ingestion_jobs SET status = 'running' WHERE id = :id", id=source["id"])
+    running = _extract(assisted, source["id"])
+    assert (running.status_code, running.json["error"]["details"]) == (409, {"state": "running"})

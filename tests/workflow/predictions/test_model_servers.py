@@ -1,0 +1,131 @@
+"""Predictions by a model server: what it answers, and what it must not do to us."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.workflow.predictions.service import provider
+from tests.factories import run_jobs_of
+from tests.factories.workspace import Workspace
+from tests.workflow.predictions.conftest import TEXT, create_document, predict, show_prediction
+
+UseServer = Callable[[str], None]
+
+
+def _run(workspace: Workspace) -> None:
+    """Run the jobs until none of the queue is left; a retry is due at once."""
+    for _ in range(5):
+        workspace.sql(
+            "UPDATE jobs SET due_at = now() WHERE queue = 'model_servers' AND due_at > now()"
+        )
+        run_jobs_of(workspace.org, "model_servers")
+
+
+def _predict(workspace: Workspace) -> tuple[str, Any]:
+    artifact_id = create_document(workspace)
+    assert predict(workspace, artifact_id).status_code == 202
+    _run(workspace)
+    return artifact_id, show_prediction(workspace, artifact_id)
+
+
+def _draft(workspace: Workspace, artifact_id: str) -> Any:
+    path = f"/artifacts/{artifact_id}/tag-sets"
+    answer = workspace.org.api("labeler").post(path, {"from": "prediction"})
+    assert answer.status_code == 201, answer.json
+    return answer.json["data"]
+
+
+@pytest.mark.parametrize("behavior", ["good", "slow", "busy_once"])
+def test_values_become_tags_with_evidence(
+    assisted: Workspace, use_server: UseServer, behavior: str
+) -> None:
+    use_server(behavior)
+    artifact_id, shown = _predict(assisted)
+    assert (shown["status"], shown["model_version"], shown["error"]) == (
+        "completed",
+        "small-2026",
+        None,
+    )
+    draft = _draft(assisted, artifact_id)
+    assert draft["prediction"] == {"id": shown["id"], "model_version": "small-2026"}
+    found = {(one["field"], one["row"]): one for one in draft["tags"]}
+    values = {key: one["value"] for key, one in found.items()}
+    assert values == {
+        ("number", None): "A-17",
+        ("total", None): {"amount": "1250.50", "currency": "EUR"},
+        ("issued", None): "2026-03-03",
+        ("paid", None): False,
+        ("lines.item", 0): "Anchor",
+        ("lines.item", 1): "Rope",
+    }
+    assert {one["source"] for one in found.values()} == {"model"}
+    (evidence,) = found["total", None]["evidence"]
+    assert TEXT[evidence["start"] : evidence["end"]] == evidence["text"] == "EUR 1,250.50"
+    (evidence,) = found["issued", None]["evidence"]
+    assert evidence["text"] == "3 March 2026"
+    assert evidence["page"] == 1
+    assert len(evidence["box"]) == 4
+    assert found["paid", None]["evidence"] == []
+    usage = assisted.sql("SELECT model, pages, prompt_tokens, completion_tokens FROM predictions")
+    assert usage == [("small", 1, 120, 30)]
+
+
+def test_values_that_are_not_in_the_document_are_left_out(
+    assisted: Workspace, use_server: UseServer
+) -> None:
+    use_server("made_up")
+    artifact_id, shown = _predict(assisted)
+    assert shown["status"] == "completed"
+    draft = _draft(assisted, artifact_id)
+    assert [one["field"] for one in draft["tags"]] == ["issued", "paid"]
+
+
+def test_values_of_wrong_types_are_left_out(assisted: Workspace, use_server: UseServer) -> None:
+    use_server("nonsense")
+    artifact_id, shown = _predict(assisted)
+    assert shown["status"] == "completed"
+    assert _draft(assisted, artifact_id)["tags"] == []
+
+
+@pytest.mark.parametrize(
+    ("behavior", "code", "retries"),
+    [
+        ("prose", "invalid_answer", 2),
+        ("never", "timed_out", 2),
+        ("refuses", "credentials_refused", 0),
+        ("huge", "answer_too_large", 0),
+    ],
+)
+def test_a_server_that_fails(
+    assisted: Workspace,
+    use_server: UseServer,
+    monkeypatch: pytest.MonkeyPatch,
+    behavior: str,
+    code: str,
+    retries: int,
+) -> None:
+    if behavior == "never":
+        monkeypatch.setattr(provider, "DEADLINE_SECONDS", 0.5)
+    use_server(behavior)
+    artifact_id, shown = _predict(assisted)
+    assert (shown["status"], shown["error"]["code"]) == ("failed", code)
+    assert "sk-right" not in str(shown)
+    made = assisted.sql("SELECT attempts FROM jobs WHERE queue = 'model_servers'"
+                        " AND organization_id = :org", org=assisted.org.id)  # fmt: skip
+    assert made == [(retries,)]
+    path = f"/artifacts/{artifact_id}/tag-sets"
+    refused = assisted.org.api("labeler").post(path, {"from": "prediction"})
+    assert (refused.status_code, refused.json["error"]["field"]) == (400, "from")
+    assert predict(assisted, artifact_id).json["data"]["id"] != shown["id"]
+
+
+def test_an_address_that_is_not_allowed_any_more(assisted: Workspace) -> None:
+    assisted.sql(
+        "UPDATE organizations SET settings = CAST(:settings AS jsonb) WHERE id = :id",
+        settings='{"ai_provider": {"kind": "openai_compatible", "model": "m",'
+        ' "base_url": "http://169.254.169.254/v1"}}',
+        id=assisted.org.id,
+    )
+    _, shown = _predict(assisted)
+    assert (shown["status"], shown["error"]["code"]) == ("failed", "address_refused")

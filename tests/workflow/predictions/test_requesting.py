@@ -1,0 +1,78 @@
+"""Requests of predictions: what is queued, what is refused, and what an artifact shows."""
+
+from typing import Any
+
+import pytest
+
+from app.kit.ids import uuid7
+from tests.factories import Org
+from tests.factories.workspace import Workspace
+from tests.workflow.predictions.conftest import (
+    create_document,
+    predict,
+    set_assistance,
+    show_prediction,
+)
+
+
+def test_a_request_is_queued_once(assisted: Workspace) -> None:
+    artifact_id = create_document(assisted)
+    assert show_prediction(assisted, artifact_id) is None
+    answer = predict(assisted, artifact_id)
+    assert answer.status_code == 202, answer.json
+    queued = answer.json["data"]
+    assert (queued["artifact_id"], queued["status"]) == (artifact_id, "queued")
+    shown = {"id": queued["id"], "status": "queued", "model_version": None, "error": None}
+    assert show_prediction(assisted, artifact_id) == shown
+    assert predict(assisted, artifact_id, by="admin").json["data"]["id"] == queued["id"]
+    jobs = assisted.sql("SELECT count(*) FROM jobs WHERE function = 'predictions.predict'"
+                        " AND organization_id = :org", org=assisted.org.id)  # fmt: skip
+    assert jobs[0][0] == 1
+
+
+def test_a_prediction_changes_neither_revision_nor_time(assisted: Workspace) -> None:
+    artifact_id = create_document(assisted)
+    api = assisted.org.api("labeler")
+    before = api.get(f"/artifacts/{artifact_id}").json["data"]
+    predict(assisted, artifact_id)
+    after = api.get(f"/artifacts/{artifact_id}").json["data"]
+    assert {**after, "prediction": None} == before
+    (listed,) = api.get("/artifacts").json["data"]
+    assert listed["prediction"] == after["prediction"]
+
+
+@pytest.mark.parametrize(
+    ("change", "details"),
+    [
+        ("archived = true", {"state": "archived"}),
+        ("status = 'processing'", {"state": "processing"}),
+        ("status = 'failed'", {"state": "failed"}),
+        ("schema_id = NULL", {"missing": "schema"}),
+    ],
+)
+def test_a_document_that_cannot_be_predicted(
+    assisted: Workspace, change: str, details: dict[str, Any]
+) -> None:
+    artifact_id = create_document(assisted)
+    assisted.sql(f"UPDATE artifacts SET {change} WHERE id = :id", id=artifact_id)
+    answer = predict(assisted, artifact_id)
+    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
+    assert answer.json["error"]["details"] == details
+    assert show_prediction(assisted, artifact_id) is None
+
+
+def test_a_schema_without_assistance_or_inactive(assisted: Workspace) -> None:
+    artifact_id = create_document(assisted)
+    set_assistance(assisted, enabled=False)
+    answer = predict(assisted, artifact_id)
+    assert answer.json["error"]["details"] == {"missing": "ai_assist"}
+    assisted.sql("UPDATE schemas SET status = 'inactive'")
+    assert predict(assisted, artifact_id).json["error"]["details"] == {"state": "inactive"}
+
+
+def test_another_organization_finds_nothing(assisted: Workspace, other_org: Org) -> None:
+    artifact_id = create_document(assisted)
+    foreign = other_org.api("admin").post(f"/artifacts/{artifact_id}/predict")
+    missing = other_org.api("admin").post(f"/artifacts/{uuid7()}/predict")
+    assert (foreign.status_code, foreign.data) == (404, missing.data)
+    assert predict(assisted, artifact_id, by="viewer").status_code == 403
