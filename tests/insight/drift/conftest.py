@@ -50,6 +50,16 @@ INSERT INTO tag_set_revisions
 SELECT :org, tag_set_id, 2, '[]', :reviewer, kind, :schema, at FROM given
 """
 
+_PREDICT = """
+INSERT INTO prediction_feedback (organization_id, id, artifact_id, schema_id, field, model, outcome,
+    confidence, tag_set_id, labeler_id, day, accepted_revision, position, created_at)
+SELECT t.organization_id, gen_random_uuid(), t.artifact_id, t.schema_id, :field, 'builtin',
+    given.outcome, given.confidence, t.id, t.labeler_id, CAST(t.decided_at AS date), 2, 0, now()
+FROM jsonb_to_recordset(CAST(:rows AS jsonb))
+    AS given (tag_set_id uuid, outcome text, confidence int)
+JOIN tag_sets t ON t.id = given.tag_set_id
+"""
+
 
 @dataclass
 class Labeling:
@@ -97,6 +107,24 @@ class Labeling:
             reviewer=org.users["reviewer"],
         )
         return [UUID(str(row["tag_set_id"])) for row in rows]
+
+    def predict(
+        self, tag_set_ids: Sequence[UUID], field: str, *, correct: float, confidence: float
+    ) -> None:
+        """Record a model's predictions of a field, of which a share is correct, others corrected.
+
+        The confidences are spread around their mean.
+        """
+        hits = round(correct * len(tag_set_ids))
+        rows = [
+            {
+                "tag_set_id": tag_set_id,
+                "outcome": "correct" if number < hits else "corrected",
+                "confidence": round(1e6 * (confidence + (number % 11 - 5) * 0.008)),
+            }
+            for number, tag_set_id in enumerate(tag_set_ids)
+        ]
+        self.workspace.sql(_PREDICT, rows=orjson.dumps(rows).decode(), field=field)
 
     @property
     def version_id(self) -> UUID:

@@ -139,7 +139,7 @@ def test_one_labeler_differs_from_their_peers(labeling: Labeling) -> None:
     report = mine[str(org.users["reviewer"])]
     assert (report["field"], report["baseline"]["n"], report["current"]["n"]) == ("kind", 120, 60)
     assert report["baseline"]["from"] == report["current"]["from"]
-    assert report["current"]["value"] == pytest.approx(55 / 60)
+    assert (report["category"], report["current"]["value"]) == ("a", pytest.approx(5 / 60))
 
 
 def test_reports_about_labelers_are_shown_to_them_and_to_reviewers(labeling: Labeling) -> None:
@@ -179,6 +179,24 @@ def test_versions_with_another_type_are_left_out(labeling: Labeling) -> None:
     (report,) = labeling.detect()
     assert (report["field"], report["metric"]) == ("kind", "length")
     assert (report["baseline"]["n"], len(report["warnings"])) == (50, 1)
+
+
+def test_a_model_that_gets_worse_is_reported(labeling: Labeling) -> None:
+    before = labeling.add(35, 7, kinds(100, 100))
+    after = labeling.add(7, 0, kinds(50, 50))
+    labeling.predict(before, "kind", correct=0.97, confidence=0.95)
+    labeling.predict(after, "kind", correct=0.8, confidence=0.7)
+    found = {report["metric"]: report for report in labeling.detect()}
+    assert set(found) == {"accuracy", "confidence", "correction_rate"}
+    accuracy = found["accuracy"]
+    assert (accuracy["subject"], accuracy["field"]) == ("model", "kind")
+    assert (accuracy["baseline"]["value"], accuracy["current"]["value"]) == (0.97, 0.8)
+    assert (accuracy["baseline"]["n"], accuracy["current"]["n"]) == (200, 100)
+    assert found["correction_rate"]["current"]["value"] == pytest.approx(0.2)
+    assert found["confidence"]["test"] == "kolmogorov_smirnov"
+    assert found["confidence"]["current"]["value"] < 0.8
+    payloads = labeling.workspace.events("drift.detected")
+    assert {(one["subject"], one["field"]) for one in payloads} == {("model", "kind")}
 
 
 def test_the_work_of_another_organization_does_not_count(
