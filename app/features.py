@@ -50,6 +50,9 @@ from app.identity.teams import models as team_models
 from app.identity.teams import routes as teams
 from app.identity.users import models as user_models
 from app.identity.users import routes as users
+from app.insight.drift import jobs as drift_jobs
+from app.insight.drift import models as drift_models
+from app.insight.drift import routes as drift
 from app.insight.feedback import jobs as feedback_jobs
 from app.insight.feedback import models as feedback_models
 from app.insight.feedback import routes as feedback
@@ -129,6 +132,7 @@ BLUEPRINTS: list[Blueprint] = [
     workload.blueprint,
     users.blueprint,
     workload.mine,
+    drift.blueprint,
     exports.blueprint,
     scheduled_exports.blueprint,
     export_formats.blueprint,
@@ -161,6 +165,7 @@ JOBS: list[ModuleType] = [
     connector_jobs,
     ingestion_job_jobs,
     bulk_import_jobs,
+    drift_jobs,
     extraction_job_jobs,
     export_jobs,
     scheduled_export_jobs,
@@ -199,6 +204,7 @@ MODELS: list[ModuleType] = [
     connector_models,
     ingestion_job_models,
     quality_models,
+    drift_models,
     feedback_models,
     counter_models,
     idempotency,

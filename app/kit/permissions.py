@@ -30,6 +30,8 @@ PERMISSIONS: dict[str, Role] = {
     "comments:write": Role.labeler,
     "connectors:manage": Role.admin,
     "connectors:read": Role.viewer,
+    "drift:manage": Role.reviewer,
+    "drift:read": Role.viewer,
     "export_formats:read": Role.viewer,
     "exports:audit": Role.admin,
     "exports:create": Role.reviewer,

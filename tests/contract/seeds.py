@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.factories import Org, run_jobs_of
+from tests.factories.drift import insert_drift_reports
 from tests.factories.notifications import insert_notifications
 from tests.factories.orgs import PASSWORD, Api
 
@@ -104,6 +105,7 @@ def plant(org: Org) -> Seeds:
         "rule_id": _rules(owner, users[0]),
         "run_id": runs,
         "notification_id": insert_notifications(org, org.users["owner"], 3),
+        "report_id": insert_drift_reports(org, schemas[0], 3),
     }
     seeds.bodies = _bodies(seeds)
     return seeds
@@ -362,6 +364,15 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
                 "revision": 0,
             },
             {"email_frequency": "hourly", "quiet_hours": None},
+        ],
+        "detect_drift": [
+            {
+                "schema_id": seeds.ids["schema_id"][1],
+                "baseline": {"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"},
+                "current": {"from": "2026-02-01T00:00:00Z", "to": "2026-02-08T00:00:00Z"},
+                "fix_baseline": True,
+            },
+            {"schema_id": seeds.ids["schema_id"][2]},
         ],
         **_feedback_bodies(seeds),
         "create_webhook": [hook],

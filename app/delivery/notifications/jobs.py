@@ -66,6 +66,7 @@ _declare_handler(
     (scheduled_export_events.DELIVERY_FAILED,),
     results.notify_of_failed_delivery,
 )
+_declare_handler("notifications.drift_found", ("drift.found",), results.notify_of_drift)
 _declare_handler(
     "notifications.api_key_creator_left",
     ("member.removed", "member.disabled"),

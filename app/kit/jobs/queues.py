@@ -64,6 +64,8 @@ _ALL = (
     Queue("erasing", _SLOW, late_after=6 * _HOUR),
     Queue("maintenance", _SLOW, late_after=6 * _HOUR),
     Queue("quality_counts", _SLOW, late_after=15 * _MINUTE),
+    # The comparison runs in a process of its own, for which the job's thread waits.
+    Queue("drift", _SLOW, late_after=6 * _HOUR),
     Queue("documents", _DOCUMENTS, late_after=10 * _MINUTE),
     # The page is drawn and recognized in a process of its own, for which the job's thread waits.
     Queue("ocr", _SLOW, late_after=6 * _HOUR),

@@ -145,6 +145,15 @@ class TagSet(TenantModel, db.Revised, db.Base):
             postgresql_where=text("source <> 'human'"),
         ),
         Index("ix_tag_sets_list_updated", "organization_id", "updated_at", "id"),
+        # The newest accepted tag sets of a schema, which drift detection compares.
+        Index(
+            "ix_tag_sets_accepted",
+            "organization_id",
+            "schema_id",
+            "decided_at",
+            "id",
+            postgresql_where=text("status = 'accepted'"),
+        ),
         Index(
             "ix_tag_sets_drafts",
             "organization_id",

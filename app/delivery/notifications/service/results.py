@@ -1,10 +1,11 @@
-"""Notify users of exports that they requested or scheduled."""
+"""Notify users of results: exports that they requested or scheduled, and drift."""
 
 from uuid import UUID
 
 from app.delivery.notifications.queries import causes
 from app.delivery.notifications.service.sending import notify
 from app.delivery.notifications.service.work import Event
+from app.kit.permissions import Role
 
 
 def notify_of_finished_export(event: Event) -> None:
@@ -50,4 +51,19 @@ def notify_of_failed_delivery(event: Event) -> None:
         link=f"/api/v1/exports/{event.data['job_id']}",
         unique_key=f"export_delivery:{event.id}",
         user_ids=[UUID(event.data["created_by"])],
+    )
+
+
+def notify_of_drift(event: Event) -> None:
+    """Notify administrators of the reports that a detection has created, all in one."""
+    data = event.data
+    more = ["…"] if data["count"] > len(data["shifts"]) else []
+    notify(
+        "drift_detected",
+        kind="drift_detected",
+        values={"schema": data["schema_name"], "shifts": "\n".join([*data["shifts"], *more])},
+        count=data["count"],
+        link=f"/api/v1/quality/drift?detection_id={data['detection_id']}",
+        unique_key=f"drift:{data['detection_id']}",
+        role=Role.admin,
     )

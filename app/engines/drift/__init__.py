@@ -1,0 +1,35 @@
+"""Find drift: compare samples of two periods, and report the differences that matter.
+
+`compare` tests a pair of samples, and `decide` controls the false discovery rate over all pairs of
+a run. A difference is drift if it is significant and its effect is large enough. `find_drift` does
+both in a child process, so that the caller does not load scipy. This package imports numpy and
+scipy only inside the functions that compute.
+"""
+
+from app.engines.drift.model import (
+    Categories,
+    Comparison,
+    Hypothesis,
+    Limits,
+    Numbers,
+    Rate,
+    Sample,
+    Verdict,
+)
+from app.engines.drift.process import ComparisonFailed, find_drift
+from app.engines.drift.testing import compare, decide
+
+__all__ = [
+    "Categories",
+    "Comparison",
+    "ComparisonFailed",
+    "Hypothesis",
+    "Limits",
+    "Numbers",
+    "Rate",
+    "Sample",
+    "Verdict",
+    "compare",
+    "decide",
+    "find_drift",
+]

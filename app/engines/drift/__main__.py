@@ -1,0 +1,20 @@
+"""The child process of `find_drift`: hypotheses on standard input, results on standard output."""
+
+import json
+import os
+import sys
+
+from app.engines.drift.model import Limits
+from app.engines.drift.process import run
+
+_NICENESS = 10
+
+
+def main() -> None:
+    """Compare the hypotheses with the limits in the first argument."""
+    os.nice(_NICENESS)
+    limits = Limits(**json.loads(sys.argv[1]))
+    sys.stdout.write("\n".join(run(sys.stdin.buffer, limits)))
+
+
+main()

@@ -1,0 +1,1 @@
+"""Drift of models and of the labeling."""

@@ -1,0 +1,168 @@
+"""Models of drift: detections, the reports that they create, and fixed baselines."""
+
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.tenancy import TenantModel
+
+
+class Subject(StrEnum):
+    """What drifted."""
+
+    MODEL = "model"
+    LABELING = "labeling"
+
+
+class Metric(StrEnum):
+    """What is compared. Those of a model are ACCURACY, CONFIDENCE and CORRECTION_RATE."""
+
+    VALUES = "values"
+    LENGTH = "length"
+    EMPTY_RATE = "empty_rate"
+    ACCEPTANCE_RATE = "acceptance_rate"
+    CORRECTION_RATE = "correction_rate"
+    ACCURACY = "accuracy"
+    CONFIDENCE = "confidence"
+
+
+class ReportStatus(StrEnum):
+    """The status of a report. An open report is acknowledged, or closed when the shift is gone."""
+
+    OPEN = "open"
+    ACKNOWLEDGED = "acknowledged"
+    CLOSED = "closed"
+
+
+class DetectionStatus(StrEnum):
+    """The status of a detection."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class DriftDetection(TenantModel, db.Record, db.Base):
+    """A search for drift in one schema: it compares two periods. A schema has one at a time.
+
+    `due_on` is the day of a daily detection, null if a user requested it. `report_ids` are the
+    reports that it created or confirmed. `compared` counts the pairs of samples that were tested,
+    `not_enough` those that were too small.
+    """
+
+    __tablename__ = "drift_detections"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "schema_id"],
+            ["schemas.organization_id", "schemas.id"],
+            ondelete="CASCADE",
+        ),
+        Index(
+            "uq_drift_detections_unfinished",
+            "organization_id",
+            "schema_id",
+            unique=True,
+            postgresql_where=text("finished_at IS NULL"),
+        ),
+        Index(
+            "uq_drift_detections_due",
+            "organization_id",
+            "schema_id",
+            "due_on",
+            unique=True,
+            postgresql_where=text("due_on IS NOT NULL"),
+        ),
+        Index("ix_drift_detections_created_at", "created_at"),
+    )
+
+    schema_id: Mapped[UUID]
+    due_on: Mapped[date | None]
+    status: Mapped[str] = mapped_column(default=DetectionStatus.QUEUED.value)
+    baseline_from: Mapped[datetime]
+    baseline_until: Mapped[datetime]
+    current_from: Mapped[datetime]
+    current_until: Mapped[datetime]
+    requested_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    report_ids: Mapped[list[Any]] = mapped_column(default=list)
+    compared: Mapped[int] = mapped_column(default=0)
+    not_enough: Mapped[int] = mapped_column(default=0)
+    warnings: Mapped[list[Any]] = mapped_column(default=list)
+    error: Mapped[dict[str, Any] | None]
+    finished_at: Mapped[datetime | None]
+
+
+class DriftReport(TenantModel, db.Record, db.Base):
+    """A shift of one metric. `shift_key` identifies what shifted; it has one open report at most.
+
+    `baseline` and `current` are {from, to, n, value, sampled}. The baseline of a report about a
+    labeler (`labeler_id`) is their peers in the same period. `confirmed_at` is when a detection
+    last found the shift.
+    """
+
+    __tablename__ = "drift_reports"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "schema_id"],
+            ["schemas.organization_id", "schemas.id"],
+            ondelete="CASCADE",
+        ),
+        Index("ix_drift_reports_list", "organization_id", "created_at", "id"),
+        Index("ix_drift_reports_schema", "organization_id", "schema_id", "status", "shift_key"),
+        Index(
+            "uq_drift_reports_open",
+            "organization_id",
+            "schema_id",
+            "shift_key",
+            unique=True,
+            postgresql_where=text("status = 'open'"),
+        ),
+    )
+
+    schema_id: Mapped[UUID]
+    detection_id: Mapped[UUID]
+    shift_key: Mapped[str]
+    subject: Mapped[str]
+    field: Mapped[str | None]
+    metric: Mapped[str]
+    labeler_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    test: Mapped[str]
+    category: Mapped[str | None]
+    baseline: Mapped[dict[str, Any]]
+    current: Mapped[dict[str, Any]]
+    current_from: Mapped[datetime]
+    current_until: Mapped[datetime]
+    p_value: Mapped[float]
+    q_value: Mapped[float]
+    effect: Mapped[float]
+    js_distance: Mapped[float]
+    warnings: Mapped[list[Any]] = mapped_column(default=list)
+    status: Mapped[str] = mapped_column(default=ReportStatus.OPEN.value)
+    confirmed_at: Mapped[datetime]
+    acknowledged_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    acknowledged_at: Mapped[datetime | None]
+    closed_at: Mapped[datetime | None]
+
+
+class DriftBaseline(TenantModel, db.Base):
+    """The fixed baseline of a schema, for its daily detections and those without a baseline."""
+
+    __tablename__ = "drift_baselines"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "schema_id"],
+            ["schemas.organization_id", "schemas.id"],
+            ondelete="CASCADE",
+        ),
+    )
+
+    schema_id: Mapped[UUID] = mapped_column(primary_key=True)
+    baseline_from: Mapped[datetime]
+    baseline_until: Mapped[datetime]
+    set_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    updated_at: Mapped[datetime] = mapped_column(default=db.utc_now, onupdate=db.utc_now)

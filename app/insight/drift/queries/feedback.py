@@ -1,0 +1,38 @@
+"""SQL that reads how the predictions of a model compare with accepted tag sets."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import distinct_on
+
+from app.insight.feedback.models import PredictionFeedback
+from app.kit import db
+
+
+class Outcome(NamedTuple):
+    """The outcome of a model's prediction of a field; the confidence is in millionths."""
+
+    field: str
+    outcome: str
+    confidence: int | None
+
+
+def list_outcomes(tag_set_ids: Sequence[UUID]) -> list[Outcome]:
+    """Return one outcome per field of each of these tag sets; cells of tables are left out.
+
+    The predictions of one document are not independent of each other, so that the first counts.
+    """
+    columns: tuple[Any, ...] = (PredictionFeedback.tag_set_id, PredictionFeedback.field)
+    statement = (
+        select(PredictionFeedback.field, PredictionFeedback.outcome, PredictionFeedback.confidence)
+        .ext(distinct_on(*columns))
+        .where(
+            PredictionFeedback.tag_set_id.in_(tag_set_ids),
+            PredictionFeedback.row.is_(None),
+            PredictionFeedback.field.not_like("%.%"),
+        )
+        .order_by(*columns, PredictionFeedback.position, PredictionFeedback.id)
+    )
+    return [Outcome._make(row) for row in db.session().execute(statement)]

@@ -1,0 +1,255 @@
+"""SQL of detections, reports and fixed baselines."""
+
+from collections.abc import Collection
+from datetime import date, datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Integer, Uuid, false, func, or_, select, text
+from sqlalchemy.dialects.postgresql import JSONB, insert
+
+from app.insight.drift.models import (
+    DetectionStatus,
+    DriftBaseline,
+    DriftDetection,
+    DriftReport,
+    ReportStatus,
+)
+from app.kit import db, tenancy
+from app.kit.ids import uuid7
+from app.kit.pagination import Page, PageRequest, paginate, within
+from app.schemas.artifact_schemas.models import ArtifactSchema
+
+MAX_VERSIONS = 100
+"""Tag sets of older versions are not compared."""
+SORTS = {"created_at": DriftReport.created_at}
+
+
+class Periods(NamedTuple):
+    """The two periods of a detection; ends are exclusive."""
+
+    baseline_from: datetime
+    baseline_until: datetime
+    current_from: datetime
+    current_until: datetime
+
+
+def list_reports(
+    page: PageRequest,
+    *,
+    visible_to: UUID | None,
+    report_ids: Collection[UUID] | None = None,
+    schema_id: UUID | None = None,
+    status: str | None = None,
+    subject: str | None = None,
+    field: str | None = None,
+    metric: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """Return a page of reports.
+
+    `visible_to` hides the reports about other labelers than this user; None shows all.
+    """
+    equal = {
+        DriftReport.schema_id: schema_id,
+        DriftReport.status: status,
+        DriftReport.subject: subject,
+        DriftReport.field: field,
+        DriftReport.metric: metric,
+    }
+    statement = select(DriftReport).where(
+        *(column == value for column, value in equal.items() if value is not None),
+        *within(DriftReport.created_at, created_after, created_before),
+    )
+    if visible_to is not None:
+        statement = statement.where(
+            or_(DriftReport.labeler_id.is_(None), DriftReport.labeler_id == visible_to)
+        )
+    if report_ids is not None:
+        statement = statement.where(DriftReport.id.in_(report_ids) if report_ids else false())
+    return paginate(statement, page, sorts=SORTS, unique=DriftReport.id)
+
+
+def get_report(report_id: UUID, *, lock: bool = False) -> DriftReport | None:
+    """Return a report, locked until the transaction ends if `lock` is set."""
+    statement = select(DriftReport).where(DriftReport.id == report_id)
+    if lock:
+        statement = statement.with_for_update().execution_options(populate_existing=True)
+    return db.session().execute(statement).scalar_one_or_none()
+
+
+def lock_reports(schema_id: UUID, status: ReportStatus) -> list[DriftReport]:
+    """Return the reports of a schema with a status, the newest last, locked."""
+    statement = (
+        select(DriftReport)
+        .where(DriftReport.schema_id == schema_id, DriftReport.status == status.value)
+        .order_by(DriftReport.current_until, DriftReport.id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+    return list(db.session().scalars(statement))
+
+
+class AcknowledgedShift(NamedTuple):
+    """The latest acknowledged report of a shift."""
+
+    shift_key: str
+    current_from: datetime
+    current_until: datetime
+
+
+def list_acknowledged(schema_id: UUID) -> list[AcknowledgedShift]:
+    """Return the latest acknowledged report of each shift of a schema."""
+    statement = (
+        select(
+            DriftReport.shift_key,
+            func.max(DriftReport.current_from),
+            func.max(DriftReport.current_until),
+        )
+        .where(
+            DriftReport.schema_id == schema_id,
+            DriftReport.status == ReportStatus.ACKNOWLEDGED.value,
+        )
+        .group_by(DriftReport.shift_key)
+    )
+    return [AcknowledgedShift._make(row) for row in db.session().execute(statement)]
+
+
+def find_first_open(schema_id: UUID, before: datetime) -> datetime | None:
+    """Return the start of the earliest shift before a time that has an open report.
+
+    Differences between a labeler and their peers are left out: they are no shift over time.
+    """
+    statement = select(func.min(DriftReport.current_from)).where(
+        DriftReport.schema_id == schema_id,
+        DriftReport.status == ReportStatus.OPEN.value,
+        DriftReport.labeler_id.is_(None),
+        DriftReport.current_from < before,
+    )
+    return db.session().scalar(statement)
+
+
+def get_detection(detection_id: UUID, *, lock: bool = False) -> DriftDetection | None:
+    """Return a detection, locked until the transaction ends if `lock` is set."""
+    statement = select(DriftDetection).where(DriftDetection.id == detection_id)
+    if lock:
+        statement = statement.with_for_update().execution_options(populate_existing=True)
+    return db.session().execute(statement).scalar_one_or_none()
+
+
+def find_unfinished(schema_id: UUID) -> UUID | None:
+    """Return the id of the schema's unfinished detection."""
+    statement = select(DriftDetection.id).where(
+        DriftDetection.schema_id == schema_id, DriftDetection.finished_at.is_(None)
+    )
+    return db.session().scalar(statement)
+
+
+def insert_detection(
+    schema_id: UUID, periods: Periods, *, due_on: date | None, requested_by: UUID | None
+) -> UUID | None:
+    """Insert a queued detection and return its id.
+
+    Returns None if the schema has an unfinished detection, or one that was due on the same day.
+    """
+    now = db.utc_now()
+    values = {
+        "id": uuid7(),
+        "schema_id": schema_id,
+        "due_on": due_on,
+        "requested_by": requested_by,
+        "status": DetectionStatus.QUEUED.value,
+        "created_at": now,
+        "updated_at": now,
+        **periods._asdict(),
+    }
+    statement = insert(DriftDetection).values(**values).on_conflict_do_nothing()
+    return db.session().scalar(statement.returning(DriftDetection.id))
+
+
+def get_baseline(schema_id: UUID) -> DriftBaseline | None:
+    """Return the fixed baseline of a schema."""
+    statement = select(DriftBaseline).where(DriftBaseline.schema_id == schema_id)
+    return db.session().execute(statement).scalar_one_or_none()
+
+
+def save_baseline(schema_id: UUID, start: datetime, end: datetime, set_by: UUID | None) -> None:
+    """Set the fixed baseline of a schema."""
+    values = {"baseline_from": start, "baseline_until": end, "set_by": set_by}
+    values = {**values, "updated_at": db.utc_now()}
+    statement = insert(DriftBaseline).values(schema_id=schema_id, **values)
+    keys = [DriftBaseline.organization_id, DriftBaseline.schema_id]
+    db.session().execute(statement.on_conflict_do_update(index_elements=keys, set_=values))
+
+
+def delete_baseline(schema_id: UUID) -> None:
+    """Delete the fixed baseline of a schema, if it has one."""
+    baseline = get_baseline(schema_id)
+    if baseline is not None:
+        db.session().delete(baseline)
+        db.session().flush()
+
+
+class VersionFields(NamedTuple):
+    """The types of the fields of a version by their keys."""
+
+    version_id: UUID
+    number: int
+    types: dict[str, str]
+
+
+_VERSIONS = text(
+    """
+    SELECT v.id, v.number,
+        coalesce((SELECT jsonb_object_agg(field ->> 'key', field ->> 'type')
+                  FROM jsonb_array_elements(v.fields) AS field), '{}') AS types
+    FROM schema_versions v
+    WHERE v.organization_id = :organization_id AND v.schema_id = :schema_id
+    ORDER BY v.number DESC LIMIT :limit
+    """
+).columns(id=Uuid(), number=Integer(), types=JSONB())
+
+
+def list_versions(schema_id: UUID) -> list[VersionFields]:
+    """Return the field types of the newest versions of a schema, newest first."""
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "schema_id": schema_id,
+        "limit": MAX_VERSIONS,
+    }
+    return [VersionFields._make(row) for row in db.session().execute(_VERSIONS, values)]
+
+
+def get_schema_name(schema_id: UUID) -> str:
+    """Return the name of a schema."""
+    statement = select(ArtifactSchema.name).where(ArtifactSchema.id == schema_id)
+    return db.session().execute(statement).scalar_one()
+
+
+_SCHEMAS_WITH_WORK = text(
+    """
+    SELECT s.id FROM schemas s
+    WHERE s.organization_id = :organization_id AND s.id > :after
+      AND EXISTS (SELECT FROM tag_sets t
+                  WHERE t.organization_id = s.organization_id AND t.schema_id = s.id
+                    AND t.status = 'accepted' AND t.decided_at >= :since)
+    ORDER BY s.id LIMIT :batch
+    """
+)
+
+
+def list_schemas_with_work(
+    organization_id: UUID, since: datetime, *, after: UUID, batch: int
+) -> Collection[UUID]:
+    """Return ids of schemas that have tag sets accepted since a time, in the order of their ids."""
+    values = {"organization_id": organization_id, "since": since, "after": after, "batch": batch}
+    return list(db.session().scalars(_SCHEMAS_WITH_WORK.columns(id=Uuid()), values))
+
+
+_ORGANIZATIONS = text("SELECT id FROM organizations WHERE status = 'active' ORDER BY id")
+
+
+def list_organizations() -> list[UUID]:
+    """Return the ids of all active organizations. The caller must have bound all of them."""
+    return list(db.session().scalars(_ORGANIZATIONS.columns(id=Uuid())))

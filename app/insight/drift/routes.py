@@ -1,0 +1,67 @@
+"""Routes of drift."""
+
+from typing import Any
+from uuid import UUID
+
+from app.insight.drift.models import DriftReport as Report
+from app.insight.drift.schemas import DetectDrift, DriftDetection, DriftFilters, DriftReport
+from app.insight.drift.service import reading, requesting
+from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
+from app.kit.principal import Caller
+
+blueprint = Blueprint("drift", tag="quality", records="drift_reports")
+
+
+@blueprint.get(
+    "/quality/drift",
+    permission="drift:read",
+    query=Listing(sorts=("-created_at",), filters=DriftFilters),
+    returns=DriftReport,
+)
+def list_drift_reports(caller: Caller, query: dict[str, Any]) -> Page:
+    """List drift reports.
+
+    Returns the shifts of models and of the labeling that were found. Reports about one labeler are
+    shown to reviewers, and to that labeler. With `detection_id`, responds with 409 `conflict` until
+    the detection is completed; `details.status` is its status.
+    """
+    return reading.list_reports(caller=caller, **query)
+
+
+@blueprint.get("/quality/drift/{report_id}", permission="drift:read", returns=DriftReport)
+def get_drift_report(caller: Caller, report_id: UUID) -> Report:
+    """Get a drift report.
+
+    Returns what has shifted, by which test, how far, and the sizes of the samples.
+    """
+    return reading.get_report(report_id, caller=caller)
+
+
+@blueprint.post(
+    "/quality/drift/detect",
+    permission="drift:manage",
+    body=DetectDrift,
+    returns=DriftDetection,
+    status=202,
+)
+def detect_drift(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
+    """Detect drift.
+
+    Compares two periods of a schema in the background. List the reports with `detection_id` to get
+    the result. Emits `drift.detected` once for each new report. Responds with 409 `conflict` if a
+    detection of the schema is not over; `details.detection_id` is its id.
+    """
+    return requesting.request_detection(requested_by=caller.user_id, **body)
+
+
+@blueprint.post(
+    "/quality/drift/{report_id}/acknowledge", permission="drift:manage", returns=DriftReport
+)
+def acknowledge_drift_report(caller: Caller, report_id: UUID) -> Report:
+    """Acknowledge a drift report.
+
+    The shift is accepted: what follows is compared with the time after it, and the same shift is
+    not reported again.
+    """
+    return reading.acknowledge(report_id, caller=caller)

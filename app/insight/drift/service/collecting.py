@@ -1,0 +1,213 @@
+"""Collect the samples of a period from the newest tag sets, in bounded memory."""
+
+import json
+import math
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time
+from typing import NamedTuple
+from uuid import UUID
+
+from app.engines.drift import Categories, Numbers, Rate, Sample
+from app.insight.drift.models import Metric
+from app.insight.drift.queries.feedback import Outcome
+from app.insight.drift.queries.records import VersionFields
+from app.insight.drift.queries.samples import AcceptedTagSet, Decisions
+from app.insight.feedback.models import FeedbackOutcome
+
+CATEGORICAL = frozenset({"choice", "boolean", "country", "currency"})
+NUMERIC = frozenset({"number", "integer", "money", "date", "time", "datetime"})
+WITH_LENGTH = frozenset({"text", "span", "email", "phone", "url", "address"})
+_DAY_SECONDS = 86_400
+_HOUR_SECONDS = 3600
+_MILLION = 1_000_000
+
+
+class FieldTypes(NamedTuple):
+    """The fields of the newest version, and which of them each version has with the same type.
+
+    `changed` are the fields whose type was another one in an older version.
+    """
+
+    types: Mapping[str, str]
+    comparable: Mapping[UUID, frozenset[str]]
+    changed: frozenset[str]
+
+
+def compare_versions(versions: Iterable[VersionFields]) -> FieldTypes:
+    """Return the fields to compare, of versions in the order newest first."""
+    types: dict[str, str] | None = None
+    comparable, changed = {}, set()
+    for version in versions:
+        types = version.types if types is None else types
+        shared = version.types.keys() & types.keys()
+        same = frozenset(key for key in shared if version.types[key] == types[key])
+        comparable[version.version_id] = same
+        changed |= shared - same
+    return FieldTypes(types or {}, comparable, frozenset(changed))
+
+
+@dataclass(slots=True)
+class _FieldValues:
+    """The values of a field, each with the number of its labeler."""
+
+    counts: Counter[tuple[int, str]] = field(default_factory=Counter)
+    numbers: "array[float]" = field(default_factory=lambda: array("d"))
+    owners: "array[int]" = field(default_factory=lambda: array("l"))
+    filled: Counter[int] = field(default_factory=Counter)
+    asked: Counter[int] = field(default_factory=Counter)
+
+
+class Selection(NamedTuple):
+    """The tag sets of a sample: of all labelers, of one, or of all but one (`others`)."""
+
+    labeler_id: UUID | None = None
+    others: bool = False
+
+
+EVERYBODY = Selection()
+
+
+class PeriodData:
+    """What the tag sets and the review decisions of a period contain."""
+
+    def __init__(self, fields: FieldTypes) -> None:
+        self._fields = fields
+        self._values: defaultdict[str, _FieldValues] = defaultdict(_FieldValues)
+        self._labelers: dict[UUID | None, int] = {}
+        self._decisions: Counter[tuple[int, str]] = Counter()
+        self._outcomes: Counter[tuple[str, str]] = Counter()
+        self._confidences: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
+        self.tag_sets: Counter[UUID | None] = Counter()
+
+    def add(self, tag_set: AcceptedTagSet) -> None:
+        """Add a tag set. Fields whose type differs in its version are left out."""
+        owner = self._number(tag_set.labeler_id)
+        self.tag_sets[tag_set.labeler_id] += 1
+        values = tag_set.values or {}
+        for key in self._fields.comparable.get(tag_set.version_id, ()):
+            data = self._values[key]
+            data.asked[owner] += 1
+            if key in values:
+                data.filled[owner] += 1
+                _add_value(data, self._fields.types[key], owner, values[key], tag_set.decided_at)
+
+    def add_decisions(self, rows: Iterable[Decisions]) -> None:
+        """Add review decisions."""
+        for row in rows:
+            self._decisions[self._number(row.labeler_id), row.kind] += row.n
+
+    def add_outcomes(self, outcomes: Iterable[Outcome]) -> None:
+        """Add outcomes of a model's predictions."""
+        for one in outcomes:
+            self._outcomes[one.field, one.outcome] += 1
+            if one.confidence is not None:
+                self._confidences[one.field].append(one.confidence / _MILLION)
+
+    def _number(self, labeler_id: UUID | None) -> int:
+        return self._labelers.setdefault(labeler_id, len(self._labelers))
+
+    def build_model_sample(self, field_key: str, metric: Metric) -> Sample:
+        """Return the sample of a metric of a model's predictions.
+
+        The accuracy is the share of correct predictions, of all that were made or missed. The
+        correction rate is the share of corrected ones, of those whose field has a value.
+        """
+        if metric == Metric.CONFIDENCE:
+            return Numbers(self._confidences[field_key])
+        counts = {name: self._outcomes[field_key, name] for name in FeedbackOutcome}
+        if metric == Metric.ACCURACY:
+            return Rate(counts[FeedbackOutcome.CORRECT], sum(counts.values()))
+        corrected = counts[FeedbackOutcome.CORRECTED]
+        return Rate(corrected, corrected + counts[FeedbackOutcome.CORRECT])
+
+    def build_sample(
+        self, field_key: str | None, metric: Metric, of: Selection = EVERYBODY
+    ) -> Sample:
+        """Return the sample of a metric of the labeling."""
+        if metric == Metric.ACCEPTANCE_RATE:
+            return self._build_decision_rate(("accept", "correction"), ("reject",), of)
+        if metric == Metric.CORRECTION_RATE:
+            return self._build_decision_rate(("correction",), ("accept",), of)
+        assert field_key is not None
+        data = self._values[field_key]
+        if metric == Metric.EMPTY_RATE:
+            asked = self._sum(data.asked, of)
+            return Rate(asked - self._sum(data.filled, of), asked)
+        if metric == Metric.VALUES and self._fields.types[field_key] in CATEGORICAL:
+            counts: Counter[str] = Counter()
+            for (owner, value), n in data.counts.items():
+                if self._is_selected(owner, of):
+                    counts[value] += n
+            return Categories(counts)
+        pairs = zip(data.numbers, data.owners, strict=True)
+        return Numbers([value for value, owner in pairs if self._is_selected(owner, of)])
+
+    def _is_selected(self, owner: int, of: Selection) -> bool:
+        if of.labeler_id is None:
+            return True
+        return (owner == self._labelers.get(of.labeler_id)) is not of.others
+
+    def _sum(self, counts: Counter[int], of: Selection) -> int:
+        return sum(n for owner, n in counts.items() if self._is_selected(owner, of))
+
+    def _build_decision_rate(
+        self, hits: tuple[str, ...], misses: tuple[str, ...], of: Selection
+    ) -> Rate:
+        def count(kinds: tuple[str, ...]) -> int:
+            return sum(
+                n
+                for (owner, kind), n in self._decisions.items()
+                if kind in kinds and self._is_selected(owner, of)
+            )
+
+        hit = count(hits)
+        return Rate(hit, hit + count(misses))
+
+
+def list_metrics(field_type: str) -> tuple[Metric, ...]:
+    """Return the metrics of the labeling for fields of a type."""
+    if field_type in CATEGORICAL or field_type in NUMERIC:
+        return (Metric.VALUES, Metric.EMPTY_RATE)
+    if field_type in WITH_LENGTH:
+        return (Metric.LENGTH, Metric.EMPTY_RATE)
+    return (Metric.EMPTY_RATE,)
+
+
+def _add_value(
+    data: _FieldValues, field_type: str, owner: int, value: tuple[str, int], decided_at: datetime
+) -> None:
+    text, length = value
+    if field_type in CATEGORICAL:
+        data.counts[owner, text] += 1
+        return
+    number = float(length) if field_type in WITH_LENGTH else None
+    if field_type in NUMERIC:
+        number = parse_number(field_type, text, decided_at)
+    if number is not None:
+        data.numbers.append(number)
+        data.owners.append(owner)
+
+
+def parse_number(field_type: str, text: str, decided_at: datetime) -> float | None:
+    """Return a value as a number: an amount, hours, or days before the decision.
+
+    Dates move with the calendar, so that only their distance from the decision can be compared.
+    Returns None for a value that is none of its type.
+    """
+    try:
+        if field_type == "date":
+            day = datetime.combine(date.fromisoformat(text), time.min, UTC)
+            return float((decided_at.astimezone(UTC).date() - day.date()).days)
+        if field_type == "datetime":
+            moment = datetime.fromisoformat(text)
+            return (decided_at - moment).total_seconds() / _DAY_SECONDS
+        if field_type == "time":
+            clock = time.fromisoformat(text)
+            return clock.hour + (clock.minute * 60 + clock.second) / _HOUR_SECONDS
+        number = float(json.loads(text)["amount"] if field_type == "money" else text)
+    except (ValueError, TypeError, KeyError):
+        return None
+    return number if math.isfinite(number) else None

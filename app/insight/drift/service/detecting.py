@@ -1,0 +1,141 @@
+"""Run a detection: read the samples, compare them, and write what was found."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from uuid import UUID
+
+from app.engines.drift import Comparison, Hypothesis, find_drift
+from app.insight.drift.models import DetectionStatus, DriftDetection
+from app.insight.drift.queries import feedback, records, samples
+from app.insight.drift.queries.records import Periods
+from app.insight.drift.service import reporting
+from app.insight.drift.service.collecting import FieldTypes, PeriodData, compare_versions
+from app.insight.drift.service.shifts import (
+    LIMITS,
+    MAX_TAG_SETS,
+    Material,
+    Pair,
+    build_pairs,
+    find_references,
+)
+from app.kit import db
+from app.kit.jobs import Job, LostLease
+
+MAX_DECISIONS = 20_000
+MAX_REFERENCES = 10
+"""How many different ends of acknowledged shifts are references. Later ones are moved together."""
+
+
+def detect(job: Job, detection_id: UUID) -> None:
+    """Run a detection. A repeated run starts again; does nothing if the detection is over."""
+    detection = _start(detection_id)
+    if detection is None:
+        return
+    schema_id = detection.schema_id
+    periods = Periods(*(getattr(detection, name) for name in Periods._fields))
+    job.checkpoint()
+    material = _read(job, schema_id, periods)
+    pairs: dict[str, Pair] = {}
+
+    def iterate() -> Iterator[Hypothesis]:
+        for pair, hypothesis in build_pairs(material):
+            pairs[hypothesis.key] = pair
+            yield hypothesis
+
+    found = find_drift(iterate(), LIMITS)
+    _complete(job, detection_id, material, [(pairs[one.key], one) for one in found])
+
+
+def _start(detection_id: UUID) -> DriftDetection | None:
+    detection = records.get_detection(detection_id, lock=True)
+    if detection is None or detection.finished_at is not None:
+        return None
+    detection.status = DetectionStatus.RUNNING.value
+    db.session().flush()
+    return detection
+
+
+def _read(job: Job, schema_id: UUID, periods: Periods) -> Material:
+    fields = compare_versions(records.list_versions(schema_id))
+    shifts = records.list_acknowledged(schema_id)
+    starts = _merge_starts(find_references(periods, shifts))
+    acknowledged = {
+        shift.shift_key: shift._replace(current_until=starts[shift.shift_key])
+        for shift in shifts
+        if shift.shift_key in starts
+    }
+    job.checkpoint()
+
+    def read(start: datetime, end: datetime) -> PeriodData:
+        return _read_period(job, schema_id, fields, start, end)
+
+    return Material(
+        fields,
+        periods,
+        read(periods.baseline_from, periods.baseline_until),
+        read(periods.current_from, periods.current_until),
+        acknowledged,
+        {start: read(start, periods.current_from) for start in sorted(set(starts.values()))},
+    )
+
+
+def _merge_starts(starts: dict[str, datetime]) -> dict[str, datetime]:
+    """Move the earliest starts to a later one, so that at most MAX_REFERENCES are left."""
+    kept = sorted(set(starts.values()))[-MAX_REFERENCES:]
+    return {key: max(start, kept[0]) for key, start in starts.items()}
+
+
+def _read_period(
+    job: Job, schema_id: UUID, fields: FieldTypes, start: datetime, end: datetime
+) -> PeriodData:
+    data = PeriodData(fields)
+    if start >= end:
+        return data
+    data.add_decisions(samples.count_decisions(schema_id, start, end, limit=MAX_DECISIONS))
+    for batch in samples.iterate_tag_sets(schema_id, start, end, limit=MAX_TAG_SETS):
+        for tag_set in batch:
+            data.add(tag_set)
+        data.add_outcomes(feedback.list_outcomes([tag_set.id for tag_set in batch]))
+        job.checkpoint()
+    return data
+
+
+def _complete(
+    job: Job, detection_id: UUID, material: Material, found: list[tuple[Pair, Comparison]]
+) -> None:
+    """Write the result, unless another run has the lease or the detection is over."""
+    if not job.lock_lease():
+        raise LostLease
+    detection = records.get_detection(detection_id, lock=True)
+    if detection is None or detection.finished_at is not None:
+        return
+    reports = reporting.write_reports(detection, material, found)
+    detection.report_ids = [str(report.id) for report in reports]
+    detection.not_enough = sum(comparison.p_value is None for _, comparison in found)
+    detection.compared = len(found) - detection.not_enough
+    detection.status = DetectionStatus.COMPLETED.value
+    detection.finished_at = db.utc_now()
+    created = [report for report in reports if report.detection_id == detection_id]
+    reporting.emit_reports(detection, created)
+
+
+def fail(detection_id: UUID) -> None:
+    """Mark a detection as failed, unless it is over."""
+    detection = records.get_detection(detection_id, lock=True)
+    if detection is not None and detection.finished_at is None:
+        detection.status = DetectionStatus.FAILED.value
+        detection.error = {
+            "code": "internal_error",
+            "message": "The detection failed after several attempts.",
+        }
+        detection.finished_at = db.utc_now()
+
+
+def reopen(detection_id: UUID) -> None:
+    """Queue a failed detection again, unless its schema has another one that is not over."""
+    detection = records.get_detection(detection_id, lock=True)
+    if detection is None or detection.status != DetectionStatus.FAILED:
+        return
+    if records.find_unfinished(detection.schema_id) is None:
+        detection.status = DetectionStatus.QUEUED.value
+        detection.error = detection.finished_at = None

@@ -1,0 +1,112 @@
+"""Request detections: on request, and daily for each schema with new work."""
+
+from typing import Any
+from uuid import UUID
+
+from app.identity.organizations import service as organizations
+from app.insight.drift import emitted_events
+from app.insight.drift.models import DriftDetection
+from app.insight.drift.queries import records
+from app.insight.drift.queries.records import Periods
+from app.insight.drift.service import periods
+from app.insight.drift.service.periods import Range
+from app.kit import errors, events, tenancy
+from app.kit.purging import Checkpoint
+from app.schemas.artifact_schemas import service as schemas
+
+_BATCH = 100
+
+
+def request_detection(
+    *,
+    schema_id: UUID,
+    requested_by: UUID | None,
+    baseline: dict[str, Any] | None = None,
+    current: dict[str, Any] | None = None,
+    fix_baseline: bool | None = None,
+) -> dict[str, Any]:
+    """Queue a detection and return it.
+
+    `fix_baseline` stores the baseline as the schema's fixed one, or deletes that.
+
+    Raises:
+        ApiError: 404 on an unknown schema; 400 on a period; 409 `conflict` with
+            `details.detection_id` if a detection of the schema is not over.
+    """
+    schemas.get(schema_id)
+    chosen = periods.choose_periods(
+        schema_id,
+        baseline=None if baseline is None else Range(**baseline),
+        current=None if current is None else Range(**current),
+        fix_baseline=fix_baseline,
+    )
+    detection_id = _insert(schema_id, chosen, requested_by=requested_by)
+    if fix_baseline is True:
+        records.save_baseline(schema_id, chosen.baseline_from, chosen.baseline_until, requested_by)
+    elif fix_baseline is False:
+        records.delete_baseline(schema_id)
+    detection = records.get_detection(detection_id)
+    assert detection is not None
+    return describe_detection(detection)
+
+
+def _insert(schema_id: UUID, chosen: Periods, *, requested_by: UUID | None) -> UUID:
+    detection_id = records.insert_detection(
+        schema_id, chosen, due_on=None, requested_by=requested_by
+    )
+    if detection_id is None:
+        raise errors.conflict(
+            "A detection of this schema is not over.",
+            detection_id=records.find_unfinished(schema_id),
+        )
+    events.emit(emitted_events.REQUESTED, {"detection_id": detection_id})
+    return detection_id
+
+
+def describe_detection(detection: DriftDetection) -> dict[str, Any]:
+    """Return a detection as the API shows it."""
+    return {
+        "id": detection.id,
+        "schema_id": detection.schema_id,
+        "status": detection.status,
+        "baseline": {"start": detection.baseline_from, "end": detection.baseline_until},
+        "current": {"start": detection.current_from, "end": detection.current_until},
+        "created_at": detection.created_at,
+    }
+
+
+def request_daily_detections(checkpoint: Checkpoint) -> int:
+    """Queue a detection for each schema of the bound organization with new work; return how many.
+
+    A schema has one daily detection per day. Schemas with an unfinished detection are left out.
+    """
+    organization_id = tenancy.current_organization_id()
+    current = periods.find_last_days(organizations.get_time_zone(organization_id))
+    after, count = UUID(int=0), 0
+    while True:
+        found = records.list_schemas_with_work(
+            organization_id, current.start, after=after, batch=_BATCH
+        )
+        for schema_id in found:
+            count += _request_daily(schema_id, current)
+            after = schema_id
+        checkpoint()
+        if len(found) < _BATCH:
+            return count
+
+
+def _request_daily(schema_id: UUID, current: Range) -> bool:
+    chosen = periods.choose_daily_periods(schema_id, current)
+    if chosen is None:
+        return False
+    due_on = current.end.date()
+    detection_id = records.insert_detection(schema_id, chosen, due_on=due_on, requested_by=None)
+    if detection_id is None:
+        return False
+    events.emit(emitted_events.REQUESTED, {"detection_id": detection_id})
+    return True
+
+
+def list_organizations() -> list[UUID]:
+    """Return the organizations whose schemas are examined daily."""
+    return records.list_organizations()

@@ -1,0 +1,138 @@
+"""The shifts that a detection looks for, and the pairs of samples that show them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from app.engines.drift import Hypothesis, Limits, Sample
+from app.insight.drift.models import Metric, Subject
+from app.insight.drift.queries.records import AcknowledgedShift, Periods
+from app.insight.drift.service.collecting import (
+    FieldTypes,
+    PeriodData,
+    Selection,
+    list_metrics,
+)
+from app.insight.drift.service.periods import Range
+
+LIMITS = Limits()
+MAX_TAG_SETS = 5000
+"""How many tag sets of each period are compared, the newest."""
+MAX_LABELERS = 20
+"""How many labelers are compared with their peers: those with the most tag sets."""
+
+_OF_REVIEWS = (Metric.ACCEPTANCE_RATE, Metric.CORRECTION_RATE)
+_OF_MODELS = (Metric.ACCURACY, Metric.CONFIDENCE, Metric.CORRECTION_RATE)
+
+
+class Shift(NamedTuple):
+    """What may have shifted. With `labeler_id`: this labeler differs from their peers."""
+
+    subject: Subject
+    metric: Metric
+    field: str | None = None
+    labeler_id: UUID | None = None
+
+    @property
+    def key(self) -> str:
+        """Return the text that identifies the shift within its schema."""
+        return ":".join((self.subject, self.metric, self.field or "", str(self.labeler_id or "")))
+
+
+class Pair(NamedTuple):
+    """A shift, with the periods of the samples that may show it."""
+
+    shift: Shift
+    baseline: Range
+    current: Range
+
+
+@dataclass(frozen=True)
+class Material:
+    """The data of all periods of a detection. `references` are by the start of their period."""
+
+    fields: FieldTypes
+    periods: Periods
+    baseline: PeriodData
+    current: PeriodData
+    acknowledged: Mapping[str, AcknowledgedShift]
+    references: Mapping[datetime, PeriodData]
+
+    @property
+    def is_sampled(self) -> bool:
+        """Return whether a period has more tag sets than were read."""
+        return any(data.tag_sets.total() >= MAX_TAG_SETS for data in (self.baseline, self.current))
+
+    @property
+    def current_range(self) -> Range:
+        """Return the current period."""
+        return Range(self.periods.current_from, self.periods.current_until)
+
+
+def find_references(periods: Periods, acknowledged: list[AcknowledgedShift]) -> dict[str, datetime]:
+    """Return the start of the period that replaces the baseline of acknowledged shifts, by key.
+
+    An acknowledged shift is accepted: from its end on, it is the baseline. Until there are enough
+    tag sets after it, the same shift cannot be distinguished from another one, and is not reported.
+    """
+    return {
+        shift.shift_key: shift.current_until
+        for shift in acknowledged
+        if shift.current_from < periods.current_until
+        and periods.baseline_from < shift.current_until
+    }
+
+
+def list_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
+    """Yield all shifts that a detection looks for."""
+    for metric in _OF_REVIEWS:
+        yield Shift(Subject.LABELING, metric)
+    for key, field_type in fields.types.items():
+        for metric in list_metrics(field_type):
+            yield Shift(Subject.LABELING, metric, key)
+        for metric in _OF_MODELS:
+            yield Shift(Subject.MODEL, metric, key)
+    labelers = [
+        labeler_id
+        for labeler_id, n in current.tag_sets.most_common()
+        if labeler_id is not None and n >= LIMITS.least
+    ]
+    for labeler_id in labelers[:MAX_LABELERS]:
+        for metric in _OF_REVIEWS:
+            yield Shift(Subject.LABELING, metric, None, labeler_id)
+        for key, field_type in fields.types.items():
+            for metric in list_metrics(field_type):
+                yield Shift(Subject.LABELING, metric, key, labeler_id)
+
+
+def build_pairs(material: Material) -> Iterator[tuple[Pair, Hypothesis]]:
+    """Yield each shift with the samples that may show it."""
+    for shift in list_shifts(material.fields, material.current):
+        current = _build_sample(material.current, shift, Selection(shift.labeler_id))
+        period, baseline = _build_baseline(material, shift)
+        yield Pair(shift, period, material.current_range), Hypothesis(shift.key, baseline, current)
+
+
+def _build_baseline(material: Material, shift: Shift) -> tuple[Range, Sample]:
+    periods = material.periods
+    acknowledged = material.acknowledged.get(shift.key)
+    if acknowledged is not None:
+        # A labeler is then compared with their own work.
+        start = acknowledged.current_until
+        period = Range(start, max(start, periods.current_from))
+        data = material.references[start]
+        return period, _build_sample(data, shift, Selection(shift.labeler_id))
+    if shift.labeler_id is not None:
+        peers = Selection(shift.labeler_id, others=True)
+        return material.current_range, _build_sample(material.current, shift, peers)
+    period = Range(periods.baseline_from, periods.baseline_until)
+    return period, _build_sample(material.baseline, shift, Selection())
+
+
+def _build_sample(data: PeriodData, shift: Shift, of: Selection) -> Sample:
+    if shift.subject == Subject.MODEL:
+        assert shift.field is not None
+        return data.build_model_sample(shift.field, shift.metric)
+    return data.build_sample(shift.field, shift.metric, of)

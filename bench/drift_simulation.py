@@ -1,0 +1,177 @@
+"""Simulate drift detection: how many planted shifts are found, and how often quiet runs report.
+
+    .venv/bin/python -m bench.drift_simulation
+
+Each run compares `CURRENT` documents with `BASELINE` ones in the fields and metrics of a typical
+schema. In a run with a shift, one of them, in turn, has a shift of the stated size: its population
+stability index is between 0.16 and 0.35. A shift is found if the run reports this metric; a quiet
+run is counted if it reports anything at all.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from app.engines.drift import (
+    Categories,
+    Hypothesis,
+    Limits,
+    Numbers,
+    Rate,
+    Sample,
+    Verdict,
+    compare,
+    decide,
+)
+
+RUNS = 1000
+BASELINE = 800
+CURRENT = 200
+LEAST_FOUND = 0.95
+MOST_FALSE = 0.05
+Generator = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of a field: draws a sample of a size, as before or after the stated shift."""
+
+    shift: str
+    draw: Callable[[Generator, int, bool], Sample]
+
+
+def _draw_rate(before: float, after: float) -> Callable[[Generator, int, bool], Sample]:
+    def draw(random: Generator, size: int, shifted: bool) -> Sample:  # noqa: FBT001
+        return Rate(int(random.binomial(size, after if shifted else before)), size)
+
+    return draw
+
+
+def _draw_categories(
+    before: tuple[float, ...], after: tuple[float, ...]
+) -> Callable[[Generator, int, bool], Sample]:
+    def draw(random: Generator, size: int, shifted: bool) -> Sample:  # noqa: FBT001
+        counts = random.multinomial(size, after if shifted else before)
+        return Categories({f"option {n}": int(count) for n, count in enumerate(counts)})
+
+    return draw
+
+
+def _draw_numbers(
+    generate: Callable[[Generator, int, bool], Any],
+) -> Callable[[Generator, int, bool], Sample]:
+    def draw(random: Generator, size: int, shifted: bool) -> Sample:  # noqa: FBT001
+        return Numbers(generate(random, size, shifted).tolist())
+
+    return draw
+
+
+_RARE = tuple(0.01 for _ in range(20))
+METRICS: Mapping[str, Metric] = {
+    "kind.values": Metric(
+        "a choice of four: 15 points from the first option to the last",
+        _draw_categories((0.5, 0.3, 0.15, 0.05), (0.35, 0.3, 0.15, 0.2)),
+    ),
+    "vendor.values": Metric(
+        "a choice of 22 with 20 rare options: 20 points between the frequent ones",
+        _draw_categories((0.5, 0.3, *_RARE), (0.3, 0.5, *_RARE)),
+    ),
+    "paid.values": Metric("a boolean: from 50 % to 70 %", _draw_categories((0.5, 0.5), (0.7, 0.3))),
+    "total.values": Metric(
+        "an amount (log-normal): half a standard deviation",
+        _draw_numbers(lambda r, n, s: np.round(r.lognormal(4 + 0.5 * s, 1, n), 2)),
+    ),
+    "pages.values": Metric(
+        "a small integer (Poisson) with many ties: from 3 to 4 on average",
+        _draw_numbers(lambda r, n, s: r.poisson(4 if s else 3, n)),
+    ),
+    "day.values": Metric(
+        "a date, in days before the decision: from 10 to 18 on average (exponential)",
+        _draw_numbers(lambda r, n, s: np.round(r.exponential(18 if s else 10, n))),
+    ),
+    "note.length": Metric(
+        "the length of a text: 40 % longer",
+        _draw_numbers(lambda r, n, s: np.round(r.gamma(3, 14 if s else 10, n))),
+    ),
+    "note.empty_rate": Metric("values missing: from 5 % to 17 %", _draw_rate(0.05, 0.17)),
+    "acceptance_rate": Metric("accepted at once: from 95 % to 83 %", _draw_rate(0.95, 0.83)),
+    "total.accuracy": Metric("a model's accuracy: from 97 % to 86 %", _draw_rate(0.97, 0.86)),
+    "total.correction_rate": Metric(
+        "corrections of a model: from 3 % to 14 %", _draw_rate(0.03, 0.14)
+    ),
+    "total.confidence": Metric(
+        "a model's confidence: 0.86 instead of 0.9 on average (beta)",
+        _draw_numbers(lambda r, n, s: r.beta(*((12, 2.0) if s else (18, 2.0)), n)),
+    ),
+}
+
+
+class Result(NamedTuple):
+    """The counts of a simulation; `found` and `planted` are by metric."""
+
+    found: dict[str, int]
+    planted: dict[str, int]
+    quiet_runs: int
+    false_runs: int
+
+    @property
+    def found_share(self) -> float:
+        """Return the share of planted shifts that were found."""
+        return sum(self.found.values()) / sum(self.planted.values())
+
+    @property
+    def false_share(self) -> float:
+        """Return the share of quiet runs that reported anything."""
+        return self.false_runs / self.quiet_runs
+
+
+def simulate(runs: int, *, seed: int = 20261202, limits: Limits | None = None) -> Result:
+    """Simulate `runs` runs with a planted shift, and as many without."""
+    random = np.random.default_rng(seed)
+    names = list(METRICS)
+    found, planted = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    false_runs = 0
+    for number in range(runs):
+        shifted = names[number % len(names)]
+        planted[shifted] += 1
+        found[shifted] += shifted in _run(random, shifted, limits)
+        false_runs += bool(_run(random, None, limits))
+    return Result(found, planted, runs, false_runs)
+
+
+def _run(random: Generator, shifted: str | None, limits: Limits | None) -> set[str]:
+    hypotheses = [
+        Hypothesis(
+            name,
+            metric.draw(random, BASELINE, False),  # noqa: FBT003
+            metric.draw(random, CURRENT, name == shifted),
+        )
+        for name, metric in METRICS.items()
+    ]
+    comparisons = decide([compare(one, limits) for one in hypotheses], limits)
+    return {one.key for one in comparisons if one.verdict == Verdict.DRIFT}
+
+
+def main() -> int:
+    """Print both shares, and return 1 unless both are met."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=RUNS)
+    runs = parser.parse_args().runs
+    result = simulate(runs)
+    print(f"{runs} runs with a planted shift and {runs} without; {len(METRICS)} metrics a run,")
+    print(f"{CURRENT} documents compared with {BASELINE}.")
+    for name, metric in METRICS.items():
+        share = result.found[name] / max(1, result.planted[name])
+        print(f"  {name:24}{share:7.1%}  {metric.shift}")
+    print(f"planted shifts found:       {result.found_share:.1%} (at least {LEAST_FOUND:.0%})")
+    print(f"quiet runs with any report: {result.false_share:.1%} (at most {MOST_FALSE:.0%})")
+    met = result.found_share >= LEAST_FOUND and result.false_share <= MOST_FALSE
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""The comparison in a child process."""
+
+import subprocess
+import sys
+from dataclasses import astuple
+
+import pytest
+
+from app.engines.drift import (
+    Categories,
+    ComparisonFailed,
+    Hypothesis,
+    Numbers,
+    Rate,
+    compare,
+    decide,
+    find_drift,
+)
+
+_HYPOTHESES = [
+    Hypothesis("kind", Categories({"a": 90, "ü": 10}), Categories({"a": 40, "ü": 60})),
+    Hypothesis("total", Numbers([float(n) for n in range(100)]), Numbers([7.5] * 60)),
+    Hypothesis("empty", Rate(1, 100), Rate(2, 100)),
+    Hypothesis("few", Rate(1, 10), Rate(2, 100)),
+]
+
+
+def test_the_child_finds_the_same() -> None:
+    found = find_drift(iter(_HYPOTHESES))
+    here = decide([compare(one) for one in _HYPOTHESES])
+    assert [astuple(one) for one in found] == [astuple(one) for one in here]
+    assert [one.verdict for one in found] == ["drift", "drift", "gone", "not_enough"]
+
+
+def test_nothing_to_compare() -> None:
+    assert find_drift([]) == []
+
+
+def test_a_failure_of_the_child_is_raised() -> None:
+    with pytest.raises(ComparisonFailed, match="same type"):
+        find_drift([Hypothesis("x", Rate(1, 100), Numbers([1.0]))])
+
+
+def test_the_package_does_not_load_scipy() -> None:
+    code = "import app.engines.drift, sys; print({'numpy', 'scipy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,105 @@
+"""Reports over time: acknowledged, confirmed, closed, and found anew."""
+
+from tests.insight.drift.conftest import Labeling, kinds
+
+
+def _found(labeling: Labeling, start: float, end: float = 0.0) -> list[str]:
+    """Run a detection with a current period; return the statuses of the reports it found."""
+    reports = labeling.detect(current=labeling.period(start, end))
+    return [report["status"] for report in reports]
+
+
+def test_an_acknowledged_shift_is_not_reported_again(labeling: Labeling) -> None:
+    """The shift begins in the middle of the period of its report."""
+    labeling.add(70, 30, kinds(300, 100))
+    labeling.add(30, 0, kinds(100, 300))
+    (report,) = labeling.detect(current=labeling.period(33, 26))
+    acknowledged = labeling.acknowledge(report)
+    assert acknowledged["status"] == "acknowledged"
+    assert acknowledged["acknowledged_by"] == str(labeling.workspace.org.users["reviewer"])
+    assert acknowledged["acknowledged_at"] is not None
+    for start in (33, 32, 30, 28, 26, 20, 14, 7):
+        assert _found(labeling, start, start - 7) == []
+    assert len(labeling.workspace.events("drift.detected")) == 1
+    assert labeling.acknowledge(report) == acknowledged
+
+
+def test_another_shift_after_an_acknowledged_one_is_reported(labeling: Labeling) -> None:
+    labeling.add(70, 30, kinds(300, 100))
+    labeling.add(30, 10, kinds(100, 300))
+    labeling.add(10, 0, kinds(0, 20, 180))
+    (report,) = labeling.detect(current=labeling.period(30, 23))
+    labeling.acknowledge(report)
+    (second,) = labeling.detect(current=labeling.period(7, 0))
+    assert second["id"] != report["id"]
+    # The baseline is the time after the acknowledged shift.
+    assert second["baseline"]["from"] == report["current"]["to"]
+    assert len(labeling.workspace.events("drift.detected")) == 2
+
+
+def test_an_acknowledged_shift_does_not_return_with_a_fixed_baseline(labeling: Labeling) -> None:
+    labeling.add(70, 30, kinds(300, 100))
+    labeling.add(30, 0, kinds(100, 300))
+    fixed = {"baseline": labeling.period(70, 40), "fix_baseline": True}
+    (report,) = labeling.detect(current=labeling.period(30, 23), **fixed)
+    labeling.acknowledge(report)
+    assert labeling.detect() == []
+    assert len(labeling.workspace.events("drift.detected")) == 1
+
+
+def test_the_baseline_is_before_an_open_report(labeling: Labeling) -> None:
+    labeling.add(70, 20, kinds(300, 100))
+    labeling.add(20, 0, kinds(100, 300))
+    (report,) = labeling.detect(current=labeling.period(20, 13))
+    (again,) = labeling.detect()
+    assert again["id"] == report["id"]
+    rows = labeling.workspace.sql("SELECT baseline_until FROM drift_detections ORDER BY created_at")
+    assert rows[0].baseline_until == rows[1].baseline_until == labeling.ago(20)
+
+
+def test_an_open_report_is_closed_when_the_shift_is_gone(labeling: Labeling) -> None:
+    labeling.add(70, 20, kinds(300, 100))
+    labeling.add(20, 10, kinds(50, 150))
+    labeling.add(10, 0, kinds(150, 50))
+    (report,) = labeling.detect(current=labeling.period(20, 13))
+    assert labeling.detect() == []
+    (closed,) = labeling.reports()
+    assert (closed["id"], closed["status"]) == (report["id"], "closed")
+    assert closed["closed_at"] is not None
+    error = labeling.acknowledge(report, status=409)
+    assert (error["code"], error["details"]["status"]) == ("conflict", "closed")
+    assert len(labeling.workspace.events("drift.detected")) == 1
+
+
+def test_a_shift_that_returns_is_reported_again(labeling: Labeling) -> None:
+    labeling.add(70, 20, kinds(300, 100))
+    labeling.add(20, 15, kinds(50, 150))
+    labeling.add(15, 5, kinds(150, 50))
+    labeling.add(5, 0, kinds(50, 150))
+    (report,) = labeling.detect(current=labeling.period(20, 15))
+    assert labeling.detect(current=labeling.period(12, 6)) == []
+    (second,) = labeling.detect(current=labeling.period(5, 0), baseline=labeling.period(70, 20))
+    assert second["id"] != report["id"]
+    assert [one["status"] for one in labeling.reports()] == ["open", "closed"]
+
+
+def test_the_list_is_filtered(labeling: Labeling) -> None:
+    labeling.add(35, 7, [{**one, "note": "short"} for one in kinds(200, 100)])
+    labeling.add(7, 0, [{**one, "note": "much longer"} for one in kinds(50, 100)])
+    one, _ = labeling.detect()
+    labeling.acknowledge(one)
+    other = labeling.workspace.schema()
+    found = {
+        "status=open": 1,
+        "status=acknowledged": 1,
+        "status=closed": 0,
+        "subject=labeling": 2,
+        "subject=model": 0,
+        "field=note": 1,
+        "field=unknown": 0,
+        "metric=values&field=kind": 1,
+        f"schema_id={labeling.schema_id}": 2,
+        f"schema_id={other}": 0,
+        f"detection_id={other}": 0,
+    }
+    assert {query: len(labeling.reports(query)) for query in found} == found

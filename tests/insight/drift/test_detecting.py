@@ -1,0 +1,215 @@
+"""Detections: what they find, what they report once, and what they leave alone."""
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from tests.factories import Org, run_jobs_of
+from tests.factories.emails import list_emails_to
+from tests.insight.drift.conftest import Labeling, kinds
+
+
+def _shift(labeling: Labeling) -> None:
+    labeling.add(35, 7, kinds(200, 100))
+    labeling.add(7, 0, kinds(50, 100))
+
+
+def test_a_shift_of_values_is_reported(labeling: Labeling) -> None:
+    _shift(labeling)
+    (report,) = labeling.detect()
+    assert (report["subject"], report["field"], report["metric"]) == ("labeling", "kind", "values")
+    assert (report["test"], report["category"], report["status"]) == ("chi_square", "a", "open")
+    assert (report["baseline"]["n"], report["current"]["n"]) == (300, 150)
+    assert report["baseline"]["value"] == pytest.approx(2 / 3)
+    assert report["current"]["value"] == pytest.approx(1 / 3)
+    assert report["current"]["from"] == report["baseline"]["to"]
+    assert report["p_value"] <= report["q_value"] < 1e-6
+    assert report["effect"] > 0.4
+    assert (report["labeler_id"], report["warnings"]) == (None, [])
+    api = labeling.workspace.org.api("viewer")
+    assert api.get(f"/quality/drift/{report['id']}").json["data"] == report
+
+
+def test_each_event_fires_once(labeling: Labeling) -> None:
+    _shift(labeling)
+    (report,) = labeling.detect()
+    (again,) = labeling.detect()
+    assert again["id"] == report["id"]
+    assert again["confirmed_at"] > report["confirmed_at"]
+    (event,) = labeling.workspace.events("drift.detected")
+    assert event == {
+        "report_id": report["id"],
+        "schema_id": str(labeling.schema_id),
+        "subject": "labeling",
+        "field": "kind",
+        "metric": "values",
+        "baseline": report["baseline"]["value"],
+        "current": report["current"]["value"],
+        "p_value": report["p_value"],
+    }
+
+
+def test_administrators_are_notified_once_per_detection(labeling: Labeling, work: Any) -> None:
+    labeling.add(35, 7, [{**one, "note": "short"} for one in kinds(200, 100)])
+    labeling.add(7, 0, [{**one, "note": "much longer"} for one in kinds(50, 100)])
+    labeling.request()
+    work()
+    org = labeling.workspace.org
+    for role in ("owner", "admin"):
+        (note,) = org.api(role).get("/notifications").json["data"]
+        assert (note["kind"], note["title"]) == (
+            "drift_detected",
+            "2 shifts detected in Invoices",
+        )
+        assert "kind: values 0.6667 → 0.3333" in note["body"]
+        assert len(org.api(role).get(note["link"]).json["data"]) == 2
+    assert org.api("reviewer").get("/notifications").json["data"] == []
+    assert len(list_emails_to(org.email("owner"))) == 1
+
+
+def test_without_a_shift_nothing_is_reported(labeling: Labeling) -> None:
+    labeling.add(35, 7, kinds(200, 100))
+    labeling.add(7, 0, kinds(100, 50))
+    assert labeling.detect() == []
+    assert labeling.workspace.events("drift.detected") == []
+
+
+def test_too_few_are_not_reported(labeling: Labeling) -> None:
+    labeling.add(35, 7, kinds(200, 0))
+    labeling.add(7, 0, kinds(0, 29))
+    assert labeling.detect() == []
+    (row,) = labeling.workspace.sql("SELECT status, compared, not_enough FROM drift_detections")
+    assert (row.status, row.compared) == ("completed", 0)
+    assert row.not_enough > 0
+
+
+def _day(labeling: Labeling, ago: float) -> date:
+    return labeling.ago(ago).date()
+
+
+def test_every_metric_of_the_labeling(labeling: Labeling) -> None:
+    """Amounts, ages of dates, lengths, missing values and decisions shift at the same time."""
+    before, after = [], []
+    for n in range(200):
+        day = _day(labeling, 35 - n * 0.14) - timedelta(days=n % 10)
+        total = {"amount": str(100 + n % 50), "currency": "EUR"}
+        before.append({"total": total, "day": str(day), "note": "x" * (10 + n % 9), "kind": "a"})
+    for n in range(100):
+        day = _day(labeling, 7 - n * 0.07) - timedelta(days=20 + n % 10)
+        total = {"amount": str(130 + n % 50), "currency": "EUR"}
+        tags = {"total": total, "day": str(day), "note": "x" * (15 + n % 9)}
+        after.append({**tags, "kind": "a"} if n % 2 else {**tags, "lines.item": "Rope"})
+    labeling.add(35, 7, before)
+    labeling.add(7, 0, after, kinds=("accept", "correction", "accept", "accept", "reject"))
+    found = {(r["field"], r["metric"]): r for r in labeling.detect()}
+    assert set(found) == {
+        ("total", "values"),
+        ("day", "values"),
+        ("note", "length"),
+        ("kind", "empty_rate"),
+        ("lines", "empty_rate"),
+        (None, "acceptance_rate"),
+        (None, "correction_rate"),
+    }
+    ages = found["day", "values"]
+    assert ages["baseline"]["value"] < 12 < ages["current"]["value"]
+    assert found["note", "length"]["baseline"]["value"] == 14
+    assert found[None, "acceptance_rate"]["current"]["value"] == 0.8
+    assert found["kind", "empty_rate"]["baseline"]["value"] == 0
+
+
+def test_dates_that_move_with_the_calendar_are_no_shift(labeling: Labeling) -> None:
+    def add(start: int, end: int, n: int) -> None:
+        ages = (start - (start - end) * (i + 0.5) / n for i in range(n))
+        days = [_day(labeling, age) - timedelta(days=i % 10) for i, age in enumerate(ages)]
+        labeling.add(start, end, [{"day": str(day)} for day in days])
+
+    add(35, 7, 200)
+    add(7, 0, 100)
+    assert labeling.detect() == []
+
+
+def test_one_labeler_differs_from_their_peers(labeling: Labeling) -> None:
+    org = labeling.workspace.org
+    labeling.add(7, 0, kinds(60, 60), by=("labeler", "admin"))
+    labeling.add(7, 0, kinds(5, 55), by=("reviewer",))
+    found = labeling.detect()
+    mine = {r["labeler_id"]: r for r in found if r["metric"] == "values"}
+    report = mine[str(org.users["reviewer"])]
+    assert (report["field"], report["baseline"]["n"], report["current"]["n"]) == ("kind", 120, 60)
+    assert report["baseline"]["from"] == report["current"]["from"]
+    assert (report["category"], report["current"]["value"]) == ("a", pytest.approx(5 / 60))
+
+
+def test_reports_about_labelers_are_shown_to_them_and_to_reviewers(labeling: Labeling) -> None:
+    org = labeling.workspace.org
+    labeling.add(7, 0, kinds(60, 60), by=("admin",))
+    labeling.add(7, 0, kinds(5, 55), by=("labeler",))
+    about = {r["labeler_id"] for r in labeling.detect()}
+    assert about == {str(org.users["labeler"]), str(org.users["admin"])}
+    assert {r["labeler_id"] for r in labeling.reports(role="labeler")} == {
+        str(org.users["labeler"])
+    }
+    assert labeling.reports(role="viewer") == []
+    other = next(r for r in labeling.reports() if r["labeler_id"] == str(org.users["admin"]))
+    for role, status in (("labeler", 404), ("viewer", 404), ("reviewer", 200)):
+        assert org.api(role).get(f"/quality/drift/{other['id']}").status_code == status
+
+
+def test_versions_with_another_type_are_left_out(labeling: Labeling) -> None:
+    old = labeling.version_id
+    labeling.add(35, 7, kinds(100, 100))
+    labeling.workspace.sql(
+        "INSERT INTO schema_versions (organization_id, id, schema_id, number, fields,"
+        " review_policy, published_at, changes, breaking, created_at, updated_at)"
+        " SELECT organization_id, gen_random_uuid(), schema_id, 2, jsonb_set(fields, '{0,type}',"
+        " '\"text\"'), review_policy, now(), '[]', true, now(), now()"
+        " FROM schema_versions WHERE id = :id",
+        id=old,
+    )
+    labeling.workspace.sql(
+        "UPDATE schemas SET current_version_id = v.id FROM schema_versions v"
+        " WHERE v.schema_id = schemas.id AND v.number = 2 AND schemas.id = :id",
+        id=labeling.schema_id,
+    )
+    labeling.add(7, 0, [{"kind": "a long text instead"}] * 100)
+    assert labeling.detect() == []
+    labeling.add(35, 7, [{"kind": "short"}] * 50)
+    (report,) = labeling.detect()
+    assert (report["field"], report["metric"]) == ("kind", "length")
+    assert (report["baseline"]["n"], len(report["warnings"])) == (50, 1)
+
+
+def test_a_model_that_gets_worse_is_reported(labeling: Labeling) -> None:
+    before = labeling.add(35, 7, kinds(100, 100))
+    after = labeling.add(7, 0, kinds(50, 50))
+    labeling.predict(before, "kind", correct=0.97, confidence=0.95)
+    labeling.predict(after, "kind", correct=0.8, confidence=0.7)
+    found = {report["metric"]: report for report in labeling.detect()}
+    assert set(found) == {"accuracy", "confidence", "correction_rate"}
+    accuracy = found["accuracy"]
+    assert (accuracy["subject"], accuracy["field"]) == ("model", "kind")
+    assert (accuracy["baseline"]["value"], accuracy["current"]["value"]) == (0.97, 0.8)
+    assert (accuracy["baseline"]["n"], accuracy["current"]["n"]) == (200, 100)
+    assert found["correction_rate"]["current"]["value"] == pytest.approx(0.2)
+    assert found["confidence"]["test"] == "kolmogorov_smirnov"
+    assert found["confidence"]["current"]["value"] < 0.8
+    payloads = labeling.workspace.events("drift.detected")
+    assert {(one["subject"], one["field"]) for one in payloads} == {("model", "kind")}
+
+
+def test_the_work_of_another_organization_does_not_count(
+    labeling: Labeling, other_org: Org
+) -> None:
+    _shift(labeling)
+    (report,) = labeling.detect()
+    api = other_org.api("owner")
+    assert api.get("/quality/drift").json["data"] == []
+    assert api.get(f"/quality/drift?detection_id={report['detection_id']}").json["data"] == []
+    assert api.get(f"/quality/drift/{report['id']}").status_code == 404
+    assert api.post(f"/quality/drift/{report['id']}/acknowledge").status_code == 404
+    body = {"schema_id": str(labeling.schema_id)}
+    assert api.post("/quality/drift/detect", body).status_code == 404
+    run_jobs_of(other_org, "drift")
+    assert labeling.reports()[0]["status"] == "open"

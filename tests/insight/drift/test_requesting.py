@@ -1,0 +1,171 @@
+"""Requests of detections: their periods, one at a time per schema, daily, and interrupted."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.insight.drift.jobs import start_daily
+from app.insight.drift.service import detecting
+from app.kit import db, tenancy
+from app.kit.jobs import runs
+from tests.factories import Org, claim_jobs_of, make_job, run_jobs_of
+from tests.factories.workspace import Workspace
+from tests.insight.drift.conftest import Labeling, kinds
+
+
+def _list(labeling: Labeling, detection: dict[str, Any]) -> Any:
+    api = labeling.workspace.org.api("viewer")
+    return api.get(f"/quality/drift?detection_id={detection['id']}")
+
+
+def test_a_request_leads_to_its_result(labeling: Labeling) -> None:
+    labeling.add(35, 7, kinds(200, 100))
+    labeling.add(7, 0, kinds(50, 100))
+    detection = labeling.request()
+    assert (detection["schema_id"], detection["status"]) == (str(labeling.schema_id), "queued")
+    assert detection["baseline"]["to"] == detection["current"]["from"]
+    answer = _list(labeling, detection)
+    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
+    assert answer.json["error"]["details"]["status"] == "queued"
+    run_jobs_of(labeling.workspace.org, "drift")
+    answer = _list(labeling, detection)
+    assert (answer.status_code, answer.json["meta"]["total"]) == (200, 1)
+    assert answer.json["data"][0]["detection_id"] == detection["id"]
+
+
+def test_a_schema_without_tag_sets_has_no_drift(labeling: Labeling) -> None:
+    assert labeling.detect() == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"current": (0, 0)}, "current.from"),
+        ({"current": (1, 2)}, "current.from"),
+        ({"baseline": (3, 3)}, "baseline.from"),
+        ({"current": (0, -1)}, "current.to"),
+        ({"baseline": (-1, -2)}, "baseline.to"),
+        ({"current": (50 * 365, 0)}, "current.from"),
+        ({"baseline": (50 * 365, 20)}, "baseline.from"),
+        ({"baseline": (20, 6)}, "baseline.to"),
+        ({"baseline": (20, 12), "current": (13, 6)}, "baseline.to"),
+        ({"fix_baseline": True}, "baseline"),
+    ],
+)
+def test_invalid_periods_are_refused(labeling: Labeling, body: Any, field: str) -> None:
+    sent = {k: labeling.period(*v) if isinstance(v, tuple) else v for k, v in body.items()}
+    error = labeling.request(status=400, **sent)
+    assert (error["code"], error["field"]) == ("validation_error", field)
+    assert labeling.workspace.sql("SELECT 1 FROM drift_detections") == []
+    assert labeling.workspace.sql("SELECT 1 FROM drift_baselines") == []
+
+
+def test_periods_before_1970_are_refused(labeling: Labeling) -> None:
+    period = {"from": "1969-12-01T00:00:00Z", "to": "1969-12-02T00:00:00Z"}
+    assert labeling.request(status=400, current=period)["field"] == "current.from"
+
+
+def test_an_incomplete_period_is_refused(labeling: Labeling) -> None:
+    error = labeling.request(status=422, current={"from": "2026-01-01T00:00:00Z"})
+    assert (error["code"], error["field"]) == ("unprocessable", "current.to")
+
+
+def test_a_fixed_baseline_is_used_until_it_is_given_up(labeling: Labeling) -> None:
+    labeling.add(70, 40, kinds(200, 100))
+    labeling.add(40, 0, kinds(100, 200))
+    fixed = labeling.request(baseline=labeling.period(70, 40), fix_baseline=True)
+    run_jobs_of(labeling.workspace.org, "drift")
+    later = labeling.request()
+    assert later["baseline"] == fixed["baseline"]
+    run_jobs_of(labeling.workspace.org, "drift")
+    period = labeling.period(60, 50)
+    assert labeling.request(status=400, current=period)["field"] == "current.from"
+    rolling = labeling.request(fix_baseline=False)
+    assert rolling["baseline"] != fixed["baseline"]
+    assert labeling.workspace.sql("SELECT 1 FROM drift_baselines") == []
+
+
+def test_a_schema_has_one_detection_at_a_time(labeling: Labeling) -> None:
+    def request(_: int) -> tuple[int, Any]:
+        api = labeling.workspace.org.api("reviewer")
+        answer = api.post("/quality/drift/detect", {"schema_id": str(labeling.schema_id)})
+        return answer.status_code, answer.json
+
+    labeling.workspace.org.api("reviewer")
+    with ThreadPoolExecutor(2) as threads:
+        answers = sorted(threads.map(request, range(2)), key=lambda pair: pair[0])
+    (accepted, first), (refused, second) = answers
+    assert (accepted, refused) == (202, 409)
+    assert second["error"]["code"] == "conflict"
+    assert second["error"]["details"]["detection_id"] == first["data"]["id"]
+    other = labeling.workspace.schema()
+    body = {"schema_id": str(other)}
+    answer = labeling.workspace.org.api("reviewer").post("/quality/drift/detect", body)
+    assert answer.status_code == 202
+
+
+def test_an_unknown_schema(labeling: Labeling, other_org: Org) -> None:
+    theirs = Workspace(other_org).schema()
+    for schema_id in (theirs, labeling.workspace.org.id):
+        answer = labeling.workspace.org.api("reviewer").post(
+            "/quality/drift/detect", {"schema_id": str(schema_id)}
+        )
+        assert (answer.status_code, answer.json["error"]["code"]) == (404, "not_found")
+
+
+def _due(org: Org) -> list[Any]:
+    everything = tenancy.across_organizations(reason="as the job does")
+    with org.app.app_context(), everything, db.transaction():
+        start_daily(make_job(None, {}))
+    run_jobs_of(org, "drift")
+    sql = "SELECT schema_id, due_on, status FROM drift_detections WHERE due_on IS NOT NULL"
+    return Workspace(org).sql(sql)
+
+
+def test_schemas_with_new_work_are_examined_daily(labeling: Labeling) -> None:
+    labeling.workspace.schema()
+    labeling.add(36, 9, kinds(200, 100))
+    labeling.add(8, 1, kinds(50, 100))
+    (row,) = _due(labeling.workspace.org)
+    assert (row.schema_id, row.status) == (labeling.schema_id, "completed")
+    assert [report["metric"] for report in labeling.reports()] == ["values"]
+    # Once a day, however often the schedule runs.
+    assert _due(labeling.workspace.org) == [row]
+
+
+def test_a_detection_that_is_interrupted_starts_again(
+    labeling: Labeling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labeling.add(35, 7, kinds(200, 100))
+    labeling.add(7, 0, kinds(50, 100))
+    detection = labeling.request()
+    org = labeling.workspace.org
+    compare = detecting.find_drift
+
+    def lose_lease(*args: Any) -> Any:
+        labeling.workspace.sql(
+            "UPDATE jobs SET leased_until = now() - interval '1 second'"
+            " WHERE function = 'drift.detect' AND status = 'running'"
+        )
+        (other,) = claim_jobs_of(org, "drift")
+        monkeypatch.setattr(detecting, "find_drift", compare)
+        runs.run(org.app, "drift", [other])
+        return compare(*args)
+
+    monkeypatch.setattr(detecting, "find_drift", lose_lease)
+    run_jobs_of(org, "drift")
+    assert len(_list(labeling, detection).json["data"]) == 1
+    assert len(labeling.workspace.events("drift.detected")) == 1
+    assert len(labeling.workspace.events("drift.found")) == 1
+
+
+def test_a_detection_that_fails_for_good_makes_room(labeling: Labeling) -> None:
+    detection = labeling.request()
+    org = labeling.workspace.org
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        detecting.fail(UUID(detection["id"]))
+    answer = _list(labeling, detection)
+    assert (answer.status_code, answer.json["error"]["details"]) == (409, {"status": "failed"})
+    labeling.request()
