@@ -35,6 +35,8 @@ _SIGNS = {
     "euro": "EUR",
 }
 
+_WIDE = 1.7
+
 
 @dataclass(slots=True)
 class Typed:
@@ -120,8 +122,10 @@ def join_row(layout: Layout, first: int, last: int) -> tuple[str, list[int]]:
     for index in range(first, last + 1):
         token = layout.tokens[index]
         if parts and layout.tokens[index - 1].end != token.start:
-            parts.append(" ")
-            size += 1
+            # A wide gap becomes two blanks, which no pattern of numbers crosses.
+            gap = token.box[0] - layout.tokens[index - 1].box[2]
+            parts.append("  " if gap > _WIDE * layout.char_width else " ")
+            size += len(parts[-1])
         offsets.append(size)
         parts.append(token.text)
         size += len(token.text)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.engines.extraction.layout import Layout, compact
+from app.engines.extraction.layout import Layout, Token, compact
 from app.engines.fields import Field
 
 _LONGEST = 5
@@ -66,7 +66,9 @@ def find_keywords(layout: Layout) -> Keywords:
     return found
 
 
-def _match_longest(phrases: dict[str, str], tokens: list, index: int, last: int) -> tuple[int, str]:
+def _match_longest(
+    phrases: dict[str, str], tokens: list[Token], index: int, last: int
+) -> tuple[int, str]:
     joined, best = "", (0, "")
     for place in range(index, min(index + _LONGEST, last + 1)):
         joined += tokens[place].compact

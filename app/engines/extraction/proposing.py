@@ -138,7 +138,7 @@ def build_evidence(analysis: Analysis, candidate: Candidate) -> list[dict[str, A
     """Return where a candidate stands: page, box, offsets and text of each of its lines."""
     if candidate.kind == ABSENT:
         return []
-    pieces = []
+    pieces: list[dict[str, Any]] = []
     for place, (first, last) in enumerate(candidate.ranges):
         tokens = analysis.tokens[first : last + 1]
         start = candidate.start if place == 0 else tokens[0].start

@@ -91,7 +91,7 @@ def score(view: View, candidate: Candidate, place: Place) -> float:
     """Return how well a candidate fits its field; THRESHOLD and more is worth a proposal."""
     kind = view.target.kind
     if kind in ("option", "currency"):
-        return -1.0 if candidate.kind == ABSENT else 2.5 - 0.1 * min(candidate.first, 9)
+        return -1.0 if candidate.kind == ABSENT else 3.0 - 0.1 * min(candidate.first, 9)
     points = _score_place(place)
     if kind in ("amount", "date", "time", "datetime"):
         return points + _score_typed(view, candidate, place)
@@ -100,7 +100,7 @@ def score(view: View, candidate: Candidate, place: Place) -> float:
     if view.target.concept in ("address", "customer") or view.target.field["type"] == "address":
         return points + _score_address(view, candidate)
     if kind in ("email", "url", "phone"):
-        return points + 2.0 - 0.1 * min(view.analysis.tokens[candidate.first].row, 9)
+        return points + 3.0 - 0.1 * min(view.analysis.tokens[candidate.first].row, 9)
     return points + _score_code(view, candidate, place)
 
 

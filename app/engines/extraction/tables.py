@@ -11,6 +11,7 @@ from app.engines.extraction.alignment import find_evidence_ranges
 from app.engines.extraction.analysis import Analysis, find_typed
 from app.engines.extraction.candidates import Candidate, Range, find_own_keywords
 from app.engines.extraction.context import build_contexts
+from app.engines.extraction.model import Box
 from app.engines.extraction.patterns import find_amounts, find_dates
 from app.engines.extraction.proposing import build_tag, build_value
 from app.engines.extraction.rules import View
@@ -118,11 +119,15 @@ def _list_body(analysis: Analysis, header: int) -> list[int]:
 def _read_row(analysis: Analysis, row: int, columns: Sequence[_Column]) -> dict[str, _Cell]:
     first, last = analysis.layout.rows[row]
     groups: dict[str, list[int]] = {}
+    name = ""
     for index in range(first, last + 1):
-        box = analysis.tokens[index].box
-        column = min(columns, key=lambda one: max(one.left - box[2], box[0] - one.right, 0.0))
-        groups.setdefault(column.target.name, []).append(index)
-    cells = {}
+        token = analysis.tokens[index]
+        inside = index > first and token.segment == analysis.tokens[index - 1].segment
+        # Words go on in their column until a gap or a number.
+        if not (inside and not any(char.isdigit() for char in token.text)):
+            name = _find_nearest(columns, token.box).target.name
+        groups.setdefault(name, []).append(index)
+    cells: dict[str, _Cell] = {}
     for column in columns:
         tokens = groups.get(column.target.name)
         candidate = _build_cell(analysis, column.target, tokens) if tokens else None
@@ -133,6 +138,10 @@ def _read_row(analysis: Analysis, row: int, columns: Sequence[_Column]) -> dict[
         if value is not None:
             cells[column.target.name] = (view, candidate, value)
     return cells
+
+
+def _find_nearest(columns: Sequence[_Column], box: Box) -> _Column:
+    return min(columns, key=lambda one: max(one.left - box[2], box[0] - one.right, 0.0))
 
 
 def _build_cell(analysis: Analysis, target: Target, tokens: list[int]) -> Candidate | None:

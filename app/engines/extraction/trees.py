@@ -78,10 +78,17 @@ Ranker = Trees | Logistic
 def read_ranker(arrays: dict[str, Array]) -> Ranker:
     """Return the ranker that `to_arrays` wrote."""
     if "weights" in arrays:
-        parts = (arrays[name] for name in ("mean", "scale", "weights"))
-        return Logistic(*parts, float(arrays["bias"][0]))
-    parts = (arrays[name] for name in ("feature", "threshold", "left", "right", "value"))
-    return Trees(*parts, float(arrays["base"][0]), int(arrays["depth"][0]))
+        bias = float(arrays["bias"][0])
+        return Logistic(arrays["mean"], arrays["scale"], arrays["weights"], bias)
+    return Trees(
+        feature=arrays["feature"],
+        threshold=arrays["threshold"],
+        left=arrays["left"],
+        right=arrays["right"],
+        value=arrays["value"],
+        base=float(arrays["base"][0]),
+        depth=int(arrays["depth"][0]),
+    )
 
 
 def export_trees(classifier: Any) -> Trees:
