@@ -1,24 +1,21 @@
 """Compare the coefficients with krippendorff, irrCAC, statsmodels and scikit-learn."""
 
-import importlib
 import math
-import sys
-from pathlib import Path
 from typing import Any
 
 import krippendorff
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, f1_score
-from statsmodels.stats.inter_rater import fleiss_kappa
 
 from app.engines.agreement.coefficients import EMPTY, build_ratings, measure, measure_pairs
 from app.engines.agreement.metrics import Level, Metric, Weights
+from tests.references import load_reference
 
-_IRRCAC = Path(sys.prefix) / "irrcac"
+pd = load_reference("pandas")
+fleiss_kappa = load_reference("statsmodels.stats.inter_rater").fleiss_kappa
 _CLOSE = 1e-9
 QUICK = settings(max_examples=60, deadline=None)
 _WEIGHTS: list[Weights] = ["linear", "quadratic", "ordinal"]
@@ -26,13 +23,7 @@ _WEIGHTS: list[Weights] = ["linear", "quadratic", "ordinal"]
 
 @pytest.fixture(scope="module")
 def irrcac() -> Any:
-    """Return the module `irrCAC.raw`, whose package is installed apart from the others."""
-    assert _IRRCAC.is_dir(), "install irrCAC: see docs/contributors/testing"
-    sys.path.append(str(_IRRCAC))
-    try:
-        return importlib.import_module("irrCAC.raw")
-    finally:
-        sys.path.remove(str(_IRRCAC))
+    return load_reference("irrCAC.raw")
 
 
 @st.composite
