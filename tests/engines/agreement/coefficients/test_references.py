@@ -27,7 +27,7 @@ _WEIGHTS: list[Weights] = ["linear", "quadratic", "ordinal"]
 @pytest.fixture(scope="module")
 def irrcac() -> Any:
     """Return the module `irrCAC.raw`, whose package is installed apart from the others."""
-    assert _IRRCAC.is_dir(), "install irrCAC: see docs/contributors/testing"
+    assert _IRRCAC.is_dir(), "make .venv/irrcac.stamp installs the library"
     sys.path.append(str(_IRRCAC))
     try:
         return importlib.import_module("irrCAC.raw")
