@@ -91,7 +91,10 @@ def _read_texts(picture: bytes) -> list[str]:
     root = etree.fromstring(picture, parser)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     tags = {etree.QName(element).localname for element in root.iter(etree.Element)}
-    assert not tags & {"script", "foreignObject", "image", "a"}
+    assert not tags & {"script", "foreignObject", "a"}
+    links = [value for element in root.iter(etree.Element) for name, value in element.items()
+             if etree.QName(name).localname == "href"]  # fmt: skip
+    assert all(link.startswith(("#", "data:image/png;base64,")) for link in links)
     return ["".join(text.itertext()) for text in root.iter("{*}text")]
 
 
@@ -146,7 +149,7 @@ def test_a_chart_without_data_says_so(name: str, kind: ImageKind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_texts_are_shown_and_not_interpreted(text: str, kind: ImageKind) -> None:
     title = CalibrationChart(text, CALIBRATION.bins)
     labels = [_trend(text, "b"), _confusion(text, "b"), _pairs(text, "b", "c"), title]
@@ -157,7 +160,8 @@ def test_hostile_texts_are_shown_and_not_interpreted(text: str, kind: ImageKind)
             continue
         shown = {each.strip() for each in _read_texts(picture)}
         clean = fit_text(text.encode("utf-8", "ignore").decode(), 12)
-        assert not clean or any(each.startswith(clean[:8].strip()) for each in shown), shown
+        start = clean.rstrip("…")[:8].strip()
+        assert not start or any(each.startswith(start) for each in shown), shown
 
 
 @pytest.mark.parametrize("kind", KINDS)

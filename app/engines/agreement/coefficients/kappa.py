@@ -11,6 +11,8 @@ from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.coefficients.scales import Scale
 from app.engines.agreement.coefficients.units import is_different
 
+_FEW_CATEGORIES = 1_000
+"""With no more categories, a matrix is faster than setting some of them apart."""
 _NOTHING = 1e-14
 """An expected distance below this is the rounding error of none."""
 
@@ -81,7 +83,7 @@ class CohenKappa:
         self._left = _count(pair.left, known, documents, shape)
         self._right = _count(pair.right, known, documents, shape)
         self._own = np.zeros(shape[1])
-        if scale is None:
+        if scale is None and len(known) > _FEW_CATEGORIES:
             self._set_own_categories_apart()
         self._distances = np.bincount(documents, weights=distances)
         self.width = 2 * max(shape)

@@ -139,8 +139,8 @@ def measure_pairs(
     pairs = list_pairs(compressed.ratings)
     plans = []
     for pair in pairs:
-        documents, part = _select_pair(compressed, pair)
-        plan = _plan(part, metric, list_pairs(part.ratings), options)
+        documents, part, own = _select_pair(compressed, pair)
+        plan = _plan(part, metric, [own], options)
         if plan.statistic is not None:
             plan.statistic = _Restricted(plan.statistic, documents)
         plans.append(plan)
@@ -164,8 +164,8 @@ def _compute(plans: list[_Plan], counts: Integers, options: _Options) -> list[Es
     return results
 
 
-def _select_pair(compressed: Compressed, pair: Pair) -> tuple[Integers, Compressed]:
-    """Return the documents of the units that two raters share, and their ratings of these."""
+def _select_pair(compressed: Compressed, pair: Pair) -> tuple[Integers, Compressed, Pair]:
+    """Return the documents that two raters share, their ratings of these, and the pair in them."""
     units, ratings = pair.units, compressed.ratings
     documents, numbers = np.unique(pair.documents, return_inverse=True)
     part = replace(
@@ -177,7 +177,8 @@ def _select_pair(compressed: Compressed, pair: Pair) -> tuple[Integers, Compress
         rater_codes=np.tile(np.array([0, 1]), len(units)),
         codes=np.column_stack((pair.left, pair.right)).ravel(),
     )
-    return documents, Compressed(part, compressed.counts[documents])
+    own = Pair(0, 1, np.arange(len(units)), numbers, pair.left, pair.right)
+    return documents, Compressed(part, compressed.counts[documents]), own
 
 
 def _plan(compressed: Compressed, metric: Metric, pairs: list[Pair], options: _Options) -> _Plan:

@@ -173,7 +173,7 @@ def test_weights_need_an_order_and_marks_their_own_functions() -> None:
 def test_a_hundred_raters_of_one_document() -> None:
     rows = [("d", f"r{n}", "yes" if n % 10 else "no") for n in range(100)]
     ratings = build_ratings(rows)
-    metrics = [Metric.PERCENT, Metric.KRIPPENDORFF_ALPHA, Metric.COHEN_KAPPA]
+    metrics = [Metric.PERCENT, Metric.KRIPPENDORFF_ALPHA, Metric.FLEISS_KAPPA]
     estimates = measure_all(ratings, metrics, resamples=5)
     assert estimates[0].value == pytest.approx((90 * 89 + 10 * 9) / (100 * 99))
     assert all(CautionCode.ONE_DOCUMENT in _codes(each) for each in estimates)
