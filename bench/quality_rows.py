@@ -43,7 +43,7 @@ CROSS JOIN LATERAL (
 def measure(report: Report, service: Service) -> None:
     """Fill an organization, and measure each read beside the list of its documents."""
     grown = grow(service, LISTED)
-    _measure_counting(report, service, grown.org)
+    _measure_counting(report, grown.org)
     _fill(service, grown.org)
     filling.analyze(service)
     connection = load.Connection(service.base)
@@ -81,14 +81,15 @@ def _last_year() -> str:
     return f"from={today.replace(year=today.year - 1)}&to={today}"
 
 
-def _measure_counting(report: Report, service: Service, org: Org) -> None:
+def _measure_counting(report: Report, org: Org) -> None:
     """Measure a recount of all tag sets that the organization has."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         began = time.perf_counter()
         quality.rebuild(db.checkpoint)
         seconds = time.perf_counter() - began
-        rows = db.session().connection()
-        counted = rows.exec_driver_sql("SELECT count(*) FROM quality_documents").scalar_one()
+        connection = db.session().connection()
+        found = connection.exec_driver_sql("SELECT count(*) FROM quality_documents")
+        counted = found.scalar_one()
     report.add(Row("quality, documents counted", f"{counted / seconds:.0f}/s", "", None, "", None))
 
 

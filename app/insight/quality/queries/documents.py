@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, null, select, text
+from sqlalchemy import Row, Select, null, select, text
 
 from app.documents.artifacts.models import Artifact
 from app.kit import db, tenancy
@@ -67,7 +67,7 @@ def load(artifact_ids: Sequence[UUID]) -> Iterator[Loaded]:
     tag_sets: dict[UUID, list[Row[Any]]] = defaultdict(list)
     for row in _list_tag_sets(artifact_ids):
         tag_sets[row.artifact_id].append(row)
-    chunk: list[Row[Any]] = []
+    chunk: list[Any] = []
     size = 0
     for artifact in artifacts.all():
         added = sum(row.tags_bytes for row in tag_sets[artifact.id])
@@ -79,7 +79,7 @@ def load(artifact_ids: Sequence[UUID]) -> Iterator[Loaded]:
     yield from _load_chunk(chunk, tag_sets, has_tags=size <= MOST_BYTES)
 
 
-def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[Row[Any]]:
+def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[Any]:
     statement = (
         select(
             TagSet.artifact_id,
@@ -100,7 +100,7 @@ def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[Row[Any]]:
 
 
 def _load_chunk(
-    artifacts: Sequence[Row[Any]], tag_sets: dict[UUID, list[Row[Any]]], *, has_tags: bool
+    artifacts: Sequence[Any], tag_sets: dict[UUID, list[Row[Any]]], *, has_tags: bool
 ) -> Iterator[Loaded]:
     ids = [row.id for artifact in artifacts for row in tag_sets[artifact.id]]
     revisions: dict[UUID, list[Row[Any]]] = defaultdict(list)
@@ -121,7 +121,7 @@ def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Sequence[
     if not tag_set_ids:
         return []
     tags = TagSetRevision.tags if has_tags else null()
-    statement = (
+    statement: Select[Any] = (
         select(
             TagSetRevision.tag_set_id,
             TagSetRevision.number,

@@ -54,7 +54,7 @@ class Filter:
 
     def build(self) -> list[ColumnElement[bool]]:
         """Return the conditions on the cells."""
-        conditions = [
+        conditions: list[ColumnElement[bool]] = [
             QualityCell.organization_id == tenancy.current_organization_id(),
             QualityCell.subject == self.subject.value,
             QualityCell.day >= self.first,
@@ -75,7 +75,7 @@ class Filter:
         return conditions
 
 
-def _select_sums() -> list[ColumnElement[int]]:
+def _select_sums() -> list[Any]:
     return [cast(func.sum(getattr(QualityCell, name)), BigInteger).label(name) for name in COUNTERS]
 
 
@@ -86,7 +86,7 @@ def get_counts(row: Row[Any]) -> dict[str, int]:
 
 def sum_by_schema(chosen: Filter) -> Sequence[Row[Any]]:
     """Return the sums of each schema with its name, by name, and one more than `MAX_ROWS`."""
-    statement = (
+    statement: Select[Any] = (
         select(QualityCell.schema_id, ArtifactSchema.name, *_select_sums())
         .join(
             ArtifactSchema,
@@ -105,7 +105,7 @@ def sum_by_schema(chosen: Filter) -> Sequence[Row[Any]]:
 
 def sum_by_field(chosen: Filter) -> Sequence[Row[Any]]:
     """Return the sums of each field and type, by schema and field, one more than `MAX_ROWS`."""
-    statement = (
+    statement: Select[Any] = (
         select(
             QualityCell.schema_id,
             QualityCell.name.label("field"),
@@ -124,7 +124,7 @@ def get_current_fields(schema_ids: Sequence[UUID]) -> dict[UUID, tuple[str, list
     """Return the name and the fields of the current version of each schema."""
     if not schema_ids:
         return {}
-    statement = (
+    statement: Select[Any] = (
         select(ArtifactSchema.id, ArtifactSchema.name, SchemaVersion.fields)
         .join(
             SchemaVersion,
@@ -187,14 +187,14 @@ def sum_by_bucket(
     """
     starts = cast(literal([first for first, _ in buckets], ARRAY(Date)), ARRAY(Date))
     bucket = func.width_bucket(QualityCell.day, starts) - 1
-    counters = [getattr(QualityCell, name) for name in COUNTERS]
-    statement = select(group.label("key"), bucket.label("bucket"), *counters)
+    counters: list[Any] = [getattr(QualityCell, name) for name in COUNTERS]
+    statement: Select[Any] = select(group.label("key"), bucket.label("bucket"), *counters)
     if group is TEAM:
         statement = _join_teams(statement, chosen)
     cells = statement.where(*chosen.build()).subquery()
-    sums = [cast(func.sum(cells.c[name]), BigInteger).label(name) for name in COUNTERS]
-    summed = select(cells.c.key, cells.c.bucket, *sums).group_by(cells.c.key, cells.c.bucket)
-    summed = summed.subquery()
+    sums: list[Any] = [cast(func.sum(cells.c[name]), BigInteger).label(name) for name in COUNTERS]
+    grouped = select(cells.c.key, cells.c.bucket, *sums).group_by(cells.c.key, cells.c.bucket)
+    summed = grouped.subquery()
     counted = reduce(add, (summed.c[name] for name in cases))
     weight = func.sum(counted).over(partition_by=summed.c.key)
     weighed = select(summed, weight.label("weight")).subquery()

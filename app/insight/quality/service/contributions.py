@@ -1,11 +1,11 @@
 """Compute what one document contributes to the daily aggregates, from its rows alone."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import pairwise
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from app.engines.agreement import MOST_MATCHED, Budget, Shapes, diff_by_content
+from app.engines.agreement import MOST_MATCHED, Budget, Change, Shapes, diff_by_content
 from app.insight.quality.models import Subject
 from app.insight.quality.service.comparisons import count_accuracy, count_agreement
 from app.insight.quality.service.histories import (
@@ -108,10 +108,10 @@ def _count_corrections(
             tally.add(after.created_at, tag_set.schema_id, subjects, **{counter: 1})
 
 
-def _changes_value(change: Mapping[str, object], shapes: Shapes) -> bool:
+def _changes_value(change: Change, shapes: Shapes) -> bool:
     """Return whether a change is of a value, or of a mark's position, and not of details."""
     if change["kind"] != "changed":
         return True
-    shape = shapes.get(str(change["field"]))
+    shape = shapes.get(change["field"])
     counted = {"value", "evidence"} if shape is not None and shape.is_mark else {"value"}
-    return not counted.isdisjoint(change["members"])  # type: ignore[call-overload, no-any-return]
+    return not counted.isdisjoint(change["members"])

@@ -51,7 +51,7 @@ def list_buckets(period: Period, unit: str) -> list[tuple[date, date]]:
 
     The first and the last bucket are cut to the period. Raises 422 on `bucket` for too many.
     """
-    buckets = []
+    buckets: list[tuple[date, date]] = []
     start = period.first
     while start < period.end:
         if len(buckets) == MAX_BUCKETS:

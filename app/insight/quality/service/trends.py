@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement
 
 from app.engines import charts
 from app.engines.charts import ImageKind, Point, Series, TrendChart
-from app.insight.quality.models import Subject
+from app.insight.quality.models import COUNTERS, Subject
 from app.insight.quality.queries import reading
 from app.insight.quality.queries.reading import Filter
 from app.insight.quality.service.latest import build_period
@@ -143,7 +143,7 @@ def _build_series(
     by_key: dict[str, dict[int, dict[str, int]]] = defaultdict(dict)
     for row in rows:
         by_key[row.key][row.bucket] = reading.get_counts(row)
-    zeros = dict.fromkeys(reading.COUNTERS, 0)
+    zeros = dict.fromkeys(COUNTERS, 0)
     series = []
     for key, counts in by_key.items():
         rates = [metric.compute(counts.get(number, zeros)) for number in range(len(buckets))]
