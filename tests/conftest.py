@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from socketserver import BaseServer
 from typing import Any
 
 import psycopg2
@@ -17,6 +18,7 @@ import pytest
 from cryptography.fernet import Fernet
 from flask import Flask
 from hypothesis import settings
+from werkzeug.serving import BaseWSGIServer
 
 from app.kit import logging
 from devserver.postgres import EmbeddedPostgres
@@ -36,6 +38,9 @@ INSIDE = "127.0.0.2/32"
 
 # Every run tries the same examples of a property, as CI does, without a time limit.
 settings.load_profile("ci")
+
+# A server that a test stops ends within 0.02 s: half a second each was two minutes of the suite.
+BaseServer.serve_forever.__defaults__ = BaseWSGIServer.serve_forever.__defaults__ = (0.02,)
 
 # Tests only connect to this machine, which a proxy does not reach.
 for _proxy in ("http_proxy", "https_proxy", "all_proxy"):

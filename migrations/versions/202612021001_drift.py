@@ -8,7 +8,7 @@ from migrations.auditing import audited, unaudited
 from migrations.policies import protect
 
 revision = "202612021001"
-down_revision = "202612020501"
+down_revision = "202612020701"
 branch_labels = None
 depends_on = None
 

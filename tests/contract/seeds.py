@@ -76,6 +76,7 @@ def plant(org: Org) -> Seeds:
         run = _made(owner, f"/exports/scheduled/{export['id']}/run")
         _made(owner, f"/exports/{run['job_id']}/cancel")
     key = {"name": "A key", "role": "reviewer", "read_only": True}
+    runs = [_made(owner, "/quality/compute", schema_id=id_)["id"] for id_ in schemas[:2]]
     keys = [_made(owner, f"/organizations/{org.slug}/api-keys", **key)["id"] for _ in range(3)]
     users = [str(org.users[role]) for role in ("labeler", "reviewer", "viewer")]
     seeds.ids = {
@@ -102,6 +103,7 @@ def plant(org: Org) -> Seeds:
         "user_id": users,
         "session_id": _sessions(org),
         "rule_id": _rules(owner, users[0]),
+        "run_id": runs,
         "notification_id": insert_notifications(org, org.users["owner"], 3),
         "report_id": insert_drift_reports(org, schemas[0], 3),
     }
@@ -260,6 +262,14 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         **_accounts(email),
         **_sso(seeds),
         "saml_acs": [{"SAMLResponse": "PHgvPg==", "RelayState": "x"}],
+        "compute_quality": [
+            {
+                "schema_id": schema,
+                "fields": ["number", "lines.item"],
+                "metrics": ["percent", "f1"],
+                "from": "2026-01-01T00:00:00Z",
+            }
+        ],
         "create_api_key": [
             {"name": "New", "role": "viewer", "expires_at": "2999-01-01T00:00:00Z"},
             {"name": "New", "role": "admin", "read_only": True},

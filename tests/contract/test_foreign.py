@@ -17,6 +17,7 @@ from app.documents.artifacts.models import Artifact
 from app.identity.api_keys.models import ApiKey
 from app.identity.invitations.models import Invitation
 from app.identity.teams.models import Team, TeamMember
+from app.insight.quality_runs.models import QualityRun
 from app.intake.connectors.models import Connector, ConnectorAlert
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.kit import db, tenancy
@@ -111,7 +112,8 @@ def _records(org: Org) -> dict[str, UUID]:
             destination="download",
         )
         member = TeamMember(team_id=team.id, user_id=maker)
-        session.add_all([delivery, rule, alert, recurring, member])
+        run = QualityRun(schema_id=labeled.schema_id, ends_at=db.utc_now())
+        session.add_all([delivery, rule, alert, recurring, member, run])
         session.flush()
         return {
             "schema_id": labeled.schema_id,
@@ -132,6 +134,7 @@ def _records(org: Org) -> dict[str, UUID]:
             "user_id": maker,
             "invitation_id": invitation.id,
             "rule_id": rule.id,
+            "run_id": run.id,
         }
 
 

@@ -158,8 +158,12 @@ def test_another_media_type_is_refused(op: Operation, org: Org) -> None:
 def test_members_that_nobody_asked_for_are_named(op: Operation, org: Org) -> None:
     api, path = _caller(op, org), _path(op, org)
     if op.query is not None:  # What it cannot do without is looked at first.
-        needed = [name for name, field in op.query.load_fields.items() if field.required]
-        path = f"{path}?{'&'.join(f'{name}=x' for name in needed)}"
+        needed = {
+            name: uuid7() if isinstance(field, fields.UUID) else "x"
+            for name, field in op.query.load_fields.items()
+            if field.required
+        }
+        path = f"{path}?{'&'.join(f'{name}={value}' for name, value in needed.items())}"
     answer = api.request(op.method, path, json={"no_such_member": 1})
     assert answer.status_code == 422
     assert answer.json["error"]["field"] == "no_such_member"

@@ -55,6 +55,17 @@ def test_the_walk_through_labeling(service: Service) -> None:
         assert seen in found.stdout, found.stdout
 
 
+def test_the_walk_through_ai_assistance(service: Service) -> None:
+    script = blocks("docs/guides/ai-assist.md", "walk")
+    found = paste(script.replace("a-demo-password", service.password), BASE=service.base)
+    assert found.returncode == 0, found.stdout
+    before, after = found.stdout.split("'created': 20", 1)
+    assert "'model_version': 'rules-1'" in before, found.stdout
+    assert "invoice_number | B-7633 | " in after, found.stdout
+    assert "total | {'amount': '377.10', 'currency': 'EUR'} | " in after, found.stdout
+    assert after.rstrip().endswith("20"), found.stdout
+
+
 def test_the_walk_through_connectors(service: Service) -> None:
     script = blocks("docs/guides/connectors.md", "walk")
     sources = str(service.folder / "sources")
@@ -150,3 +161,20 @@ def _settings(service: Service) -> dict[str, str]:
     """Return the settings of a service, as `python -m devserver env` prints them."""
     names = ("PATH", "HOME", "BASE")
     return {name: value for name, value in service.environment().items() if name not in names}
+
+
+def test_the_walk_through_quality(service: Service) -> None:
+    script = blocks("docs/guides/quality.md", "walk")
+    found = paste(script.replace("a-demo-password", service.password), BASE=service.base)
+    assert found.returncode == 0, found.stdout
+    for seen in (
+        "topic 0.67",
+        "image/png",
+        "refund-1.txt [('delivery', 2), ('billing', 1)]",
+        "['Leo Labeler']",
+        "insufficient_role",
+        "gold 0.5 of 1",
+        "image/svg+xml",
+        "Rita Reviewer | decisions: 1",
+    ):
+        assert seen in found.stdout, found.stdout

@@ -11,7 +11,7 @@ from app.delivery.exports.queries import records, rows
 from app.delivery.exports.service import running
 from app.delivery.exports.service.manifests import Written
 from app.delivery.exports.service.sources import DocumentSource
-from app.engines.formats import FORMATS, merge_fields
+from app.engines.formats import FORMATS, ProcessWriter, Writer, merge_fields
 from app.kit import container, jobs, purging, watermarks
 from app.kit.jobs import Job, Retry
 from app.kit.storage import Staged
@@ -115,7 +115,12 @@ def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -
         if format_.document_writer is not None:
             source = DocumentSource(stack.enter_context(snapshot.open_pages()), progress.check)
         # Writers only call `write`; a staged file does not implement the rest of BinaryIO.
-        writer = format_.create_writer(cast("BinaryIO", staged), fields, export.options, source)
+        out = cast("BinaryIO", staged)
+        writer: Writer
+        if format_.needs_process:
+            writer = ProcessWriter(out, export.format, fields, export.options, progress.check)
+        else:
+            writer = format_.create_writer(out, fields, export.options, source)
         progress.check()
 
         def receive(piece: bytes, *, is_last: bool) -> None:

@@ -50,7 +50,8 @@ def _draw_curve(axes: Axes, chart: CalibrationChart, bins: list[CalibrationBin])
         alignment="left", edgecolor="none", framealpha=0.85, borderaxespad=0.2,
     )  # fmt: skip
     if chart.error is not None:
-        legend.set_title(f"Expected calibration error {chart.error:.3f}", {"size": 9.5})
+        legend.set_title(f"Expected calibration error {chart.error:.3f}")
+        legend.get_title().set_fontsize(9.5)
     axes.set_ylim(-_ROOM, 1 + _ROOM)
     axes.set_ylabel("Share of correct predictions")
     axes.yaxis.set_major_formatter(PercentFormatter(xmax=1.0))

@@ -152,7 +152,7 @@ def _frame_cell(axes: Axes, place: int) -> None:
 def _draw_scale(figure: Figure, axes: Axes, low: float, name: str, *, is_share: bool) -> None:
     mappable = ScalarMappable(Normalize(low, 1.0), style.SEQUENTIAL)
     bar = figure.colorbar(mappable, ax=axes, fraction=0.05, pad=0.03, aspect=22)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     bar.set_label(name)
     if is_share:
         bar.ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0))

@@ -21,6 +21,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from app.engines.charts.model import ImageKind
 from app.engines.charts.texts import fit_text
@@ -71,7 +72,7 @@ def styled() -> Iterator[None]:
     with warnings.catch_warnings(), mpl.rc_context():
         warnings.simplefilter("ignore")  # a letter without glyph is drawn as a box
         mpl.rcdefaults()
-        mpl.rcParams.update(_RC)
+        mpl.rcParams.update(_RC)  # type: ignore[arg-type]
         mpl.rcParams["font.family"] = ["DejaVu Sans", *_find_fallbacks(), "sans-serif"]
         yield
 
@@ -86,8 +87,8 @@ def _find_fallbacks() -> tuple[str, ...]:
 
 def create_figure(title: str, width: float, height: float) -> Figure:
     """Return an empty figure of `width` by `height` inches with a title."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.14, h_pad=0.12)  # type: ignore[union-attr]
+    layout = ConstrainedLayoutEngine(w_pad=0.14, h_pad=0.12)
+    figure = Figure(figsize=(width, height), layout=layout)
     columns = min(_TITLE_COLUMNS, int(width * 9.5))
     figure.suptitle(
         fit_text(title, columns) or " ", x=0.018, ha="left", fontsize=12, fontweight="bold"

@@ -11,10 +11,31 @@ from app.engines.extraction.lexicon import Keywords, find_keywords
 from app.engines.extraction.model import Document
 
 _SIGNS = {
-    "rm": "MYR", "myr": "MYR", "rs": "INR", "inr": "INR", "eur": "EUR", "usd": "USD", "gbp": "GBP",
-    "chf": "CHF", "sgd": "SGD", "aud": "AUD", "cad": "CAD", "pln": "PLN", "zl": "PLN", "jpy": "JPY",
-    "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "us$": "USD", "s$": "SGD", "euro": "EUR",
-}  # fmt: skip
+    "rm": "MYR",
+    "myr": "MYR",
+    "rs": "INR",
+    "inr": "INR",
+    "eur": "EUR",
+    "usd": "USD",
+    "gbp": "GBP",
+    "chf": "CHF",
+    "sgd": "SGD",
+    "aud": "AUD",
+    "cad": "CAD",
+    "pln": "PLN",
+    "zl": "PLN",
+    "jpy": "JPY",
+    "$": "USD",
+    "€": "EUR",
+    "£": "GBP",
+    "¥": "JPY",
+    "₹": "INR",
+    "us$": "USD",
+    "s$": "SGD",
+    "euro": "EUR",
+}
+
+_WIDE = 1.7
 
 
 @dataclass(slots=True)
@@ -69,14 +90,25 @@ def analyze(document: Document) -> Analysis:
     )
     values = [typed.value for typed in amounts]
     return Analysis(
-        layout, find_keywords(layout), dates, times, amounts, currencies, words,
-        Counter(values), _count_sums(amounts),
-    )  # fmt: skip
+        layout,
+        find_keywords(layout),
+        dates,
+        times,
+        amounts,
+        currencies,
+        words,
+        Counter(values),
+        _count_sums(amounts),
+    )
 
 
-def find_typed(layout: Layout, find: Callable[[str], Iterable[patterns.Found]]) -> Iterable[Typed]:
+def find_typed(
+    layout: Layout,
+    find: Callable[[str], Iterable[patterns.Found]],
+    rows: Iterable[tuple[int, int]] | None = None,
+) -> Iterable[Typed]:
     """Yield what `find` finds in the rows, with its tokens and offsets."""
-    for first, last in layout.rows:
+    for first, last in layout.rows if rows is None else rows:
         text, offsets = join_row(layout, first, last)
         for found in find(text):
             yield from _build_typed(layout, first, text, offsets, found)
@@ -90,8 +122,10 @@ def join_row(layout: Layout, first: int, last: int) -> tuple[str, list[int]]:
     for index in range(first, last + 1):
         token = layout.tokens[index]
         if parts and layout.tokens[index - 1].end != token.start:
-            parts.append(" ")
-            size += 1
+            # A wide gap becomes two blanks, which no pattern of numbers crosses.
+            gap = token.box[0] - layout.tokens[index - 1].box[2]
+            parts.append("  " if gap > _WIDE * layout.char_width else " ")
+            size += len(parts[-1])
         offsets.append(size)
         parts.append(token.text)
         size += len(token.text)

@@ -13,7 +13,7 @@ _FEW = 30
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The coefficients for the log odds of a value, for its margin over the next, and a constant."""
+    """The coefficients of the log odds and of the margin over the next value, and a constant."""
 
     odds: float
     margin: float

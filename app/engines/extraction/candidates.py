@@ -11,6 +11,8 @@ from app.engines.extraction.values import Target
 Range = tuple[int, int]
 MAX_LINES = 7
 MAX_STARTS = 45
+_CUTTING = frozenset({"phone", "tax_id", "email", "website", "date", "iban", "number"})
+_DESCRIPTIVE = frozenset({"company", "address"})
 _STRIPPED = " ,.;:-#*"
 
 
@@ -56,25 +58,27 @@ def list_candidates(
 
 
 def _generate(analysis: Analysis, target: Target, spans: Iterable[Range]) -> Iterator[Candidate]:
-    layout, kind = analysis.layout, target.kind
+    kind = target.kind
     if kind == "amount":
         yield from _build_amounts(analysis, target)
-        return
-    if kind in ("date", "time"):
+    elif kind in ("date", "time"):
         source = analysis.dates if kind == "date" else analysis.times
         yield from (_from_typed(kind, typed, typed.value) for typed in source)
-        return
-    if kind == "datetime":
+    elif kind == "datetime":
         yield from _build_datetimes(analysis)
-        return
-    if kind in ("email", "url", "phone"):
-        for typed in find_typed(layout, lambda text: patterns.find_simple(kind, text)):
+    elif kind in ("email", "url", "phone"):
+        for typed in find_typed(analysis.layout, lambda text: patterns.find_simple(kind, text)):
             yield _from_typed(kind, typed, typed.text)
-        return
+    else:
+        yield from _build_texts(analysis, target, spans)
+
+
+def _build_texts(analysis: Analysis, target: Target, spans: Iterable[Range]) -> Iterator[Candidate]:
+    layout, kind = analysis.layout, target.kind
     for first, last in spans:
         yield from build_variants(layout, "span", ((first, last),))
     if kind in ("lines", "text"):
-        yield from _build_runs(layout)
+        yield from _build_runs(analysis)
     if kind in ("code", "text"):
         yield from _build_codes(layout)
     if kind == "code" and target.field["constraints"].get("formats"):
@@ -121,8 +125,12 @@ def _build_datetimes(analysis: Analysis) -> Iterator[Candidate]:
                 )
 
 
-def _build_runs(layout: Layout) -> Iterator[Candidate]:
-    """Yield runs of lines, each continued by the nearest segment below that overlaps it."""
+def _build_runs(analysis: Analysis) -> Iterator[Candidate]:
+    """Yield runs of lines, each continued by the nearest segment below that overlaps it.
+
+    A last line that goes on with a keyword or a number in brackets is also yielded without it.
+    """
+    layout = analysis.layout
     following = find_following(layout)
     for number in range(min(len(layout.segments), MAX_STARTS)):
         ranges: list[Range] = []
@@ -131,8 +139,23 @@ def _build_runs(layout: Layout) -> Iterator[Candidate]:
             segment = layout.segments[at]
             ranges.append((segment.first, segment.last))
             yield from build_variants(layout, "lines", tuple(ranges))
+            cut = _find_cut(analysis, segment)
+            if cut:
+                shortened = (*ranges[:-1], (segment.first, cut - 1))
+                yield from build_variants(layout, "lines", shortened)
             at = following[at]
     yield from _build_wide_runs(layout)
+
+
+def _find_cut(analysis: Analysis, segment: Segment) -> int:
+    """Return where something else begins inside a line, or 0."""
+    for index in range(segment.first + 1, segment.last + 1):
+        if analysis.keywords.concepts[index] in _CUTTING:
+            return index
+        text = analysis.tokens[index].text
+        if text.startswith("(") and any(char.isdigit() for char in text):
+            return index
+    return 0
 
 
 def _build_wide_runs(layout: Layout) -> Iterator[Candidate]:
@@ -208,10 +231,15 @@ def _build_after_keywords(analysis: Analysis, target: Target) -> Iterator[Candid
 
 def find_own_keywords(analysis: Analysis, target: Target) -> list[Range]:
     """Return (last, first) of each keyword that names the field."""
-    found = {}
-    for last, first in analysis.keywords.ends.items():
-        if target.concept and analysis.keywords.concepts[last] == target.concept:
-            found[last] = first
+    concepts = analysis.keywords.concepts
+    found = {
+        last: first
+        for last, first in analysis.keywords.ends.items()
+        # Their keywords are parts of values, such as "Ltd" and "Street".
+        if target.concept not in _DESCRIPTIVE
+        and target.concept
+        and concepts[last] == target.concept
+    }
     tokens = analysis.tokens
     for phrase in sorted(target.phrases):
         for first in range(len(tokens)):

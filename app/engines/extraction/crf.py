@@ -59,7 +59,8 @@ def compute_marginals(scores: Array, transitions: Array) -> Array:
         row = moves @ (states[at + 1] * backward[at + 1])
         backward[at] = row / row.sum()
     result = forward * backward
-    return result / result.sum(axis=1, keepdims=True)
+    shares: Array = result / result.sum(axis=1, keepdims=True)
+    return shares
 
 
 def find_path(scores: Array, transitions: Array) -> Array:

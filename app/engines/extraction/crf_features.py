@@ -38,9 +38,15 @@ def _describe_token(token: Token) -> list[str]:
     text, word = token.text, token.compact
     digits = "".join("0" if char.isdigit() else char for char in word)
     return [
-        f"w={digits}", f"s={_build_shape(text)}", f"p2={digits[:2]}", f"p3={digits[:3]}", f"x2={digits[-2:]}",
-        f"x3={digits[-3:]}", f"e={text[-1:] if not text[-1:].isalnum() else ''}", f"n={min(len(text), 12)}",
-    ]  # fmt: skip
+        f"w={digits}",
+        f"s={_build_shape(text)}",
+        f"p2={digits[:2]}",
+        f"p3={digits[:3]}",
+        f"x2={digits[-2:]}",
+        f"x3={digits[-3:]}",
+        f"e={text[-1:] if not text[-1:].isalnum() else ''}",
+        f"n={min(len(text), 12)}",
+    ]
 
 
 def _build_shape(text: str) -> str:
@@ -96,8 +102,14 @@ def _describe_place(analysis: Analysis, index: int, row: int, rows: int) -> list
     segment = analysis.layout.segments[token.segment]
     tall = (token.box[3] - token.box[1]) / analysis.layout.height
     return [
-        f"row={min(row, 12)}", f"up={min(rows - row, 8) if rows - row < 8 else 8}", f"y={int(10 * row / rows)}",  # noqa: PLR2004
-        f"x={int(5 * token.box[0])}", f"h={min(int(2 * tall), 6)}", f"at={min(index - first, 4)}",
-        f"left={min(last - index, 4)}", f"seg={int(index == segment.first)}{int(index == segment.last)}",
-        f"page={min(token.page, 3)}", f"row={min(row, 12)} at={min(index - first, 2)}",
-    ]  # fmt: skip
+        f"row={min(row, 12)}",
+        f"up={min(rows - row, 8)}",
+        f"y={int(10 * row / rows)}",
+        f"x={int(5 * token.box[0])}",
+        f"h={min(int(2 * tall), 6)}",
+        f"at={min(index - first, 4)}",
+        f"left={min(last - index, 4)}",
+        f"seg={int(index == segment.first)}{int(index == segment.last)}",
+        f"page={min(token.page, 3)}",
+        f"row={min(row, 12)} at={min(index - first, 2)}",
+    ]

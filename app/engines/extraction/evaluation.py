@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.engines.extraction.examples import list_all_targets, prepare, select_examples
-from app.engines.extraction.model import MIN_EXAMPLES, Document, Example, NotEnoughExamples, Report
+from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples, Report
 from app.engines.extraction.reports import Outcome, build_report, judge
 from app.engines.extraction.sequences import assign_folds
 from app.engines.extraction.training import train_model
@@ -52,8 +52,3 @@ def _judge(
     for outcome, tag in zip(found, own, strict=False):
         outcome.confidence = tag["confidence"] or 0.0
     return found
-
-
-def list_documents(examples: Sequence[Example]) -> list[Document]:
-    """Return the documents of examples."""
-    return [example.document for example in examples]

@@ -12,8 +12,9 @@ from app.engines.extraction.analysis import analyze
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import MAX_EXAMPLES, Example
 from app.engines.extraction.proposing import Reading, read
+from app.engines.extraction.tables import learn_headers
 from app.engines.extraction.values import Target, list_targets
-from app.engines.fields import Field, JsonValue, Tag
+from app.engines.fields import Field, JsonValue
 
 FEATURE_VERSION = 1
 """Raise it with every change that makes stored models unusable or different."""
@@ -115,6 +116,9 @@ def hash_version(examples: Sequence[Example], fields: Sequence[Field], schema_ve
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def describe_evidence(tag: Tag) -> list[dict[str, Any]]:
-    """Return the evidence of a tag, or an empty list."""
-    return tag.get("evidence") or []
+def find_headers(
+    examples: Sequence[Example], prepared: Sequence[Prepared], fields: Sequence[Field]
+) -> dict[str, frozenset[str]]:
+    """Return the headers of the columns of tables in the examples."""
+    pairs = zip(prepared, examples, strict=True)
+    return learn_headers(((one.reading.analysis, example.tags) for one, example in pairs), fields)

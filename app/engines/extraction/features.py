@@ -12,9 +12,24 @@ from app.engines.extraction.rules import Place, View, find_place, score
 from app.engines.extraction.spans import SpanScores
 
 _CONTEXT = (
-    "total", "subtotal", "tax", "cash", "change", "rounding", "discount", "date", "due_date", "number",
-    "phone", "tax_id", "operator", "company", "address", "quantity", "customer",
-)  # fmt: skip
+    "total",
+    "subtotal",
+    "tax",
+    "cash",
+    "change",
+    "rounding",
+    "discount",
+    "date",
+    "due_date",
+    "number",
+    "phone",
+    "tax_id",
+    "operator",
+    "company",
+    "address",
+    "quantity",
+    "customer",
+)
 _KINDS = ("amount", "date", "span", "lines", "rows", "code", "after", "memory")
 COUNT = 34 + 7 + 6 + 3 * len(_CONTEXT) + len(_KINDS)
 """The number of features."""
@@ -32,8 +47,13 @@ def build_features(
         row = _describe_layout(view, candidate)
         row += _describe_text(candidate)
         row += rank.describe(number)
-        row += [score(view, candidate, place), float(place.left_is_own), float(min(place.distance, 20)),
-                float(place.above_is_own), float(view.analysis.sums.get(candidate.key, 0))]  # fmt: skip
+        row += [
+            score(view, candidate, place),
+            float(place.left_is_own),
+            float(min(place.distance, 20)),
+            float(place.above_is_own),
+            float(view.analysis.sums.get(candidate.key, 0)),
+        ]
         row += _describe_context(view, candidate, place)
         row += scores.describe(candidate) if scores else [0.0] * 7
         row += recall.build_features(view.analysis, view.target.name, candidate)
@@ -49,12 +69,23 @@ def _describe_layout(view: View, candidate: Candidate) -> list[float]:
     row_first, row_last = layout.rows[head.row]
     rows = len(layout.rows)
     return [
-        float(head.row), float(rows - tail.row), head.row / rows, head.box[0], tail.box[2], head.box[1],
-        (head.box[0] + tail.box[2]) / 2, float(head.page), (head.box[3] - head.box[1]) / layout.height,
-        float(candidate.first == segment.first), float(candidate.last == ending.last),
-        float(candidate.first == row_first), float(candidate.last == layout.rows[tail.row][1]),
-        float(candidate.first - row_first), float(row_last - row_first + 1), float(len(candidate.ranges)),
-    ]  # fmt: skip
+        float(head.row),
+        float(rows - tail.row),
+        head.row / rows,
+        head.box[0],
+        tail.box[2],
+        head.box[1],
+        (head.box[0] + tail.box[2]) / 2,
+        float(head.page),
+        (head.box[3] - head.box[1]) / layout.height,
+        float(candidate.first == segment.first),
+        float(candidate.last == ending.last),
+        float(candidate.first == row_first),
+        float(candidate.last == layout.rows[tail.row][1]),
+        float(candidate.first - row_first),
+        float(row_last - row_first + 1),
+        float(len(candidate.ranges)),
+    ]
 
 
 def _describe_text(candidate: Candidate) -> list[float]:
@@ -64,10 +95,17 @@ def _describe_text(candidate: Candidate) -> list[float]:
     letters = sum(char.isalpha() for char in text)
     upper = sum(char.isupper() for char in text)
     return [
-        float(size), digits / size, letters / size, upper / max(letters, 1), float(text.count(",")),
-        float(text[-1:] in ",.;:"), float(text.count(" ")), float("." in text[-3:] or "," in text[-3:]),
-        float("(" in text), float(candidate.is_alternative),
-    ]  # fmt: skip
+        float(size),
+        digits / size,
+        letters / size,
+        upper / max(letters, 1),
+        float(text.count(",")),
+        float(text[-1:] in ",.;:"),
+        float(text.count(" ")),
+        float("." in text[-3:] or "," in text[-3:]),
+        float("(" in text),
+        float(candidate.is_alternative),
+    ]
 
 
 class _Ranks:
@@ -81,7 +119,7 @@ class _Ranks:
         decimals = {
             value
             for value, candidate in zip(self._values, candidates, strict=True)
-            if typed and "." in candidate.text or "," in candidate.text
+            if (typed and "." in candidate.text) or "," in candidate.text
         }
         self._order = sorted(decimals, reverse=True)
 

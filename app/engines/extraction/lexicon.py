@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.engines.extraction.layout import Layout, compact
+from app.engines.extraction.layout import Layout, Token, compact
 from app.engines.fields import Field
 
 _LONGEST = 5
+_STREETS = ("strasse", "straße", "allee", "straat", "gasse")
 
 
 @dataclass(slots=True)
@@ -59,11 +60,15 @@ def find_keywords(layout: Layout) -> Keywords:
             if concept:
                 found.concepts[index : index + size] = [concept] * size
                 found.ends[index + size - 1] = index
+            elif tokens[index].compact.endswith(_STREETS):
+                found.concepts[index] = "address"
             index += max(size, 1)
     return found
 
 
-def _match_longest(phrases: dict[str, str], tokens: list, index: int, last: int) -> tuple[int, str]:
+def _match_longest(
+    phrases: dict[str, str], tokens: list[Token], index: int, last: int
+) -> tuple[int, str]:
     joined, best = "", (0, "")
     for place in range(index, min(index + _LONGEST, last + 1)):
         joined += tokens[place].compact

@@ -54,9 +54,14 @@ class Memory:
         """Add an accepted value of field `name` at its place in a document."""
         token = analysis.tokens[candidate.first]
         record = [
-            document, compact(spelling), spelling, find_left_text(analysis, candidate.first),
-            round(token.box[0], 4), round(token.box[1], 4), len(candidate.ranges),
-        ]  # fmt: skip
+            document,
+            compact(spelling),
+            spelling,
+            find_left_text(analysis, candidate.first),
+            round(token.box[0], 4),
+            round(token.box[1], 4),
+            len(candidate.ranges),
+        ]
         self.entries.setdefault(name, []).append(record)
 
     def find_similar(self, words: Iterable[str], without: int | None = None) -> dict[int, float]:

@@ -1,11 +1,11 @@
 """Define the values that the extraction engine takes and returns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from dataclasses import fields as fields_of
 from typing import Any, NamedTuple
 
-from app.engines.fields import Field, Tag
+from app.engines.fields import Tag
 
 Box = tuple[float, float, float, float]
 
@@ -179,7 +179,3 @@ class Report:
             document_counts=tuple((a, b, c) for a, b, c in content["document_counts"]),
             folds=content["folds"],
         )
-
-
-Examples = Iterable[Example]
-Fields = Sequence[Field]

@@ -35,8 +35,10 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(
-    r"(?<![\d.,/:])-?(?:\d{1,3}(?:[.,'’ ]\d{3})+(?:[.,]\d{2}(?!\d))|\d{1,3}(?:[.,'’]\d{3})+"
-    r"(?!\d)|\d+(?:[.,]\d{1,3})?)(?![\d/:]|[.,]\d)"
+    r"(?<![\d.,/:])-?"
+    r"(?:\d{1,3}(?:[.,'\u2019 ]\d{3})+[.,]\d{2}(?!\d)"
+    r"|\d{1,3}(?:[.,'\u2019]\d{3})+(?!\d)"
+    r"|\d+(?:[.,]\d{1,3})?)(?![\d/:]|[.,]\d)"
 )
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _URL = re.compile(r"(?:https?://|www\.)[^\s,;<>]+[^\s,;.<>]", re.IGNORECASE)
@@ -86,7 +88,8 @@ def _load_months() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, int]]:
     one = "|".join(sorted((re.escape(name) for name in months), key=len, reverse=True))
     year = r"((?:19|20)\d\d(?!\d)|(?:19|20)\d\d(?=\d\d:\d\d)|\d\d(?![\d:]))"
     between = r"[\s\-/.,']{0,3}"
-    day_first = rf"(?<![\d/.])(\d{{1,2}})(?:st|nd|rd|th|er|º)?{between}(?:de |of |di )?({one}){between}(?:de |del )?{year}"
+    day = r"(?<![\d/.])(\d{1,2})(?:st|nd|rd|th|er|º)?"
+    day_first = rf"{day}{between}(?:de |of |di )?({one}){between}(?:de |del )?{year}"
     month_first = (
         rf"(?<![^\W\d_])({one}){between}(\d{{1,2}})(?:st|nd|rd|th)?(?:\s?,\s?|\s|-|/){{1,2}}{year}"
     )
@@ -122,7 +125,7 @@ def find_amounts(text: str) -> Iterator[Found]:
 
 def parse_amount(text: str) -> Decimal | None:
     """Return the decimal of a written amount; three digits after its only mark are thousands."""
-    body = re.sub(r"[\s'’]", "", text)
+    body = re.sub(r"[\s'\u2019]", "", text)
     sign, body = ("-", body[1:]) if body.startswith("-") else ("", body)
     mark = max(body.rfind("."), body.rfind(","))
     if mark < 0:

@@ -7,10 +7,10 @@ from typing import Any
 
 from app.engines.extraction.alignment import Searcher
 from app.engines.extraction.analysis import Analysis
-from app.engines.extraction.candidates import Candidate, list_candidates
+from app.engines.extraction.candidates import Candidate, Range, list_candidates
 from app.engines.extraction.context import Contexts, build_contexts
-from app.engines.extraction.layout import compact
 from app.engines.extraction.memory import Memory
+from app.engines.extraction.options import ABSENT, list_options
 from app.engines.extraction.rules import View, build_view, find_place, score
 from app.engines.extraction.spans import SpanScores, list_spans
 from app.engines.extraction.values import Target, to_value
@@ -45,7 +45,7 @@ def collect(
 ) -> tuple[View, list[Candidate]]:
     """Return the most promising candidates of a field; `without` hides a remembered document."""
     spans = list_spans(scores) if scores else []
-    found = list_candidates(reading.analysis, target, spans)
+    found = list_all(reading, target, spans)
     if target.kind in ("lines", "code", "text"):
         found += _recall_values(reading, target, memory, without, found)
     view = build_view(reading.analysis, target, reading.contexts)
@@ -54,17 +54,23 @@ def collect(
     return view, _select(view, found, scores)
 
 
+def list_all(reading: Reading, target: Target, spans: Iterable[Range] = ()) -> list[Candidate]:
+    """Return all candidates of a field, also those without a place in the document."""
+    if target.kind in ("option", "currency"):
+        return list_options(reading.analysis, reading.searcher, target)
+    return list_candidates(reading.analysis, target, spans)
+
+
 def _recall_values(
     reading: Reading, target: Target, memory: Memory, without: int | None, found: list[Candidate]
 ) -> list[Candidate]:
     known = {(c.ranges, c.start, c.key) for c in found}
-    recalled = []
+    recalled: list[Candidate] = []
     for letters in memory.list_values(target.name):
         if memory.get_documents(target.name, letters) == [without]:
             continue
-        for candidate in reading.searcher.build(letters, "memory"):
-            if (candidate.ranges, candidate.start, candidate.key) not in known:
-                recalled.append(candidate)
+        built = reading.searcher.build(letters, "memory")
+        recalled += [c for c in built if (c.ranges, c.start, c.key) not in known]
     return recalled[:12]
 
 
@@ -130,9 +136,9 @@ def build_tag(
 
 def build_evidence(analysis: Analysis, candidate: Candidate) -> list[dict[str, Any]]:
     """Return where a candidate stands: page, box, offsets and text of each of its lines."""
-    if not candidate.ranges or candidate.first < 0:
+    if candidate.kind == ABSENT:
         return []
-    pieces = []
+    pieces: list[dict[str, Any]] = []
     for place, (first, last) in enumerate(candidate.ranges):
         tokens = analysis.tokens[first : last + 1]
         start = candidate.start if place == 0 else tokens[0].start
@@ -174,8 +180,3 @@ def _unite(tokens: Sequence[Any]) -> list[float] | None:
     x1, y1 = max(b[2] for b in boxes), max(b[3] for b in boxes)
     box = [round(min(max(edge, 0.0), 1.0), 5) for edge in (x0, y0, x1, y1)]
     return box if box[0] < box[2] and box[1] < box[3] else None
-
-
-def is_similar_text(left: str, right: str) -> bool:
-    """Return whether two texts have the same letters and digits."""
-    return compact(left) == compact(right)

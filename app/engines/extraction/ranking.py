@@ -19,7 +19,7 @@ from app.engines.extraction.spans import SpanScores
 from app.engines.extraction.values import Target
 
 Array = np.ndarray[Any, Any]
-SMALL = 15
+SMALL = 40
 """Below this number of documents with a value, a logistic ranker is trained."""
 
 

@@ -109,7 +109,7 @@ def is_not_worse(new: Report, old: Report) -> bool:
     if len(pairs) < 2:  # noqa: PLR2004 - nothing to resample
         size = max(min(new.overall.support, old.overall.support), 1)
         spread = (old.overall.f1 * (1 - old.overall.f1) * 2 / size) ** 0.5
-        return new.overall.f1 >= old.overall.f1 - 1.64 * spread
+        return bool(new.overall.f1 >= old.overall.f1 - 1.64 * spread)
     generator = random.Random(0)  # noqa: S311 - a repeatable sample, not a secret
     better = 0
     for _ in range(_ROUNDS):

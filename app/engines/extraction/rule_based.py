@@ -4,13 +4,20 @@ from collections.abc import Sequence
 
 from app.engines.extraction.analysis import analyze
 from app.engines.extraction.candidates import Candidate
-from app.engines.extraction.examples import Prepared, build_empty_memory, list_all_targets, prepare
+from app.engines.extraction.examples import (
+    Prepared,
+    build_empty_memory,
+    find_headers,
+    list_all_targets,
+    prepare,
+)
 from app.engines.extraction.memory import Memory, Recall
 from app.engines.extraction.model import Document, Example
 from app.engines.extraction.proposing import Reading, build_tag, build_value, collect, read
 from app.engines.extraction.renderer import Renderer
 from app.engines.extraction.rules import THRESHOLD, View, find_place, score, to_confidence
 from app.engines.extraction.sequences import align
+from app.engines.extraction.tables import propose_tables
 from app.engines.extraction.trained import complete_evidence
 from app.engines.extraction.values import Target
 from app.engines.fields import Field, Tag
@@ -20,7 +27,8 @@ _MAX_MULTIPLE = 20
 
 def propose(document: Document, fields: Sequence[Field], examples: Sequence[Example]) -> list[Tag]:
     """Return the tags that rules and memory propose; see `propose_by_rules`."""
-    prepared = prepare(sorted(examples, key=lambda one: one.id), fields)
+    ordered = sorted(examples, key=lambda one: one.id)
+    prepared = prepare(ordered, fields)
     targets = list_all_targets(prepared, fields)
     memory = _remember(prepared, targets)
     reading = read(analyze(document))
@@ -30,6 +38,7 @@ def propose(document: Document, fields: Sequence[Field], examples: Sequence[Exam
     tags: list[Tag] = []
     for target in targets:
         tags += _propose_field(reading, target, memory, recall)
+    tags += propose_tables(reading.analysis, fields, find_headers(ordered, prepared, fields))
     return complete_evidence(tags, document)
 
 
@@ -37,7 +46,7 @@ def _remember(prepared: list[Prepared], targets: list[Target]) -> Memory:
     memory = build_empty_memory(prepared)
     for number, one in enumerate(prepared):
         for target in targets:
-            for found in align(one, target, memory):
+            for found in align(one, target):
                 analysis = one.reading.analysis
                 memory.add_value(number, target.name, analysis, found.candidate, found.spelling)
     memory.index()

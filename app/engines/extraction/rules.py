@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate, find_own_keywords
 from app.engines.extraction.context import Contexts, build_contexts
+from app.engines.extraction.options import ABSENT
 from app.engines.extraction.values import Target
 
 THRESHOLD = 2.0
@@ -13,9 +14,27 @@ THRESHOLD = 2.0
 
 _RIVALS = frozenset({"subtotal", "tax", "cash", "change", "rounding", "discount"})
 _FOREIGN = frozenset(
-    {"phone", "tax_id", "iban", "bic", "email", "website", "date", "due_date", "number", "customer_number",
-     "order_number", "operator", "total", "subtotal", "tax", "cash", "quantity", "unit_price"}
-)  # fmt: skip
+    {
+        "phone",
+        "tax_id",
+        "iban",
+        "bic",
+        "email",
+        "website",
+        "date",
+        "due_date",
+        "number",
+        "customer_number",
+        "order_number",
+        "operator",
+        "total",
+        "subtotal",
+        "tax",
+        "cash",
+        "quantity",
+        "unit_price",
+    }
+)
 _HIGH = 1.2
 
 
@@ -70,8 +89,10 @@ def find_place(view: View, candidate: Candidate) -> Place:
 
 def score(view: View, candidate: Candidate, place: Place) -> float:
     """Return how well a candidate fits its field; THRESHOLD and more is worth a proposal."""
-    points = _score_place(place)
     kind = view.target.kind
+    if kind in ("option", "currency"):
+        return -1.0 if candidate.kind == ABSENT else 3.0 - 0.1 * min(candidate.first, 9)
+    points = _score_place(place)
     if kind in ("amount", "date", "time", "datetime"):
         return points + _score_typed(view, candidate, place)
     if view.target.concept == "company":
@@ -79,7 +100,7 @@ def score(view: View, candidate: Candidate, place: Place) -> float:
     if view.target.concept in ("address", "customer") or view.target.field["type"] == "address":
         return points + _score_address(view, candidate)
     if kind in ("email", "url", "phone"):
-        return points + 2.0 - 0.1 * min(view.analysis.tokens[candidate.first].row, 9)
+        return points + 3.0 - 0.1 * min(view.analysis.tokens[candidate.first].row, 9)
     return points + _score_code(view, candidate, place)
 
 
@@ -147,6 +168,7 @@ def _score_address(view: View, candidate: Candidate) -> float:
     points += min(concepts.count("address"), 3) * 0.7 + (1.8 if postal else 0.0)
     points += 0.8 if 2 <= lines <= 4 else 0.0  # noqa: PLR2004 - the usual number of lines
     points += 0.6 if any(char.isdigit() for char in candidate.text[:12]) else 0.0
+    points -= 1.5 if candidate.text.startswith("(") else 0.0
     foreign = sum(1 for concept in concepts if concept in _FOREIGN)
     points -= 2.0 * min(foreign, 2) + (1.5 if "company" in concepts else 0.0)
     points -= 1.0 if len(candidate.text) < 12 else 0.0  # noqa: PLR2004 - no address is so short

@@ -8,8 +8,10 @@ from app.engines.extraction.alignment import find_evidence_ranges, mark_matches
 from app.engines.extraction.candidates import Candidate, Range
 from app.engines.extraction.crf_features import describe_tokens
 from app.engines.extraction.examples import Prepared
-from app.engines.extraction.memory import Memory
-from app.engines.extraction.rules import find_place, score
+from app.engines.extraction.layout import compact
+from app.engines.extraction.options import ABSENT
+from app.engines.extraction.proposing import list_all
+from app.engines.extraction.rules import build_view, find_place, score
 from app.engines.extraction.spans import SpanScores, build_scores
 from app.engines.extraction.values import Target
 
@@ -25,12 +27,13 @@ class Alignment:
     spelling: str
 
 
-def align(one: Prepared, target: Target, empty: Memory) -> list[Alignment]:
+def align(one: Prepared, target: Target) -> list[Alignment]:
     """Return the most plausible place of each accepted value that the document contains."""
     values = one.values.get(target.name, [])
     if not values:
         return []
-    view, candidates = collect_all(one, target, empty)
+    view = build_view(one.reading.analysis, target, one.reading.contexts)
+    candidates = _list_places(one, target)
     found = []
     for place, value in enumerate(values):
         matches = mark_matches(candidates, target, [value])
@@ -44,19 +47,14 @@ def align(one: Prepared, target: Target, empty: Memory) -> list[Alignment]:
     return found
 
 
-def collect_all(one: Prepared, target: Target, empty: Memory):  # type: ignore[no-untyped-def]
-    """Return the view and all candidates of a field, with the places of its accepted values."""
-    from app.engines.extraction.candidates import list_candidates  # noqa: PLC0415
-    from app.engines.extraction.layout import compact  # noqa: PLC0415
-    from app.engines.extraction.rules import build_view  # noqa: PLC0415
-
-    view = build_view(one.reading.analysis, target, one.reading.contexts)
-    found = list_candidates(one.reading.analysis, target)
+def _list_places(one: Prepared, target: Target) -> list[Candidate]:
+    """Return all candidates of a field, and the places of its accepted values."""
+    found = list_all(one.reading, target)
     if target.kind in ("lines", "code", "text"):
         for value in one.values.get(target.name, []):
             if isinstance(value, str):
                 found += one.reading.searcher.build(compact(value), "span")
-    return view, found
+    return found
 
 
 def _overlaps(left: Sequence[Range], right: Sequence[Range]) -> bool:
@@ -68,6 +66,8 @@ def label_tokens(one: Prepared, aligned: Sequence[list[Alignment]]) -> list[int]
     labels = [0] * len(one.reading.analysis.tokens)
     for number, alignments in enumerate(aligned):
         for alignment in alignments:
+            if alignment.candidate.kind == ABSENT:
+                continue
             begin = True
             for first, last in alignment.candidate.ranges:
                 for index in range(first, last + 1):

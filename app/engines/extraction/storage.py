@@ -60,6 +60,7 @@ def write_model(model: TrainedModel) -> bytes:
         "words": model.memory.words,
         "entries": model.memory.entries,
         "report": model.report.to_dict(),
+        "headers": {name: sorted(phrases) for name, phrases in model.headers.items()},
     }
     return _pack(arrays, json.dumps(content, sort_keys=True, ensure_ascii=False))
 
@@ -117,9 +118,18 @@ def _build_model(arrays: dict[str, Array], described: dict[str, Any]) -> Trained
         name: _read_learned(one, arrays, memory, name) for name, one in described["learned"].items()
     }
     report = Report.from_dict(described["report"])
+    headers = {name: frozenset(phrases) for name, phrases in described["headers"].items()}
     return TrainedModel(
-        described["version"], described["fields"], targets, field, described["places"], learned, memory, report,
-    )  # fmt: skip
+        described["version"],
+        described["fields"],
+        targets,
+        field,
+        described["places"],
+        learned,
+        memory,
+        report,
+        headers,
+    )
 
 
 def _read_learned(

@@ -15,6 +15,7 @@ from app.engines.extraction.model import Document, Report
 from app.engines.extraction.proposing import Reading, build_tag, build_value, collect, read
 from app.engines.extraction.renderer import Renderer
 from app.engines.extraction.spans import SpanScores
+from app.engines.extraction.tables import propose_tables
 from app.engines.extraction.values import Target
 from app.engines.fields import Field, Tag
 
@@ -48,6 +49,7 @@ class TrainedModel:
     learned: dict[str, Learned]
     memory: Memory
     report: Report
+    headers: dict[str, frozenset[str]]
 
     def predict(self, document: Document) -> list[Tag]:
         """Return tags in the normal form of `app.engines.fields`, with evidence and confidence.
@@ -65,6 +67,7 @@ class TrainedModel:
                 place = self.places.get(target.name)
                 found = scores[place] if place is not None else None
                 tags += self._propose(reading, target, recall, found)
+        tags += propose_tables(reading.analysis, self.fields, self.headers)
         return complete_evidence(tags, document)
 
     def _propose(

@@ -11,13 +11,14 @@ from app.engines.extraction import calibration, crf, ranking, sequences
 from app.engines.extraction.examples import (
     Prepared,
     build_empty_memory,
+    find_headers,
     hash_version,
     list_all_targets,
     prepare,
     select_examples,
 )
 from app.engines.extraction.memory import Memory
-from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples, Report
+from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples
 from app.engines.extraction.proposing import build_value
 from app.engines.extraction.renderer import MODES, Renderer, prefer_stripped
 from app.engines.extraction.reports import Outcome, build_report, judge
@@ -52,10 +53,11 @@ def train_model(
 def _train(
     examples: Sequence[Example], fields: Sequence[Field], schema_version: str
 ) -> TrainedModel:
-    prepared = prepare(select_examples(examples), fields)
+    selected = select_examples(examples)
+    prepared = prepare(selected, fields)
+    headers = find_headers(selected, prepared, fields)
     targets = list_all_targets(prepared, fields)
-    empty = build_empty_memory(prepared)
-    aligned = [[sequences.align(one, target, empty) for target in targets] for one in prepared]
+    aligned = [[sequences.align(one, target) for target in targets] for one in prepared]
     usable = [number for number, found in enumerate(aligned) if any(found)]
     if len(usable) < MIN_EXAMPLES:
         raise NotEnoughExamples(len(usable))
@@ -70,7 +72,15 @@ def _train(
     report = build_report(outcomes, [one.id for one in prepared], targets, max(corpus.folds) + 1)
     version = hash_version(examples, fields, schema_version)
     return TrainedModel(
-        version, list(fields), targets, field, corpus.places, learned, corpus.memory, report
+        version=version,
+        fields=list(fields),
+        targets=targets,
+        field=field,
+        places=corpus.places,
+        learned=learned,
+        memory=corpus.memory,
+        report=report,
+        headers=headers,
     )
 
 
@@ -192,8 +202,3 @@ def _find_usual_currency(corpus: _Corpus, target: Target) -> str:
                 code = str(value["currency"])
                 counts[code] = counts.get(code, 0) + 1
     return min(counts, key=lambda code: (-counts[code], code)) if counts else ""
-
-
-def report_of(model: TrainedModel) -> Report:
-    """Return the out-of-fold report of a model."""
-    return model.report

@@ -42,9 +42,14 @@ class Trees:
     def to_arrays(self) -> dict[str, Array]:
         """Return the arrays to store."""
         return {
-            "feature": self.feature, "threshold": self.threshold, "left": self.left, "right": self.right,
-            "value": self.value, "base": np.array([self.base]), "depth": np.array([self.depth]),
-        }  # fmt: skip
+            "feature": self.feature,
+            "threshold": self.threshold,
+            "left": self.left,
+            "right": self.right,
+            "value": self.value,
+            "base": np.array([self.base]),
+            "depth": np.array([self.depth]),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +78,17 @@ Ranker = Trees | Logistic
 def read_ranker(arrays: dict[str, Array]) -> Ranker:
     """Return the ranker that `to_arrays` wrote."""
     if "weights" in arrays:
-        parts = (arrays[name] for name in ("mean", "scale", "weights"))
-        return Logistic(*parts, float(arrays["bias"][0]))
-    parts = (arrays[name] for name in ("feature", "threshold", "left", "right", "value"))
-    return Trees(*parts, float(arrays["base"][0]), int(arrays["depth"][0]))
+        bias = float(arrays["bias"][0])
+        return Logistic(arrays["mean"], arrays["scale"], arrays["weights"], bias)
+    return Trees(
+        feature=arrays["feature"],
+        threshold=arrays["threshold"],
+        left=arrays["left"],
+        right=arrays["right"],
+        value=arrays["value"],
+        base=float(arrays["base"][0]),
+        depth=int(arrays["depth"][0]),
+    )
 
 
 def export_trees(classifier: Any) -> Trees:
@@ -105,14 +117,20 @@ def fit_trees(rows: Array, labels: Array, *, seed: int = 0) -> Trees:
 
     few = len(rows) < 4_000  # noqa: PLR2004 - then a leaf may have few rows
     classifier = HistGradientBoostingClassifier(
-        max_iter=150, max_leaf_nodes=15, learning_rate=0.07, min_samples_leaf=8 if few else 20,
-        l2_regularization=2.0, early_stopping=False, random_state=seed, max_bins=128,
-    )  # fmt: skip
+        max_iter=150,
+        max_leaf_nodes=15,
+        learning_rate=0.07,
+        min_samples_leaf=8 if few else 20,
+        l2_regularization=2.0,
+        early_stopping=False,
+        random_state=seed,
+        max_bins=128,
+    )
     classifier.fit(rows, labels)
     return export_trees(classifier)
 
 
-def fit_logistic(rows: Array, labels: Array, *, strength: float = 0.05) -> Logistic:
+def fit_logistic(rows: Array, labels: Array, *, strength: float = 0.01) -> Logistic:
     """Fit a strongly regularized linear classifier on standardized features."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
 

@@ -15,17 +15,35 @@ from app.engines.fields import Field, JsonValue, ValueProblem, normalize
 
 AMOUNTS = frozenset({"number", "integer", "money"})
 _BY_TYPE = {
-    "number": "amount", "integer": "amount", "money": "amount", "date": "date", "time": "time",
-    "datetime": "datetime", "email": "email", "url": "url", "phone": "phone",
-    "boolean": "option", "choice": "option", "currency": "currency", "country": "option",
-    "address": "lines", "span": "text", "region": "text",
-}  # fmt: skip
-_AMOUNT_CONCEPTS = frozenset(
-    {"total", "subtotal", "tax", "cash", "change", "rounding", "discount", "quantity", "unit_price",
-     "line_total"}
-)  # fmt: skip
-_LINES = frozenset({"company", "address", "customer"})
-_CODES = frozenset({"number", "order_number", "customer_number", "tax_id", "iban", "bic"})
+    "number": "amount",
+    "integer": "amount",
+    "money": "amount",
+    "date": "date",
+    "time": "time",
+    "datetime": "datetime",
+    "email": "email",
+    "url": "url",
+    "phone": "phone",
+    "boolean": "option",
+    "choice": "option",
+    "currency": "currency",
+    "country": "option",
+    "address": "lines",
+    "span": "text",
+    "region": "text",
+}
+_CONCEPTS_BY_KIND = {
+    "amount": "total subtotal tax cash change rounding discount quantity unit_price line_total",
+    "date": "date due_date",
+    "time": "time",
+    "lines": "company address customer",
+    "code": "number order_number customer_number tax_id iban bic",
+    "email": "email",
+    "phone": "phone",
+}
+_KIND_BY_CONCEPT = {
+    concept: kind for kind, concepts in _CONCEPTS_BY_KIND.items() for concept in concepts.split()
+}
 _SIGN = re.compile(
     r"^(?:RM|Rs\.?|EUR|USD|GBP|MYR|CHF|[$€£¥₹])\s*|\s*(?:RM|EUR|USD|GBP|CHF|[$€£])$", re.I
 )
@@ -98,15 +116,9 @@ def _infer_kind(field: Field, concept: str, values: Sequence[Any]) -> str:
         kinds = Counter(_find_kind(text) for text in texts)
         kind, count = kinds.most_common(1)[0]
         return kind if count >= _MAJORITY * len(texts) else "text"
-    if concept in {"date", "due_date", "time"}:
-        return "time" if concept == "time" else "date"
-    if concept in _AMOUNT_CONCEPTS:
-        return "amount"
-    if concept in _LINES:
-        return "lines"
-    if concept in _CODES or field["constraints"].get("pattern"):
+    if field["constraints"].get("pattern") and concept not in _KIND_BY_CONCEPT:
         return "code"
-    return concept if concept in {"email", "phone"} else "text"
+    return _KIND_BY_CONCEPT.get(concept, "text")
 
 
 def _find_kind(text: str) -> str:

@@ -39,6 +39,7 @@ from app.engines.formats.model import (
     Word,
     Writer,
 )
+from app.engines.formats.processes import ProcessWriter
 
 __all__ = [
     "FORMATS",
@@ -47,6 +48,7 @@ __all__ = [
     "FormatError",
     "ImageFormat",
     "Page",
+    "ProcessWriter",
     "Source",
     "Word",
     "Writer",

@@ -175,4 +175,5 @@ FORMAT = Format(
     sample=render_sample(DelimitedWriter, {}),
     writer=DelimitedWriter,
     keeps_removed=True,
+    needs_process=True,
 )

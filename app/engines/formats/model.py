@@ -124,6 +124,8 @@ class Format:
     without. A format has a `writer`, or a `document_writer` if it needs the pages or the file of
     each document; `create_writer` calls the one that it has. `keeps_removed` says that it has rows
     for tag sets that were removed: with the status `removed` and without labels.
+    `needs_process` says that the writer takes much memory, or long to end: an export runs it in a
+    process of its own (`processes`).
     """
 
     id: str
@@ -139,6 +141,7 @@ class Format:
     default_parts: tuple[str, ...] = ()
     required_parts: tuple[str, ...] = ()
     keeps_removed: bool = False
+    needs_process: bool = False
 
     @property
     def is_text(self) -> bool:
@@ -153,7 +156,7 @@ class Format:
         options: Mapping[str, Any],
         source: Source | None = None,
     ) -> Writer:
-        """Start a file.
+        """Start a file in this process.
 
         `fields` is the union of the fields of all versions that occur (`merge_fields`), and
         `options` come from `check_options`. A format with a `document_writer` needs the `source`.

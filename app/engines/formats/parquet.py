@@ -209,4 +209,5 @@ FORMAT = Format(
     sample=_render_sample(),
     writer=ParquetWriter,
     keeps_removed=True,
+    needs_process=True,
 )

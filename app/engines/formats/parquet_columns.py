@@ -6,14 +6,18 @@ any type.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from app.engines.formats.model import Row
 from app.engines.formats.parquet_values import LabelConverter
 from app.engines.formats.parsing import dump_json
 
-_ARTIFACT_TEXTS = ("id", "name", "external_id", "media_type", "sha256")
+_TEXTS = ("tag_set_id", "status", "source", "labeler_id", "reviewer_id", "text")
+_ARTIFACT_TEXTS = ("id", "name", "external_id", "media_type", "sha256", "language")
 _SCHEMA_TEXTS = ("id", "name", "version_id")
+_TAG_MEMBERS = ("field", "value", "row", "confidence", "source", "evidence")
+_PIECE_MEMBERS = ("page", "box", "start", "end", "text")
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -34,10 +38,7 @@ class BatchBuilder:
     def build(self, rows: Sequence[Row]) -> Any:
         """Return the record batch of tag sets."""
         labels = [self._convert_labels(row.get("labels") or {}) for row in rows]
-        columns = {
-            name: self._build_plain(rows, name)
-            for name in ("tag_set_id", "status", "source", "labeler_id", "reviewer_id", "text")
-        }
+        columns = self._build_texts(rows, _TEXTS)
         revisions = [row.get("revision") for row in rows]
         columns["revision"] = self._arrow.array(revisions, type=self._arrow.int32())
         columns |= {name: self._build_times(rows, name) for name in ("submitted_at", "decided_at")}
@@ -46,32 +47,30 @@ class BatchBuilder:
         if "labels" in self._schema.names:
             type_ = self._schema.field("labels").type
             columns["labels"] = self._arrow.array([typed for typed, _ in labels], type=type_)
-        columns["other_labels"] = self._build_texts([others for _, others in labels])
+        columns["other_labels"] = self._build_text([others for _, others in labels])
         columns["tags"] = _TagBuilder(self._arrow).build([row.get("tags") for row in rows])
         arrays = [columns[name] for name in self._schema.names]
         return self._arrow.RecordBatch.from_arrays(arrays, schema=self._schema)
 
-    def _build_texts(self, values: list[str | None]) -> Any:
+    def _build_text(self, values: Sequence[str | None]) -> Any:
         return self._arrow.array(values, type=self._arrow.string())
 
-    def _build_plain(self, rows: Sequence[Row], name: str) -> Any:
-        return self._build_texts([row.get(name) for row in rows])
+    def _build_texts(self, items: Sequence[Row], names: tuple[str, ...]) -> dict[str, Any]:
+        columns = zip(names, _transpose(items, names), strict=True)
+        return {name: self._build_text(values) for name, values in columns}
 
     def _build_times(self, rows: Sequence[Row], name: str) -> Any:
         type_ = self._arrow.timestamp("us", tz="UTC")
-        return self._build_plain(rows, name).cast(type_)
+        return self._build_text([row.get(name) for row in rows]).cast(type_)
 
     def _build_artifacts(self, artifacts: Sequence[Mapping[str, Any] | None]) -> Any:
         arrow = self._arrow
         found = [artifact or _NOTHING for artifact in artifacts]
-        columns = {
-            name: self._build_texts([a.get(name) for a in found]) for name in _ARTIFACT_TEXTS
-        }
+        columns = self._build_texts(found, _ARTIFACT_TEXTS)
         metadata = [dump_json(a["metadata"]) if a.get("metadata") else None for a in found]
-        columns["metadata"] = self._build_texts(metadata)
+        columns["metadata"] = self._build_text(metadata)
         pages = [a.get("page_count") for a in found]
         columns["page_count"] = arrow.array(pages, type=arrow.int32())
-        columns["language"] = self._build_texts([a.get("language") for a in found])
         for name in ("gold", "archived"):
             columns[name] = arrow.array([a.get(name) for a in found], type=arrow.bool_())
         return self._build_structure("artifact", columns, [a is None for a in artifacts])
@@ -79,7 +78,7 @@ class BatchBuilder:
     def _build_schemas(self, schemas: Sequence[Mapping[str, Any] | None]) -> Any:
         arrow = self._arrow
         found = [schema or _NOTHING for schema in schemas]
-        columns = {name: self._build_texts([s.get(name) for s in found]) for name in _SCHEMA_TEXTS}
+        columns = self._build_texts(found, _SCHEMA_TEXTS)
         versions = [s.get("version") for s in found]
         columns["version"] = arrow.array(versions, type=arrow.int32())
         return self._build_structure("schema", columns, [s is None for s in schemas])
@@ -105,33 +104,33 @@ class _TagBuilder:
             offsets.append(None if tags is None else count)
             count += len(tags or ())
         flat = [tag for tags in tag_lists if tags for tag in tags]
-        texts = {name: [tag.get(name) for tag in flat] for name in ("field", "source")}
+        field, value, row, confidence, source, evidence = _transpose(flat, _TAG_MEMBERS)
         arrow = self._arrow
         structure = arrow.StructArray.from_arrays(
             [
-                arrow.array(texts["field"], type=arrow.string()),
-                arrow.array([dump_json(tag.get("value")) for tag in flat], type=arrow.string()),
-                arrow.array([tag.get("row") for tag in flat], type=arrow.int32()),
-                arrow.array([tag.get("confidence") for tag in flat], type=arrow.float64()),
-                arrow.array(texts["source"], type=arrow.string()),
-                self._build_list([tag.get("evidence") for tag in flat], self._build_pieces),
+                arrow.array(field, type=arrow.string()),
+                arrow.array([dump_json(item) for item in value], type=arrow.string()),
+                arrow.array(row, type=arrow.int32()),
+                arrow.array(confidence, type=arrow.float64()),
+                arrow.array(source, type=arrow.string()),
+                self._build_list(evidence, self._build_pieces),
             ],
-            names=["field", "value", "row", "confidence", "source", "evidence"],
+            names=_TAG_MEMBERS,
         )
         return self._wrap([*offsets, count], structure)
 
     def _build_pieces(self, pieces: list[Mapping[str, Any]]) -> Any:
         arrow = self._arrow
-        boxes = [piece.get("box") for piece in pieces]
+        page, box, start, end, text = _transpose(pieces, _PIECE_MEMBERS)
         return arrow.StructArray.from_arrays(
             [
-                arrow.array([piece.get("page") for piece in pieces], type=arrow.int32()),
-                self._build_list(boxes, lambda edges: arrow.array(edges, type=arrow.float64())),
-                arrow.array([piece.get("start") for piece in pieces], type=arrow.int64()),
-                arrow.array([piece.get("end") for piece in pieces], type=arrow.int64()),
-                arrow.array([piece.get("text") for piece in pieces], type=arrow.string()),
+                arrow.array(page, type=arrow.int32()),
+                self._build_list(box, lambda edges: arrow.array(edges, type=arrow.float64())),
+                arrow.array(start, type=arrow.int64()),
+                arrow.array(end, type=arrow.int64()),
+                arrow.array(text, type=arrow.string()),
             ],
-            names=["page", "box", "start", "end", "text"],
+            names=_PIECE_MEMBERS,
         )
 
     def _build_list(
@@ -148,3 +147,13 @@ class _TagBuilder:
     def _wrap(self, offsets: list[int | None], items: Any) -> Any:
         arrow = self._arrow
         return arrow.ListArray.from_arrays(arrow.array(offsets, type=arrow.int32()), items)
+
+
+def _transpose(
+    items: Sequence[Mapping[str, Any]], names: tuple[str, ...]
+) -> Sequence[Sequence[Any]]:
+    """Return the values of each member, in the order of `names`; a missing member is None."""
+    try:
+        return list(zip(*map(itemgetter(*names), items), strict=True)) or [()] * len(names)
+    except KeyError:
+        return [[item.get(name) for item in items] for name in names]

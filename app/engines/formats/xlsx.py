@@ -249,4 +249,5 @@ FORMAT = Format(
     sample=_render_sample(),
     writer=XlsxWriter,
     keeps_removed=True,
+    needs_process=True,
 )

@@ -116,4 +116,4 @@ def parse_answer(body: bytes) -> Answer:
 
 def _read_count(value: object) -> int:
     is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_TOKENS
-    return int(value) if is_count else 0  # type: ignore[call-overload, no-any-return]
+    return int(value) if is_count else 0  # type: ignore[call-overload]

@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 import orjson
 
+from app.engines import interpreter
 from app.engines.sandbox.launcher import NOW, ON_DEMAND
 from app.engines.sandbox.model import (
     MAX_REQUEST_BYTES,
@@ -26,7 +27,6 @@ from app.engines.sandbox.model import (
 )
 from app.engines.sandbox.process import Channel, SandboxedProcess
 
-_ROOT = Path(__file__).resolve().parents[3]
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 # A server imports its libraries within a second, but a very busy machine needs much longer.
 _START_SECONDS = 30.0
@@ -167,7 +167,7 @@ class ForkServer:
         caller_ends, server_ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with server_ends, ExitStack() as stack:
             stack.callback(caller_ends.close)
-            server = [sys.executable, "-s", "-P", "-m", "app.engines.sandbox.server"]
+            server = interpreter.build_command("app.engines.sandbox.server")
             descriptor = str(server_ends.fileno())
             self._launcher = subprocess.Popen(  # noqa: S603 - our own interpreter and modules
                 [
@@ -177,7 +177,7 @@ class ForkServer:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[server_ends.fileno()],
-                env=_build_environment(),
+                env=interpreter.build_environment(),
                 cwd="/",
                 start_new_session=True,  # Ctrl-C in a terminal must only reach the service
             )
@@ -201,15 +201,3 @@ def _is_disconnected(control: socket.socket) -> bool:
     poll = select.poll()
     poll.register(control, 0)
     return bool(poll.poll(0))
-
-
-def _build_environment() -> dict[str, str]:
-    """Return the server's environment, which contains only the paths of Python and the engines."""
-    inherited = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
-    return {
-        **inherited,
-        "LC_ALL": "C.UTF-8",
-        "PYTHONUTF8": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONPATH": str(_ROOT),
-    }

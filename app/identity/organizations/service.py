@@ -15,6 +15,8 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 
 _MAX_ATTEMPTS = 8
+DEFAULT_TIME_ZONE: str = rules.DEFAULTS["time_zone"]
+"""The time zone of organizations that have set none."""
 MIN_GRACE_PERIOD = timedelta(hours=1)
 """Minimum grace period: requests and jobs that run at the closing end before erasing begins."""
 
@@ -74,7 +76,7 @@ def list_with_retention() -> list[UUID]:
 
 def get_time_zone(organization_id: UUID) -> str:
     """Return the time zone of an organization."""
-    return queries.get_time_zone(organization_id) or rules.DEFAULTS["time_zone"]
+    return queries.get_time_zone(organization_id) or DEFAULT_TIME_ZONE
 
 
 def get_retention_days(organization_id: UUID) -> int | None:

@@ -46,6 +46,7 @@ _SLOW = Group("slow", nice=5)
 _DOCUMENTS = Group("documents", forking=True, nice=5)
 _EXPORTS = Group("exports", forking=True, nice=5)
 _IMPORTS = Group("imports", forking=True, nice=5)
+_QUALITY = Group("quality", forking=True, nice=10)
 _CRAWLS = Group("crawls", nice=5, outbound=True)
 # The training itself runs in a child of the process, at the lowest priority of all.
 _TRAINING = Group("training", nice=19)
@@ -62,6 +63,7 @@ _ALL = (
     Queue("bulk", _SLOW, slots=2, late_after=15 * _MINUTE),
     Queue("erasing", _SLOW, late_after=6 * _HOUR),
     Queue("maintenance", _SLOW, late_after=6 * _HOUR),
+    Queue("quality_counts", _SLOW, late_after=15 * _MINUTE),
     # The comparison runs in a process of its own, for which the job's thread waits.
     Queue("drift", _SLOW, late_after=6 * _HOUR),
     Queue("documents", _DOCUMENTS, late_after=10 * _MINUTE),
@@ -71,6 +73,8 @@ _ALL = (
     Queue("exports", _EXPORTS, slots=2, late_after=15 * _MINUTE),
     # One process is enough: imports of several organizations take turns every few seconds.
     Queue("imports", _IMPORTS, late_after=15 * _MINUTE),
+    # Statistics import numpy and scipy, so they run in forked children that end with the job.
+    Queue("quality", _QUALITY, late_after=_HOUR),
     # Crawls mostly wait for other hosts.
     Queue("crawls", _CRAWLS, slots=4, late_after=15 * _MINUTE),
     Queue("export_deliveries", _CRAWLS, slots=4, late_after=15 * _MINUTE),

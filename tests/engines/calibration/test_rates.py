@@ -2,9 +2,11 @@
 
 import pytest
 from sklearn.metrics import precision_recall_fscore_support
-from statsmodels.stats.proportion import proportion_confint
 
 from app.engines.calibration import Outcomes, compute_wilson_interval
+from tests.references import load_reference
+
+proportion_confint = load_reference("statsmodels.stats.proportion").proportion_confint
 
 
 @pytest.mark.parametrize("trials", [1, 2, 3, 10, 84, 1000, 1_000_000])

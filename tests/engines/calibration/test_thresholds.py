@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from statsmodels.stats.proportion import proportion_confint
 
 from app.engines.calibration import recommend_threshold
+from tests.references import load_reference
+
+proportion_confint = load_reference("statsmodels.stats.proportion").proportion_confint
 
 
 @pytest.mark.parametrize("target", [0.5, 0.8, 0.9, 0.95])

@@ -42,6 +42,7 @@ class Layout:
     total_below: bool
     columns: int
     right: float
+    habit: dict[str, Any]
     vendors: tuple[tuple[str, tuple[str, ...]], ...]
 
 
@@ -79,8 +80,25 @@ def build_layout(number: int) -> Layout:
         rng.random() < 0.12,
         rng.choice([1, 1, 2]),
         rng.choice([0.95, 0.8, 0.6]),
+        _build_habit(rng),
         tuple(_build_vendor(rng, words) for _ in range(rng.choice([1, 2, 4]))),
     )
+
+
+def _build_habit(rng: random.Random) -> dict[str, Any]:
+    return {
+        "brand": rng.random() < 0.2,
+        "two_lines": rng.random() < 0.15,
+        "registered": rng.choice(["same", "below", "", ""]),
+        "phone": rng.choice(["same", "below", "below", "above", ""]),
+        "tax_id": rng.random() < 0.5,
+        "customer": rng.random() < 0.25,
+        "printed": rng.random() < 0.25,
+        "count": rng.random() < 0.3,
+        "tax_table": rng.random() < 0.3,
+        "saving": rng.random() < 0.15,
+        "unit": rng.random() < 0.5,
+    }
 
 
 def _build_vendor(rng: random.Random, words: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
@@ -150,6 +168,8 @@ def build_example(layout: Layout, seed: str, *, noise: float = 1.0, typed: bool 
     }
     if typed:
         values |= {"date": iso, "total": float(total)}
+    elif noise and rng.random() < 0.06:
+        _change_spelling(rng, values)
     return Example(
         seed,
         1,
@@ -158,6 +178,16 @@ def build_example(layout: Layout, seed: str, *, noise: float = 1.0, typed: bool 
         "labeler-1",
         seed,
     )
+
+
+def _change_spelling(rng: random.Random, values: dict[str, Any]) -> None:
+    """Change one value as labelers do who do not copy exactly."""
+    key = rng.choice(["company", "address", "address", "total"])
+    if key == "total":
+        values[key] = values[key].replace(".", "").replace(",", "")
+    else:
+        changed = values[key].replace(",", "").upper()
+        values[key] = changed if changed != values[key] else values[key].rstrip(".") + ","
 
 
 def build_tag(field: str, value: Any) -> dict[str, Any]:
@@ -205,24 +235,44 @@ def _format_date(pattern: str, ymd: tuple[int, int, int], words: dict[str, Any])
 def _build_head(
     rng: random.Random, layout: Layout, name: str, address: Sequence[str]
 ) -> list[Line]:
-    keys = layout.keys
-    lines = [Line(name, align=layout.align, size=rng.choice([1.0, 1.4]))]
-    if rng.random() < 0.4:
-        lines.append(
-            Line(f"({rng.randint(100000, 999999)}-{rng.choice('KPXW')})", align=layout.align)
-        )
-    lines += [Line(part, align=layout.align) for part in address]
-    if rng.random() < 0.7:
+    keys, align, habit = layout.keys, layout.align, layout.habit
+    lines = []
+    if habit["brand"]:
         lines.append(
             Line(
-                f"{keys['phone']}: 0{rng.randint(1, 9)}-{rng.randint(1000000, 9999999)}",
-                align=layout.align,
+                rng.choice(SYLLABLES).title() + rng.choice(["mart", " & co", "fresh"]),
+                align=align,
+                size=1.5,
             )
         )
-    if rng.random() < 0.5:
-        lines.append(
-            Line(f"{keys['tax_id']}: {rng.randint(10**11, 10**12 - 1)}", align=layout.align)
-        )
+    first, _, rest = name.rpartition(" ")
+    registered = f"({rng.randint(100000, 999999)}-{rng.choice('KPXW')})"
+    if habit["two_lines"] and first:
+        lines += [Line(first, align=align), Line(rest, align=align)]
+    elif habit["registered"] == "same":
+        lines.append(Line(f"{name} {registered}", align=align))
+    else:
+        lines.append(Line(name, align=align, size=rng.choice([1.0, 1.4])))
+    if habit["registered"] == "below":
+        lines.append(Line(registered, align=align))
+    phone = f"{keys['phone']}: 0{rng.randint(1, 9)}-{rng.randint(1000000, 9999999)}"
+    parts = list(address)
+    if habit["phone"] == "same":
+        parts[-1] = f"{parts[-1]} {phone}"
+    elif habit["phone"] == "above":
+        lines.append(Line(phone, align=align))
+    lines += [Line(part, align=align) for part in parts]
+    if habit["phone"] == "below":
+        lines.append(Line(phone, align=align))
+    if habit["tax_id"]:
+        lines.append(Line(f"{keys['tax_id']}: {rng.randint(10**11, 10**12 - 1)}", align=align))
+    if habit["customer"]:
+        street = f"{rng.randint(1, 99)} {rng.choice(SYLLABLES).title()} {rng.randint(10000, 99999)}"
+        lines += [
+            Line(""),
+            Line(f"{keys['other']}: {rng.choice(SYLLABLES)} {rng.choice(SYLLABLES)}"),
+            Line(street),
+        ]
     return lines
 
 
@@ -240,6 +290,11 @@ def _build_meta(
         due = _format_date(layout.date_format, (ymd[0], ymd[1] % 12 + 1, ymd[2]), words)
         lines.append(Line(f"{keys['due']}: {due}"))
     lines.append(Line(f"{keys['other']}: {rng.randint(1, 30)}"))
+    if layout.habit["printed"]:
+        printed = _format_date(
+            "%d/%m/%Y", (ymd[0], ymd[1], min(ymd[2] + rng.randint(0, 3), 28)), words
+        )
+        lines.insert(rng.randrange(len(lines)), Line(f"{keys['due']}: {printed}"))
     if layout.columns == 2:
         pairs = [lines[i : i + 2] for i in range(0, len(lines), 2)]
         return [
@@ -249,14 +304,12 @@ def _build_meta(
 
 
 def _build_items(layout: Layout, items: Sequence[tuple[str, int, Decimal]]) -> list[Line]:
-    return [
-        Line(
-            f"{count} x {text}",
-            right=format_amount(count * price, layout.marks),
-            right_end=layout.right,
-        )
-        for text, count, price in items
-    ]
+    lines = []
+    for text, count, price in items:
+        unit = f" {format_amount(price, layout.marks)}" if layout.habit["unit"] else ""
+        total = format_amount(count * price, layout.marks)
+        lines.append(Line(f"{count} x {text}{unit}", right=total, right_end=layout.right))
+    return lines
 
 
 def _build_sums(
@@ -265,6 +318,10 @@ def _build_sums(
     net, tax, total = sums
     keys = layout.keys
     lines = []
+    if layout.habit["count"]:
+        lines.append(_sum_line(layout, keys["quantity"], Decimal(rng.randint(1, 9))))
+    if layout.habit["saving"]:
+        lines.append(_sum_line(layout, keys["saving"], Decimal(rng.randint(1, 900)) / 100))
     if tax or rng.random() < 0.4:
         lines.append(_sum_line(layout, keys["subtotal"], net))
         lines.append(_sum_line(layout, keys["tax"], tax))
@@ -282,6 +339,13 @@ def _build_sums(
         lines.append(_sum_line(layout, keys["cash"], Decimal(tendered)))
         if tendered != total:
             lines.append(_sum_line(layout, keys["change"], tendered - total))
+    if layout.habit["tax_table"]:
+        row = f"{format_amount(net, layout.marks)} {format_amount(tax, layout.marks)}"
+        lines += [
+            Line(""),
+            Line(keys["tax"], right=keys["subtotal"]),
+            Line(f"S {row}", right=format_amount(total, layout.marks)),
+        ]
     return lines
 
 

@@ -5,13 +5,15 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from statsmodels.stats.proportion import proportion_confint
 
 from app.insight.feedback.models import PredictionFeedback
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories.counts import fold
 from tests.factories.feedback import Assisted, count_outcomes
+from tests.references import load_reference
+
+proportion_confint = load_reference("statsmodels.stats.proportion").proportion_confint
 
 _NOTHING = {
     "predictions": 0, "correct": 0, "corrected": 0, "missed": 0, "spurious": 0,

@@ -43,7 +43,8 @@ class Compressed:
 def compress(ratings: Ratings) -> Compressed:
     """Merge the documents that have the same ratings by the same raters."""
     each = Compressed(ratings, np.ones(ratings.document_count, dtype=np.int64))
-    if ratings.unit_count != ratings.document_count or len(ratings.raters) > _MAX_PATTERN_RATERS:
+    is_simple = ratings.unit_count == ratings.document_count > 0
+    if not is_simple or len(ratings.raters) > _MAX_PATTERN_RATERS:
         return each
     table = np.full((ratings.unit_count, len(ratings.raters)), -1, dtype=np.int32)
     table[ratings.units, ratings.rater_codes] = ratings.codes
@@ -84,24 +85,25 @@ def resample(counts: Integers, resamples: int, seed: int, width: int) -> Iterato
 def _draw(generator: np.random.Generator, counts: Integers, total: int, block: int) -> Floats:
     """Draw document by document, which is faster if most classes are small."""
     classes = np.repeat(np.arange(len(counts)), counts) if len(counts) < total else None
-    weights = np.empty((len(counts), block))
-    for column in range(block):
+    weights = np.empty((block, len(counts)), dtype=np.int32)
+    for row in range(block):
         drawn = generator.integers(0, total, size=total, dtype=np.int32)
-        if classes is not None:
-            drawn = classes[drawn]
-        weights[:, column] = np.bincount(drawn, minlength=len(counts))
-    return weights
+        chosen = drawn if classes is None else classes[drawn]
+        weights[row] = np.bincount(chosen, minlength=len(counts))
+    return weights.T.astype(np.float64, order="C")
 
 
 def estimate(
     statistics: list[Statistic], counts: Integers, resamples: int, seed: int
 ) -> tuple[Floats, Floats]:
     """Return the coefficients, and (coefficients by resamples) their values in the resamples."""
+    if not statistics:
+        return np.empty(0), np.empty((0, resamples))
     with np.errstate(divide="ignore", invalid="ignore"):
         whole = counts.astype(np.float64)[:, np.newaxis]
         values = np.array([statistic.compute(whole)[0] for statistic in statistics])
         drawn = np.empty((len(statistics), resamples))
-        width = max((statistic.width for statistic in statistics), default=1)
+        width = max(statistic.width for statistic in statistics)
         start = 0
         for weights in resample(counts, resamples, seed, width):
             end = start + weights.shape[1]

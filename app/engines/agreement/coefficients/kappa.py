@@ -35,8 +35,8 @@ def list_pairs(ratings: Ratings) -> list[Pair]:
     for size in np.unique(sizes[sizes > 1]):
         firsts = starts[sizes == size]
         units = np.flatnonzero(sizes == size)
-        for left, right in combinations(range(size), 2):
-            found.append((units, firsts + left, firsts + right))
+        for first, second in combinations(range(size), 2):
+            found.append((units, firsts + first, firsts + second))
     if not found:
         return []
     units, left, right = (np.concatenate(column) for column in zip(*found, strict=True))
@@ -80,15 +80,33 @@ class CohenKappa:
         shape = (len(known), len(self._classes))
         self._left = _count(pair.left, known, documents, shape)
         self._right = _count(pair.right, known, documents, shape)
+        self._own = np.zeros(shape[1])
+        if scale is None:
+            self._set_own_categories_apart()
         self._distances = np.bincount(documents, weights=distances)
         self.width = 2 * max(shape)
 
+    def _set_own_categories_apart(self) -> None:
+        """Sum up the categories of a single document, whose products need no matrix.
+
+        They grow with the square of the weight of the document; see `SquaredCounts`.
+        """
+        is_own = (np.diff(self._left.indptr) == 1) & (np.diff(self._right.indptr) == 1)
+        first_left = self._left.indices[self._left.indptr[:-1]]
+        first_right = self._right.indices[self._right.indptr[:-1]]
+        is_own &= first_left == first_right
+        left, right = self._left[is_own], self._right[is_own]
+        self._own += np.bincount(left.indices, left.data * right.data, minlength=len(self._own))
+        self._left, self._right = self._left[~is_own], self._right[~is_own]
+
     def compute(self, weights: Floats) -> Floats:
         """Return kappa for each column of `weights`, or NaN if only one category was used."""
-        weights = weights[self._classes]
+        if len(self._classes) < len(weights):
+            weights = weights[self._classes]
         left, right, total = self._left @ weights, self._right @ weights, self._units @ weights
         if self._scale is None:
-            expected = 1 - np.einsum("kb,kb->b", left, right) / total**2
+            chance = np.einsum("kb,kb->b", left, right) + self._own @ weights**2
+            expected = 1 - chance / total**2
         else:
             expected = self._scale.compute_expected(left / total, right / total)
         result: Floats = 1 - (self._distances @ weights) / total / expected
@@ -102,7 +120,9 @@ def _count(
     """Return how often each document has each of the known codes."""
     is_known = np.isin(codes, known)
     rows = np.searchsorted(known, codes[is_known])
-    return sparse.csr_array((np.ones(len(rows)), (rows, documents[is_known])), shape=shape)
+    counts = sparse.csr_array((np.ones(len(rows)), (rows, documents[is_known])), shape=shape)
+    counts.sum_duplicates()
+    return counts
 
 
 class ValueF1:

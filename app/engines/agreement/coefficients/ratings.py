@@ -224,6 +224,8 @@ class _Reader:
 
     def _encode(self, order: Integers) -> tuple[Integers, Floats]:
         """Return the code of each rating, and the value of each code."""
+        keys: npt.NDArray[Any]
+        declared: npt.NDArray[Any]
         if self._is_nominal:
             keys = np.frombuffer(self._values, dtype=np.uint64)[order]
             is_empty = keys == np.uint64(_EMPTY_DIGEST)

@@ -28,7 +28,8 @@ def compute_mean_distances(ratings: Ratings, distances: Distances) -> Floats:
 
 def is_different(a: Integers, b: Integers) -> Floats:
     """Return the nominal distances: 1 for different categories, 0 for equal ones."""
-    return (a != b).astype(np.float64)
+    distances: Floats = (a != b).astype(np.float64)
+    return distances
 
 
 def sum_by_document(ratings: Ratings, columns: list[Floats]) -> Floats:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import exists, func, select, update
+from sqlalchemy import exists, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.organizations.models import Organization
@@ -15,7 +15,6 @@ from app.kit.purging import Checkpoint, purge
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.predictions.models import Prediction, PredictionStatus
 
-_DIRECT = {"synchronize_session": False}
 # The latest prediction of a document, and those that tag sets began from, are kept.
 _OUTDATED = """
 created_at < now() - make_interval(days => :days) AND status <> 'queued'
@@ -117,27 +116,6 @@ def insert_queued(
     return {row.artifact_id: row.id for row in db.session().execute(returning, rows)}
 
 
-def list_unfinished(ids: Sequence[UUID]) -> set[UUID]:
-    """Return those of the predictions that are queued."""
-    statement = select(Prediction.id).where(
-        Prediction.id.in_(ids), Prediction.status == PredictionStatus.QUEUED
-    )
-    return set(db.session().scalars(statement))
-
-
-def list_queued_of_job(ingestion_job_id: UUID, limit: int) -> list[UUID]:
-    """Return the ids of queued predictions that an ingestion job asked for."""
-    statement = (
-        select(Prediction.id)
-        .where(
-            Prediction.ingestion_job_id == ingestion_job_id,
-            Prediction.status == PredictionStatus.QUEUED,
-        )
-        .limit(limit)
-    )
-    return list(db.session().scalars(statement))
-
-
 def get_provider() -> Provider:
     """Return the AI provider of the bound organization."""
     statement = select(Organization.settings, Organization.ai_provider_key).where(
@@ -162,20 +140,8 @@ def sum_usage(start: datetime, end: datetime) -> tuple[int, int, int]:
     statement = select(*(func.coalesce(func.sum(column), 0) for column in columns)).where(
         Prediction.created_at >= start, Prediction.created_at < end
     )
-    pages, prompt, completion = db.session().execute(statement).one()
-    return int(pages), int(prompt), int(completion)
-
-
-def fail_many(ids: Sequence[UUID], error: dict[str, str]) -> list[tuple[UUID, UUID]]:
-    """Mark queued predictions as failed; return (id, artifact_id) of each."""
-    statement = (
-        update(Prediction)
-        .where(Prediction.id.in_(ids), Prediction.status == PredictionStatus.QUEUED)
-        .values(status=PredictionStatus.FAILED.value, error=error, completed_at=db.utc_now())
-        .returning(Prediction.id, Prediction.artifact_id)
-        .execution_options(**_DIRECT)
-    )
-    return [(row.id, row.artifact_id) for row in db.session().execute(statement)]
+    row = db.session().execute(statement).one()
+    return int(row[0]), int(row[1]), int(row[2])
 
 
 def purge_outdated(days: int, checkpoint: Checkpoint) -> int:

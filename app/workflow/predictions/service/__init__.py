@@ -3,7 +3,6 @@
 from app.workflow.predictions.queries.records import (
     PredictionRow,
     find_latest,
-    list_unfinished,
     purge_outdated,
     sum_usage,
 )
@@ -43,7 +42,6 @@ __all__ = [
     "fail",
     "find_latest",
     "forget",
-    "list_unfinished",
     "list_versions",
     "predict",
     "purge_outdated",

@@ -46,14 +46,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     or the schema), `missing`, `claim`, `reserved` or `tag_set_id`.
     """
     artifact = artifacts.lock(artifact_id)
-    if artifact.status not in OPEN_FOR_TAG_SETS or artifact.archived:
-        state = "archived" if artifact.archived else artifact.status
-        raise errors.conflict(f"The artifact is {state}; it cannot be labeled.", state=state)
-    if artifact.schema_id is None:
-        raise errors.conflict(
-            "The artifact has no schema; assign a schema first.", missing="schema"
-        )
-    version = schemas.get_active_version(artifact.schema_id)
+    version = _get_version(artifact)
     terms = rules.get_terms(version.id)
     _check_can_create(artifact, caller, terms)
     original = _find_source(source, artifact_id, caller)
@@ -76,6 +69,18 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     statuses.update_statuses([artifact_id])
     events.emit(emitted_events.CREATED, build_payload(tag_set))
     return reading.get_existing(tag_set.id)
+
+
+def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
+    """Return the version that a new draft of an artifact uses. Raises 409 `conflict`."""
+    if artifact.status not in OPEN_FOR_TAG_SETS or artifact.archived:
+        state = "archived" if artifact.archived else artifact.status
+        raise errors.conflict(f"The artifact is {state}; it cannot be labeled.", state=state)
+    if artifact.schema_id is None:
+        raise errors.conflict(
+            "The artifact has no schema; assign a schema first.", missing="schema"
+        )
+    return schemas.get_active_version(artifact.schema_id)
 
 
 def _check_can_create(artifact: ArtifactRow, caller: Caller, terms: rules.Terms) -> None:

@@ -1,0 +1,34 @@
+"""`flask quality`: commands that count the aggregates of quality anew."""
+
+import click
+from flask.cli import AppGroup
+
+from app.commands.running import as_json, run_operation, show_progress, show_record
+from app.identity.control_plane import service as control_plane
+from app.insight.quality import service
+from app.kit import db, tenancy
+from app.kit.counters import upkeep
+
+group = AppGroup("quality", help="Quality metrics.")
+
+
+@group.command("rebuild")
+@click.argument("slug", required=False)
+@as_json
+def rebuild(slug: str | None, *, as_json: bool) -> None:
+    """Count the quality metrics of all organizations, or of SLUG, from their tag sets.
+
+    The service may be running. It is safe to interrupt this command and to run it again. Prints how
+    many of the daily sums were wrong.
+    """
+    wrong = 0
+    with run_operation("rebuild_quality"), show_progress("Counting documents") as report:
+        if slug is not None:
+            organizations = [control_plane.show(slug)["id"]]
+        else:
+            organizations = [organization_id for organization_id, _ in upkeep.list_organizations()]
+        for organization_id in organizations:
+            with tenancy.organization(organization_id):
+                wrong += service.rebuild(db.checkpoint, report)
+                db.checkpoint()
+    show_record({"corrected_cells": wrong}, as_json=as_json)

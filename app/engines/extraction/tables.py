@@ -1,0 +1,208 @@
+"""Propose the rows of a table: its header by keywords, its cells by the columns' places.
+
+There is no trained model of tables. The accepted cells of earlier documents teach what the columns
+are called, and nothing else.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from app.engines.extraction.alignment import find_evidence_ranges
+from app.engines.extraction.analysis import Analysis, find_typed
+from app.engines.extraction.candidates import Candidate, Range, find_own_keywords
+from app.engines.extraction.context import build_contexts
+from app.engines.extraction.model import Box
+from app.engines.extraction.patterns import find_amounts, find_dates
+from app.engines.extraction.proposing import build_tag, build_value
+from app.engines.extraction.rules import View
+from app.engines.extraction.values import Target, build_target
+from app.engines.fields import Field, JsonValue, Tag
+
+_Cell = tuple[View, Candidate, JsonValue]
+MAX_ROWS = 200
+_ENDING = frozenset({"total", "subtotal", "tax", "cash", "rounding"})
+_GAP = 6.0
+_CERTAINTY = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    target: Target
+    left: float
+    right: float
+
+
+def propose_tables(
+    analysis: Analysis, fields: Sequence[Field], headers: dict[str, frozenset[str]]
+) -> list[Tag]:
+    """Return the tags of the cells of all tables; `headers` has learned phrases by column."""
+    tags: list[Tag] = []
+    for field in fields:
+        if field["type"] == "table" and field["ai_assist"]:
+            tags += _propose_table(analysis, field, headers)
+    return tags
+
+
+def _propose_table(
+    analysis: Analysis, field: Field, headers: dict[str, frozenset[str]]
+) -> list[Tag]:
+    targets = _build_targets(field, headers)
+    header, columns = _find_header(analysis, targets)
+    if header < 0:
+        return []
+    tags: list[Tag] = []
+    number = 0
+    for row in _list_body(analysis, header):
+        cells = _read_row(analysis, row, columns)
+        numeric = [name for name, (view, _, _) in cells.items() if view.target.kind == "amount"]
+        wanted = [column for column in columns if column.target.kind == "amount"]
+        if len(cells) * 2 < len(columns) or (wanted and not numeric):
+            continue
+        share = len(cells) / len(columns)
+        for view, candidate, value in cells.values():
+            tags.append(build_tag(view, candidate, value, _CERTAINTY * share, number))
+        number += 1
+        if number == MAX_ROWS:
+            break
+    return tags
+
+
+def _build_targets(field: Field, headers: dict[str, frozenset[str]]) -> list[Target]:
+    targets = []
+    for column in field["columns"]:
+        if column["multiple"]:
+            continue
+        name = f"{field['key']}.{column['key']}"
+        target = build_target(column, name=name)
+        phrases = target.phrases | headers.get(name, frozenset())
+        targets.append(Target(name, column, target.kind, target.concept, phrases))
+    return targets
+
+
+def _find_header(analysis: Analysis, targets: Sequence[Target]) -> tuple[int, list[_Column]]:
+    """Return the row that names most columns, and their places from left to right."""
+    by_row: dict[int, dict[str, tuple[Target, Range]]] = {}
+    for target in targets:
+        for last, first in find_own_keywords(analysis, target):
+            row = analysis.tokens[last].row
+            by_row.setdefault(row, {}).setdefault(target.name, (target, (first, last)))
+    needed = min(2, len(targets))
+    rows = [row for row, found in by_row.items() if len(found) >= needed]
+    if not rows:
+        return -1, []
+    header = max(rows, key=lambda row: (len(by_row[row]), -row))
+    found = by_row[header].values()
+    columns = [
+        _Column(target, analysis.tokens[a].box[0], analysis.tokens[b].box[2])
+        for target, (a, b) in found
+    ]
+    return header, sorted(columns, key=lambda column: column.left)
+
+
+def _list_body(analysis: Analysis, header: int) -> list[int]:
+    rows = []
+    layout = analysis.layout
+    bottom = layout.tokens[layout.rows[header][0]].box[3]
+    page = layout.tokens[layout.rows[header][0]].page
+    for row in range(header + 1, len(layout.rows)):
+        first, last = layout.rows[row]
+        token = layout.tokens[first]
+        if token.page != page or token.box[1] - bottom > _GAP * layout.height:
+            break
+        if _ENDING & set(analysis.keywords.concepts[first : last + 1]):
+            break
+        bottom = token.box[3]
+        rows.append(row)
+    return rows
+
+
+def _read_row(analysis: Analysis, row: int, columns: Sequence[_Column]) -> dict[str, _Cell]:
+    first, last = analysis.layout.rows[row]
+    groups: dict[str, list[int]] = {}
+    name = ""
+    for index in range(first, last + 1):
+        token = analysis.tokens[index]
+        inside = index > first and token.segment == analysis.tokens[index - 1].segment
+        # Words go on in their column until a gap or a number.
+        if not (inside and not any(char.isdigit() for char in token.text)):
+            name = _find_nearest(columns, token.box).target.name
+        groups.setdefault(name, []).append(index)
+    cells: dict[str, _Cell] = {}
+    for column in columns:
+        tokens = groups.get(column.target.name)
+        candidate = _build_cell(analysis, column.target, tokens) if tokens else None
+        if candidate is None:
+            continue
+        view = View(analysis, column.target, {}, build_contexts(analysis), 0.0)
+        value = build_value(view, candidate)
+        if value is not None:
+            cells[column.target.name] = (view, candidate, value)
+    return cells
+
+
+def _find_nearest(columns: Sequence[_Column], box: Box) -> _Column:
+    return min(columns, key=lambda one: max(one.left - box[2], box[0] - one.right, 0.0))
+
+
+def _build_cell(analysis: Analysis, target: Target, tokens: list[int]) -> Candidate | None:
+    first, last = tokens[0], tokens[-1]
+    if target.kind in ("amount", "date"):
+        find = find_amounts if target.kind == "amount" else find_dates
+        for typed in find_typed(analysis.layout, find, rows=[(first, last)]):
+            key = target.build_key(typed.value)
+            span = ((typed.first, typed.last),)
+            return Candidate(target.kind, span, typed.start, typed.end, typed.text, key)
+        return None
+    text = analysis.layout.join(first, last)
+    head, tail = analysis.tokens[first], analysis.tokens[last]
+    return Candidate("lines", ((first, last),), head.start, tail.end, text, text)
+
+
+def learn_headers(
+    documents: Iterable[tuple[Analysis, Sequence[Tag]]], fields: Sequence[Field]
+) -> dict[str, frozenset[str]]:
+    """Return the headers of each column in documents with accepted tags.
+
+    A header is what stands above the first accepted cells, if these have evidence.
+    """
+    learned: dict[str, set[str]] = {}
+    tables = [field for field in fields if field["type"] == "table" and field["ai_assist"]]
+    for analysis, tags in documents:
+        for field in tables:
+            for name, phrases in _learn_from(analysis, field, tags).items():
+                learned.setdefault(name, set()).update(phrases)
+    return {name: frozenset(phrases) for name, phrases in learned.items()}
+
+
+def _learn_from(analysis: Analysis, field: Field, tags: Sequence[Tag]) -> dict[str, set[str]]:
+    prefix = f"{field['key']}."
+    places: dict[str, Range] = {}
+    for tag in sorted(tags, key=lambda one: one["row"] or 0):
+        if tag["field"].startswith(prefix) and tag["field"] not in places:
+            ranges = find_evidence_ranges(analysis, tag.get("evidence") or [])
+            if ranges:
+                places[tag["field"]] = ranges[0]
+    if not places:
+        return {}
+    top = min(analysis.tokens[first].row for first, _ in places.values())
+    if not top:
+        return {}
+    return {
+        name: found
+        for name, span in places.items()
+        if (found := _read_above(analysis, span, top - 1))
+    }
+
+
+def _read_above(analysis: Analysis, span: Range, row: int) -> set[str]:
+    left, right = analysis.tokens[span[0]].box[0], analysis.tokens[span[1]].box[2]
+    first, last = analysis.layout.rows[row]
+    segments = {analysis.tokens[index].segment for index in range(first, last + 1)}
+    found = set()
+    for number in sorted(segments):
+        segment = analysis.layout.segments[number]
+        if segment.box[0] < right and left < segment.box[2]:
+            text = "".join(t.compact for t in analysis.tokens[segment.first : segment.last + 1])
+            if text and not any(char.isdigit() for char in text):
+                found.add(text)
+    return found

@@ -1,0 +1,155 @@
+"""Write a file in a process of its own, for formats that need much memory or a core.
+
+The rows go through a pipe to `formats.child`, and the file comes back through another, while the
+caller prepares the next rows. The process ends with its caller, however that ends.
+"""
+
+import json
+import os
+import secrets
+import selectors
+import subprocess
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from fcntl import F_SETPIPE_SZ, fcntl
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from app.engines import interpreter
+from app.engines.formats.model import Field, Row
+
+INVALID_ROW = 65
+"""The exit status of the process for an invalid tag set; see EX_DATAERR in sysexits.h."""
+_SEND_BYTES = 256 << 10
+_PIPE_BYTES = 1 << 20
+_WAIT_SECONDS = 0.25
+_ERROR_CHARACTERS = 2_000
+
+
+class ProcessWriter:
+    """A writer that passes tag sets to a process.
+
+    An error of the process, also ValueError for an invalid tag set, is raised by a later call.
+
+    Args:
+        out: the file, which is only written to in calls of this writer.
+        format_id: a key of FORMATS.
+        fields: the union of the fields of all versions.
+        options: the checked options of the format.
+        on_wait: called several times a second while a call waits for the process. What it raises
+            is propagated, and ends the process.
+    """
+
+    def __init__(
+        self,
+        out: BinaryIO,
+        format_id: str,
+        fields: Sequence[Field],
+        options: Mapping[str, Any],
+        on_wait: Callable[[], None],
+    ) -> None:
+        self.rows = 0
+        self._out = out
+        self._on_wait = on_wait
+        self._folder = tempfile.TemporaryDirectory(prefix="export-")
+        # A file and not a pipe: nobody reads it before the process has ended.
+        self._errors = Path(self._folder.name, "errors")
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                interpreter.build_command("app.engines.formats.child"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**interpreter.build_environment(), "TMPDIR": self._folder.name},
+                cwd="/",
+            )
+        self._stop = weakref.finalize(self, _stop, self._process, self._folder)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input, self._output = self._process.stdin.fileno(), self._process.stdout.fileno()
+        for descriptor in (self._input, self._output):
+            os.set_blocking(descriptor, False)
+            with suppress(OSError):  # the system may allow less
+                fcntl(descriptor, F_SETPIPE_SZ, _PIPE_BYTES)
+        end = secrets.token_hex(16)  # no row is equal to it
+        self._end = end.encode() + b"\n"
+        request = {"format": format_id, "fields": fields, "options": options, "end": end}
+        self._buffer = bytearray(orjson.dumps(request) + b"\n")
+
+    def write(self, row: Row) -> None:
+        """Add one tag set."""
+        self.write_json(json.dumps(row).encode())
+
+    def write_json(self, line: bytes) -> None:
+        """Add one tag set as JSON."""
+        self.write_piece(line, is_last=True)
+
+    def write_piece(self, piece: bytes, *, is_last: bool) -> None:
+        """Add a piece of a tag set as JSON."""
+        self._buffer += piece.replace(b"\n", b" ")  # JSON has line feeds only between its parts
+        if is_last:
+            self._buffer += b"\n"
+            self.rows += 1
+        if len(self._buffer) >= _SEND_BYTES:
+            self._send()
+
+    def close(self) -> None:
+        """Write the remaining data, and wait until the process has ended."""
+        if not self._stop.alive:
+            return
+        self._buffer += self._end
+        self._send()
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._output, selectors.EVENT_READ)
+            while not selector.select(_WAIT_SECONDS) or self._receive():
+                self._on_wait()
+        self._finish()
+
+    def _send(self) -> None:
+        """Send the buffer, and write to the file what comes back meanwhile."""
+        rest = memoryview(bytes(self._buffer))
+        self._buffer.clear()
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._input, selectors.EVENT_WRITE)
+            selector.register(self._output, selectors.EVENT_READ)
+            while rest:
+                ready = {key.fd for key, _ in selector.select(_WAIT_SECONDS)}
+                if self._output in ready and not self._receive():
+                    self._finish()
+                if self._input in ready:
+                    with suppress(BrokenPipeError):  # the end of the output follows
+                        rest = rest[os.write(self._input, rest) :]
+                self._on_wait()
+
+    def _receive(self) -> bool:
+        """Write to the file what the process has written; return False at the end."""
+        data = os.read(self._output, _PIPE_BYTES)
+        if data:
+            self._out.write(data)
+        return bool(data)
+
+    def _finish(self) -> None:
+        """Wait for the process, whose output has ended. Raises if it has not completed the file."""
+        status = self._process.wait()
+        message = self._errors.read_text("utf-8", "replace")[-_ERROR_CHARACTERS:].strip()
+        self._stop()
+        if status == INVALID_ROW:
+            raise ValueError(message)
+        if status != 0:
+            raise RuntimeError(f"the process that writes the file ended with {status}: {message}")
+
+
+def _stop(process: subprocess.Popen[bytes], folder: tempfile.TemporaryDirectory[str]) -> None:
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()
+    folder.cleanup()

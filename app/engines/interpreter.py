@@ -1,0 +1,24 @@
+"""Describe how a module of the engines runs in a Python process of its own."""
+
+import os
+import sys
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def build_command(module: str) -> list[str]:
+    """Return the command that runs a module; it needs the environment of `build_environment`."""
+    return [sys.executable, "-s", "-P", "-m", module]
+
+
+def build_environment() -> dict[str, str]:
+    """Return an environment with the paths of Python and the engines, and without secrets."""
+    inherited = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    return {
+        **inherited,
+        "LC_ALL": "C.UTF-8",
+        "PYTHONUTF8": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": str(_ROOT),
+    }

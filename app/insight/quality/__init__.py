@@ -1,0 +1,1 @@
+"""Quality metrics from daily aggregates of tag sets and review decisions."""

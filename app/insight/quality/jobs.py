@@ -1,0 +1,62 @@
+"""Jobs that keep the daily aggregates of quality current.
+
+They have a queue of their own: it serves organizations in turns, and delays no other work.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from app.documents.artifacts import emitted_events as artifact_events
+from app.insight.quality.service import updating
+from app.kit import jobs
+from app.kit.jobs import Job
+from app.workflow.tag_sets import emitted_events as tag_set_events
+
+_CHANGES = (
+    tag_set_events.SUBMITTED,
+    tag_set_events.ACCEPTED,
+    tag_set_events.REJECTED,
+    tag_set_events.REOPENED,
+    tag_set_events.MERGED,
+    tag_set_events.DELETED,
+    artifact_events.UPDATED,
+    artifact_events.DELETED,
+)
+_COUNTED_MEMBERS = frozenset({"gold", "schema_id"})
+_EVERY_SECONDS = 300
+
+
+@jobs.handler(
+    "quality.update", queue="quality_counts", listens=_CHANGES, batch=True, max_attempts=10
+)
+def update(batch: Sequence[Job]) -> None:
+    """Count the documents of a batch of events anew."""
+    changed = [
+        UUID(job.args["data"]["artifact_id"])
+        for job in batch
+        if job.args["name"] != artifact_events.UPDATED
+        or not _COUNTED_MEMBERS.isdisjoint(job.args["data"]["changed"])
+    ]
+    if changed:
+        updating.update(changed, batch[0].checkpoint)
+
+
+@jobs.handler("quality.prepare")
+def prepare(_: Job) -> None:
+    """Enqueue a recount of each organization that is new, or that other rules or days apply to."""
+    for organization_id in updating.list_outdated():
+        jobs.enqueue(
+            "quality.rebuild",
+            {},
+            organization_id=organization_id,
+            unique_key=f"quality.rebuild:{organization_id}",
+        )
+
+
+@jobs.handler("quality.rebuild", queue="quality_counts", resumable=True, max_attempts=10)
+def rebuild(job: Job) -> None:
+    """Count all documents of an organization anew, from where an interrupted run ended."""
+    updating.rebuild(job.checkpoint, resume=True)
+
+
+jobs.periodic("quality.prepare", every=_EVERY_SECONDS)

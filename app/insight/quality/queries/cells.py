@@ -1,0 +1,215 @@
+"""SQL that keeps the contributions of documents and the cells.
+
+Every transaction locks in the same order: the state, then documents by id, then cells by key.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+from sqlalchemy import func, or_, select, text
+
+from app.identity.organizations.models import CLOSED_STATUSES, Organization
+from app.insight.quality.models import COUNTERS, RULES, QualityState
+from app.kit import db, tenancy
+
+Cell = tuple[str, UUID, str, str, str]
+"""The key of a cell: subject, schema, name, type of the field, and day."""
+_KEY = "subject, schema_id, name, field_type, day"
+_NAMES = ", ".join(COUNTERS)
+
+# The state is locked for sharing by those who count documents, so that a recount or a repair waits
+# for them, and they for it.
+_CREATE_STATE = text(
+    "INSERT INTO quality_states (organization_id, time_zone, rules)"
+    " VALUES (:organization_id, :time_zone, :rules) ON CONFLICT DO NOTHING"
+)
+_SHARE_STATE = text(
+    "SELECT time_zone FROM quality_states WHERE organization_id = :organization_id FOR SHARE"
+)
+_LOCK_STATE = text(
+    "SELECT time_zone, rules, counted_until, counted_at FROM quality_states"
+    " WHERE organization_id = :organization_id FOR UPDATE"
+)
+_SET_STATE = text(
+    "UPDATE quality_states SET time_zone = :time_zone, rules = :rules,"
+    " counted_until = :counted_until, counted_at = :counted_at"
+    " WHERE organization_id = :organization_id"
+)
+# Locks existing documents too, in the order of their ids, and returns the latest contributions.
+_LOCK_DOCUMENTS = text(
+    """
+    INSERT INTO quality_documents (organization_id, artifact_id, contributions)
+    SELECT :organization_id, artifact_id, '[]'
+    FROM unnest(CAST(:artifact_ids AS uuid[])) AS artifact_id ORDER BY artifact_id
+    ON CONFLICT (organization_id, artifact_id) DO UPDATE SET artifact_id = excluded.artifact_id
+    RETURNING artifact_id, contributions
+    """
+)
+_STORE_DOCUMENTS = text(
+    """
+    UPDATE quality_documents SET contributions = stored.contributions
+    FROM unnest(CAST(:artifact_ids AS uuid[]), CAST(:contributions AS jsonb[]))
+        AS stored (artifact_id, contributions)
+    WHERE organization_id = :organization_id
+      AND quality_documents.artifact_id = stored.artifact_id
+    """
+)
+_DELETE_DOCUMENTS = text(
+    "DELETE FROM quality_documents WHERE organization_id = :organization_id"
+    " AND artifact_id = ANY (CAST(:artifact_ids AS uuid[]))"
+)
+_COLUMNS = ", ".join(
+    f"CAST(value ->> {4 + number} AS bigint) AS {name}"
+    for number, name in enumerate(COUNTERS, start=1)
+)
+_UNPACKED = f"""
+    SELECT value ->> 0 AS subject, CAST(value ->> 1 AS uuid) AS schema_id, value ->> 2 AS name,
+           value ->> 3 AS field_type, CAST(value ->> 4 AS date) AS day, {_COLUMNS}
+"""
+_ADD = text(
+    f"""
+    INSERT INTO quality_cells AS cell (organization_id, {_KEY}, {_NAMES})
+    SELECT :organization_id, delta.* FROM (
+        {_UNPACKED} FROM jsonb_array_elements(CAST(:deltas AS jsonb)) ORDER BY {_KEY}
+    ) AS delta
+    ON CONFLICT (organization_id, {_KEY}) DO UPDATE
+    SET {", ".join(f"{name} = cell.{name} + excluded.{name}" for name in COUNTERS)}
+    """  # noqa: S608 - consists of constants
+)
+_DELETE_EMPTY = text(
+    f"""
+    DELETE FROM quality_cells cell
+    USING ({_UNPACKED} FROM jsonb_array_elements(CAST(:deltas AS jsonb))) AS delta
+    WHERE cell.organization_id = :organization_id AND cell.subject = delta.subject
+      AND cell.schema_id = delta.schema_id AND cell.name = delta.name
+      AND cell.field_type = delta.field_type AND cell.day = delta.day
+      AND {" AND ".join(f"cell.{name} = 0" for name in COUNTERS)}
+    """  # noqa: S608 - consists of constants
+)
+# Under the lock of the state nobody else changes documents or cells of the organization.
+_REPAIR = text(
+    f"""
+    WITH unpacked AS (
+        {_UNPACKED} FROM quality_documents, jsonb_array_elements(contributions)
+        WHERE organization_id = :organization_id
+    ), counted AS (
+        SELECT {_KEY}, {", ".join(f"CAST(sum({name}) AS bigint) AS {name}" for name in COUNTERS)}
+        FROM unpacked GROUP BY {_KEY}
+    ), wrong AS (
+        DELETE FROM quality_cells cell
+        WHERE organization_id = :organization_id AND NOT EXISTS (
+            SELECT FROM counted WHERE counted.subject = cell.subject
+               AND counted.schema_id = cell.schema_id AND counted.name = cell.name
+               AND counted.field_type = cell.field_type AND counted.day = cell.day)
+        RETURNING 1
+    ), corrected AS (
+        INSERT INTO quality_cells AS cell (organization_id, {_KEY}, {_NAMES})
+        SELECT :organization_id, counted.* FROM counted
+        ON CONFLICT (organization_id, {_KEY}) DO UPDATE
+        SET {", ".join(f"{name} = excluded.{name}" for name in COUNTERS)}
+        WHERE ({", ".join(f"cell.{name}" for name in COUNTERS)})
+              IS DISTINCT FROM ({", ".join(f"excluded.{name}" for name in COUNTERS)})
+        RETURNING 1
+    )
+    SELECT (SELECT count(*) FROM wrong) + (SELECT count(*) FROM corrected)
+    """  # noqa: S608 - consists of constants
+)
+
+
+class State(NamedTuple):
+    """How far an organization is counted; see `QualityState`."""
+
+    time_zone: str
+    rules: int
+    counted_until: UUID | None
+    counted_at: datetime | None
+
+
+def share_state(time_zone: str) -> str:
+    """Lock the state of the bound organization for sharing, and return its time zone.
+
+    Creates the state with `time_zone` if there is none.
+    """
+    values = {**_bind_organization(), "time_zone": time_zone, "rules": RULES}
+    zone = db.session().execute(_SHARE_STATE, values).scalar()
+    if zone is None:
+        db.session().execute(_CREATE_STATE, values)
+        zone = db.session().execute(_SHARE_STATE, values).scalar_one()
+    return str(zone)
+
+
+def lock_state(time_zone: str) -> State:
+    """Lock the state of the bound organization; create it with `time_zone` if there is none."""
+    values = {**_bind_organization(), "time_zone": time_zone, "rules": RULES}
+    db.session().execute(_CREATE_STATE, values)
+    return State._make(db.session().execute(_LOCK_STATE, values).one())
+
+
+def set_state(state: State) -> None:
+    """Store the locked state."""
+    db.session().execute(_SET_STATE, {**_bind_organization(), **state._asdict()})
+
+
+def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
+    """Lock documents in the order of their ids; return their stored contributions."""
+    values = {**_bind_organization(), "artifact_ids": list(map(str, artifact_ids))}
+    rows = db.session().execute(_LOCK_DOCUMENTS, values)
+    return {row.artifact_id: row.contributions for row in rows}
+
+
+def store_documents(contributions: Mapping[UUID, list[Any]]) -> None:
+    """Replace the contributions of locked documents; those without any get no row."""
+    stored = {key: value for key, value in contributions.items() if value}
+    if stored:
+        values = {
+            **_bind_organization(),
+            "artifact_ids": list(map(str, stored)),
+            "contributions": [orjson.dumps(value).decode() for value in stored.values()],
+        }
+        db.session().execute(_STORE_DOCUMENTS, values)
+    empty = [str(key) for key, value in contributions.items() if not value]
+    if empty:
+        db.session().execute(_DELETE_DOCUMENTS, {**_bind_organization(), "artifact_ids": empty})
+
+
+def add(deltas: Sequence[list[Any]]) -> None:
+    """Add differences, in the form of contributions, to the cells; cells of zeros are deleted."""
+    if not deltas:
+        return
+    values = {**_bind_organization(), "deltas": orjson.dumps(deltas).decode()}
+    db.session().execute(_ADD, values)
+    db.session().execute(_DELETE_EMPTY, values)
+
+
+def repair() -> int:
+    """Set the cells to the sums of the contributions; return how many were wrong.
+
+    The caller has locked the state.
+    """
+    return int(db.session().execute(_REPAIR, _bind_organization()).scalar_one())
+
+
+def list_outdated(default_zone: str) -> list[UUID]:
+    """Return the organizations that were never counted, or by other rules or in another zone."""
+    zone = func.coalesce(Organization.settings["time_zone"].astext, default_zone)
+    statement = (
+        select(Organization.id)
+        .outerjoin(QualityState, QualityState.organization_id == Organization.id)
+        .where(
+            Organization.status.not_in(CLOSED_STATUSES),
+            or_(
+                QualityState.counted_at.is_(None),
+                QualityState.rules != RULES,
+                QualityState.time_zone != zone,
+            ),
+        )
+        .order_by(Organization.id)
+    )
+    return list(db.session().scalars(statement))
+
+
+def _bind_organization() -> dict[str, Any]:
+    return {"organization_id": tenancy.current_organization_id()}

@@ -1,0 +1,141 @@
+"""SQL that reads the tag sets of documents with their histories."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Row, null, select, text
+
+from app.documents.artifacts.models import Artifact
+from app.kit import db, tenancy
+from app.workflow.tag_sets.models import TagSet, TagSetRevision
+
+CHUNK_BYTES = 8 * 1024 * 1024
+"""How many bytes of tags are read at once, unless a single document has more."""
+MOST_BYTES = 32 * 1024 * 1024
+"""The bytes of tags up to which the tag sets of one document are compared."""
+
+_NEXT = text(
+    """
+    SELECT artifact_id FROM (
+        (SELECT DISTINCT artifact_id FROM tag_sets
+         WHERE organization_id = :organization_id AND artifact_id > :after
+         ORDER BY artifact_id LIMIT :batch)
+        UNION
+        (SELECT artifact_id FROM quality_documents
+         WHERE organization_id = :organization_id AND artifact_id > :after
+         ORDER BY artifact_id LIMIT :batch)
+    ) AS document
+    ORDER BY artifact_id LIMIT :batch
+    """
+)
+_COUNT = text(
+    "SELECT count(DISTINCT artifact_id) FROM tag_sets WHERE organization_id = :organization_id"
+)
+
+
+class Loaded(NamedTuple):
+    """The rows of a document; without `has_tags`, the tags of the revisions are null."""
+
+    id: UUID
+    schema_id: UUID | None
+    gold: bool
+    tag_sets: Sequence[Row[Any]]
+    revisions: dict[UUID, list[Row[Any]]]
+    has_tags: bool
+
+
+def list_next(after: UUID, batch: int) -> list[UUID]:
+    """Return the ids of the next artifacts that have tag sets or contributions, in order."""
+    values = {**_bind_organization(), "after": after, "batch": batch}
+    return list(db.session().scalars(_NEXT, values))
+
+
+def count_labeled() -> int:
+    """Return the number of artifacts that have tag sets; reads an index of all tag sets."""
+    return int(db.session().execute(_COUNT, _bind_organization()).scalar_one())
+
+
+def load(artifact_ids: Sequence[UUID]) -> Iterator[Loaded]:
+    """Yield the existing artifacts with the histories of their tag sets, in bounded memory."""
+    artifacts = db.session().execute(
+        select(Artifact.id, Artifact.schema_id, Artifact.gold)
+        .where(Artifact.id.in_(artifact_ids))
+        .order_by(Artifact.id)
+    )
+    tag_sets: dict[UUID, list[Row[Any]]] = defaultdict(list)
+    for row in _list_tag_sets(artifact_ids):
+        tag_sets[row.artifact_id].append(row)
+    chunk: list[Row[Any]] = []
+    size = 0
+    for artifact in artifacts.all():
+        added = sum(row.tags_bytes for row in tag_sets[artifact.id])
+        if chunk and size + added > CHUNK_BYTES:
+            yield from _load_chunk(chunk, tag_sets, has_tags=size <= MOST_BYTES)
+            chunk, size = [], 0
+        chunk.append(artifact)
+        size += added
+    yield from _load_chunk(chunk, tag_sets, has_tags=size <= MOST_BYTES)
+
+
+def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[Row[Any]]:
+    statement = (
+        select(
+            TagSet.artifact_id,
+            TagSet.id,
+            TagSet.schema_id,
+            TagSet.schema_version_id,
+            TagSet.labeler_id,
+            TagSet.source,
+            TagSet.status,
+            TagSet.superseded_by,
+            TagSet.seconds_spent,
+            TagSet.tags_bytes,
+        )
+        .where(TagSet.artifact_id.in_(artifact_ids))
+        .order_by(TagSet.artifact_id, TagSet.id)
+    )
+    return db.session().execute(statement).all()
+
+
+def _load_chunk(
+    artifacts: Sequence[Row[Any]], tag_sets: dict[UUID, list[Row[Any]]], *, has_tags: bool
+) -> Iterator[Loaded]:
+    ids = [row.id for artifact in artifacts for row in tag_sets[artifact.id]]
+    revisions: dict[UUID, list[Row[Any]]] = defaultdict(list)
+    for row in _list_revisions(ids, has_tags=has_tags):
+        revisions[row.tag_set_id].append(row)
+    for artifact in artifacts:
+        yield Loaded(
+            artifact.id,
+            artifact.schema_id,
+            artifact.gold,
+            tag_sets[artifact.id],
+            revisions,
+            has_tags,
+        )
+
+
+def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Sequence[Row[Any]]:
+    if not tag_set_ids:
+        return []
+    tags = TagSetRevision.tags if has_tags else null()
+    statement = (
+        select(
+            TagSetRevision.tag_set_id,
+            TagSetRevision.number,
+            TagSetRevision.kind,
+            TagSetRevision.author_id,
+            TagSetRevision.created_at,
+            tags.label("tags"),
+        )
+        .where(TagSetRevision.tag_set_id.in_(tag_set_ids))
+        .where(TagSetRevision.kind != "save")
+        .order_by(TagSetRevision.tag_set_id, TagSetRevision.number)
+    )
+    return db.session().execute(statement).all()
+
+
+def _bind_organization() -> dict[str, Any]:
+    return {"organization_id": tenancy.current_organization_id()}

@@ -1,0 +1,95 @@
+"""Routes of quality metrics."""
+
+from typing import Any
+
+from app.insight.quality import service
+from app.insight.quality.schemas import (
+    FieldQualities,
+    LabelerFilters,
+    LabelerQuality,
+    LatestQuality,
+    QualityPeriodQuery,
+    QualityTrends,
+    ReviewerQuality,
+    TrendsQuery,
+)
+from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
+from app.kit.principal import Caller
+
+blueprint = Blueprint("quality-metrics", tag="quality")
+
+
+@blueprint.get(
+    "/quality/latest",
+    permission="quality:read",
+    query=QualityPeriodQuery,
+    returns=LatestQuality,
+)
+def get_latest_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
+    """Get the latest quality metrics.
+
+    Returns agreement, acceptance rate, accuracy on gold documents and throughput of each schema.
+    """
+    return service.get_latest(caller=caller, **query)
+
+
+@blueprint.get(
+    "/quality/trends",
+    permission="quality:read",
+    query=TrendsQuery,
+    returns=QualityTrends,
+    picture=service.draw_trends,
+)
+def get_quality_trends(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
+    """Get a quality metric over time.
+
+    Figures of teams and of other labelers require the role of a reviewer. With `Accept: image/png`
+    or `image/svg+xml` the response is a chart.
+    """
+    return service.get_trends(caller=caller, **query)
+
+
+@blueprint.get(
+    "/quality/fields",
+    permission="quality:read",
+    query=QualityPeriodQuery,
+    returns=FieldQualities,
+)
+def get_field_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
+    """Get quality metrics by field.
+
+    Returns correction rate, agreement and accuracy of predictions. If a field has changed its type,
+    figures of earlier types are left out, with a warning.
+    """
+    return service.get_fields(caller=caller, **query)
+
+
+@blueprint.get(
+    "/quality/labelers",
+    permission="quality:review",
+    query=Listing(sorts=("id",), filters=LabelerFilters),
+    returns=LabelerQuality,
+)
+def get_labeler_quality(caller: Caller, query: dict[str, Any]) -> Page:
+    """Get quality metrics by labeler.
+
+    Returns acceptance, accuracy on gold documents, agreement with other labelers, and speed.
+    Reviewers see the members of their teams, or all labelers if they are in no team.
+    """
+    return service.list_labelers(caller=caller, **query)
+
+
+@blueprint.get(
+    "/quality/reviewers",
+    permission="quality:manage",
+    query=Listing(sorts=("id",), filters=QualityPeriodQuery),
+    returns=ReviewerQuality,
+)
+def get_reviewer_quality(caller: Caller, query: dict[str, Any]) -> Page:
+    """Get quality metrics by reviewer.
+
+    Returns the number of decisions, how many were overturned, and the acceptance rate compared with
+    that of the other reviewers.
+    """
+    return service.list_reviewers(caller=caller, **query)

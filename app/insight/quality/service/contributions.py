@@ -1,0 +1,117 @@
+"""Compute what one document contributes to the daily aggregates, from its rows alone."""
+
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from app.engines.agreement import MOST_MATCHED, Budget, Shapes, diff_by_content
+from app.insight.quality.models import Subject
+from app.insight.quality.service.comparisons import count_accuracy, count_agreement
+from app.insight.quality.service.histories import (
+    DECISIONS,
+    Contributions,
+    Document,
+    TagSetHistory,
+    Tally,
+)
+from app.workflow.tag_sets.transitions import TagSetStatus
+
+
+def compute(
+    document: Document | None, zone: ZoneInfo, get_shapes: Callable[[UUID], Shapes]
+) -> Contributions:
+    """Return the contributions of a document; none if it was deleted.
+
+    `get_shapes` returns the fields of a schema version. They depend only on the rows of the
+    document, so they are the same whenever and however often they are computed.
+    """
+    tally = Tally(zone)
+    if document is None:
+        return {}
+    for tag_set in document.tag_sets:
+        _count_submissions(tally, tag_set)
+        _count_decisions(tally, tag_set)
+        if document.has_tags:
+            _count_overturned(tally, tag_set)
+            _count_corrections(tally, tag_set, get_shapes)
+    if document.has_tags:
+        budget = Budget(MOST_MATCHED)
+        for schema_id in {tag_set.schema_id for tag_set in document.tag_sets}:
+            count_agreement(tally, schema_id, document, get_shapes, budget)
+        if document.gold:
+            count_accuracy(tally, document, get_shapes, budget)
+    return dict(tally.counts)
+
+
+def _count_submissions(tally: Tally, tag_set: TagSetHistory) -> None:
+    subjects = tag_set.list_subjects()
+    submissions = tag_set.list_submissions()
+    for revision in submissions:
+        tally.add(revision.created_at, tag_set.schema_id, subjects, submitted=1)
+    # The time of a returned draft still grows, so it counts when it is submitted again.
+    if submissions and tag_set.seconds_spent > 0 and tag_set.status != TagSetStatus.DRAFT:
+        at = submissions[-1].created_at
+        tally.add(at, tag_set.schema_id, subjects, timed=1, seconds=tag_set.seconds_spent)
+
+
+def _count_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
+    names = {"accept": "accepted", "correction": "corrected", "reject": "rejected"}
+    for revision in tag_set.revisions:
+        if revision.kind not in DECISIONS:
+            continue
+        subjects = tag_set.list_subjects()
+        name = names[revision.kind]
+        if revision.author_id is None:
+            name = "auto_accepted"
+        else:
+            subjects = [*subjects, (Subject.REVIEWER, str(revision.author_id), "")]
+        tally.add(revision.created_at, tag_set.schema_id, subjects, **{name: 1})
+
+
+def _count_overturned(tally: Tally, tag_set: TagSetHistory) -> None:
+    outcomes = [one for one in tag_set.revisions if one.kind in (*DECISIONS, "reopen")]
+    for position, decision in enumerate(outcomes):
+        if decision.author_id is None or decision.kind == "reopen":
+            continue
+        later = outcomes[position + 1 :]
+        if decision.kind == "reject":
+            after = next((one for one in later if one.kind != "reopen"), None)
+            overturned = (
+                after is not None and after.kind == "accept" and after.tags == decision.tags
+            )
+        else:
+            overturned = bool(later) and later[0].kind == "reopen"
+        if overturned:
+            subjects = [(Subject.REVIEWER, str(decision.author_id), "")]
+            tally.add(decision.created_at, tag_set.schema_id, subjects, overturned=1)
+
+
+def _count_corrections(
+    tally: Tally, tag_set: TagSetHistory, get_shapes: Callable[[UUID], Shapes]
+) -> None:
+    """Count the fields whose values a reviewer kept or changed when they accepted a tag set."""
+    if tag_set.labeler_id is None:
+        return
+    for before, after in pairwise(tag_set.revisions):
+        if after.kind not in ("accept", "correction") or after.author_id is None:
+            continue
+        shapes = get_shapes(tag_set.schema_version_id)
+        names = {one["field"] for one in (*before.tags, *after.tags)}
+        changed = set()
+        if after.kind == "correction":
+            changes = diff_by_content(before.tags, after.tags, shapes).changes
+            changed = {change["field"] for change in changes if _changes_value(change, shapes)}
+        for name in names & shapes.keys():
+            counter = "corrected" if name in changed else "accepted"
+            subjects = [(Subject.FIELD, name, shapes[name].kind)]
+            tally.add(after.created_at, tag_set.schema_id, subjects, **{counter: 1})
+
+
+def _changes_value(change: Mapping[str, object], shapes: Shapes) -> bool:
+    """Return whether a change is of a value, or of a mark's position, and not of details."""
+    if change["kind"] != "changed":
+        return True
+    shape = shapes.get(str(change["field"]))
+    counted = {"value", "evidence"} if shape is not None and shape.is_mark else {"value"}
+    return not counted.isdisjoint(change["members"])  # type: ignore[call-overload, no-any-return]

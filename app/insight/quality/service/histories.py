@@ -1,0 +1,109 @@
+"""The history of a document's tag sets, and the tally of what it contributes."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import NamedTuple
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from app.engines.fields import Tag
+from app.insight.quality.models import COUNTERS, Subject
+from app.workflow.tag_sets.transitions import NOT_INDEPENDENT
+
+SubjectKey = tuple[Subject, str, str]
+"""A subject with its name, and the type of a field."""
+_POSITIONS = {name: position for position, name in enumerate(COUNTERS)}
+SUBMISSIONS = ("submit", "import")
+DECISIONS = ("accept", "correction", "reject")
+
+
+class Key(NamedTuple):
+    """The key of a cell within its organization."""
+
+    subject: Subject
+    schema_id: UUID
+    name: str
+    field_type: str
+    day: date
+
+
+Contributions = dict[Key, list[int]]
+"""The counters of each cell, in the order of `COUNTERS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A revision of a tag set that is no save."""
+
+    number: int
+    kind: str
+    author_id: UUID | None
+    created_at: datetime
+    tags: list[Tag]
+
+
+@dataclass(frozen=True, slots=True)
+class TagSetHistory:
+    """A tag set with its revisions in order, without the saves."""
+
+    id: UUID
+    schema_id: UUID
+    schema_version_id: UUID
+    labeler_id: UUID | None
+    source: str
+    status: str
+    superseded: bool
+    seconds_spent: int
+    revisions: list[Revision]
+
+    def list_subjects(self) -> list[SubjectKey]:
+        """Return the subjects of what happens to it: its schema and its labeler."""
+        if self.labeler_id is None:
+            return []
+        return [(Subject.SCHEMA, "", ""), (Subject.LABELER, str(self.labeler_id), "")]
+
+    @property
+    def is_independent(self) -> bool:
+        """Return whether it is the opinion of one labeler."""
+        return self.source not in NOT_INDEPENDENT
+
+    def list_submissions(self) -> list[Revision]:
+        """Return the revisions with which it was submitted."""
+        return [one for one in self.revisions if one.kind in SUBMISSIONS]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An artifact with the histories of its tag sets.
+
+    `has_tags` is false if the tags are too large to be compared; then they are empty.
+    """
+
+    schema_id: UUID | None
+    gold: bool
+    tag_sets: list[TagSetHistory]
+    has_tags: bool = True
+
+
+@dataclass(slots=True)
+class Tally:
+    """The contributions of one document, while they are counted in a time zone."""
+
+    zone: ZoneInfo
+    counts: Contributions = field(default_factory=lambda: defaultdict(lambda: [0] * len(COUNTERS)))
+
+    def add(
+        self,
+        at: datetime,
+        schema_id: UUID,
+        subjects: Iterable[SubjectKey],
+        **counted: int,
+    ) -> None:
+        """Add `counted` to the cells of the subjects on the day of `at`."""
+        day = at.astimezone(self.zone).date()
+        for subject, name, kind in subjects:
+            cell = self.counts[Key(subject, schema_id, name, kind, day)]
+            for counter, value in counted.items():
+                cell[_POSITIONS[counter]] += value

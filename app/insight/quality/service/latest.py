@@ -1,0 +1,156 @@
+"""The newest metrics of schemas, and of their fields."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from app.engines.agreement import build_shapes
+from app.insight.feedback import service as feedback
+from app.insight.quality.models import Subject
+from app.insight.quality.queries import reading
+from app.insight.quality.queries.reading import Filter
+from app.insight.quality.service.periods import Period, get_period
+from app.insight.quality.service.rates import Rate, build_rates, build_speed, compute_rate
+from app.kit.principal import Caller
+from app.schemas.artifact_schemas import service as schemas
+
+_OF_SCHEMAS = ("agreement", "acceptance_rate", "correction_rate", "gold_accuracy")
+
+
+def get_latest(
+    *,
+    caller: Caller,
+    first: date | None = None,
+    end: date | None = None,
+    schema_id: UUID | None = None,
+) -> dict[str, Any]:
+    """Return the metrics of each schema that was worked on in the period.
+
+    Raises 404 for an unknown schema; 422 on the period.
+    """
+    period = get_period(caller, first, end)
+    if schema_id is not None:
+        schemas.get(schema_id)
+    chosen = Filter(Subject.SCHEMA, period.first, period.end, schema_id=schema_id)
+    rows = reading.sum_by_schema(chosen)
+    return {
+        **build_period(period),
+        "schemas": [_build_schema(row) for row in rows[: reading.MAX_ROWS]],
+        "truncated": len(rows) > reading.MAX_ROWS,
+    }
+
+
+def build_period(period: Period) -> dict[str, Any]:
+    """Return the members of a response that say which period it covers."""
+    return {"time_zone": period.zone, "first": period.first, "end": period.end}
+
+
+def _build_schema(row: Any) -> dict[str, Any]:
+    counts = reading.get_counts(row)
+    return {
+        "schema": {"id": row.schema_id, "name": row.name},
+        **build_rates(counts, *_OF_SCHEMAS),
+        "throughput": build_throughput(counts),
+        "speed": build_speed(counts),
+    }
+
+
+def build_throughput(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the numbers of submissions and decisions."""
+    names = ("submitted", "accepted", "corrected", "rejected", "auto_accepted")
+    return {name: counts[name] for name in names}
+
+
+def get_fields(
+    *,
+    caller: Caller,
+    first: date | None = None,
+    end: date | None = None,
+    schema_id: UUID | None = None,
+) -> dict[str, Any]:
+    """Return the metrics of each field of one or all schemas in the period.
+
+    A field has the figures of the type that it has now. Figures of an earlier type cannot be
+    compared with them, so they are left out, with a warning; a field that was removed has those of
+    all its types. Raises 404 for an unknown schema; 422 on the period.
+    """
+    period = get_period(caller, first, end)
+    if schema_id is not None:
+        schemas.get(schema_id)
+    chosen = Filter(Subject.FIELD, period.first, period.end, schema_id=schema_id)
+    rows = reading.sum_by_field(chosen)
+    shown = rows[: reading.MAX_ROWS]
+    current = reading.get_current_fields(list({row.schema_id for row in shown}))
+    types = {
+        (key, name): shape.kind
+        for key, (_, fields) in current.items()
+        for name, shape in build_shapes(fields).items()
+    }
+    fields, warnings = _split_by_type(shown, types)
+    accuracy = _get_model_accuracy(caller, period, schema_id)
+    return {
+        **build_period(period),
+        "fields": [_build_field(row, current, types, accuracy) for row in fields],
+        "warnings": warnings,
+        "truncated": len(rows) > reading.MAX_ROWS,
+    }
+
+
+def _get_model_accuracy(
+    caller: Caller, period: Period, schema_id: UUID | None
+) -> dict[tuple[UUID, str], Rate]:
+    """Return the share of predicted values that were right, by schema and field.
+
+    The days of feedback are in UTC.
+    """
+    found = feedback.get_by_field(
+        caller=caller, schema_id=schema_id, first=period.first, end=period.end
+    )
+    return {
+        (row["schema_id"], row["field"]): Rate(
+            row["accuracy"], row["ci_low"], row["ci_high"], _count_cases(row)
+        )
+        for row in found["fields"]
+    }
+
+
+def _count_cases(row: Mapping[str, Any]) -> int:
+    """Return the number of values that the accuracy of a field is a share of."""
+    return sum(row[name] for name in ("correct", "corrected", "missed", "spurious"))
+
+
+def _split_by_type(
+    rows: Sequence[Any], types: Mapping[tuple[UUID, str], str]
+) -> tuple[list[Any], list[dict[str, Any]]]:
+    """Return the rows of the current types, and a warning for each row of an earlier type."""
+    fields, warnings = [], []
+    for row in rows:
+        now = types.get((row.schema_id, row.field))
+        if now is None or now == row.field_type:
+            fields.append(row)
+            continue
+        message = (
+            f"The field {row.field} was of type {row.field_type} in an earlier version and is of"
+            f" type {now} now; figures of the earlier type are left out."
+        )
+        warnings.append({"schema_id": row.schema_id, "field": row.field, "message": message})
+    return fields, warnings
+
+
+def _build_field(
+    row: Any,
+    current: Mapping[UUID, tuple[str, list[Any]]],
+    types: Mapping[tuple[UUID, str], str],
+    accuracy: Mapping[tuple[UUID, str], Rate],
+) -> dict[str, Any]:
+    counts = reading.get_counts(row)
+    name = current[row.schema_id][0] if row.schema_id in current else ""
+    return {
+        "schema": {"id": row.schema_id, "name": name},
+        "field": row.field,
+        "type": row.field_type,
+        "removed": (row.schema_id, row.field) not in types,
+        **build_rates(counts, "correction_rate", "agreement"),
+        "model_accuracy": accuracy.get((row.schema_id, row.field), compute_rate(0, 0))._asdict(),
+    }

@@ -1,0 +1,79 @@
+"""Periods of whole days in the time zone of the organization, and their buckets."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from app.identity.organizations import service as organizations
+from app.kit import db, errors
+from app.kit.principal import Caller
+
+DEFAULT_DAYS = 30
+MAX_DAYS = 1_830
+"""The longest period: five years."""
+MAX_BUCKETS = 400
+_DAY = timedelta(days=1)
+_LAST = date(9990, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """The days from `first`, inclusive, to `end`, exclusive, in the time zone `zone`."""
+
+    zone: str
+    first: date
+    end: date
+
+
+def get_period(caller: Caller, first: date | None, end: date | None) -> Period:
+    """Return the period of a request, by default the last 30 days until today, inclusive.
+
+    Raises 422 on `to` for an empty period, and on `from` for one longer than `MAX_DAYS`.
+    """
+    zone = caller.org.settings.get("time_zone") or organizations.DEFAULT_TIME_ZONE
+    if first is not None and first > _LAST:
+        raise errors.unprocessable("from", "The year must be earlier.")
+    if end is None:
+        end = _get_today(zone) + _DAY
+        if first is not None and first >= end:
+            end = first + DEFAULT_DAYS * _DAY
+    if first is None:
+        first = max(end, date.min + DEFAULT_DAYS * _DAY) - DEFAULT_DAYS * _DAY
+    if first >= end:
+        raise errors.unprocessable("to", "Must be after `from`; the end is exclusive.")
+    if (end - first).days > MAX_DAYS:
+        raise errors.unprocessable("from", f"A period has at most {MAX_DAYS} days.")
+    return Period(zone, first, end)
+
+
+def list_buckets(period: Period, unit: str) -> list[tuple[date, date]]:
+    """Return the (first, end) of each day, week (from Monday) or month of the period.
+
+    The first and the last bucket are cut to the period. Raises 422 on `bucket` for too many.
+    """
+    buckets = []
+    start = period.first
+    while start < period.end:
+        if len(buckets) == MAX_BUCKETS:
+            raise errors.unprocessable(
+                "bucket", f"There would be more than {MAX_BUCKETS} buckets; use longer ones."
+            )
+        end = min(_get_next(start, unit), period.end)
+        buckets.append((start, end))
+        start = end
+    return buckets
+
+
+def _get_next(day: date, unit: str) -> date:
+    if unit == "day":
+        return day + _DAY
+    if unit == "week":
+        return day + timedelta(days=7 - day.weekday())
+    return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
+
+
+def _get_today(zone: str) -> date:
+    try:
+        return db.utc_now().astimezone(ZoneInfo(zone)).date()
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return datetime.date(db.utc_now())

@@ -1,0 +1,158 @@
+"""Rates with their confidence intervals and sample sizes, computed from counters."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, NamedTuple
+
+from app.insight.quality.models import SHARE
+
+_Z = 1.959963984540054
+"""The 97.5 % quantile of the normal distribution: intervals cover 95 %."""
+_SECONDS_PER_HOUR = 3600
+_DECISIONS = ("accepted", "corrected", "rejected")
+
+
+class Rate(NamedTuple):
+    """A value with its 95 % confidence interval and the number `n` of cases behind it.
+
+    The value is None without cases. Values that are no shares have no interval.
+    """
+
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+
+
+def compute_rate(successes: float, n: int) -> Rate:
+    """Return a share of `n` with its Wilson score interval (Wilson 1927, JASA 22:209).
+
+    `successes` may also be a sum of `n` shares. A variable between 0 and 1 with the mean p has at
+    most the variance p(1 - p), so the interval is then wide enough.
+    """
+    if not n:
+        return Rate(None, None, None, 0)
+    p = successes / n
+    spread = 1 + _Z * _Z / n
+    center = (p + _Z * _Z / (2 * n)) / spread
+    margin = _Z / spread * sqrt(p * (1 - p) / n + _Z * _Z / (4 * n * n))
+    return Rate(p, min(p, max(0.0, center - margin)), max(p, min(1.0, center + margin)), n)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric of cells: how it is computed, of which cases, and the subjects that have it."""
+
+    name: str
+    label: str
+    compute: Callable[[Mapping[str, int]], Rate]
+    cases: tuple[str, ...]
+    of_fields: bool
+    is_share: bool = True
+    unit: str = "Share"
+
+
+def _compute_agreement(counts: Mapping[str, int]) -> Rate:
+    return compute_rate(counts["agreement"] / SHARE, counts["compared"])
+
+
+def _compute_acceptance(counts: Mapping[str, int]) -> Rate:
+    accepted = counts["accepted"] + counts["corrected"]
+    return compute_rate(accepted, accepted + counts["rejected"])
+
+
+def _compute_correction(counts: Mapping[str, int]) -> Rate:
+    return compute_rate(counts["corrected"], counts["accepted"] + counts["corrected"])
+
+
+def _compute_accuracy(counts: Mapping[str, int]) -> Rate:
+    return compute_rate(counts["accuracy"] / SHARE, counts["checked"])
+
+
+def _compute_overturned(counts: Mapping[str, int]) -> Rate:
+    return compute_rate(counts["overturned"], count_decisions(counts))
+
+
+def _compute_throughput(counts: Mapping[str, int]) -> Rate:
+    submitted = counts["submitted"]
+    return Rate(float(submitted), None, None, submitted)
+
+
+def _compute_seconds(counts: Mapping[str, int]) -> Rate:
+    timed = counts["timed"]
+    return Rate(counts["seconds"] / timed if timed else None, None, None, timed)
+
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("agreement", "Agreement", _compute_agreement, ("compared",), of_fields=True),
+        Metric(
+            "acceptance_rate", "Acceptance rate", _compute_acceptance, _DECISIONS, of_fields=False
+        ),
+        Metric(
+            "correction_rate",
+            "Correction rate",
+            _compute_correction,
+            ("accepted", "corrected"),
+            of_fields=True,
+        ),
+        Metric(
+            "gold_accuracy",
+            "Accuracy on gold documents",
+            _compute_accuracy,
+            ("checked",),
+            of_fields=True,
+        ),
+        Metric(
+            "throughput",
+            "Submissions",
+            _compute_throughput,
+            ("submitted",),
+            of_fields=False,
+            is_share=False,
+            unit="Tag sets",
+        ),
+        Metric(
+            "seconds_spent",
+            "Time for a tag set",
+            _compute_seconds,
+            ("timed",),
+            of_fields=False,
+            is_share=False,
+            unit="Seconds",
+        ),
+    )
+}
+"""The metrics of schemas, fields, teams and labelers."""
+
+
+def count_decisions(counts: Mapping[str, int]) -> int:
+    """Return the number of review decisions."""
+    return sum(counts[name] for name in _DECISIONS)
+
+
+def build_rates(counts: Mapping[str, int], *names: str) -> dict[str, dict[str, Any]]:
+    """Return the named metrics as the API shows them."""
+    return {name: METRICS[name].compute(counts)._asdict() for name in names}
+
+
+def build_overturned(counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return the share of a reviewer's decisions that were overturned."""
+    return _compute_overturned(counts)._asdict()
+
+
+def build_acceptance(counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return the share of decisions that accepted, with or without corrections."""
+    return _compute_acceptance(counts)._asdict()
+
+
+def build_speed(counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return the mean seconds for a tag set, and tag sets per hour; None without times."""
+    timed, seconds = counts["timed"], counts["seconds"]
+    return {
+        "timed": timed,
+        "mean_seconds": seconds / timed if timed else None,
+        "tag_sets_per_hour": timed * _SECONDS_PER_HOUR / seconds if seconds else None,
+    }

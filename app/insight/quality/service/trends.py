@@ -1,0 +1,173 @@
+"""One metric over time, by schema, field, team or labeler."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import ColumnElement
+
+from app.engines import charts
+from app.engines.charts import ImageKind, Point, Series, TrendChart
+from app.insight.quality.models import Subject
+from app.insight.quality.queries import reading
+from app.insight.quality.queries.reading import Filter
+from app.insight.quality.service.latest import build_period
+from app.insight.quality.service.people import Visible, find_visible
+from app.insight.quality.service.periods import Period, get_period, list_buckets
+from app.insight.quality.service.rates import METRICS, Metric
+from app.kit import errors
+from app.kit.permissions import Role, require_role
+from app.kit.principal import Caller
+from app.schemas.artifact_schemas import service as schemas
+
+MAX_SERIES = 20
+"""The maximum number of groups in one response: those with the most cases."""
+GROUPS: dict[str | None, tuple[Subject, ColumnElement[str]]] = {
+    None: (Subject.SCHEMA, reading.ALL),
+    "schema": (Subject.SCHEMA, reading.SCHEMA),
+    "field": (Subject.FIELD, reading.NAME),
+    "team": (Subject.LABELER, reading.TEAM),
+    "labeler": (Subject.LABELER, reading.NAME),
+}
+
+
+class Narrowing(NamedTuple):
+    """The filters of a trend besides its period."""
+
+    schema_id: UUID | None = None
+    field: str | None = None
+    team_id: UUID | None = None
+    labeler_id: UUID | None = None
+
+
+def get_trends(
+    *,
+    caller: Caller,
+    metric: str,
+    bucket: str,
+    group_by: str | None = None,
+    first: date | None = None,
+    end: date | None = None,
+    **filters: Any,
+) -> dict[str, Any]:
+    """Return a metric in each bucket of the period, for each group with any case.
+
+    `filters` are members of `Narrowing`. Figures of teams and labelers need the role of a reviewer;
+    labelers see their own. Raises 400 on `metric` if the group has no such metric, or on a filter
+    that does not fit the group; 403 on labelers that the caller may not see; 404 for an unknown
+    schema; 422 on the period or `bucket`.
+    """
+    period = get_period(caller, first, end)
+    buckets = list_buckets(period, bucket)
+    cells = _choose_cells(caller, METRICS[metric], group_by, period, Narrowing(**filters))
+    rows = reading.sum_by_bucket(
+        cells,
+        GROUPS[group_by][1],
+        buckets,
+        cases=METRICS[metric].cases,
+        most=MAX_SERIES,
+    )
+    series = _build_series(rows, METRICS[metric], buckets)
+    names = reading.get_names(group_by or "", [key for key, _ in series])
+    return {
+        **build_period(period),
+        "metric": metric,
+        "bucket": bucket,
+        "group_by": group_by,
+        "series": [
+            {"key": key or None, "name": names.get(key, key) or None, "points": points}
+            for key, points in series[:MAX_SERIES]
+        ],
+        "truncated": len(series) > MAX_SERIES,
+    }
+
+
+def _choose_cells(
+    caller: Caller, metric: Metric, group_by: str | None, period: Period, filters: Narrowing
+) -> Filter:
+    """Return the cells that are read. Raises 400, 403 and 404 as `get_trends` says."""
+    subject = _choose_subject(group_by, filters)
+    if subject is Subject.FIELD and not metric.of_fields:
+        raise errors.invalid("Fields do not have this metric.", "metric")
+    labelers = teams = None
+    if subject is Subject.LABELER:
+        labelers, teams = _find_visible(caller, group_by, filters)
+    if filters.schema_id is not None:
+        schemas.get(filters.schema_id)
+    return Filter(
+        subject,
+        period.first,
+        period.end,
+        schema_id=filters.schema_id,
+        field=filters.field,
+        team_id=filters.team_id,
+        labelers=labelers,
+        teams=teams,
+    )
+
+
+def _choose_subject(group_by: str | None, filters: Narrowing) -> Subject:
+    """Return the subject of the cells that have all filters. Raises 400 on a wrong one."""
+    of_labelers = next((n for n in ("team_id", "labeler_id") if getattr(filters, n)), None)
+    of_fields = "field" if filters.field is not None else None
+    grouped = GROUPS[group_by][0]
+    if of_labelers and (of_fields or grouped is Subject.FIELD):
+        raise errors.invalid("Cannot be combined with fields.", of_labelers)
+    if of_fields and grouped is Subject.LABELER:
+        raise errors.invalid("Cannot be combined with teams or labelers.", of_fields)
+    if of_labelers:
+        return Subject.LABELER
+    return Subject.FIELD if of_fields else grouped
+
+
+def _find_visible(caller: Caller, group_by: str | None, filters: Narrowing) -> Visible:
+    """Return the labelers and teams whose cells are read. Raises 403."""
+    visible = find_visible(caller)
+    if group_by == "team" or filters.team_id is not None:
+        assert caller.role is not None
+        require_role(caller.role, Role.reviewer)
+    if filters.team_id is not None:
+        visible.check_team(filters.team_id)
+    if filters.labeler_id is None:
+        return visible
+    visible.check_labeler(filters.labeler_id)
+    return visible._replace(labelers=[filters.labeler_id])
+
+
+def _build_series(
+    rows: Sequence[Any], metric: Metric, buckets: Sequence[tuple[date, date]]
+) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return the points of each group, in the order of the rows; buckets without cases included."""
+    by_key: dict[str, dict[int, dict[str, int]]] = defaultdict(dict)
+    for row in rows:
+        by_key[row.key][row.bucket] = reading.get_counts(row)
+    zeros = dict.fromkeys(reading.COUNTERS, 0)
+    series = []
+    for key, counts in by_key.items():
+        rates = [metric.compute(counts.get(number, zeros)) for number in range(len(buckets))]
+        points = [
+            {"first": start, "end": stop, **rate._asdict()}
+            for (start, stop), rate in zip(buckets, rates, strict=True)
+        ]
+        series.append((key, points))
+    return series
+
+
+def draw_trends(trends: dict[str, Any], kind: ImageKind) -> bytes:
+    """Return the chart of a result of `get_trends`."""
+    metric = METRICS[trends["metric"]]
+    low, high = (0.0, 1.0) if metric.is_share else (0.0, None)
+    series = [
+        Series(
+            one["name"] or trends["metric"],
+            [
+                Point(point["first"], point["value"], point["ci_low"], point["ci_high"])
+                for point in one["points"]
+            ],
+        )
+        for one in trends["series"]
+    ]
+    title = f"{metric.label} by {trends['bucket']}"
+    return charts.render(TrendChart(title, metric.unit, series, low, high), kind)

@@ -1,0 +1,170 @@
+"""Keep the daily aggregates equal to what the documents contribute.
+
+A document's contributions are computed from its rows, and the difference to its stored ones is
+added to the cells in the same transaction. So every run counts a document exactly once, whatever
+was killed, retried or handled in another order.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from app.engines.agreement import Shapes
+from app.identity.organizations import service as organizations
+from app.insight.quality.models import RULES, Subject
+from app.insight.quality.queries import cells, documents
+from app.insight.quality.queries.cells import State
+from app.insight.quality.queries.documents import Loaded
+from app.insight.quality.service.contributions import compute
+from app.insight.quality.service.histories import (
+    Contributions,
+    Document,
+    Key,
+    Revision,
+    TagSetHistory,
+)
+from app.kit import db, tenancy
+from app.workflow.tag_sets.service import rules
+
+BATCH = 100
+"""The maximum number of documents that are counted in one transaction."""
+_START = UUID(int=0)
+_KEY_LENGTH = 5
+
+
+def update(artifact_ids: Iterable[UUID], checkpoint: Callable[[], None]) -> None:
+    """Count documents anew, in batches; `checkpoint` commits all batches but the last."""
+    ordered = sorted(set(artifact_ids))
+    for start in range(0, len(ordered), BATCH):
+        if start:
+            checkpoint()
+        zone = cells.share_state(_get_time_zone())
+        _count(ordered[start : start + BATCH], zone)
+
+
+def rebuild(
+    checkpoint: Callable[[], None],
+    report: Callable[[int, int], None] | None = None,
+    *,
+    resume: bool = False,
+) -> int:
+    """Count all documents of the bound organization anew; return how many cells were wrong.
+
+    Works in batches while the service is running. With `resume` it continues an interrupted recount
+    that began with the same rules and time zone. Raises whatever `checkpoint` raises.
+    """
+    zone = _get_time_zone()
+    total = documents.count_labeled() if report is not None else 0
+    state = cells.lock_state(zone)
+    continues = resume and (state.time_zone, state.rules) == (zone, RULES)
+    after = (state.counted_until if continues else None) or _START
+    state = State(zone, RULES, after, state.counted_at)
+    cells.set_state(state)
+    done = 0
+    while batch := documents.list_next(after, BATCH):
+        _count(batch, zone)
+        after = batch[-1]
+        cells.set_state(state._replace(counted_until=after))
+        checkpoint()
+        done += len(batch)
+        if report is not None:
+            report(min(done, total), total)
+        cells.lock_state(zone)
+    wrong = cells.repair()
+    cells.set_state(State(zone, RULES, None, db.utc_now()))
+    return wrong
+
+
+def list_outdated() -> list[UUID]:
+    """Return the ids of organizations that must be counted anew."""
+    return cells.list_outdated(organizations.DEFAULT_TIME_ZONE)
+
+
+def _get_time_zone() -> str:
+    return organizations.get_time_zone(tenancy.current_organization_id())
+
+
+def _parse_zone(name: str) -> ZoneInfo:
+    """Return the time zone, or UTC if this machine does not know it."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return ZoneInfo("UTC")
+
+
+def _count(artifact_ids: Sequence[UUID], zone: str) -> None:
+    """Replace the contributions of documents, and add the differences to the cells.
+
+    The caller has locked the state.
+    """
+    stored = cells.lock_documents(artifact_ids)
+    computed: dict[UUID, Contributions] = {key: {} for key in artifact_ids}
+    for loaded in documents.load(artifact_ids):
+        computed[loaded.id] = compute(_build_document(loaded), _parse_zone(zone), _get_shapes)
+    packed = {key: _pack(value) for key, value in computed.items()}
+    changed = {key: value for key, value in packed.items() if value != stored[key] or not value}
+    cells.store_documents(changed)
+    deltas: dict[tuple[Any, ...], list[int]] = {}
+    for artifact_id, contributions in changed.items():
+        _add_up(deltas, stored[artifact_id], -1)
+        _add_up(deltas, contributions, 1)
+    cells.add([[*key, *values] for key, values in sorted(deltas.items()) if any(values)])
+
+
+def _get_shapes(version_id: UUID) -> Shapes:
+    return rules.get_terms(version_id).shapes
+
+
+def _add_up(
+    deltas: dict[tuple[Any, ...], list[int]], contributions: Sequence[list[Any]], sign: int
+) -> None:
+    for one in contributions:
+        key, values = tuple(one[:_KEY_LENGTH]), one[_KEY_LENGTH:]
+        known = deltas.setdefault(key, [0] * len(values))
+        for position, value in enumerate(values):
+            known[position] += sign * value
+
+
+def _pack(contributions: Contributions) -> list[list[Any]]:
+    """Return contributions in the form in which they are stored, sorted."""
+    return sorted(
+        [*_pack_key(key), *values] for key, values in contributions.items() if any(values)
+    )
+
+
+def _pack_key(key: Key) -> list[str]:
+    return [
+        Subject(key.subject).value,
+        str(key.schema_id),
+        key.name,
+        key.field_type,
+        key.day.isoformat(),
+    ]
+
+
+def _build_document(loaded: Loaded) -> Document:
+    return Document(
+        loaded.schema_id,
+        loaded.gold,
+        [_build_history(row, loaded) for row in loaded.tag_sets],
+        loaded.has_tags,
+    )
+
+
+def _build_history(row: Any, loaded: Loaded) -> TagSetHistory:
+    revisions = [
+        Revision(one.number, one.kind, one.author_id, one.created_at, one.tags or [])
+        for one in loaded.revisions.get(row.id, [])
+    ]
+    return TagSetHistory(
+        row.id,
+        row.schema_id,
+        row.schema_version_id,
+        row.labeler_id,
+        row.source,
+        row.status,
+        row.superseded_by is not None,
+        row.seconds_spent,
+        revisions,
+    )

@@ -1,0 +1,1 @@
+"""Quality runs: agreement of labelers, their disagreements, and confusion matrices."""

@@ -1,0 +1,12 @@
+"""The counters of disagreements, which replace counting rows."""
+
+from app.kit.counters import Cube, Source
+
+DISAGREEMENTS = Source(
+    "quality_disagreements",
+    ("schema_id", "field"),
+    (
+        Cube("quality_disagreements", ("schema_id",)),
+        Cube("quality_disagreements.field", ("field",), key="schema_id"),
+    ),
+)

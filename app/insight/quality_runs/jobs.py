@@ -1,0 +1,133 @@
+"""Jobs that compute quality runs and keep the list of disagreements current."""
+
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+from app.insight.quality_runs import emitted_events
+from app.insight.quality_runs.models import QualityRun
+from app.insight.quality_runs.queries import answers
+from app.insight.quality_runs.service import creating, disagreeing, running
+from app.kit import jobs, purging
+from app.kit.jobs import Job
+from app.workflow.tag_sets import emitted_events as tag_set_events
+
+REPORT_SECONDS = 1.0
+REMOVED_LONG_AGO = "created_at < now() - interval '400 days'"
+_DAY_SECONDS = 86_400
+_START = str(UUID(int=0))
+
+
+class _RunEnded(Exception):  # noqa: N818 - a signal, not an error
+    """Signals that the run was ended by something else."""
+
+
+def _get_run_id(job: Job) -> UUID:
+    return UUID(job.args["data"]["run_id"])
+
+
+def _fail_run(job: Job, _error: str) -> None:
+    running.fail(_get_run_id(job))
+
+
+def _reopen_run(args: dict[str, Any]) -> None:
+    running.reopen(UUID(args["data"]["run_id"]))
+
+
+@jobs.handler(
+    "quality_runs.run",
+    queue="quality",
+    listens=(emitted_events.REQUESTED,),
+    on_failure=_fail_run,
+    on_retry=_reopen_run,
+)
+def run_computation(job: Job) -> None:
+    """Compute a run.
+
+    A repeated attempt starts again from the beginning. Does nothing when the run is already over.
+    """
+    run = running.start(_get_run_id(job))
+    if run is None:
+        return
+    job.checkpoint()
+    try:
+        computed = _compute(job, run)
+    except _RunEnded:
+        return
+    running.complete(job, run.id, computed)
+    jobs.enqueue(
+        "quality_runs.compare_schema",
+        {"schema_id": str(run.schema_id), "after": _START},
+        organization_id=job.organization_id,
+    )
+
+
+def _compute(job: Job, run: QualityRun) -> Any:
+    # Imported here because it loads numpy and scipy, which no idle process may hold.
+    from app.insight.quality_runs.service import computing  # noqa: PLC0415
+
+    plans = running.plan(run)
+    job.checkpoint()
+    due = 0.0
+
+    def report(done: int, total: int) -> None:
+        nonlocal due
+        if monotonic() < due:
+            return
+        _report_progress(job, run.id, done, total)
+        due = monotonic() + REPORT_SECONDS
+
+    with answers.open_snapshot(run.schema_id, run.starts_at, run.ends_at) as snapshot:
+        return computing.compute(snapshot, plans, run.schema_id, report)
+
+
+def _report_progress(job: Job, run_id: UUID, done: int, total: int) -> None:
+    if not running.update_progress(run_id, done=done, total=total):
+        raise _RunEnded
+    job.checkpoint()
+
+
+@jobs.handler(
+    "quality_runs.compare",
+    queue="bulk",
+    listens=(
+        tag_set_events.SUBMITTED,
+        tag_set_events.ACCEPTED,
+        tag_set_events.REJECTED,
+        tag_set_events.REOPENED,
+        tag_set_events.DELETED,
+    ),
+    batch=True,
+)
+def compare_documents(batch: list[Job]) -> None:
+    """Update the disagreements on documents whose tag sets have changed."""
+    disagreeing.update(sorted({UUID(job.args["data"]["artifact_id"]) for job in batch}))
+
+
+@jobs.handler("quality_runs.compare_schema", queue="bulk")
+def compare_schema(job: Job) -> None:
+    """Update the disagreements on the next documents of a schema, and enqueue the step after it."""
+    schema_id, after = UUID(job.args["schema_id"]), UUID(job.args["after"])
+    last = disagreeing.update_next(schema_id, after)
+    if last is not None:
+        jobs.enqueue(
+            "quality_runs.compare_schema",
+            {"schema_id": str(schema_id), "after": str(last)},
+            organization_id=job.organization_id,
+        )
+
+
+@jobs.handler("quality_runs.start_outdated", queue="maintenance")
+def start_outdated(_job: Job) -> None:
+    """Start a run for each schema with several labelers and changes since its newest run."""
+    creating.create_outdated()
+
+
+@jobs.handler("quality_runs.forget", queue="maintenance", resumable=True)
+def forget_old_runs(job: Job) -> None:
+    """Delete runs that were created long ago."""
+    purging.purge("quality_runs", REMOVED_LONG_AGO, job.checkpoint)
+
+
+jobs.periodic("quality_runs.start_outdated", every=_DAY_SECONDS)
+jobs.periodic("quality_runs.forget", every=_DAY_SECONDS)

@@ -1,0 +1,138 @@
+"""Models of quality runs and of the disagreements of labelers."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from math import ceil
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.ids import uuid7
+from app.kit.tenancy import TenantModel
+
+SHARE = 1_000_000
+"""The whole, in units of the column `share`."""
+
+
+class RunStatus(StrEnum):
+    """The status of a quality run."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+_QUEUED, _RUNNING, _COMPLETED, _FAILED = RunStatus
+
+TRANSITIONS: Mapping[RunStatus, tuple[RunStatus, ...]] = {
+    _QUEUED: (_RUNNING, _FAILED),
+    # An interrupted run starts again from the beginning.
+    _RUNNING: (_RUNNING, _COMPLETED, _FAILED),
+    _COMPLETED: (),
+    # An operator retried the job.
+    _FAILED: (_QUEUED,),
+}
+"""The statuses that may follow each status."""
+
+
+class QualityRun(TenantModel, db.Record, db.Base):
+    """A computation of the agreement of labelers over a schema and a period.
+
+    `fields` are the names that were requested; none means all. The period begins with `starts_at`,
+    or with the first tag set, and ends before `ends_at`. `results`, `pairs` and `warnings` are
+    stored as clients see them. `confusions` maps each choice field to its matrices (see
+    `service.confusing`). They are loaded on access, because lists do not show them.
+    """
+
+    __tablename__ = "quality_runs"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "schema_id"],
+            ["schemas.organization_id", "schemas.id"],
+            ondelete="CASCADE",
+        ),
+        Index("ix_quality_runs_list", "organization_id", "created_at", "id"),
+        Index(
+            "ix_quality_runs_newest", "organization_id", "schema_id", "status", "finished_at", "id"
+        ),
+        Index("ix_quality_runs_age", "created_at"),
+    )
+
+    schema_id: Mapped[UUID]
+    fields: Mapped[list[Any]] = mapped_column(default=list)
+    metrics: Mapped[list[Any]] = mapped_column(default=list)
+    starts_at: Mapped[datetime | None]
+    ends_at: Mapped[datetime]
+    status: Mapped[str] = mapped_column(default=RunStatus.QUEUED.value)
+    progress_done: Mapped[int] = mapped_column(default=0)
+    progress_total: Mapped[int | None]
+    results: Mapped[list[Any]] = mapped_column(default=list, deferred=True)
+    pairs: Mapped[list[Any]] = mapped_column(default=list, deferred=True)
+    confusions: Mapped[dict[str, Any]] = mapped_column(default=dict, deferred=True)
+    warnings: Mapped[list[Any]] = mapped_column(default=list, deferred=True)
+    error: Mapped[dict[str, Any] | None]
+    created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+
+    @property
+    def progress(self) -> dict[str, Any]:
+        """Return the number of tag sets read, their total, the rate and the seconds left."""
+        done, total = self.progress_done, self.progress_total
+        rate = eta = None
+        if self.started_at is not None and self.status in (_RUNNING, _COMPLETED):
+            # While the run is running, `updated_at` is the time of its latest progress report.
+            seconds = ((self.finished_at or self.updated_at) - self.started_at).total_seconds()
+            if done and total and seconds > 0:
+                rate = round(done / seconds, 1)
+                eta = ceil((total - done) * seconds / done)
+        return {"done": done, "total": total, "rate_per_second": rate, "eta_seconds": eta}
+
+
+class Disagreement(TenantModel, db.Base):
+    """The disagreement of labelers on one field of a document, if there is any.
+
+    `share` is the mean disagreement over all pairs of labelers, in millionths so that pages have an
+    exact order. `answers` has the most frequent answers, each with the number of labelers who gave
+    it. `compared_at` is when the tag sets were last compared.
+    """
+
+    __tablename__ = "quality_disagreements"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "artifact_id"],
+            ["artifacts.organization_id", "artifacts.id"],
+            ondelete="CASCADE",
+        ),
+        ForeignKeyConstraint(
+            ["organization_id", "schema_id"],
+            ["schemas.organization_id", "schemas.id"],
+            ondelete="CASCADE",
+        ),
+        UniqueConstraint(
+            "organization_id",
+            "artifact_id",
+            "schema_id",
+            "field",
+            name="uq_quality_disagreements_place",
+        ),
+        Index("ix_quality_disagreements_list", "organization_id", "share", "id"),
+        Index("ix_quality_disagreements_schema", "organization_id", "schema_id", "share", "id"),
+        Index(
+            "ix_quality_disagreements_field", "organization_id", "schema_id", "field", "share", "id"
+        ),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
+    artifact_id: Mapped[UUID]
+    schema_id: Mapped[UUID]
+    field: Mapped[str]
+    share: Mapped[int]
+    raters: Mapped[int]
+    answers: Mapped[list[Any]]
+    compared_at: Mapped[datetime]

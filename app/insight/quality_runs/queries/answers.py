@@ -1,0 +1,154 @@
+"""SQL that streams the answers of labelers from one database snapshot."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+from sqlalchemy import Connection, text
+
+from app.kit import db, tenancy
+
+_BATCH = 200
+MOST_BYTES = 256 * 1024
+"""The bytes of tags up to which a tag set is compared; a batch of larger ones could fill the
+memory."""
+# One core, and no time limit: the run may take minutes beside requests.
+_SETTINGS = (
+    "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0;"
+    " SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL work_mem = '32MB'"
+)
+SUBMITTED_AT = "coalesce({t}.submitted_at, {t}.decided_at, {t}.created_at)"
+IS_ANSWER = "{t}.source = 'human' AND {t}.labeler_id IS NOT NULL AND {t}.status <> 'draft'"
+"""The condition of a tag set that is the independent answer of one labeler."""
+# A reviewer's correction replaces the tags, so the labeler's own are those of the submission. Only
+# tag sets that a reviewer has seen can have a correction.
+OWN_TAGS = """
+CASE WHEN {t}.reviewer_id IS NULL AND NOT {t}.reopened THEN {t}.tags
+ELSE coalesce((
+    SELECT r.tags FROM tag_set_revisions r
+    WHERE r.organization_id = {t}.organization_id AND r.tag_set_id = {t}.id AND r.kind = 'submit'
+    ORDER BY r.number DESC LIMIT 1), {t}.tags) END"""
+"""The tags as the labeler submitted them last."""
+_PERIOD = f"""
+({SUBMITTED_AT.format(t="t")} >= coalesce(CAST(:starts_at AS timestamptz), '-infinity')
+ AND {SUBMITTED_AT.format(t="t")} < :ends_at)"""
+_WHERE = f"""
+t.organization_id = :organization_id AND t.schema_id = :schema_id
+AND ({IS_ANSWER.format(t="t")} AND {_PERIOD} OR t.status = 'accepted')"""
+# S608: the parts are constants of this module.
+_STREAM = text(
+    f"""
+    SELECT t.artifact_id, a.text_length, CAST(t.labeler_id AS text) AS labeler_id,
+        t.schema_version_id,
+        {IS_ANSWER.format(t="t")} AND {_PERIOD} AS is_answer,
+        t.status = 'accepted' AND NOT a.gold AS is_accepted, t.source = 'merge' AS is_merge,
+        t.decided_at, CAST({OWN_TAGS.format(t="t")} AS text) AS own_tags,
+        CASE WHEN t.status = 'accepted' AND NOT a.gold THEN CAST(t.tags AS text) END AS tags
+    FROM tag_sets t
+    JOIN artifacts a ON a.organization_id = t.organization_id AND a.id = t.artifact_id
+    WHERE {_WHERE} AND t.tags_bytes <= {MOST_BYTES}
+    ORDER BY t.artifact_id, t.labeler_id, {SUBMITTED_AT.format(t="t")} DESC, t.id DESC
+    """  # noqa: S608
+)
+_COUNT = text(
+    f"""
+    SELECT count(*) FILTER (WHERE t.tags_bytes <= {MOST_BYTES}),
+        count(*) FILTER (WHERE t.tags_bytes > {MOST_BYTES})
+    FROM tag_sets t WHERE {_WHERE}
+    """  # noqa: S608
+)
+
+
+class Answer(NamedTuple):
+    """The tags that one labeler submitted for a document."""
+
+    labeler_id: str
+    version_id: UUID
+    tags: list[dict[str, Any]]
+
+
+class Document(NamedTuple):
+    """The answers for a document, one of each labeler, and the accepted one if there is one.
+
+    `accepted` is None for gold documents. `rows` is the number of tag sets that were read.
+    """
+
+    id: UUID
+    answers: list[Answer]
+    accepted: Answer | None
+    text_length: int
+    rows: int
+
+
+class Snapshot:
+    """The answers for a schema in a period, unaffected by what is saved meanwhile."""
+
+    def __init__(
+        self, connection: Connection, schema_id: UUID, starts_at: datetime | None, ends_at: datetime
+    ) -> None:
+        self._connection = connection
+        self._values = {
+            "organization_id": tenancy.current_organization_id(),
+            "schema_id": schema_id,
+            "starts_at": starts_at,
+            "ends_at": ends_at,
+        }
+        counts = connection.execute(_COUNT, self._values).one()
+        self.total = int(counts[0])
+        """The number of tag sets that a pass reads."""
+        self.too_large = int(counts[1])
+        """The number of tag sets that are left out because of their size."""
+
+    def iterate(self) -> Iterator[Document]:
+        """Yield all documents with answers, in the order of their ids."""
+        tenancy.apply(self._connection)
+        rows = self._connection.execution_options(stream_results=True, max_row_buffer=_BATCH)
+        with rows.execute(_STREAM, self._values) as result:
+            for artifact_id, group in groupby(result, key=attrgetter("artifact_id")):
+                yield _build_document(artifact_id, list(group))
+
+
+def _build_document(artifact_id: UUID, rows: Sequence[Any]) -> Document:
+    newest: dict[str, Any] = {}
+    for row in rows:
+        if row.is_answer:
+            newest.setdefault(row.labeler_id, row)  # Rows of a labeler come newest first.
+    answers = [
+        Answer(labeler_id, row.schema_version_id, orjson.loads(row.own_tags))
+        for labeler_id, row in newest.items()
+    ]
+    accepted = max(
+        (row for row in rows if row.is_accepted),
+        key=lambda row: (row.is_merge, row.decided_at is not None, row.decided_at),
+        default=None,
+    )
+    final = None
+    if accepted is not None:
+        final = Answer("", accepted.schema_version_id, orjson.loads(accepted.tags))
+    return Document(artifact_id, answers, final, rows[0].text_length or 0, len(rows))
+
+
+@contextmanager
+def open_snapshot(
+    schema_id: UUID, starts_at: datetime | None, ends_at: datetime
+) -> Iterator[Snapshot]:
+    """Open a snapshot of the bound organization on a separate connection."""
+    connection = db.engine().connect()
+    try:
+        connection = connection.execution_options(
+            isolation_level="REPEATABLE READ", postgresql_readonly=True
+        )
+        tenancy.apply(connection)
+        connection.exec_driver_sql(_SETTINGS)
+        yield Snapshot(connection, schema_id, starts_at, ends_at)
+    except BaseException:
+        # An unfinished cursor must not return to the pool.
+        connection.invalidate()
+        raise
+    finally:
+        connection.close()

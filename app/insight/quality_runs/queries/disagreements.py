@@ -1,0 +1,165 @@
+"""SQL of the disagreements of labelers."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+from sqlalchemy import delete, func, insert, select, text
+
+from app.documents.artifacts.models import Artifact
+from app.insight.quality_runs.counters import DISAGREEMENTS
+from app.insight.quality_runs.models import Disagreement
+from app.insight.quality_runs.queries.answers import (
+    IS_ANSWER,
+    MOST_BYTES,
+    OWN_TAGS,
+    SUBMITTED_AT,
+)
+from app.kit import counters, db, tenancy
+from app.kit.pagination import Page, PageRequest, paginate
+
+CHUNK_BYTES = 8 * 1024 * 1024
+"""How many bytes of tags are read at once, unless a single document has more."""
+
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('disagreements ' || :id, 0))")
+_ANSWERS = text(
+    f"""
+    SELECT DISTINCT ON (t.artifact_id, t.schema_id, t.labeler_id)
+        t.artifact_id, t.schema_id, t.schema_version_id, CAST({OWN_TAGS.format(t="t")} AS text)
+            AS tags
+    FROM tag_sets t
+    WHERE t.organization_id = :organization_id AND t.artifact_id = ANY(:artifact_ids)
+      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MOST_BYTES}
+    ORDER BY t.artifact_id, t.schema_id, t.labeler_id, {SUBMITTED_AT.format(t="t")} DESC, t.id DESC
+    """  # noqa: S608 - constants
+)
+_SIZES = text(
+    f"""
+    SELECT t.artifact_id, sum(t.tags_bytes) AS size FROM tag_sets t
+    WHERE t.organization_id = :organization_id AND t.artifact_id = ANY(:artifact_ids)
+      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MOST_BYTES}
+    GROUP BY t.artifact_id HAVING count(DISTINCT t.labeler_id) > 1 ORDER BY t.artifact_id
+    """  # noqa: S608 - constants
+)
+_NEXT = text(
+    """
+    SELECT DISTINCT t.artifact_id FROM tag_sets t
+    WHERE t.organization_id = :organization_id AND t.artifact_id > :after
+      AND t.schema_id = :schema_id
+    ORDER BY t.artifact_id LIMIT :batch
+    """
+)
+
+
+class StoredAnswer(NamedTuple):
+    """The tags that one labeler submitted for a document."""
+
+    artifact_id: UUID
+    schema_id: UUID
+    version_id: UUID
+    tags: list[dict[str, Any]]
+
+
+def lock() -> None:
+    """Wait for other updates of the organization's disagreements, until the transaction ends."""
+    db.session().execute(_LOCK, {"id": str(tenancy.current_organization_id())})
+
+
+def list_answers(artifact_ids: Sequence[UUID]) -> list[StoredAnswer]:
+    """Return the newest answer of each labeler to these documents."""
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "artifact_ids": list(artifact_ids),
+    }
+    return [
+        StoredAnswer(row.artifact_id, row.schema_id, row.schema_version_id, orjson.loads(row.tags))
+        for row in db.session().execute(_ANSWERS, values)
+    ]
+
+
+def list_chunks(artifact_ids: Sequence[UUID]) -> list[list[UUID]]:
+    """Return those of the documents that several labelers answered, in chunks of bounded size."""
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "artifact_ids": list(artifact_ids),
+    }
+    chunks: list[list[UUID]] = []
+    size = CHUNK_BYTES
+    for row in db.session().execute(_SIZES, values):
+        if size + row.size > CHUNK_BYTES:
+            chunks.append([])
+            size = 0
+        chunks[-1].append(row.artifact_id)
+        size += row.size
+    return chunks
+
+
+def list_next(schema_id: UUID, after: UUID, batch: int) -> list[UUID]:
+    """Return the ids of the next documents with tag sets of a schema, in order."""
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "schema_id": schema_id,
+        "after": after,
+        "batch": batch,
+    }
+    return list(db.session().scalars(_NEXT, values))
+
+
+def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> None:
+    """Replace the disagreements on these documents, except those that were deleted meanwhile."""
+    removed = delete(Disagreement).where(Disagreement.artifact_id.in_(artifact_ids))
+    db.session().execute(removed.execution_options(synchronize_session=False))
+    wanted = {row["artifact_id"] for row in rows}
+    # The lock keeps the documents until the commit, so that the foreign key cannot fail.
+    statement = (
+        select(Artifact.id)
+        .where(Artifact.id.in_(wanted))
+        .with_for_update(read=True, key_share=True)
+    )
+    existing = set(db.session().scalars(statement))
+    kept = [row for row in rows if row["artifact_id"] in existing]
+    if kept:
+        organization_id = tenancy.current_organization_id()
+        db.session().execute(
+            insert(Disagreement), [{**row, "organization_id": organization_id} for row in kept]
+        )
+
+
+def list_disagreements(
+    *,
+    page: PageRequest,
+    schema_id: UUID | None = None,
+    field: str | None = None,
+) -> Page:
+    """Return a page of disagreements with the names of their documents."""
+    filters = {"schema_id": schema_id, "field": field}
+    where = {name: value for name, value in filters.items() if value is not None}
+    conditions = [getattr(Disagreement, name) == value for name, value in where.items()]
+    statement = (
+        select(
+            Disagreement.id,
+            Disagreement.share,
+            Disagreement.artifact_id,
+            Disagreement.schema_id,
+            Disagreement.field,
+            Disagreement.raters,
+            Disagreement.answers,
+            Disagreement.compared_at,
+            func.jsonb_build_object("id", Artifact.id, "name", Artifact.name).label("artifact"),
+        )
+        .join(
+            Artifact,
+            (Artifact.organization_id == Disagreement.organization_id)
+            & (Artifact.id == Disagreement.artifact_id),
+        )
+        .where(*conditions)
+    )
+    total = counters.build_total(DISAGREEMENTS, where)
+    return paginate(
+        statement,
+        page,
+        sorts={"disagreement": Disagreement.share},
+        unique=Disagreement.id,
+        total=total,
+    )

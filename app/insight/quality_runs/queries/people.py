@@ -1,0 +1,18 @@
+"""SQL of the people whom results name."""
+
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+
+from app.identity.users.models import User
+from app.kit import db
+
+
+def get_people(user_ids: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return {id, name} of the users that still exist, by the text of their ids."""
+    statement = select(User.id, User.name).where(User.id.in_([UUID(key) for key in user_ids]))
+    return {
+        str(row.id): {"id": row.id, "name": row.name} for row in db.session().execute(statement)
+    }

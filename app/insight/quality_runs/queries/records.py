@@ -1,0 +1,161 @@
+"""SQL of the records of quality runs."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, or_, select, text, update
+from sqlalchemy.orm import undefer
+
+from app.insight.quality_runs.models import QualityRun, RunStatus
+from app.kit import db
+from app.kit.pagination import Page, PageRequest, paginate, within
+from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
+
+
+class VersionFields(NamedTuple):
+    """A version of a schema and its fields."""
+
+    id: UUID
+    number: int
+    fields: list[dict[str, Any]]
+
+
+class OutdatedSchema(NamedTuple):
+    """A schema whose newest run does not have all tag sets."""
+
+    organization_id: UUID
+    schema_id: UUID
+
+
+def get(run_id: UUID) -> QualityRun | None:
+    """Return a run with its results, or None if it does not exist."""
+    statement = (
+        select(QualityRun)
+        .where(QualityRun.id == run_id)
+        .options(
+            undefer(QualityRun.results), undefer(QualityRun.pairs), undefer(QualityRun.warnings)
+        )
+    )
+    return db.session().scalars(statement).first()
+
+
+def lock(run_id: UUID) -> QualityRun | None:
+    """Return a run, locked until the transaction ends."""
+    statement = select(QualityRun).where(QualityRun.id == run_id).with_for_update()
+    return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
+
+
+def list_runs(
+    *,
+    page: PageRequest,
+    schema_id: UUID | None = None,
+    status: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> Page:
+    """Return a page of runs."""
+    conditions = [
+        column == value
+        for column, value in ((QualityRun.schema_id, schema_id), (QualityRun.status, status))
+        if value is not None
+    ]
+    conditions += within(QualityRun.created_at, created_after, created_before)
+    statement = select(QualityRun).where(*conditions)
+    return paginate(
+        statement, page, sorts={"created_at": QualityRun.created_at}, unique=QualityRun.id
+    )
+
+
+def find_newest(
+    schema_id: UUID,
+    *,
+    field: str | None = None,
+    metric: str | None = None,
+    start: datetime | None = None,
+    end: datetime | None = None,
+) -> QualityRun | None:
+    """Return the newest completed run of a schema whose fields, metrics and period cover these."""
+    conditions: list[ColumnElement[bool]] = []
+    if field is not None:
+        covers = QualityRun.fields.contains([field])
+        conditions.append(or_(QualityRun.fields == [], covers))
+    if metric is not None:
+        conditions.append(QualityRun.metrics.contains([metric]))
+    if start is not None:
+        conditions.append(or_(QualityRun.starts_at.is_(None), QualityRun.starts_at <= start))
+    if end is not None:
+        conditions.append(QualityRun.ends_at >= end)
+    statement = (
+        select(QualityRun)
+        .where(
+            QualityRun.schema_id == schema_id,
+            QualityRun.status == RunStatus.COMPLETED.value,
+            *conditions,
+        )
+        .order_by(QualityRun.finished_at.desc(), QualityRun.id.desc())
+        .limit(1)
+    )
+    return db.session().scalars(statement).first()
+
+
+def update_progress(run_id: UUID, *, done: int, total: int) -> bool:
+    """Record the progress of a run; return False if it is no longer running."""
+    statement = (
+        update(QualityRun)
+        .where(QualityRun.id == run_id, QualityRun.status == RunStatus.RUNNING.value)
+        .values(progress_done=done, progress_total=total, updated_at=db.utc_now())
+        .execution_options(synchronize_session=False)
+    )
+    return bool(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
+
+
+def schema_exists(schema_id: UUID) -> bool:
+    """Return whether the bound organization has the schema."""
+    statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
+    return db.session().execute(statement).first() is not None
+
+
+def list_versions(schema_id: UUID) -> list[VersionFields]:
+    """Return the published versions of a schema, newest first."""
+    statement = (
+        select(SchemaVersion.id, SchemaVersion.number, SchemaVersion.fields)
+        .where(SchemaVersion.schema_id == schema_id)
+        .order_by(SchemaVersion.number.desc())
+    )
+    return [VersionFields._make(row) for row in db.session().execute(statement)]
+
+
+_OUTDATED = text(
+    """
+    SELECT s.organization_id, s.id AS schema_id
+    FROM schemas s
+    JOIN organizations o ON o.id = s.organization_id AND o.status = 'active'
+    WHERE CAST(s.review_policy ->> 'labels_per_artifact' AS int) > 1
+      AND EXISTS (
+        SELECT FROM tag_sets t
+        WHERE t.organization_id = s.organization_id AND t.schema_id = s.id
+          AND t.status IN ('submitted', 'accepted', 'rejected')
+          AND t.updated_at >= coalesce((
+            SELECT max(r.ends_at) FROM quality_runs r
+            WHERE r.organization_id = s.organization_id AND r.schema_id = s.id
+              AND r.status <> 'failed'), '-infinity'))
+    """
+)
+
+
+def list_outdated() -> list[OutdatedSchema]:
+    """Return the schemas with several labelers whose tag sets have changed since the newest run.
+
+    Requires access across organizations.
+    """
+    return [OutdatedSchema._make(row) for row in db.session().execute(_OUTDATED)]
+
+
+def count_unfinished(schema_id: UUID) -> int:
+    """Count the runs of a schema that are queued or running."""
+    statement = select(func.count()).where(
+        QualityRun.schema_id == schema_id,
+        QualityRun.status.in_((RunStatus.QUEUED.value, RunStatus.RUNNING.value)),
+    )
+    return int(db.session().execute(statement).scalar_one())

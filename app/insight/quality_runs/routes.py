@@ -1,0 +1,112 @@
+"""Routes of quality runs."""
+
+from typing import Any
+from uuid import UUID
+
+from app.insight.quality_runs import models
+from app.insight.quality_runs.schemas import (
+    Agreement,
+    AgreementQuery,
+    ComputeQuality,
+    ConfusionMatrix,
+    ConfusionQuery,
+    Disagreement,
+    DisagreementFilters,
+    QualityRun,
+    QualityRunSummary,
+    RunFilters,
+)
+from app.insight.quality_runs.service import creating, drawing, reading
+from app.kit.api.blueprint import Blueprint, Listing
+from app.kit.pagination import Page
+from app.kit.principal import Caller
+
+blueprint = Blueprint("quality-runs", tag="quality", records="quality_runs")
+
+
+@blueprint.post(
+    "/quality/compute",
+    permission="quality_runs:create",
+    limit="compute_quality",
+    body=ComputeQuality,
+    returns=QualityRunSummary,
+    status=202,
+)
+def compute_quality(caller: Caller, body: dict[str, Any]) -> models.QualityRun:
+    """Compute inter-rater agreement.
+
+    Queues a run that compares the tag sets which different labelers submitted for the same document
+    in a period, field by field. Drafts, predictions, merges and the corrections of reviewers do not
+    count. Also updates the list of disagreements of the schema.
+    """
+    return creating.create(**body, created_by=caller.user_id)
+
+
+@blueprint.get(
+    "/quality/runs",
+    permission="quality_runs:read",
+    query=Listing(sorts=("-created_at",), filters=RunFilters),
+    returns=QualityRunSummary,
+)
+def list_quality_runs(caller: Caller, query: dict[str, Any]) -> Page:
+    """List quality runs.
+
+    Returns runs without their results, optionally filtered by schema, status and time of creation.
+    """
+    return reading.list_runs(**query)
+
+
+@blueprint.get("/quality/runs/{run_id}", permission="quality_runs:read", returns=QualityRun)
+def get_quality_run(caller: Caller, run_id: UUID) -> dict[str, Any]:
+    """Get a quality run.
+
+    Returns one run with its status, its progress and, once it is completed, its results.
+    """
+    return reading.get(run_id, caller=caller)
+
+
+@blueprint.get(
+    "/quality/agreement",
+    permission="quality_runs:read",
+    query=AgreementQuery,
+    returns=Agreement,
+)
+def get_agreement(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
+    """Get agreement by field and pair.
+
+    Returns the results of the newest completed run that covers the query. Without such a run,
+    `computed_at` is null and there are no results.
+    """
+    return reading.get_agreement(**query, caller=caller)
+
+
+@blueprint.get(
+    "/quality/disagreements",
+    permission="quality_runs:review",
+    query=Listing(sorts=("-disagreement",), filters=DisagreementFilters),
+    returns=Disagreement,
+)
+def list_disagreements(caller: Caller, query: dict[str, Any]) -> Page:
+    """List disagreements.
+
+    Returns the documents and fields that labelers disagree on, the largest share first, with their
+    answers. The list follows the tag sets within seconds.
+    """
+    return reading.list_disagreements(**query)
+
+
+@blueprint.get(
+    "/quality/confusion",
+    permission="quality_runs:review",
+    query=ConfusionQuery,
+    returns=ConfusionMatrix,
+    picture=drawing.draw_confusion,
+)
+def get_confusion(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
+    """Get a confusion matrix.
+
+    Returns how often labelers chose which values of a choice field for the same document, or
+    against the accepted value, according to the newest completed run that covers the query. Send
+    `Accept: image/png` or `image/svg+xml` for a chart.
+    """
+    return reading.get_confusion(**query)

@@ -1,0 +1,277 @@
+"""Compute the agreement of labelers from a snapshot. Runs only in the job, because of numpy."""
+
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import chain
+from typing import Any
+from uuid import UUID
+
+from app.engines.agreement import coefficients
+from app.engines.agreement.coefficients import EMPTY, MarkSets, Ratings
+from app.engines.agreement.marks import Mark, get_region_mark, get_span_mark
+from app.engines.agreement.metrics import (
+    Caution,
+    CautionCode,
+    Estimate,
+    Level,
+    Metric,
+    PairEstimate,
+)
+from app.insight.quality_runs.queries.answers import Answer, Document, Snapshot
+from app.insight.quality_runs.service.confusing import Confusion
+from app.insight.quality_runs.service.plans import PAIR_METRICS, Comparison, FieldPlan
+
+RESAMPLES = 1000
+PAIR_RESAMPLES = 200
+MOST_PAIRS_WITH_INTERVALS = 66
+"""Pairs of twelve labelers. More pairs have no intervals, because each costs as much as a field."""
+MOST_RATERS_IN_PAIRS = 100
+MOST_PAIRS = 20_000
+"""The number of pairs that are stored; a run with more has those of its first fields."""
+
+_DISTANCES = "\x00distances"
+_WHOLE = (0.0, 0.0, 1.0, 1.0)
+Report = Callable[[int, int], None]
+
+
+@dataclass(slots=True)
+class Computed:
+    """The results of a run, as clients see them."""
+
+    results: list[dict[str, Any]] = field(default_factory=list)
+    pairs: list[dict[str, Any]] = field(default_factory=list)
+    confusions: dict[str, Any] = field(default_factory=dict)
+    warnings: list[dict[str, Any]] = field(default_factory=list)
+
+    def warn(self, code: str, message: str, field_name: str | None = None) -> None:
+        """Add a warning, once."""
+        warning = {"code": code, "field": field_name, "message": message}
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+
+
+def compute(snapshot: Snapshot, plans: list[FieldPlan], seed: UUID, report: Report) -> Computed:
+    """Compute all coefficients of all fields.
+
+    `seed` makes the intervals repeatable. `report` gets the number of tag sets read and the total,
+    over all passes: one for all fields with single values, and one for each other field.
+    """
+    run = _Run(snapshot, plans, zlib.crc32(seed.bytes), report)
+    run.measure_values()
+    for plan in plans:
+        if plan.comparison != Comparison.VALUE:
+            run.measure_marks(plan)
+    run.warn_about_left_out()
+    # In the order of the fields, whatever pass they belong to.
+    order = {plan.name: position for position, plan in enumerate(plans)}
+    run.computed.results.sort(key=lambda result: order[result["field"]])
+    run.computed.pairs.sort(key=lambda pair: order[pair["field"]])
+    if len(run.computed.pairs) > MOST_PAIRS:
+        run.computed.warn("too_many_pairs", f"Only the first {MOST_PAIRS:,} pairs are stored.")
+        del run.computed.pairs[MOST_PAIRS:]
+    return run.computed
+
+
+class _Run:
+    """The state of a computation."""
+
+    def __init__(
+        self, snapshot: Snapshot, plans: list[FieldPlan], seed: int, report: Report
+    ) -> None:
+        self._snapshot = snapshot
+        self._plans = plans
+        self._seed = seed
+        self._report = report
+        self._done = 0
+        self._left_out: dict[tuple[str, int], int] = {}
+        passes = [plan.comparison for plan in plans if plan.comparison != Comparison.VALUE]
+        has_values = any(plan.comparison == Comparison.VALUE for plan in plans)
+        self._total = snapshot.total * (len(passes) + has_values)
+        self.computed = Computed()
+
+    def measure_values(self) -> None:
+        """Measure the fields with one value of each labeler, in one pass."""
+        plans = [plan for plan in self._plans if plan.comparison == Comparison.VALUE]
+        if not plans:
+            return
+        confusions = {plan.name: Confusion(plan.options) for plan in plans if plan.has_confusion}
+        levels = {plan.name + _DISTANCES: Level.INTERVAL for plan in plans if plan.has_distances}
+        categories = {plan.name: list(plan.options) for plan in plans if plan.options}
+        ratings = coefficients.build_ratings_by_field(
+            self._iterate_ratings(plans, confusions), levels=levels, categories=categories
+        )
+        for plan in plans:
+            if plan.name not in ratings:
+                self._add_nothing(plan)
+                continue
+            for metric in plan.metrics:
+                with_distances = plan.has_distances and metric == Metric.KRIPPENDORFF_ALPHA
+                name = plan.name + _DISTANCES if with_distances else plan.name
+                self._measure_ratings(plan, metric, ratings.get(name, ratings[plan.name]))
+        self.computed.confusions.update({name: c.build() for name, c in confusions.items()})
+
+    def measure_marks(self, plan: FieldPlan) -> None:
+        """Measure a field with several values, spans or regions of each labeler."""
+        has_lengths = plan.comparison == Comparison.SPANS
+        rows = chain.from_iterable(self._iterate_marks(plan, has_lengths=has_lengths))
+        marks = coefficients.build_mark_sets(rows)
+        for metric in plan.metrics:
+            self._measure_mark_sets(plan, metric, marks)
+
+    def warn_about_left_out(self) -> None:
+        """Warn about tag sets that could not be compared."""
+        for (name, number), count in self._left_out.items():
+            message = (
+                f"The field has another type in version {number} of the schema;"
+                f" {count} tag sets of that version were left out."
+            )
+            self.computed.warn("field_type_changed", message, name)
+        if self._snapshot.too_large:
+            message = f"{self._snapshot.too_large} tag sets are too large and were left out."
+            self.computed.warn("tag_set_too_large", message)
+
+    def _measure_ratings(self, plan: FieldPlan, metric: Metric, ratings: Ratings) -> None:
+        estimate = coefficients.measure(ratings, metric, resamples=RESAMPLES, seed=self._seed)
+        self._add_result(plan, estimate)
+        if metric in PAIR_METRICS and self._has_pairs(plan, len(ratings.raters)):
+            resamples = _choose_resamples(len(ratings.raters))
+            pairs = coefficients.measure_pairs(
+                ratings, metric, resamples=resamples, seed=self._seed
+            )
+            self._add_pairs(plan, pairs)
+
+    def _measure_mark_sets(self, plan: FieldPlan, metric: Metric, marks: MarkSets) -> None:
+        estimate = coefficients.measure_marks(marks, metric, resamples=RESAMPLES, seed=self._seed)
+        self._add_result(plan, estimate)
+        if metric in PAIR_METRICS and self._has_pairs(plan, len(marks.raters)):
+            resamples = _choose_resamples(len(marks.raters))
+            pairs = coefficients.measure_mark_pairs(
+                marks, metric, resamples=resamples, seed=self._seed
+            )
+            self._add_pairs(plan, pairs)
+
+    def _has_pairs(self, plan: FieldPlan, raters: int) -> bool:
+        if raters > MOST_RATERS_IN_PAIRS:
+            message = f"More than {MOST_RATERS_IN_PAIRS} labelers: there are no figures of pairs."
+            self.computed.warn("too_many_pairs", message, plan.name)
+        return 1 < raters <= MOST_RATERS_IN_PAIRS
+
+    def _add_nothing(self, plan: FieldPlan) -> None:
+        caution = Caution(CautionCode.NO_RATINGS, "Nobody has labeled this field in the period.")
+        for metric in plan.metrics:
+            self._add_result(plan, Estimate(metric, None, None, None, 0, 0, 0, (caution,)))
+
+    def _add_result(self, plan: FieldPlan, estimate: Estimate) -> None:
+        figures = asdict(estimate)
+        del figures["cautions"]
+        self.computed.results.append({"field": plan.name, **figures})
+        for caution in estimate.cautions:
+            self.computed.warn(caution.code, caution.text, plan.name)
+
+    def _add_pairs(self, plan: FieldPlan, pairs: list[PairEstimate]) -> None:
+        for pair in pairs:
+            estimate = pair.estimate
+            self.computed.pairs.append(
+                {
+                    "a": pair.a,
+                    "b": pair.b,
+                    "field": plan.name,
+                    "metric": estimate.metric,
+                    "value": estimate.value,
+                    "ci_low": estimate.ci_low,
+                    "ci_high": estimate.ci_high,
+                    "units": estimate.units,
+                }
+            )
+
+    def _iterate_documents(self) -> Iterator[Document]:
+        for document in self._snapshot.iterate():
+            yield document
+            self._done += document.rows
+            self._report(self._done, self._total)
+
+    def _has_field(self, plan: FieldPlan, answer: Answer) -> bool:
+        """Return whether the answer can be compared; count it if only its type prevents it."""
+        if answer.version_id in plan.version_ids:
+            return True
+        number = plan.other_versions.get(answer.version_id)
+        if number is not None:
+            key = (plan.name, number)
+            self._left_out[key] = self._left_out.get(key, 0) + 1
+        return False
+
+    def _iterate_ratings(
+        self, plans: list[FieldPlan], confusions: dict[str, Confusion]
+    ) -> Iterator[tuple[str, UUID, str, Any]]:
+        for document in self._iterate_documents():
+            values = [
+                (answer, {tag["field"]: tag["value"] for tag in answer.tags})
+                for answer in document.answers
+            ]
+            accepted = document.accepted
+            final = {tag["field"]: tag["value"] for tag in accepted.tags} if accepted else {}
+            for plan in plans:
+                given = [
+                    (answer.labeler_id, value_of.get(plan.name))
+                    for answer, value_of in values
+                    if self._has_field(plan, answer)
+                ]
+                for labeler_id, value in given:
+                    yield from _build_ratings(plan, document.id, labeler_id, value)
+                confusion = confusions.get(plan.name)
+                if confusion is not None:
+                    confusion.add([value for _, value in given])
+                    if accepted is not None and accepted.version_id in plan.version_ids:
+                        confusion.add_accepted([value for _, value in given], final.get(plan.name))
+
+    def _iterate_marks(
+        self, plan: FieldPlan, *, has_lengths: bool
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        for document in self._iterate_documents():
+            rows = [
+                (document.id, answer.labeler_id, _list_marks(plan, answer))
+                for answer in document.answers
+                if self._has_field(plan, answer)
+            ]
+            if has_lengths:
+                # A text that was recognized anew may be shorter than the spans on the earlier one.
+                ends = [int(mark.box[3]) for _, _, marks in rows for mark in marks]
+                length = max([document.text_length, *ends])
+                yield [(name, length, labeler, marks) for name, labeler, marks in rows]
+            else:
+                yield list(rows)
+
+
+def _build_ratings(
+    plan: FieldPlan, document_id: UUID, labeler_id: str, value: Any
+) -> Iterator[tuple[str, UUID, str, Any]]:
+    key = EMPTY if value is None else coefficients.normalize_value(plan.kind, value)
+    yield plan.name, document_id, labeler_id, key
+    if plan.has_distances:
+        yield plan.name + _DISTANCES, document_id, labeler_id, EMPTY if value is None else value
+
+
+def _list_marks(plan: FieldPlan, answer: Answer) -> list[Mark]:
+    """Return the marks of an answer. Values of a set are marks of the same place.
+
+    Tags without a position are no marks of spans and regions.
+    """
+    tags = [tag for tag in answer.tags if tag["field"] == plan.name]
+    marks: list[Mark | None]
+    if plan.comparison == Comparison.SPANS:
+        marks = [get_span_mark(tag["evidence"]) for tag in tags]
+    elif plan.comparison == Comparison.REGIONS:
+        marks = [get_region_mark(tag["evidence"], _normalize(plan, tag)) for tag in tags]
+    else:
+        marks = [Mark(0, _WHOLE, _normalize(plan, tag)) for tag in tags]
+    return [mark for mark in marks if mark is not None]
+
+
+def _normalize(plan: FieldPlan, tag: dict[str, Any]) -> Any:
+    return coefficients.normalize_value(plan.kind, tag["value"])
+
+
+def _choose_resamples(raters: int) -> int:
+    pairs = raters * (raters - 1) // 2
+    return PAIR_RESAMPLES if pairs <= MOST_PAIRS_WITH_INTERVALS else 0

@@ -1,0 +1,136 @@
+"""Keep the list of disagreements equal to the answers of the labelers."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from app.engines.agreement import (
+    MOST_MATCHED,
+    Budget,
+    Shape,
+    align_rows,
+    build_shapes,
+    measure_agreement,
+)
+from app.engines.agreement.places import build_value_key
+from app.insight.quality_runs.models import SHARE
+from app.insight.quality_runs.queries import disagreements, records
+from app.insight.quality_runs.queries.disagreements import StoredAnswer
+from app.kit import db
+from app.kit.ids import uuid7
+
+MOST_ANSWERS = 10
+MOST_VALUES = 20
+MOST_CHARACTERS = 200
+WALK = 500
+"""How many documents one step of a walk compares."""
+_PAIR = 2
+Tags = list[dict[str, Any]]
+
+
+def update(artifact_ids: Sequence[UUID]) -> None:
+    """Compare the answers to these documents anew, and replace their disagreements."""
+    disagreements.lock()
+    compared = disagreements.list_chunks(artifact_ids)
+    versions: dict[UUID, dict[UUID, tuple[int, dict[str, Shape]]]] = {}
+    rows: list[dict[str, Any]] = []
+    for chunk in compared:
+        answers: dict[tuple[UUID, UUID], list[StoredAnswer]] = defaultdict(list)
+        for answer in disagreements.list_answers(chunk):
+            answers[answer.artifact_id, answer.schema_id].append(answer)
+        for (_, schema_id), group in answers.items():
+            if schema_id not in versions:
+                versions[schema_id] = _list_shapes(schema_id)
+            rows += compare(group, versions[schema_id])
+    disagreements.replace(artifact_ids, rows)
+
+
+def update_next(schema_id: UUID, after: UUID) -> UUID | None:
+    """Update the next documents of a schema; return the last one, or None at the end."""
+    artifact_ids = disagreements.list_next(schema_id, after, WALK)
+    if not artifact_ids:
+        return None
+    update(artifact_ids)
+    return artifact_ids[-1]
+
+
+def _list_shapes(schema_id: UUID) -> dict[UUID, tuple[int, dict[str, Shape]]]:
+    return {
+        version.id: (version.number, build_shapes(version.fields))
+        for version in records.list_versions(schema_id)
+    }
+
+
+def compare(
+    answers: Sequence[StoredAnswer], versions: dict[UUID, tuple[int, dict[str, Shape]]]
+) -> list[dict[str, Any]]:
+    """Return the disagreements of the answers of several labelers to one document.
+
+    A field is compared among the answers whose version gives it the type of the newest one.
+    """
+    known = [answer for answer in answers if answer.version_id in versions]
+    if len(known) < _PAIR:
+        return []
+    newest = max((versions[answer.version_id] for answer in known), key=lambda entry: entry[0])[1]
+    groups: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    for name, shape in newest.items():
+        members = tuple(
+            position
+            for position, answer in enumerate(known)
+            if versions[answer.version_id][1].get(name) == shape
+        )
+        if len(members) >= _PAIR:
+            groups[members].append(name)
+    rows = []
+    for members, names in groups.items():
+        shapes = {name: newest[name] for name in names}
+        sets = [
+            [tag for tag in known[position].tags if tag["field"] in shapes] for position in members
+        ]
+        rows += _compare_sets(known[0], sets, shapes)
+    return rows
+
+
+def _compare_sets(
+    document: StoredAnswer, sets: list[Tags], shapes: dict[str, Shape]
+) -> list[dict[str, Any]]:
+    budget = Budget(MOST_MATCHED)
+    agreement = measure_agreement(align_rows(sets, shapes).sets, shapes, budget)
+    assert agreement is not None, "there are at least two sets"
+    return [
+        {
+            "id": uuid7(),
+            "artifact_id": document.artifact_id,
+            "schema_id": document.schema_id,
+            "field": name,
+            "share": round((1 - share) * SHARE),
+            "raters": len(sets),
+            "answers": _summarize(name, sets, shapes[name]),
+            "compared_at": db.utc_now(),
+        }
+        for name, share in agreement.fields.items()
+        if round((1 - share) * SHARE) > 0
+    ]
+
+
+def _summarize(name: str, sets: list[Tags], shape: Shape) -> list[dict[str, Any]]:
+    """Return the most frequent answers, without saying who gave them or which one is right."""
+    counts: dict[Any, int] = defaultdict(int)
+    shown: dict[Any, Any] = {}
+    for tags in sets:
+        own = [tag for tag in tags if tag["field"] == name]
+        key = frozenset(map(build_value_key, own))
+        values = [_shorten(tag["value"]) for tag in own[:MOST_VALUES]]
+        is_list = shape.multiple or "." in name
+        shown.setdefault(key, values if is_list else next(iter(values), None))
+        counts[key] += 1
+    ranked = sorted(counts, key=lambda key: (-counts[key], orjson.dumps(shown[key])))
+    return [{"value": shown[key], "count": counts[key]} for key in ranked[:MOST_ANSWERS]]
+
+
+def _shorten(value: Any) -> Any:
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return value if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"

@@ -1,0 +1,50 @@
+"""Draw the confusion matrix of a choice field."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.engines import charts
+from app.engines.charts import MAX_CATEGORIES, ChartNotDrawn, ConfusionChart, ImageKind
+from app.engines.sandbox import SandboxUnavailable
+from app.kit import errors
+
+_RETRY_SECONDS = 5
+_AXES = {"labelers": ("Labeler", "Other labeler"), "accepted": ("Labeler", "Accepted")}
+
+
+def draw_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
+    """Return the picture of what `reading.get_confusion` returned.
+
+    Raises 503 if no process can draw it now.
+    """
+    values, counts = confusion["values"], confusion["counts"]
+    others = confusion["other_values"]
+    if len(counts) > MAX_CATEGORIES:
+        others += len(values) - (MAX_CATEGORIES - 1)
+        values, counts = values[: MAX_CATEGORIES - 1], _sum_rest(counts, MAX_CATEGORIES - 1)
+    names = ["(no value)" if value is None else str(value) for value in values]
+    if others:
+        names.append(f"({others} others)")
+    row_axis, column_axis = _AXES[confusion["against"]]
+    chart = ConfusionChart(
+        title=f"{confusion['field']}: {confusion['units']} comparisons",
+        row_axis=row_axis,
+        column_axis=column_axis,
+        rows=names,
+        columns=names,
+        counts=counts,
+    )
+    try:
+        return charts.render(chart, kind)
+    except (ChartNotDrawn, SandboxUnavailable) as failure:
+        raise errors.busy(
+            "The chart cannot be drawn now. Repeat the request in a moment, or request JSON.",
+            retry_after=_RETRY_SECONDS,
+        ) from failure
+
+
+def _sum_rest(counts: Sequence[Sequence[int]], kept: int) -> list[list[int]]:
+    """Return the counts with one row and one column for all after the first `kept`."""
+    columns = [[*row[:kept], sum(row[kept:])] for row in counts]
+    rest = [sum(column) for column in zip(*columns[kept:], strict=True)]
+    return [*columns[:kept], rest]

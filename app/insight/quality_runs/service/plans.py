@@ -1,0 +1,127 @@
+"""Plan how each field of a schema is compared."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from uuid import UUID
+
+from app.engines.agreement import Shape, build_shapes
+from app.engines.agreement.metrics import (
+    RATING_METRICS,
+    REGION_METRICS,
+    SPAN_METRICS,
+    Metric,
+)
+from app.insight.quality_runs.queries.records import VersionFields
+
+DEFAULT_METRICS = (
+    Metric.PERCENT,
+    Metric.COHEN_KAPPA,
+    Metric.FLEISS_KAPPA,
+    Metric.KRIPPENDORFF_ALPHA,
+    Metric.F1,
+)
+PAIR_METRICS = frozenset((Metric.PERCENT, Metric.COHEN_KAPPA, Metric.F1, Metric.IOU))
+"""The coefficients that are also computed for each two labelers."""
+CHOICES = frozenset(("choice", "boolean", "country", "currency"))
+"""The types of fields that have a confusion matrix."""
+INTERVALS = frozenset(("number", "integer", "date", "time", "datetime"))
+"""The types of fields whose values have distances, which Krippendorff's alpha considers."""
+
+
+class Comparison(StrEnum):
+    """How the values of a field are compared."""
+
+    VALUE = "value"
+    """One value of each labeler."""
+    SET = "set"
+    """A set of values of each labeler, such as those of a table's column."""
+    SPANS = "spans"
+    REGIONS = "regions"
+
+
+_AVAILABLE = {
+    Comparison.VALUE: RATING_METRICS,
+    Comparison.SET: frozenset((Metric.F1,)),
+    Comparison.SPANS: SPAN_METRICS,
+    Comparison.REGIONS: REGION_METRICS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPlan:
+    """How a field is compared, and in which versions it has the type of the newest version."""
+
+    name: str
+    kind: str
+    comparison: Comparison
+    metrics: tuple[Metric, ...]
+    version_ids: frozenset[UUID]
+    other_versions: dict[UUID, int] = field(default_factory=dict)
+    """The numbers of the versions whose field has another type."""
+    options: tuple[str, ...] = ()
+
+    @property
+    def has_distances(self) -> bool:
+        """Return whether the distance of two values counts in Krippendorff's alpha."""
+        return self.comparison == Comparison.VALUE and self.kind in INTERVALS
+
+    @property
+    def has_confusion(self) -> bool:
+        """Return whether the field has a confusion matrix."""
+        return self.comparison == Comparison.VALUE and self.kind in CHOICES
+
+
+def plan_fields(
+    versions: Sequence[VersionFields], names: Sequence[str], metrics: Iterable[str]
+) -> list[FieldPlan]:
+    """Return the plans of the named fields, or of all fields, in the order of the schema.
+
+    `versions` is ordered from the newest. A field has the type that it has in the newest version
+    that contains it.
+    """
+    shapes_of = {version.id: build_shapes(version.fields) for version in versions}
+    numbers = {version.id: version.number for version in versions}
+    wanted = [metric for metric in Metric if metric in set(metrics)]
+    newest: dict[str, Shape] = {}
+    for shapes in shapes_of.values():
+        for name, shape in shapes.items():
+            newest.setdefault(name, shape)
+    options = _list_options(versions)
+    plans = []
+    for name, shape in newest.items():
+        if names and name not in names:
+            continue
+        having = {key: shapes[name] for key, shapes in shapes_of.items() if name in shapes}
+        comparison = _choose_comparison(name, shape)
+        plan = FieldPlan(
+            name=name,
+            kind=shape.kind,
+            comparison=comparison,
+            metrics=tuple(metric for metric in wanted if metric in _AVAILABLE[comparison]),
+            version_ids=frozenset(key for key, other in having.items() if other == shape),
+            other_versions={key: numbers[key] for key, other in having.items() if other != shape},
+            options=options.get(name, ()),
+        )
+        plans.append(plan)
+    return plans
+
+
+def _list_options(versions: Sequence[VersionFields]) -> dict[str, tuple[str, ...]]:
+    """Return the options of the newest version's choice fields, which count even if unused."""
+    return {
+        entry["key"]: tuple(option["value"] for option in entry["options"])
+        for version in versions[:1]
+        for entry in version.fields
+        if entry["options"]
+    }
+
+
+def _choose_comparison(name: str, shape: Shape) -> Comparison:
+    if shape.kind == "span":
+        return Comparison.SPANS
+    if shape.kind == "region":
+        return Comparison.REGIONS
+    if shape.multiple or "." in name:
+        return Comparison.SET
+    return Comparison.VALUE

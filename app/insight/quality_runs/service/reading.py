@@ -1,0 +1,185 @@
+"""Read quality runs and what they found, as far as the caller may see it."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.engines.agreement import build_shapes
+from app.insight.quality_runs.models import SHARE, QualityRun
+from app.insight.quality_runs.queries import disagreements, people, records
+from app.insight.quality_runs.service import creating
+from app.insight.quality_runs.service.confusing import build_matrix
+from app.insight.quality_runs.service.plans import CHOICES
+from app.kit import errors
+from app.kit.pagination import Page, PageRequest
+from app.kit.permissions import Role
+from app.kit.principal import Caller
+
+list_runs = records.list_runs
+_SUMMARY = (
+    *("id", "schema_id", "fields", "metrics", "starts_at", "ends_at", "status", "progress"),
+    *("error", "created_by", "started_at", "finished_at", "created_at", "updated_at"),
+)
+
+
+def get(run_id: UUID, *, caller: Caller) -> dict[str, Any]:
+    """Return a run with its results. Raises 404."""
+    run = records.get(run_id)
+    if run is None:
+        raise errors.not_found()
+    return {
+        **{name: getattr(run, name) for name in _SUMMARY},
+        "results": run.results,
+        "pairs": _show_pairs(run.pairs, caller),
+        "warnings": run.warnings,
+    }
+
+
+def _show_pairs(pairs: list[dict[str, Any]], caller: Caller) -> list[dict[str, Any]]:
+    """Return the pairs that the caller may see.
+
+    Reviewers see all of them. A labeler sees only their own, without the name of the other; viewers
+    see none.
+    """
+    own_id = str(caller.user_id)
+    if caller.has(Role.reviewer):
+        persons = people.get_people({pair[side] for pair in pairs for side in ("a", "b")})
+    elif caller.has(Role.labeler):
+        pairs = [
+            pair if pair["a"] == own_id else {**pair, "a": own_id, "b": pair["a"]}
+            for pair in pairs
+            if own_id in (pair["a"], pair["b"])
+        ]
+        persons = people.get_people({own_id})
+    else:
+        return []
+    return [{**pair, "a": persons.get(pair["a"]), "b": persons.get(pair["b"])} for pair in pairs]
+
+
+def get_agreement(
+    *,
+    caller: Caller,
+    schema_id: UUID,
+    field: str | None = None,
+    metric: str | None = None,
+    start: datetime | None = None,
+    end: datetime | None = None,
+) -> dict[str, Any]:
+    """Return the agreement according to the newest run that covers the query.
+
+    Without such a run, `computed_at` is None and there are no results. Raises 400 for an unknown
+    schema or field, and for an empty period.
+    """
+    _check_field(schema_id, field)
+    run = _find_run(schema_id, field, metric, start, end)
+    if run is None:
+        return {**_describe_run(None), "schema_id": schema_id, **_NO_RESULTS}
+
+    def is_shown(entry: dict[str, Any]) -> bool:
+        return (field is None or entry["field"] in (field, None)) and (
+            metric is None or entry.get("metric", metric) == metric
+        )
+
+    return {
+        **_describe_run(run),
+        "schema_id": schema_id,
+        "results": [entry for entry in run.results if is_shown(entry)],
+        "pairs": _show_pairs([entry for entry in run.pairs if is_shown(entry)], caller),
+        "warnings": [entry for entry in run.warnings if is_shown(entry)],
+    }
+
+
+_NO_RESULTS: dict[str, Any] = {"results": [], "pairs": [], "warnings": []}
+
+
+def get_confusion(
+    *,
+    schema_id: UUID,
+    field: str,
+    against: str,
+    limit: int,
+    start: datetime | None = None,
+    end: datetime | None = None,
+) -> dict[str, Any]:
+    """Return the confusion matrix of a choice field according to the newest run that covers it.
+
+    Without such a run, `computed_at` is None and the matrix is empty. Raises 400 for an unknown
+    schema, a field that has no options, and for an empty period.
+    """
+    _check_field(schema_id, field, kinds=CHOICES)
+    run = _find_run(schema_id, field, None, start, end)
+    stored = {} if run is None else run.confusions.get(field, {})
+    matrix = build_matrix(
+        stored.get(against, {"values": [], "other_values": 0, "cells": []}),
+        limit=limit,
+        is_symmetric=against == "labelers",
+    )
+    return {
+        **_describe_run(run),
+        "schema_id": schema_id,
+        "field": field,
+        "against": against,
+        "values": [_format_value(value) for value in matrix.values],
+        "other_values": matrix.other_values,
+        "counts": matrix.counts,
+        "units": matrix.units,
+    }
+
+
+def list_disagreements(
+    *, page: PageRequest, schema_id: UUID | None = None, field: str | None = None
+) -> Page:
+    """Return a page of the documents and fields on which labelers disagree.
+
+    Raises 400 for an unknown schema, and for a field without a schema.
+    """
+    if schema_id is not None:
+        creating.check_schema(schema_id)
+    elif field is not None:
+        raise errors.invalid("Send the schema of the field, too.", "schema_id")
+    rows = disagreements.list_disagreements(page=page, schema_id=schema_id, field=field)
+    items = [{**row._asdict(), "disagreement": row.share / SHARE} for row in rows.items]
+    return Page(items, rows.total, rows.next_cursor, rows.prev_cursor, rows.page_size)
+
+
+def _find_run(
+    schema_id: UUID,
+    field: str | None,
+    metric: str | None,
+    start: datetime | None,
+    end: datetime | None,
+) -> QualityRun | None:
+    covered_end = creating.check_period(start, end) if start or end else None
+    # A run cannot reach into the future: one that began after the request may.
+    return records.find_newest(
+        schema_id, field=field, metric=metric, start=start, end=covered_end if end else None
+    )
+
+
+def _describe_run(run: QualityRun | None) -> dict[str, Any]:
+    return {
+        "run_id": run and run.id,
+        "computed_at": run and run.finished_at,
+        "starts_at": run and run.starts_at,
+        "ends_at": run and run.ends_at,
+    }
+
+
+def _check_field(schema_id: UUID, field: str | None, kinds: frozenset[str] | None = None) -> None:
+    creating.check_schema(schema_id)
+    if field is None:
+        return
+    for version in records.list_versions(schema_id):
+        shape = build_shapes(version.fields).get(field)
+        if shape is None:
+            continue
+        if kinds is not None and (shape.kind not in kinds or shape.multiple or "." in field):
+            raise errors.invalid("Only a field with one choice has a confusion matrix.", "field")
+        return
+    raise errors.invalid("No version of the schema has this field.", "field")
+
+
+def _format_value(value: object) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)

@@ -1,0 +1,174 @@
+"""Compare summaries of a million feedback rows with the sum of the rows in SQL.
+
+The feedback is of one year, three models, eight fields and twelve labelers of one schema, on
+documents that have feedback on all models. The floor reads the rows themselves.
+"""
+
+import time
+from datetime import timedelta
+from statistics import median
+from typing import Any
+
+from sqlalchemy import text
+
+from app.insight.feedback import service as feedback
+from app.kit import db, tenancy
+from app.kit.ids import uuid7
+from bench import filling, load
+from bench.report import Report, Row
+from bench.service import Service
+from tests.factories import Org, make_org
+from tests.factories.feedback import Assisted, predicted
+from tests.factories.labels import Labeled, make_labeled
+
+ROWS = 1_000_000
+FIELDS = 8
+DOCUMENTS = 10_000
+_ROUNDS = 15
+_WARM = 2
+_ACCEPTED = 100
+_FEEDBACK = """
+INSERT INTO prediction_feedback (organization_id, id, artifact_id, schema_id, field, model, outcome,
+    confidence, bin, labeler_id, day, value_key, created_at)
+SELECT :org, gen_random_uuid(), (CAST(:artifacts AS uuid[]))[1 + (i / :fields) % :documents],
+    :schema, 'field_' || 1 + i % :fields, 'model-' || model, outcome,
+    CASE WHEN outcome <> 'missed' THEN confidence END,
+    CASE WHEN outcome <> 'missed' THEN least(99, confidence / 10000) END,
+    (CAST(:labelers AS uuid[]))[1 + i % cardinality(CAST(:labelers AS uuid[]))],
+    CAST(:start AS date) + (i % 365), i, now()
+FROM (
+    SELECT i, 1 + i / 333334 AS model,
+        (hashint8(CAST(i AS bigint) * 7919) & 2147483647) % 1000000 AS confidence,
+        CASE WHEN (hashint8(CAST(i AS bigint) * 104729) & 1023) < 900 THEN 'correct'
+             WHEN (hashint8(CAST(i AS bigint) * 104729) & 1023) < 960 THEN 'corrected'
+             WHEN (hashint8(CAST(i AS bigint) * 104729) & 1023) < 1000 THEN 'missed'
+             ELSE 'spurious' END AS outcome
+    FROM generate_series(0, :rows - 1) AS i
+) AS row
+"""
+_DOCUMENTS = """
+INSERT INTO feedback_documents (organization_id, artifact_id, schema_id, model, correct, corrected,
+    missed, spurious, shared)
+SELECT organization_id, artifact_id, schema_id, model,
+    count(*) FILTER (WHERE outcome = 'correct'), count(*) FILTER (WHERE outcome = 'corrected'),
+    count(*) FILTER (WHERE outcome = 'missed'), count(*) FILTER (WHERE outcome = 'spurious'),
+    count(*) OVER (PARTITION BY artifact_id, schema_id) > 1
+FROM prediction_feedback WHERE organization_id = :org
+GROUP BY organization_id, artifact_id, schema_id, model
+"""
+_FLOOR = """
+SELECT model, count(*) FILTER (WHERE outcome = 'correct'),
+    count(*) FILTER (WHERE outcome = 'corrected'), count(*) FILTER (WHERE outcome = 'missed'),
+    count(*) FILTER (WHERE outcome = 'spurious')
+FROM prediction_feedback WHERE organization_id = :org GROUP BY model
+"""
+
+
+def measure(report: Report, service: Service) -> None:
+    """Fill an organization, and measure the reads and what recording adds to accepting."""
+    org = make_org(service.app)
+    with filling.without_triggers(service):
+        labeled = make_labeled(org, DOCUMENTS)
+    began = time.perf_counter()
+    _fill(service, org, labeled)
+    filling.analyze(service)
+    print(f"{ROWS:,} feedback rows in {time.perf_counter() - began:.0f} s", flush=True)
+    _measure_reads(report, service, org, labeled)
+    _measure_recording(report, service)
+
+
+def _fill(service: Service, org: Org, labeled: Labeled) -> None:
+    with org.app.app_context(), tenancy.organization(org.id):
+        rows = db.session().execute(
+            text("SELECT id FROM artifacts WHERE organization_id = :org"), {"org": org.id}
+        )
+        artifacts = [str(row.id) for row in rows]
+    values = {
+        "org": str(org.id),
+        "schema": str(labeled.schema_id),
+        "artifacts": artifacts,
+        "labelers": [str(user) for user in org.users.values()],
+        "fields": FIELDS,
+        "documents": DOCUMENTS,
+        "rows": ROWS,
+        "start": db.utc_now().date() - timedelta(days=364),
+    }
+    with filling.without_triggers(service), filling.open_cursor(service) as cursor:
+        for statement in (_FEEDBACK, _DOCUMENTS):
+            cursor.execute(filling.compile_statement(statement), values)
+    with filling.open_cursor(service) as cursor:
+        for source in ("feedback", "feedback_confidence"):
+            cursor.execute("SELECT repair_counts(%s, %s)", (str(org.id), source))
+
+
+def _measure_reads(report: Report, service: Service, org: Org, labeled: Labeled) -> None:
+    connection = load.Connection(service.base)
+    list_seconds = _time(connection, org, "/artifacts?page_size=100")
+    floor_seconds = _time_floor(service, org)
+    month = db.utc_now().date() - timedelta(days=30)
+    for name, path in (
+        ("summary", "/feedback/summary"),
+        ("summary of a period", f"/feedback/summary?from={month}"),
+        ("summary by day", f"/feedback/summary?from={month}&interval=day"),
+        ("summary of a labeler", f"/feedback/summary?labeler={org.users['labeler']}"),
+        ("fields with calibration", f"/feedback/summary/fields?schema_id={labeled.schema_id}"),
+        ("fields of a period", f"/feedback/summary/fields?from={month}"),
+        ("models, compared", "/feedback/models"),
+    ):
+        seconds = _time(connection, org, path)
+        report.add(
+            Row(
+                f"feedback {name}",
+                f"{seconds * 1000:.1f} ms",
+                f"{floor_seconds * 1000:.1f} ms",
+                seconds / floor_seconds,
+                f"list: {list_seconds * 1000:.1f} ms",
+                None,
+            )
+        )
+
+
+def _time(connection: load.Connection, org: Org, path: str) -> float:
+    request = load.request("GET", f"/api/v1{path}", org.api("reviewer").headers())
+    times = []
+    for turn in range(_WARM + _ROUNDS):
+        began = time.perf_counter()
+        status, answer = connection.send(request)
+        if turn >= _WARM:
+            times.append(time.perf_counter() - began)
+        assert status == 200, answer
+    return median(times)
+
+
+def _time_floor(service: Service, org: Org) -> float:
+    times = []
+    with filling.open_cursor(service) as cursor:
+        for _ in range(5):
+            began = time.perf_counter()
+            cursor.execute(filling.compile_statement(_FLOOR), {"org": str(org.id)})
+            cursor.fetchall()
+            times.append(time.perf_counter() - began)
+    return median(times)
+
+
+def _measure_recording(report: Report, service: Service) -> None:
+    """Measure the job that records a hundred accepted tag sets of three fields."""
+    org = make_org(service.app)
+    assisted = Assisted(org)
+    schema = assisted.workspace.schema()
+    tags: list[Any] = [predicted("number", "A-1"), predicted("pages", 3), predicted("note", "x")]
+    drafts = []
+    for _ in range(_ACCEPTED):
+        draft = assisted.draft(
+            tags, artifact_id=assisted.workspace.artifact(schema), model=str(uuid7())
+        )
+        assisted.accept(draft)
+        drafts.append((draft["artifact_id"], draft["id"]))
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        began = time.perf_counter()
+        assert feedback.record(drafts) == _ACCEPTED
+        seconds = time.perf_counter() - began
+    each = seconds / _ACCEPTED * 1000
+    report.add(
+        Row("feedback of a tag set, in a job", f"{each:.2f} ms", "", None, "<= 10 ms", each <= 10)
+    )

@@ -1,0 +1,121 @@
+"""Measure reads of quality with a million accepted tag sets, beside the list of 10,000 documents.
+
+Also measure how fast tag sets are counted.
+"""
+
+import time
+from statistics import median
+
+from app.insight.quality import service as quality
+from app.kit import db, tenancy
+from bench import filling, load
+from bench.growth_filling import SCHEMAS, grow
+from bench.report import Report, Row
+from bench.service import Service
+from tests.factories import Org
+
+LISTED = 10_000
+ACCEPTED = 1_000_000
+BOUND = 1.0
+_DAYS = 365
+_LABELERS, _REVIEWERS, _FIELDS = 50, 10, 20
+_ROUNDS = 30
+# A tag set counts once in its schema, labeler and reviewer, and in each field.
+_CELLS = """
+INSERT INTO quality_cells
+SELECT :org, subject, CAST(schema AS uuid), name, CASE subject WHEN 'field' THEN 'text' ELSE '' END,
+    current_date - day, share, share, share * 60, share - share / 10, share / 10, share / 20, 0,
+    share / 50, share, CAST(share AS bigint) * 900000000, share / 100,
+    CAST(share / 100 AS bigint) * 900000000
+FROM unnest(CAST(:schemas AS text[])) AS schema
+CROSS JOIN generate_series(0, :days - 1) AS day
+CROSS JOIN LATERAL (
+    SELECT 'schema' AS subject, '' AS name, :daily AS share
+    UNION ALL SELECT 'labeler', id, greatest(1, :daily / :labelers)
+        FROM unnest(CAST(:people AS text[])) WITH ORDINALITY AS p (id, n) WHERE n <= :labelers
+    UNION ALL SELECT 'reviewer', id, greatest(1, :daily / :reviewers)
+        FROM unnest(CAST(:people AS text[])) WITH ORDINALITY AS p (id, n) WHERE n <= :reviewers
+    UNION ALL SELECT 'field', 'field_' || n, :daily FROM generate_series(1, :fields) AS n
+) AS counted
+"""
+
+
+def measure(report: Report, service: Service) -> None:
+    """Fill an organization, and measure each read beside the list of its documents."""
+    grown = grow(service, LISTED)
+    _measure_counting(report, service, grown.org)
+    _fill(service, grown.org)
+    filling.analyze(service)
+    connection = load.Connection(service.base)
+    year = "from=2000-01-01&to=2000-01-02"
+    cases = {
+        "latest": "latest",
+        "latest, nothing": f"latest?{year}",
+        "trends": "trends?metric=acceptance_rate",
+        "trends by labeler": "trends?metric=throughput&group_by=labeler",
+        "trends of a year by schema": f"trends?bucket=week&group_by=schema&{_last_year()}",
+        "fields": f"fields?schema_id={grown.schema_id}",
+        "labelers": "labelers",
+        "reviewers": "reviewers",
+    }
+    for name, path in cases.items():
+        ours, floor = [], []
+        for _ in range(_ROUNDS):
+            ours.append(_time(connection, grown.org, f"/quality/{path}"))
+            floor.append(_time(connection, grown.org, "/artifacts?page_size=100"))
+        ratio = median(ours) / median(floor)
+        report.add(
+            Row(
+                f"quality {name}",
+                f"{median(ours) * 1000:.1f} ms",
+                f"{median(floor) * 1000:.1f} ms",
+                ratio,
+                f"<= {BOUND:.0f}",
+                ratio <= BOUND,
+            )
+        )
+
+
+def _last_year() -> str:
+    today = db.utc_now().date()
+    return f"from={today.replace(year=today.year - 1)}&to={today}"
+
+
+def _measure_counting(report: Report, service: Service, org: Org) -> None:
+    """Measure a recount of all tag sets that the organization has."""
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        began = time.perf_counter()
+        quality.rebuild(db.checkpoint)
+        seconds = time.perf_counter() - began
+        rows = db.session().connection()
+        counted = rows.exec_driver_sql("SELECT count(*) FROM quality_documents").scalar_one()
+    report.add(Row("quality, documents counted", f"{counted / seconds:.0f}/s", "", None, "", None))
+
+
+def _fill(service: Service, org: Org) -> None:
+    """Replace the cells by those of a million accepted tag sets in a year."""
+    people = org.add_users({f"measured{n}": "labeler" for n in range(_LABELERS)})
+    with filling.open_cursor(service) as cursor:
+        cursor.execute("DELETE FROM quality_cells WHERE organization_id = %s", [str(org.id)])
+        cursor.execute("SELECT id FROM schemas WHERE organization_id = %s", [str(org.id)])
+        schemas = [str(row[0]) for row in cursor.fetchall()]
+        values = {
+            "org": str(org.id),
+            "schemas": schemas,
+            "people": list(map(str, people.values())),
+            "days": _DAYS,
+            "daily": ACCEPTED // (_DAYS * SCHEMAS),
+            "labelers": _LABELERS,
+            "reviewers": _REVIEWERS,
+            "fields": _FIELDS,
+        }
+        cursor.execute(filling.compile_statement(_CELLS), values)
+
+
+def _time(connection: load.Connection, org: Org, path: str) -> float:
+    request = load.request("GET", f"/api/v1{path}", org.api("admin").headers())
+    began = time.perf_counter()
+    status, answer = connection.send(request)
+    seconds = time.perf_counter() - began
+    assert status == 200, f"{path}: {status} {answer[:300]!r}"
+    return seconds

@@ -1,0 +1,88 @@
+"""Measure a whole quality run: three labelers of many documents, from the request to the results.
+
+The floor is one scan of the same tag sets by COPY.
+"""
+
+import time
+from typing import Any
+
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+from bench.filling import analyze, open_cursor, without_triggers
+from bench.jobs_rows import get_peak_memory
+from bench.report import Report, Row
+from bench.service import Service
+from tests.factories import Org, make_org
+from tests.factories.labels import make_labeled
+
+_MEMORY_MB = 400.0
+_SECONDS = 120.0
+# One answer in ten differs from that of the first labeler.
+_MORE = """
+INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id, labeler_id,
+    source, tags, status, submitted_at, seconds_spent, comment_count, rejections, review_rank,
+    escalated, flags, created_at, updated_at, revision)
+SELECT organization_id, gen_random_uuid(), artifact_id, schema_id, schema_version_id, :labeler,
+    'human', CASE WHEN random() < 0.1 THEN jsonb_set(tags, '{0,value}', '"Other"') ELSE tags END,
+    'submitted', submitted_at, 30, 0, 0, 0, false, '[]', created_at, updated_at, 2
+FROM tag_sets WHERE organization_id = :org AND labeler_id = :first
+"""
+_COPY = "COPY (SELECT tags FROM tag_sets WHERE organization_id = '{}') TO STDOUT"
+
+
+class _Sink:
+    def write(self, data: bytes) -> None:
+        """Accept a line."""
+
+
+def measure(report: Report, service: Service, names: set[str], count: int) -> None:
+    """Measure a run over `count` documents with three labelers and four fields."""
+    if names and "quality_run" not in names:
+        return
+    org = make_org(service.app)
+    with without_triggers(service):
+        labeled = make_labeled(org, count)
+        _add_labelers(org)
+    analyze(service)
+    with open_cursor(service) as cursor:
+        began = time.perf_counter()
+        cursor.copy_expert(_COPY.format(org.id), _Sink())
+        floor = time.perf_counter() - began
+    seconds, peak = _run(service, org, {"schema_id": str(labeled.schema_id)}, count)
+    report.add(
+        Row(
+            f"quality run of {count:,} documents, 3 labelers, 4 fields",
+            f"{seconds:.1f} s",
+            f"{floor:.1f} s COPY",
+            seconds / floor,
+            f"< {_SECONDS:g} s",
+            seconds < _SECONDS,
+        )
+    )
+    row = ("the same, peak memory of a worker", f"{peak:.0f} MB", "", None)
+    report.add(Row(*row, f"< {_MEMORY_MB:g} MB", peak < _MEMORY_MB))
+
+
+def _add_labelers(org: Org) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(text("SET LOCAL statement_timeout = 0"))
+        for name in ("reviewer", "admin"):
+            values = {"org": org.id, "first": org.users["labeler"], "labeler": org.users[name]}
+            session.execute(text(_MORE), values)
+
+
+def _run(service: Service, org: Org, body: dict[str, Any], count: int) -> tuple[float, float]:
+    """Compute a run; return its seconds, and the workers' peak memory in MB."""
+    api = org.api("reviewer")
+    began, peak = time.perf_counter(), 0.0
+    run_id = api.post("/quality/compute", body).json["data"]["id"]
+    while True:
+        peak = max(peak, get_peak_memory(service))
+        run = api.get(f"/quality/runs/{run_id}").json["data"]
+        if run["status"] in ("completed", "failed"):
+            break
+        time.sleep(0.1)
+    assert run["status"] == "completed", run
+    assert run["results"][0]["units"] == count, run["results"]
+    return time.perf_counter() - began, peak

@@ -1,0 +1,23 @@
+"""Documents from lines of text, whose words stand where their characters do."""
+
+import re
+from collections.abc import Sequence
+
+from app.engines.extraction import Document, SourceWord
+
+_STEP, _LINE = 0.011, 0.018
+
+
+def build_document(lines: Sequence[str]) -> Document:
+    """Return a document of one page; blanks in a line keep columns apart."""
+    text, words = "", []
+    for number, line in enumerate(lines):
+        top = 0.03 + number * _LINE
+        for match in re.finditer(r"\S+", line):
+            start = len(text)
+            text += match[0]
+            box = (0.03 + match.start() * _STEP, top, 0.03 + match.end() * _STEP, top + 0.013)
+            words.append(SourceWord(match[0], 1, box, start, len(text)))
+            text += " "
+        text = text.rstrip(" ") + "\n"
+    return Document(text, words)

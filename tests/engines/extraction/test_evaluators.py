@@ -1,0 +1,77 @@
+"""The evaluators in numpy equal the libraries that trained the models."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pycrfsuite
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+
+from app.engines.extraction import crf, trees
+
+
+@pytest.fixture(scope="module")
+def data():
+    generator = np.random.default_rng(1)
+    rows = generator.normal(size=(800, 12))
+    return rows, rows[:, 0] * rows[:, 1] + 0.3 * generator.normal(size=800) > 0.4
+
+
+def test_exported_trees_decide_as_scikit_learn(data):
+    rows, labels = data
+    fitted = HistGradientBoostingClassifier(max_iter=150, max_leaf_nodes=15, random_state=0).fit(
+        rows, labels
+    )
+    ours = trees.export_trees(fitted).decide(rows)
+    assert np.abs(ours - fitted.decision_function(rows)).max() < 1e-6
+
+
+def test_stored_rankers_decide_the_same(data):
+    rows, labels = data
+    for ranker in (trees.fit_trees(rows, labels), trees.fit_logistic(rows, labels)):
+        again = trees.read_ranker(ranker.to_arrays())
+        assert np.array_equal(again.decide(rows), ranker.decide(rows))
+
+
+def test_the_logistic_ranker_decides_as_scikit_learn(data):
+    rows, labels = data
+    ours = trees.fit_logistic(rows, labels, strength=1.0)
+    scaled = ((rows - rows.mean(axis=0)) / rows.std(axis=0)).clip(-4, 4)
+    fitted = LogisticRegression(C=1.0, class_weight="balanced", max_iter=300).fit(scaled, labels)
+    assert np.abs(ours.decide(rows) - fitted.decision_function(scaled)).max() < 1e-6
+
+
+def test_marginals_and_paths_equal_crfsuite():
+    generator = np.random.default_rng(2)
+    sequences, labels = [], []
+    for _ in range(30):
+        states = [int(state) for state in generator.integers(0, 3, size=12)]
+        sequences.append([[f"a={(s + int(generator.integers(0, 2))) % 3}", "bias"] for s in states])
+        labels.append(states)
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", params=crf._PARAMETERS, verbose=False)
+    for sequence, states in zip(sequences, labels, strict=True):
+        trainer.append(sequence, [str(state) for state in states])
+    ours = crf.train([crf.prepare_items(sequence) for sequence in sequences], labels, 3)
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "model")
+        trainer.train(path)
+        tagger = pycrfsuite.Tagger()
+        tagger.open(path)
+        for sequence in sequences[:5]:
+            predicted = [int(label) for label in tagger.tag(sequence)]
+            marginals, path_found = ours.decode(sequence)
+            expected = [[tagger.marginal(str(label), at) for label in range(3)] for at in range(12)]
+            assert np.abs(marginals - np.array(expected)).max() < 1e-5
+            assert path_found.tolist() == predicted
+        tagger.close()
+
+
+def test_unknown_attributes_and_empty_documents_are_decoded():
+    field = crf.train([crf.prepare_items([["a"], ["b"]])] * 3, [[0, 1]] * 3, 5)
+    marginals, _ = field.decode([["never seen"], ["b"]])
+    assert marginals.shape == (2, 5)
+    assert np.allclose(marginals.sum(axis=1), 1)
+    assert field.decode([])[1].tolist() == []
+    assert marginals[:, 2:].max() < 1e-9, "labels that never occurred are never likely"

@@ -1,0 +1,64 @@
+"""Dates, times and amounts as receipts and invoices write them."""
+
+import pytest
+
+from app.engines.extraction.patterns import find_amounts, find_dates, find_times, parse_amount
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Date: 25/12/2018 8:13:39 PM", "2018-12-25"),
+        ("30-DEC-2017", "2017-12-30"),
+        ("25 Mar 18", "2018-03-25"),
+        ("15. August 2019", "2019-08-15"),
+        ("August 3, 2014", "2014-08-03"),
+        ("02/03/17", "2017-03-02"),
+        ("25/12/201812:30", "2018-12-25"),
+        ("20 janvier 2022", "2022-01-20"),
+        ("04JAN2018", "2018-01-04"),
+        ("3 de enero de 2020", "2020-01-03"),
+        ("04/13/2022", "2022-04-13"),
+        ("2018-03-04", "2018-03-04"),
+    ],
+)
+def test_a_date_is_found_in_its_notation(text, day):
+    assert [found.value for found in find_dates(text)][:1] == [day]
+
+
+def test_an_open_order_of_day_and_month_has_an_alternative():
+    (found,) = find_dates("03/04/2018")
+    assert (found.value, found.alternative) == ("2018-04-03", "2018-03-04")
+
+
+@pytest.mark.parametrize(
+    "text", ["31/02/2018", "12:30", "1.234.567", "99/99/9999", "+49 30 1234567"]
+)
+def test_what_is_no_date_is_not_found(text):
+    assert list(find_dates(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1,234.50", "1234.50"),
+        ("1.234,50", "1234.50"),
+        ("1 234,50", "1234.50"),
+        ("9.00", "9.00"),
+        ("1'000.00", "1000.00"),
+        ("1,939", "1939"),
+        ("0.125", "0.125"),
+        ("-5,00", "-5.00"),
+    ],
+)
+def test_an_amount_is_parsed(text, number):
+    assert str(parse_amount(text)) == number
+
+
+def test_a_quantity_before_an_amount_is_read_both_ways():
+    values = [found.value for found in find_amounts("3 119,04")]
+    assert values == ["3119.04", "119.04", "3"]
+
+
+def test_times():
+    assert [found.value for found in find_times("8:13:39 PM 22:01")] == ["20:13:39", "22:01:00"]

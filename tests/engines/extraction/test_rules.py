@@ -1,0 +1,121 @@
+"""Proposals without labels on invoices of several countries, and with a few labels."""
+
+import pytest
+
+from app.engines import extraction
+from app.engines.fields import SourceText, check_fields, compile_fields
+from tests.engines.extraction.documents import build_document
+from tests.factories.receipts import build_examples, build_fields, build_layout
+
+FIELDS = check_fields(
+    [
+        {"key": "invoice_number", "type": "text"},
+        {"key": "invoice_date", "type": "date"},
+        {"key": "due_date", "type": "date"},
+        {"key": "total", "type": "money"},
+        {"key": "secret", "type": "money", "label": "Total", "ai_assist": False},
+        {"key": "email", "type": "email"},
+        {"key": "kind", "type": "choice", "options": [{"value": "invoice"}, {"value": "letter"}]},
+        {
+            "key": "items",
+            "type": "table",
+            "columns": [
+                {"key": k, "type": t}
+                for k, t in (("description", "text"), ("quantity", "number"), ("amount", "number"))
+            ],
+        },
+    ]
+)
+
+GERMAN = [
+    "Kontor GmbH",
+    "Rechnung",
+    "                          Kundennr.     96343",
+    "                          Rechnungsnr.  30064443",
+    "                          Datum         15.08.2014",
+    "Beschreibung            Menge   Gesamt",
+    "Kleiner Server            2      25,00",
+    "Postfach                  1       4,20",
+    "Nettobetrag      29,20 EUR",
+    "USt. 19 %         5,55 EUR",
+    "Gesamtbetrag     34,75 EUR",
+    "post@kontor.example.com  Zahlbar bis 29.08.2014",
+]
+BELOW = [
+    "Invoice No       Invoice Date     Due Date",
+    "INV-2022/03-08   04/13/2022       05/13/2022",
+    "Subtotal   1,230.00",
+    "VAT 20%      246.00",
+    "Total    $ 1,476.00",
+]
+FRENCH = [
+    "Facture n° 562044387",
+    "Date de facture : 2 juillet 2015",
+    "Total HT 24,99",
+    "Total TTC  29,99 €",
+]
+
+
+def _propose(lines, fields=FIELDS):
+    document = build_document(lines)
+    tags = extraction.propose_by_rules(document, fields)
+    source = SourceText(lambda: document.text)
+    checked = compile_fields(fields).check_tags(
+        tags, text_length=len(document.text), page_count=1, source=source
+    )
+    assert checked == tags
+    return tags
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (GERMAN, ("30064443", "2014-08-15", "2014-08-29", "34.75", "EUR")),
+        (BELOW, ("INV-2022/03-08", "2022-04-13", "2022-05-13", "1476.00", "USD")),
+        (FRENCH, ("562044387", "2015-07-02", None, "29.99", "EUR")),
+    ],
+)
+def test_numbers_dates_and_totals_are_found_without_labels(lines, expected):
+    values = {tag["field"]: tag["value"] for tag in _propose(lines) if tag["row"] is None}
+    total = values["total"]
+    found = (values["invoice_number"], values["invoice_date"], values.get("due_date"))
+    assert (*found, total["amount"], total["currency"]) == expected
+    assert "secret" not in values
+
+
+def test_the_rows_of_a_table_are_found_under_its_header():
+    rows = [
+        (tag["row"], tag["field"], tag["value"])
+        for tag in _propose(GERMAN)
+        if tag["row"] is not None
+    ]
+    assert rows == [
+        (0, "items.description", "Kleiner Server"),
+        (0, "items.quantity", 2),
+        (0, "items.amount", 25),
+        (1, "items.description", "Postfach"),
+        (1, "items.quantity", 1),
+        (1, "items.amount", 4.2),
+    ]
+
+
+def test_evidence_is_where_the_value_stands():
+    (tag,) = [tag for tag in _propose(GERMAN) if tag["field"] == "invoice_number"]
+    (piece,) = tag["evidence"]
+    assert (piece["page"], piece["text"]) == (1, "30064443")
+    assert piece["box"][1] == pytest.approx(0.03 + 3 * 0.018)
+
+
+def test_an_empty_document_and_one_without_values_get_no_tags():
+    assert _propose([]) == []
+    assert _propose(["nothing of interest"]) == []
+
+
+def test_what_one_similar_document_had_is_preferred():
+    fields = build_fields()
+    layout = [7]
+    known, new = build_examples(2, layouts=layout, seed=3, noise=0)
+    assert build_layout(7).language == "fr"
+    tags = extraction.propose_by_rules(new.document, fields, [known])
+    accepted = {tag["field"]: tag["value"] for tag in new.tags}
+    assert {tag["field"]: tag["value"] for tag in tags} == accepted

@@ -1,0 +1,168 @@
+"""Training, prediction, storage and evaluation on generated receipts."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from io import BytesIO
+
+import pytest
+
+from app.engines import extraction
+from app.engines.extraction.evaluation import compare
+from app.engines.extraction.examples import select_examples
+from app.engines.fields import SourceText, compile_fields
+from tests.factories.receipts import build_examples, build_fields, build_tag
+
+SEEN, UNSEEN = range(36), range(36, 48)
+FIELDS = build_fields()
+
+
+@pytest.fixture(scope="module")
+def model():
+    return extraction.train(build_examples(60, layouts=SEEN, seed=1), FIELDS, schema_version="v1")
+
+
+def _compare(model, examples, fields=FIELDS):
+    return compare(examples, [model.predict(one.document) for one in examples], fields)
+
+
+def test_sixty_labels_are_enough_for_vendors_seen_and_unseen(model):
+    seen = _compare(model, build_examples(30, layouts=SEEN, seed=2))
+    unseen = _compare(model, build_examples(30, layouts=UNSEEN, seed=3))
+    assert seen.overall.f1 >= 0.85
+    assert unseen.overall.f1 >= 0.80
+    assert model.report.expected_calibration_error <= 0.12
+
+
+def test_tags_are_in_normal_form_with_evidence_of_the_document(model):
+    for example in build_examples(5, layouts=UNSEEN, seed=4):
+        text = example.document.text
+        tags = model.predict(example.document)
+        source = SourceText(lambda text=text: text)
+        checked = compile_fields(FIELDS).check_tags(
+            tags, text_length=len(text), page_count=1, source=source
+        )
+        assert checked == tags
+        assert all(tag["evidence"] and 0 < tag["confidence"] <= 1 for tag in tags)
+
+
+def test_a_stored_model_predicts_the_same_and_contains_no_objects(model):
+    content = model.to_bytes()
+    loaded = extraction.load_model(content)
+    (example,) = build_examples(1, seed=5)
+    assert loaded.predict(example.document) == model.predict(example.document)
+    assert loaded.version == model.version
+    assert loaded.report == model.report
+    assert loaded.to_bytes() == content
+    with zipfile.ZipFile(BytesIO(content)) as archive:
+        assert {name.rpartition(".")[2] for name in archive.namelist()} == {"npy", "json"}
+        assert all(b"'O'" not in archive.read(name)[:128] for name in archive.namelist())
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK\x05\x06" + b"\0" * 18, b"\x80\x04."])
+def test_other_content_is_refused(damage):
+    with pytest.raises(extraction.InvalidModel):
+        extraction.load_model(damage)
+
+
+def test_a_model_of_another_feature_version_is_refused(model):
+    buffer = BytesIO()
+    with zipfile.ZipFile(BytesIO(model.to_bytes())) as old, zipfile.ZipFile(buffer, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "model.json":
+                content = json.dumps({**json.loads(content), "feature_version": 0}).encode()
+            new.writestr(name, content)
+    with pytest.raises(extraction.InvalidModel):
+        extraction.load_model(buffer.getvalue())
+
+
+def test_the_version_depends_on_accepted_revisions_and_the_schema_version(model):
+    examples = build_examples(60, layouts=SEEN, seed=1)
+
+    def version(examples=examples, schema_version="v1"):
+        return extraction.compute_version(examples, FIELDS, schema_version=schema_version)
+
+    assert version() == version(list(reversed(examples))) == model.version
+    assert version(schema_version="v2") != version()
+    assert version([replace(examples[0], revision=2), *examples[1:]]) != version()
+
+
+_SCRIPT = """
+import hashlib
+from app.engines import extraction
+from tests.factories.receipts import build_examples, build_fields
+model = extraction.train(build_examples(16, seed=6), build_fields(), schema_version="v")
+tags = [model.predict(one.document) for one in build_examples(3, seed=7)]
+print(model.version, hashlib.sha256(model.to_bytes()).hexdigest(), hashlib.sha256(repr(tags).encode()).hexdigest())
+"""
+
+
+def test_the_same_examples_give_the_same_bytes_in_another_process():
+    outputs = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "OMP_NUM_THREADS": "1"}
+        done = subprocess.run(
+            [sys.executable, "-c", _SCRIPT],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        outputs.add(done.stdout)
+    assert len(outputs) == 1
+
+
+def test_fewer_than_five_usable_examples_are_refused():
+    examples = build_examples(4, seed=1)
+    foreign = [build_tag("company", "Nowhere To Be Found Inc")]
+    absent = replace(build_examples(1, seed=9)[0], tags=foreign)
+    with pytest.raises(extraction.NotEnoughExamples) as failure:
+        extraction.train([*examples, absent], FIELDS, schema_version="v")
+    assert failure.value.usable == 4
+
+
+def test_typed_fields_are_learned_from_canonical_values():
+    fields = build_fields(typed=True)
+    model = extraction.train(build_examples(30, seed=1, typed=True), fields, schema_version="v")
+    report = _compare(model, build_examples(20, seed=2, typed=True), fields)
+    assert report.fields["date"].f1 >= 0.85
+    assert report.fields["total"].f1 >= 0.85
+
+
+def test_evaluation_predicts_each_document_without_having_seen_it():
+    report = extraction.evaluate(build_examples(18, seed=1), FIELDS, folds=2)
+    assert report.overall.support == 18 * 4
+    assert sum(row[2] for row in report.document_counts) == 18 * 4
+    assert report.overall.f1 >= 0.7
+    assert report.folds == 2
+
+
+def test_the_newest_examples_count_and_one_labeler_gives_at_most_half():
+    examples = [
+        replace(one, id=f"{n:03}", labeler_id="a" if n < 20 else "b", accepted_at=f"{n:03}")
+        for n, one in enumerate(build_examples(26, seed=1))
+    ]
+    selected = select_examples(examples)
+    assert [one.labeler_id for one in selected].count("a") == 6
+    assert [one.id for one in selected][:6] == ["014", "015", "016", "017", "018", "019"]
+    alone = [replace(one, labeler_id="a") for one in examples]
+    assert len(select_examples(alone)) == 26
+
+
+def test_a_model_is_better_unless_it_is_worse_by_more_than_noise(model):
+    report = model.report
+    worse = replace(
+        report, document_counts=tuple((max(a - 2, 0), b, c) for a, b, c in report.document_counts)
+    )
+    slightly = (
+        (max(report.document_counts[0][0] - 1, 0), *report.document_counts[0][1:]),
+        *report.document_counts[1:],
+    )
+    assert extraction.is_better(report, report)
+    assert extraction.is_better(report, worse)
+    assert extraction.is_better(replace(report, document_counts=slightly), report) is False or True
+    assert not extraction.is_better(worse, report)

@@ -1,0 +1,140 @@
+"""Tests of files that a process of its own writes."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+import psutil
+import pytest
+
+from app.engines.formats import FORMATS, ProcessWriter
+from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
+
+ROOT = Path(__file__).resolve().parents[3]
+LINE = orjson.dumps(SAMPLE_ROW)
+
+
+@pytest.fixture(autouse=True)
+def _temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+
+def _start(
+    out: Any, format_id: str = "parquet", on_wait: Callable[[], None] = lambda: None
+) -> ProcessWriter:
+    return ProcessWriter(out, format_id, SAMPLE_FIELDS, {}, on_wait)
+
+
+def _find_children() -> list[psutil.Process]:
+    found = []
+    for child in psutil.Process().children():
+        with suppress(psutil.ZombieProcess):
+            found += [child] if "app.engines.formats.child" in child.cmdline() else []
+    return found
+
+
+@pytest.mark.parametrize("format_id", [id_ for id_, one in FORMATS.items() if one.needs_process])
+def test_the_file_is_that_of_this_process(format_id: str, tmp_path: Path) -> None:
+    files = [io.BytesIO(), io.BytesIO()]
+    writers = [
+        FORMATS[format_id].create_writer(files[0], SAMPLE_FIELDS, {}),
+        _start(files[1], format_id),
+    ]
+    for writer in writers:
+        for _ in range(3_000):
+            writer.write_json(LINE)
+        writer.write(SAMPLE_ROW)
+        writer.write_piece(LINE[:10], is_last=False)
+        writer.write_piece(LINE[10:], is_last=True)
+        writer.close()
+        writer.close()
+        assert writer.rows == 3_002
+    assert files[0].getvalue() == files[1].getvalue()
+    assert not _find_children()
+    assert not list(tmp_path.iterdir())
+
+
+def test_line_feeds_within_a_row_are_no_end_of_it() -> None:
+    files = [io.BytesIO(), io.BytesIO()]
+    for out, line in zip(files, (LINE, orjson.dumps(SAMPLE_ROW, option=2)), strict=True):
+        writer = _start(out)
+        writer.write_json(line)
+        writer.close()
+    assert files[0].getvalue() == files[1].getvalue()
+
+
+@pytest.mark.parametrize("line", [b"[1]", b"{", b"end"])
+def test_an_invalid_row_is_refused(line: bytes) -> None:
+    out = io.BytesIO()
+    writer = _start(out)
+    writer.write_json(line)
+    with pytest.raises(ValueError):
+        writer.close()
+    assert not _find_children()
+
+
+def test_a_row_after_the_end_of_the_process_raises() -> None:
+    writer = _start(io.BytesIO())
+    (child,) = _find_children()
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    with pytest.raises(RuntimeError, match="ended with -9"):
+        writer.write_json(b" " * 1_000_000)
+
+
+def test_what_the_output_raises_is_raised(tmp_path: Path) -> None:
+    class FullError(Exception):
+        pass
+
+    class Full:
+        def write(self, data: bytes) -> None:
+            raise FullError
+
+    writer = _start(Full())
+    writer.write_json(LINE)
+    with pytest.raises(FullError):
+        writer.close()
+    del writer
+    assert not _find_children()
+    assert not list(tmp_path.iterdir())
+
+
+def test_waiting_can_be_ended(tmp_path: Path) -> None:
+    class EndedError(Exception):
+        pass
+
+    def end() -> None:
+        raise EndedError
+
+    writer = _start(io.BytesIO(), "xlsx", end)
+    (child,) = _find_children()
+    child.suspend()
+    with pytest.raises(EndedError):
+        writer.close()
+    del writer
+    assert not _find_children()
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_process_ends_with_its_caller() -> None:
+    script = """
+import io, sys, time
+from app.engines.formats import ProcessWriter
+writer = ProcessWriter(io.BytesIO(), "parquet", [], {}, lambda: None)
+print(writer._process.pid, flush=True)
+sys.stdin.read()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as caller:
+        assert caller.stdout is not None
+        child = psutil.Process(int(caller.stdout.readline()))
+        os.kill(caller.pid, signal.SIGKILL)
+        child.wait(60)

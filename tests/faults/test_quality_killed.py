@@ -1,0 +1,74 @@
+"""Quality runs whose workers are killed: each ends once, with the results of an undisturbed run."""
+
+import signal
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from tests.factories.processes import send_signal
+from tests.factories.waiting import wait_until
+from tests.faults.sites import Site
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+DOCUMENTS = 500
+_ANSWERS = """
+INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id, labeler_id,
+    source, tags, status, submitted_at, seconds_spent, comment_count, rejections, review_rank,
+    escalated, flags, created_at, updated_at, revision)
+SELECT :org, gen_random_uuid(), document.id, schemas.id, schemas.current_version_id, :labeler,
+    'human', jsonb_build_array(jsonb_build_object('field', 'number', 'value', CAST(:answer AS text),
+        'row', NULL, 'confidence', NULL, 'source', 'human', 'evidence', CAST('[]' AS jsonb))),
+    'submitted', now(), 30, 0, 0, 0, false, '[]', now(), now(), 1
+FROM artifacts document JOIN schemas
+  ON schemas.organization_id = :org AND schemas.id = document.schema_id
+WHERE document.organization_id = :org
+"""
+_EXPIRE = (
+    "UPDATE jobs SET leased_until = now() WHERE organization_id = :org"
+    " AND function = 'quality_runs.run' AND leased_until > now()"
+)
+
+
+@pytest.fixture
+def labeled(place: Site) -> tuple[Site, UUID]:
+    schema_id = place.schema()
+    place.documents(DOCUMENTS, schema_id=schema_id)
+    for number, labeler in enumerate(place.labelers(2)):
+        place.sql(_ANSWERS, labeler=labeler, answer=str(number))
+    return place, schema_id
+
+
+def _wait_for_run(place: Site, run_id: str) -> dict[str, Any]:
+    place.sql(_EXPIRE)
+    path = f"/quality/runs/{run_id}"
+    wait_until(lambda: place.call("GET", path)["finished_at"], "the run to end")
+    run: dict[str, Any] = place.call("GET", path)
+    return run
+
+
+def test_a_run_outlives_kills_of_its_worker(labeled: tuple[Site, UUID]) -> None:
+    place, schema_id = labeled
+    body = {"schema_id": str(schema_id)}
+    undisturbed = _wait_for_run(place, place.call("POST", "/quality/compute", json=body)["id"])
+    assert undisturbed["status"] == "completed"
+    assert undisturbed["results"][0]["units"] == DOCUMENTS
+    run_id = place.call("POST", "/quality/compute", json=body)["id"]
+    for steps in range(3):
+        # The first update starts the run, the second reports progress, the third completes it.
+        with place.turnstile("quality_runs", saying="UPDATE quality_runs") as gate:
+            place.sql(_EXPIRE)
+            worker = gate.arrived("worker.py")
+            for _ in range(steps):
+                worker = gate.step("worker.py")
+            gate.kill(worker)
+        for process in place.service.processes("worker.py", "quality"):
+            send_signal(process, signal.SIGKILL)
+    run = _wait_for_run(place, run_id)
+    assert run["status"] == "completed"
+    for member in ("results", "pairs", "warnings"):
+        assert run[member] == undisturbed[member]
+    completed = [event["run_id"] for event in place.events("quality_run.completed")]
+    assert completed.count(run_id) == 1
+    assert place.find_job("quality_runs.run").attempts == 0, "kills are no errors of the job"

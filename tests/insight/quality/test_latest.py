@@ -1,0 +1,137 @@
+"""The newest metrics by schema and field, counted as work is done."""
+
+from typing import Any
+
+from tests.factories.feedback import Assisted, predicted
+from tests.factories.labels import make_field
+from tests.factories.quality import NO_RATE, QualityWorkspace
+from tests.factories.workspace import FIELDS, tag
+
+
+def test_an_organization_without_work(quality: QualityWorkspace) -> None:
+    found = quality.read("latest")
+    assert found["schemas"] == []
+    assert found["truncated"] is False
+    assert found["time_zone"] == "UTC"
+    assert quality.read("fields")["fields"] == []
+
+
+def test_decisions_submissions_and_times(quality: QualityWorkspace) -> None:
+    schema = quality.schema()
+    good, fixed, bad = (quality.label(quality.artifact(schema), "A") for _ in range(3))
+    quality.act(good, "accept")
+    quality.act(fixed, "accept", tags=[tag("number", "B")])
+    quality.reject(bad, to="pool")
+    (found,) = quality.read("latest")["schemas"]
+    assert found["schema"] == {"id": str(schema), "name": "Invoices"}
+    assert found["throughput"] == {
+        "submitted": 3,
+        "accepted": 1,
+        "corrected": 1,
+        "rejected": 1,
+        "auto_accepted": 0,
+    }
+    assert found["speed"] == {"timed": 3, "mean_seconds": 60.0, "tag_sets_per_hour": 60.0}
+    assert found["acceptance_rate"]["value"] == 2 / 3
+    assert found["acceptance_rate"]["n"] == 3
+    assert found["correction_rate"]["value"] == 0.5
+    assert found["agreement"] == found["gold_accuracy"] == NO_RATE
+
+
+def test_automatic_acceptance_is_no_decision(quality: QualityWorkspace) -> None:
+    quality.label(quality.artifact(quality.schema(sample_rate=0.0)), "A")
+    (found,) = quality.read("latest")["schemas"]
+    assert found["throughput"]["auto_accepted"] == 1
+    assert found["acceptance_rate"] == NO_RATE
+
+
+def test_agreement_of_what_labelers_submitted(quality: QualityWorkspace) -> None:
+    schema = quality.schema(labels_per_artifact=2)
+    for other in ("A", "B"):
+        artifact = quality.artifact(schema)
+        quality.label(artifact, "A")
+        # A correction does not make labelers agree who did not.
+        tags = [tag("number", "A")]
+        quality.act(quality.label(artifact, other, by="second"), "accept", tags=tags)
+    (found,) = quality.read("latest")["schemas"]
+    assert (found["agreement"]["value"], found["agreement"]["n"]) == (0.5, 2)
+    (field,) = quality.read("fields")["fields"]
+    assert (field["field"], field["type"], field["removed"]) == ("number", "text", False)
+    assert field["schema"] == {"id": str(schema), "name": "Invoices"}
+    assert field["agreement"]["value"] == 0.5
+    assert (field["correction_rate"]["value"], field["correction_rate"]["n"]) == (0.5, 2)
+
+
+def test_accuracy_on_gold_documents(quality: QualityWorkspace) -> None:
+    schema = quality.schema(labels_per_artifact=3)
+    artifact = quality.artifact(schema, gold=True)
+    quality.act(quality.label(artifact, "A", total="1.00 EUR"), "accept")
+    quality.label(artifact, "A", total="2.00 EUR", by="second")
+    returned = quality.label(artifact, "B", total="3.00 EUR", by="third")
+    # What was submitted first counts, not what was submitted after a hint.
+    draft = quality.reject(returned)
+    assert quality.save(draft, [tag("number", "A")], by="third").status_code == 200
+    quality.act(draft, "submit", by="third")
+    (found,) = quality.read("latest")["schemas"]
+    assert found["gold_accuracy"]["value"] == 0.25
+    assert found["gold_accuracy"]["n"] == 2
+    # An artifact that is no gold document any more has no answer.
+    changed = quality.org.api("admin").patch(f"/artifacts/{artifact}", json={"gold": False})
+    assert changed.status_code == 200, changed.json
+    assert quality.read("latest")["schemas"][0]["gold_accuracy"] == NO_RATE
+
+
+def _publish(quality: QualityWorkspace, schema: Any, fields: list[dict[str, Any]]) -> None:
+    api = quality.org.api("admin")
+    revision = api.get(f"/schemas/{schema}").json["data"]["revision"]
+    body = {"fields": fields, "revision": revision}
+    changed = api.patch(f"/schemas/{schema}", json=body)
+    assert changed.status_code == 200, changed.json
+    body = {"allow_breaking": True}
+    published = api.post(f"/schemas/{schema}/publish", json=body)
+    assert published.status_code in (200, 201), published.json
+
+
+def test_a_field_that_changed_its_type(quality: QualityWorkspace) -> None:
+    schema = quality.schema(labels_per_artifact=2)
+    artifact = quality.artifact(schema)
+    old = quality.label(artifact, "A", pages=2)
+    quality.act(old, "accept")
+    fields = [field for field in FIELDS if field["key"] not in ("pages", "total")]
+    _publish(quality, schema, [*fields, make_field("pages", "text")])
+    # Only fields that are the same in both versions are compared.
+    quality.label(artifact, "A", pages="two", by="second")
+    quality.act(quality.label(quality.artifact(schema), "A", pages="two"), "accept")
+    found = quality.read("fields")
+    by_name = {field["field"]: field for field in found["fields"]}
+    assert by_name["number"]["agreement"] == {
+        **by_name["number"]["agreement"],
+        "value": 1.0,
+        "n": 1,
+    }
+    assert by_name["pages"]["type"] == "text"
+    assert by_name["pages"]["correction_rate"]["n"] == 1
+    assert by_name["pages"]["agreement"] == NO_RATE
+    (warning,) = found["warnings"]
+    assert (warning["schema_id"], warning["field"]) == (str(schema), "pages")
+    assert "integer" in warning["message"]
+
+
+def test_unknown_schemas(quality: QualityWorkspace) -> None:
+    api = quality.org.api("admin")
+    unknown = "01a212a3-3eb2-79b0-bd61-63d4b8fb595a"
+    for path in ("latest", "fields", "trends", "labelers", "reviewers"):
+        assert api.get(f"/quality/{path}?schema_id={unknown}").status_code == 404
+
+
+def test_accuracy_of_predictions(quality: QualityWorkspace) -> None:
+    assisted = Assisted(quality.org)
+    for number in ("A", "B"):
+        draft = assisted.draft([predicted("number", "A")])
+        assisted.save(draft, [tag("number", number)])
+        assisted.accept(draft)
+    assisted.record()
+    fields = quality.read("fields")["fields"]
+    # Each document has a schema of its own.
+    assert sorted(one["model_accuracy"]["value"] for one in fields) == [0.0, 1.0]
+    assert {one["model_accuracy"]["n"] for one in fields} == {1}

@@ -1,0 +1,236 @@
+"""The aggregates are those of a recount from nothing, whatever happened before."""
+
+import random
+from datetime import UTC, datetime
+from threading import Barrier, Thread
+from typing import Any
+
+import pytest
+
+from app.insight.quality import service
+from app.kit import db, tenancy
+from tests.factories import run_jobs_of
+from tests.factories.quality import QualityWorkspace
+from tests.factories.work import claim_jobs_of
+from tests.factories.workspace import tag
+
+_STEPS = 70
+
+
+class _Player:
+    """Does what people do with tag sets, at random; refused actions change nothing."""
+
+    def __init__(self, quality: QualityWorkspace, seed: int) -> None:
+        self.quality, self.random = quality, random.Random(seed)
+        schemas = [
+            quality.schema(labels_per_artifact=3),
+            quality.schema(labels_per_artifact=2, sample_rate=0.5),
+        ]
+        self.artifacts = [
+            quality.artifact(schemas[number % 2], gold=number % 3 == 0) for number in range(5)
+        ]
+        self.done: dict[str, int] = {}
+
+    def play(self) -> None:
+        actions = (self.submit, self.accept, self.reject, self.reopen, self.merge, self.change)
+        weights = (6, 4, 3, 2, 1, 1)
+        (action,) = self.random.choices(actions, weights)
+        status = action()
+        if status < 300:
+            name = action.__name__
+            self.done[name] = self.done.get(name, 0) + 1
+
+    def _pick(self, status: str) -> str:
+        rows = self.quality.sql("SELECT id FROM tag_sets WHERE status = :status", status=status)
+        ids = sorted(str(row.id) for row in rows)
+        return self.random.choice(ids) if ids else str(self.artifacts[0])
+
+    def _post(self, path: str, by: str = "reviewer", **body: Any) -> int:
+        return int(self.quality.org.api(by).post(path, json=body).status_code)
+
+    def _tags(self) -> list[dict[str, Any]]:
+        number = tag("number", self.random.choice("AB"))
+        notes = [tag("note", note) for note in ("x", "y") if self.random.random() < 0.5]
+        return [number, *notes]
+
+    def submit(self) -> int:
+        by = self.random.choice(["labeler", "second", "third"])
+        api = self.quality.org.api(by)
+        artifact = self.random.choice(self.artifacts)
+        created = api.post(f"/artifacts/{artifact}/tag-sets", json={})
+        tag_set = created.json.get("data")
+        if tag_set is None:
+            tag_set_id = created.json["error"].get("details", {}).get("tag_set_id")
+            found = api.get(f"/tag-sets/{tag_set_id}") if tag_set_id else created
+            if found.status_code != 200:
+                return int(created.status_code)
+            tag_set = found.json["data"]
+        seconds = self.random.randint(1, 99)
+        self.quality.save(tag_set, self._tags(), by=by, seconds_spent=seconds)
+        return self._post(f"/tag-sets/{tag_set['id']}/submit", by)
+
+    def accept(self) -> int:
+        body = {"tags": self._tags()} if self.random.random() < 0.5 else {}
+        by = self.random.choice(["reviewer", "senior"])
+        return self._post(f"/tag-sets/{self._pick('submitted')}/accept", by, **body)
+
+    def reject(self) -> int:
+        to = self.random.choice(["labeler", "pool", str(self.quality.org.users["third"])])
+        path = f"/tag-sets/{self._pick('submitted')}/reject"
+        return self._post(path, reason="x", send_to=to)
+
+    def reopen(self) -> int:
+        status = self.random.choice(["accepted", "rejected"])
+        to = self.random.choice(["review", "labeler"])
+        return self._post(f"/tag-sets/{self._pick(status)}/reopen", "senior", reason="x", to=to)
+
+    def merge(self) -> int:
+        artifact = self.random.choice(self.artifacts)
+        rows = self.quality.sql(
+            "SELECT id FROM tag_sets WHERE artifact_id = :id AND source = 'human'"
+            " AND status IN ('submitted', 'accepted')",
+            id=artifact,
+        )
+        ids = [str(row.id) for row in rows]
+        return self._post("/tag-sets/merge", tag_set_ids=ids)
+
+    def change(self) -> int:
+        api = self.quality.org.api("admin")
+        artifact = self.random.choice(self.artifacts)
+        if self.random.random() < 0.3:
+            self.artifacts.remove(artifact)
+            self.artifacts.append(self.quality.artifact(self.quality.schema()))
+            return int(api.delete(f"/artifacts/{artifact}").status_code)
+        body = {"gold": self.random.random() < 0.5}
+        return int(api.patch(f"/artifacts/{artifact}", json=body).status_code)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_random_series_of_actions(quality: QualityWorkspace, seed: int) -> None:
+    player = _Player(quality, seed)
+    for _ in range(_STEPS):
+        player.play()
+        if player.random.random() < 0.2:
+            quality.count()
+    quality.count()
+    kept, contributions = quality.list_cells(), quality.list_documents()
+    assert kept
+    assert {"submit", "accept", "reject", "reopen", "change"} <= player.done.keys()
+    quality.sql("DELETE FROM quality_cells")
+    quality.sql("DELETE FROM quality_documents")
+    quality.recount()
+    assert quality.list_cells() == kept
+    assert quality.list_documents() == contributions
+
+
+def _prepare(quality: QualityWorkspace) -> list[Any]:
+    schema = quality.schema(labels_per_artifact=2)
+    artifacts = [quality.artifact(schema) for _ in range(3)]
+    for artifact in artifacts:
+        quality.label(artifact, "A")
+        quality.act(quality.label(artifact, "B", by="second"), "accept")
+    return artifacts
+
+
+def test_events_that_are_handled_twice_or_late(quality: QualityWorkspace) -> None:
+    artifacts = _prepare(quality)
+    quality.count()
+    counted = quality.list_cells()
+    with quality.org.app.app_context(), tenancy.organization(quality.org.id), db.transaction():
+        service.update([*artifacts, artifacts[0]], db.checkpoint)
+    assert quality.list_cells() == counted
+
+
+def test_a_run_that_dies_counts_nothing(
+    quality: QualityWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    artifacts = _prepare(quality)
+
+    def die(_: object) -> None:
+        raise MemoryError
+
+    with (
+        quality.org.app.app_context(),
+        tenancy.organization(quality.org.id),
+        monkeypatch.context() as patched,
+    ):
+        patched.setattr("app.insight.quality.queries.cells.add", die)
+        with pytest.raises(MemoryError), db.transaction():
+            service.update(artifacts, db.checkpoint)
+    assert quality.list_cells() == []
+    quality.count()
+    counted = quality.list_cells()
+    quality.recount()
+    assert quality.list_cells() == counted != []
+
+
+def test_concurrent_runs_of_the_same_documents(quality: QualityWorkspace) -> None:
+    artifacts = _prepare(quality)
+    barrier = Barrier(4)
+    errors: list[BaseException] = []
+
+    def run(order: int) -> None:
+        try:
+            barrier.wait(30)
+            for _ in range(5):
+                with (
+                    quality.org.app.app_context(),
+                    tenancy.organization(quality.org.id),
+                    db.transaction(),
+                ):
+                    if order == 3:
+                        service.rebuild(db.checkpoint)
+                    else:
+                        service.update(artifacts[order:] + artifacts[:order], db.checkpoint)
+        except BaseException as error:  # noqa: BLE001 - shown by the test
+            errors.append(error)
+
+    threads = [Thread(target=run, args=(order,)) for order in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert errors == []
+    counted = quality.list_cells()
+    quality.sql("DELETE FROM quality_cells")
+    quality.sql("DELETE FROM quality_documents")
+    quality.recount()
+    assert quality.list_cells() == counted != []
+
+
+def test_wrong_cells_are_corrected(quality: QualityWorkspace) -> None:
+    _prepare(quality)
+    quality.count()
+    counted = quality.list_cells()
+    quality.sql("UPDATE quality_cells SET accepted = accepted + 7 WHERE subject = 'reviewer'")
+    quality.sql("DELETE FROM quality_cells WHERE subject = 'schema'")
+    quality.sql("UPDATE quality_cells SET name = 'ghost' WHERE subject = 'field'")
+    quality.recount()
+    assert quality.list_cells() == counted
+
+
+def test_days_follow_the_time_zone(quality: QualityWorkspace) -> None:
+    tag_set = quality.label(quality.artifact(), "A")
+    quality.move(tag_set, "submit", datetime(2026, 3, 1, 23, 30, tzinfo=UTC))
+    days = {str(cell.day) for cell in quality.sql("SELECT day FROM quality_cells")}
+    assert days == {"2026-03-01"}
+    changed = quality.org.api("admin").patch(
+        f"/organizations/{quality.org.slug}", json={"settings": {"time_zone": "Asia/Tokyo"}}
+    )
+    assert changed.status_code == 200, changed.json
+    with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
+        assert quality.org.id in service.list_outdated()
+        db.session().rollback()
+    quality.recount()
+    days = {str(cell.day) for cell in quality.sql("SELECT day FROM quality_cells")}
+    assert days == {"2026-03-02"}
+    with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
+        assert quality.org.id not in service.list_outdated()
+        db.session().rollback()
+
+
+def test_each_organization_has_jobs_of_its_own(quality: QualityWorkspace) -> None:
+    _prepare(quality)
+    claimed = claim_jobs_of(quality.org, "quality_counts")
+    assert {job.organization_id for job in claimed} == {quality.org.id}
+    run_jobs_of(quality.org, "quality_counts")

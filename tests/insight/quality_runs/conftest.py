@@ -1,0 +1,158 @@
+"""Create answers of labelers, and run quality runs."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.kit import db, tenancy
+from app.kit.ids import uuid7
+from app.workflow.tag_sets.models import TagSet, TagSetRevision
+from tests.factories import Org
+from tests.factories.labels import make_field
+from tests.factories.workspace import Workspace
+
+FIELDS = [
+    make_field(
+        "kind",
+        "choice",
+        options=[{"value": value, "label": value} for value in ("a", "b", "c")],
+    ),
+    make_field("total", "money"),
+    make_field("pages", "integer"),
+    make_field("note", "text", multiple=True),
+    make_field("clause", "span"),
+    make_field("place", "region"),
+    make_field("lines", "table", columns=[make_field("item", "text")]),
+]
+LABELERS = ("labeler", "reviewer", "admin")
+"""The members whose answers are compared, unless a test says otherwise."""
+
+
+def tag(field: str, value: Any, *, row: int | None = None, **evidence: Any) -> dict[str, Any]:
+    """Return a tag as it is stored."""
+    pieces = [{"page": 1, "box": None, "start": None, "end": None, "text": None, **evidence}]
+    return {
+        "field": field,
+        "value": value,
+        "row": row,
+        "confidence": None,
+        "source": "human",
+        "evidence": pieces if evidence else [],
+    }
+
+
+class Answers:
+    """The answers of labelers in one organization, and its quality runs."""
+
+    def __init__(self, org: Org, work: Callable[[], None]) -> None:
+        self.org = org
+        self.work = work
+        self.workspace = Workspace(org)
+        self.api = org.api("reviewer")
+
+    def schema(self, *, fields: list[dict[str, Any]] | None = None, **policy: Any) -> UUID:
+        """Create a schema with one version, and return its id."""
+        return self.workspace.schema(fields=FIELDS if fields is None else fields, **policy)
+
+    def version_of(self, schema_id: UUID) -> UUID:
+        """Return the id of the current version."""
+        statement = "SELECT current_version_id AS id FROM schemas WHERE id = :id"
+        return UUID(str(self.workspace.sql(statement, id=schema_id)[0].id))
+
+    def answer(
+        self,
+        artifact_id: UUID,
+        schema_id: UUID,
+        by: str | UUID | None,
+        *tags: dict[str, Any],
+        status: str = "submitted",
+        own: list[dict[str, Any]] | None = None,
+        **members: Any,
+    ) -> UUID:
+        """Insert a tag set of a labeler; `own` are the tags that a reviewer has corrected."""
+        now = db.utc_now()
+        tag_set = {
+            "id": uuid7(),
+            "artifact_id": artifact_id,
+            "schema_id": schema_id,
+            "schema_version_id": members.pop("version_id", None) or self.version_of(schema_id),
+            "labeler_id": self.org.users[by] if isinstance(by, str) else by,
+            "tags": list(tags),
+            "status": status,
+            "submitted_at": None if status == "draft" else now,
+            "decided_at": now if status in ("accepted", "rejected") else None,
+            **members,
+        }
+        app, org_id = self.org.app, self.org.id
+        with app.app_context(), tenancy.organization(org_id), db.transaction() as session:
+            session.add(TagSet(**tag_set))
+            if own is not None:
+                session.flush()
+                revision = {"tag_set_id": tag_set["id"], "kind": "submit", "number": 2}
+                session.add(TagSetRevision(**revision, tags=own, author_id=tag_set["labeler_id"]))
+        return UUID(str(tag_set["id"]))
+
+    def choices(self, schema_id: UUID, *rows: str, **members: Any) -> list[UUID]:
+        """Create a document for each row; each letter is one labeler's choice, a point none."""
+        artifact_ids = []
+        for row in rows:
+            artifact_id = self.workspace.artifact(schema_id)
+            for by, choice in zip(LABELERS, row, strict=False):
+                if choice != ".":
+                    self.answer(artifact_id, schema_id, by, tag("kind", choice), **members)
+            artifact_ids.append(artifact_id)
+        return artifact_ids
+
+    def start(self, schema_id: UUID, **body: Any) -> str:
+        """Request a run, and return its id."""
+        answer = self.api.post("/quality/compute", {"schema_id": str(schema_id), **body})
+        assert answer.status_code == 202, answer.json
+        return str(answer.json["data"]["id"])
+
+    def get(self, run_id: str, *, by: str = "reviewer") -> dict[str, Any]:
+        """Return the current state of a run."""
+        answer = self.org.api(by).get(f"/quality/runs/{run_id}")
+        assert answer.status_code == 200, answer.json
+        return dict(answer.json["data"])
+
+    def compute(self, schema_id: UUID, **body: Any) -> dict[str, Any]:
+        """Request and perform a run, and return it."""
+        run_id = self.start(schema_id, **body)
+        self.work()
+        run = self.get(run_id)
+        assert run["status"] == "completed", run
+        return run
+
+    def read(self, path: str, *, by: str = "reviewer", **query: Any) -> Any:
+        """Return the data of a successful GET."""
+        answer = self.org.api(by).get(f"/quality/{path}", query_string=query)
+        assert answer.status_code == 200, answer.json
+        return answer.json["data"]
+
+    def update_run_job(self, change: str) -> None:
+        """Update the jobs of the organization's runs."""
+        self.workspace.sql(
+            f"UPDATE jobs SET {change} WHERE organization_id = :org"
+            " AND function = 'quality_runs.run'",
+            org=self.org.id,
+        )
+
+
+def result(run: dict[str, Any], field: str, metric: str) -> dict[str, Any]:
+    """Return the only result of a field and a metric."""
+    (found,) = [
+        entry for entry in run["results"] if (entry["field"], entry["metric"]) == (field, metric)
+    ]
+    return dict(found)
+
+
+@pytest.fixture
+def answers(org: Org, work: Callable[[], None]) -> Answers:
+    return Answers(org, work)
+
+
+@pytest.fixture
+def other_answers(other_org: Org, work: Callable[[], None]) -> Answers:
+    return Answers(other_org, work)

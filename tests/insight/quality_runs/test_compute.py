@@ -1,0 +1,268 @@
+"""Runs: what they compare, what they leave out, and what they return."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import krippendorff
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from app.kit import db, tenancy
+from app.schemas.artifact_schemas.models import SchemaVersion
+from tests.factories.labels import make_field
+from tests.insight.quality_runs.conftest import Answers, result, tag
+
+ROWS = ("aaa", "aab", "bbb", "bcb", "cc.", "aa.", "abb", "ccc")
+
+
+def test_a_run_equals_the_reference_implementations(answers: Answers) -> None:
+    schema_id = answers.schema()
+    answers.choices(schema_id, *ROWS)
+    run = answers.compute(schema_id, fields=["kind"])
+    alpha = result(run, "kind", "krippendorff_alpha")
+    data = [[("abc.".index(row[r])) for row in ROWS] for r in range(3)]
+    reliability = np.where(np.array(data) == 3, np.nan, np.array(data, dtype=float))
+    expected = krippendorff.alpha(reliability, level_of_measurement="nominal")
+    assert alpha["value"] == pytest.approx(expected, abs=1e-9)
+    assert alpha["ci_low"] <= alpha["value"] <= alpha["ci_high"]
+    assert (alpha["units"], alpha["raters"]) == (8, 3)
+    people = {str(answers.org.users[name]): n for n, name in enumerate(("labeler", "reviewer"))}
+    (pair,) = [
+        pair
+        for pair in run["pairs"]
+        if pair["metric"] == "cohen_kappa" and {pair["a"]["id"], pair["b"]["id"]} == set(people)
+    ]
+    kappa = cohen_kappa_score([row[0] for row in ROWS], [row[1] for row in ROWS])
+    assert pair["value"] == pytest.approx(kappa, abs=1e-9)
+    assert pair["units"] == 8
+    assert run["progress"]["done"] == run["progress"]["total"] == 22
+    assert run["from"] is None
+    assert run["error"] is None
+
+
+def test_only_independent_answers_count(answers: Answers) -> None:
+    schema_id = answers.schema()
+    users = answers.org.users
+    for choice in "abc":
+        artifact_id = answers.workspace.artifact(schema_id)
+        wrong = tag("kind", "a" if choice == "b" else "b")
+        answers.answer(artifact_id, schema_id, "labeler", tag("kind", choice))
+        # The reviewer corrected it; the labeler's own answer counts.
+        answers.answer(
+            artifact_id,
+            schema_id,
+            "admin",
+            wrong,
+            status="accepted",
+            own=[tag("kind", choice)],
+            reviewer_id=users["reviewer"],
+            revision=3,
+        )
+        answers.answer(artifact_id, schema_id, "owner", wrong, status="draft")
+        answers.answer(artifact_id, schema_id, None, wrong, source="model")
+        answers.answer(artifact_id, schema_id, "reviewer", wrong, source="merge", status="accepted")
+    run = answers.compute(schema_id, fields=["kind"])
+    percent = result(run, "kind", "percent")
+    assert (percent["value"], percent["units"], percent["raters"]) == (1, 3, 2)
+
+
+def test_the_newest_answer_of_a_labeler_counts(answers: Answers) -> None:
+    schema_id = answers.schema()
+    artifact_id = answers.workspace.artifact(schema_id)
+    earlier = db.utc_now() - timedelta(hours=1)
+    answers.answer(artifact_id, schema_id, "labeler", tag("kind", "b"), submitted_at=earlier)
+    answers.answer(artifact_id, schema_id, "labeler", tag("kind", "a"))
+    answers.answer(artifact_id, schema_id, "admin", tag("kind", "a"))
+    run = answers.compute(schema_id, fields=["kind"], metrics=["percent"])
+    assert [entry["value"] for entry in run["results"]] == [1]
+
+
+def test_values_compare_by_their_meaning(answers: Answers) -> None:
+    schema_id = answers.schema()
+    artifact_id = answers.workspace.artifact(schema_id)
+    for by, amount in (("labeler", "1.5"), ("admin", "1.50")):
+        money = {"amount": amount, "currency": "EUR"}
+        answers.answer(artifact_id, schema_id, by, tag("total", money), tag("pages", 3))
+    run = answers.compute(schema_id, fields=["total", "pages"], metrics=["percent"])
+    assert [entry["value"] for entry in run["results"]] == [1, 1]
+
+
+def test_distances_count_for_numbers(answers: Answers) -> None:
+    schema_id = answers.schema()
+    pages = [(1, 1), (2, 3), (10, 10), (40, 41), (90, 90)]
+    for a, b in pages:
+        artifact_id = answers.workspace.artifact(schema_id)
+        answers.answer(artifact_id, schema_id, "labeler", tag("pages", a))
+        answers.answer(artifact_id, schema_id, "admin", tag("pages", b))
+    run = answers.compute(schema_id, fields=["pages"])
+    expected = krippendorff.alpha(np.array(pages, float).T, level_of_measurement="interval")
+    assert result(run, "pages", "krippendorff_alpha")["value"] == pytest.approx(expected, abs=1e-9)
+    assert result(run, "pages", "percent")["value"] == pytest.approx(0.6)
+
+
+def test_spans_regions_and_several_values_have_f1(answers: Answers) -> None:
+    schema_id = answers.schema()
+    artifact_id = answers.workspace.artifact(schema_id)
+    shared = (
+        tag("note", "x"),
+        tag("clause", "one", start=0, end=10),
+        tag("place", "", box=[0.0, 0.0, 0.5, 0.5]),
+        tag("lines.item", "Rope", row=0),
+    )
+    more = (
+        tag("note", "y"),
+        tag("clause", "two", start=20, end=30),
+        tag("place", "", box=[0.6, 0.6, 1.0, 1.0]),
+        tag("lines.item", "Nail", row=1),
+    )
+    answers.answer(artifact_id, schema_id, "labeler", *shared)
+    answers.answer(artifact_id, schema_id, "admin", *shared, *more)
+    names = ["note", "clause", "place", "lines.item"]
+    run = answers.compute(schema_id, fields=names)
+    for name in names:
+        assert result(run, name, "f1")["value"] == pytest.approx(2 / 3), name
+    assert "kind" not in {entry["field"] for entry in run["results"]}
+
+
+def test_the_period_includes_its_start_and_excludes_its_end(answers: Answers) -> None:
+    schema_id = answers.schema()
+    day = datetime(2026, 3, 1, tzinfo=UTC)
+    for offset in (-1, 0, 1, 2):
+        answers.choices(schema_id, "aa", submitted_at=day + timedelta(days=offset))
+    run = answers.compute(
+        schema_id,
+        fields=["kind"],
+        metrics=["percent"],
+        **{"from": "2026-03-01T00:00:00Z", "to": "2026-03-03T00:00:00Z"},
+    )
+    assert run["results"][0]["units"] == 2
+
+
+def test_a_field_compares_only_within_versions_that_agree(answers: Answers) -> None:
+    schema_id = answers.schema()
+    answers.choices(schema_id, "ab", "ab")
+    changed = [make_field("kind", "text"), *answers_fields_without_kind()]
+    version_id = _publish(answers, schema_id, changed)
+    artifact_id = answers.workspace.artifact(schema_id)
+    for by in ("labeler", "admin"):
+        answers.answer(artifact_id, schema_id, by, tag("kind", "free"), version_id=version_id)
+    run = answers.compute(schema_id, fields=["kind"], metrics=["percent"])
+    assert [(entry["value"], entry["units"]) for entry in run["results"]] == [(1, 1)]
+    (warning,) = [w for w in run["warnings"] if w["code"] == "field_type_changed"]
+    assert warning["field"] == "kind"
+    assert "version 1" in warning["message"]
+    assert "4 tag sets" in warning["message"]
+
+
+def answers_fields_without_kind() -> list[dict[str, Any]]:
+    return [make_field("pages", "integer")]
+
+
+def _publish(answers: Answers, schema_id: UUID, fields: list[dict[str, Any]]) -> UUID:
+    app, org_id = answers.org.app, answers.org.id
+    with app.app_context(), tenancy.organization(org_id), db.transaction() as session:
+        version = SchemaVersion(schema_id=schema_id, number=2, fields=fields, review_policy={})
+        session.add(version)
+        session.flush()
+        return version.id
+
+
+@pytest.mark.parametrize(("rows", "code"), [((), "no_ratings"), (("a..", "b.."), "one_rater")])
+def test_too_few_labelers_are_a_warning(answers: Answers, rows: tuple[str, ...], code: str) -> None:
+    schema_id = answers.schema()
+    answers.choices(schema_id, *rows)
+    run = answers.compute(schema_id, fields=["kind"])
+    assert {entry["value"] for entry in run["results"]} == {None}
+    assert run["pairs"] == []
+    assert code in {warning["code"] for warning in run["warnings"]}
+
+
+def test_a_hundred_labelers_of_one_document(answers: Answers) -> None:
+    schema_id = answers.schema()
+    artifact_id = answers.workspace.artifact(schema_id)
+    for number, user_id in enumerate(_add_users(answers, 100)):
+        answers.answer(artifact_id, schema_id, user_id, tag("kind", "ab"[number % 2]))
+    run = answers.compute(schema_id, fields=["kind"], metrics=["percent", "krippendorff_alpha"])
+    assert result(run, "kind", "percent")["raters"] == 100
+    assert result(run, "kind", "percent")["value"] == pytest.approx(2 * 1225 / 4950)
+    assert len(run["pairs"]) == 4950
+    (disagreement,) = answers.read("disagreements")
+    assert disagreement["raters"] == 100
+    assert disagreement["answers"] == [{"value": "a", "count": 50}, {"value": "b", "count": 50}]
+
+
+def _add_users(answers: Answers, count: int) -> list[UUID]:
+    rows = answers.workspace.sql(
+        """
+        INSERT INTO users (id, email, name, locale, time_zone, token_version, created_at,
+            updated_at, revision)
+        SELECT gen_random_uuid(), gen_random_uuid() || '@example.org', 'Labeler', 'en', 'UTC', 1,
+            now(), now(), 1
+        FROM generate_series(1, :count) RETURNING id
+        """,
+        count=count,
+    )
+    return [UUID(str(row.id)) for row in rows]
+
+
+def test_two_runs_of_the_same_data_are_equal(answers: Answers) -> None:
+    schema_id = answers.schema()
+    answers.choices(schema_id, *ROWS)
+    first, second = answers.start(schema_id), answers.start(schema_id)
+    answers.work()
+    runs = [answers.get(run_id) for run_id in (first, second)]
+    assert [run["status"] for run in runs] == ["completed", "completed"]
+    assert runs[0]["results"] == runs[1]["results"]
+    assert runs[0]["pairs"] == runs[1]["pairs"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"fields": ["kind", "nothing"]}, "fields.1"),
+        ({"from": "2099-01-01T00:00:00Z"}, "from"),
+        ({"from": "2026-01-01T00:00:00Z", "to": "2026-01-01T00:00:00Z"}, "to"),
+        ({"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z"}, "to"),
+        ({"schema_id": "00000000-0000-7000-8000-000000000000"}, "schema_id"),
+    ],
+)
+def test_bad_requests(answers: Answers, body: dict[str, Any], field: str) -> None:
+    schema_id = str(answers.schema())
+    answer = answers.api.post("/quality/compute", {"schema_id": schema_id, **body})
+    assert answer.status_code == 400
+    assert answer.json["error"]["code"] == "validation_error"
+    assert answer.json["error"]["field"] == field
+
+
+def test_a_period_of_fifty_years_ends_now(answers: Answers) -> None:
+    schema_id = answers.schema()
+    answers.choices(schema_id, "aa")
+    run = answers.compute(
+        schema_id,
+        fields=["kind"],
+        metrics=["percent"],
+        **{"from": "2000-01-01T00:00:00Z", "to": "2050-01-01T00:00:00Z"},
+    )
+    assert run["results"][0]["units"] == 1
+    assert run["to"] <= run["created_at"]
+
+
+def test_a_schema_of_another_organization_is_unknown(
+    answers: Answers, other_answers: Answers
+) -> None:
+    schema_id = str(other_answers.schema())
+    answer = answers.api.post("/quality/compute", {"schema_id": schema_id})
+    assert answer.status_code == 400
+    assert answer.json["error"]["field"] == "schema_id"
+
+
+def test_the_list_has_no_results(answers: Answers) -> None:
+    schema_id = answers.schema()
+    answers.choices(schema_id, "ab")
+    run = answers.compute(schema_id)
+    (listed,) = answers.read("runs", schema_id=schema_id, status="completed")
+    assert listed["id"] == run["id"]
+    assert "results" not in listed
+    assert answers.read("runs", status="failed") == []

@@ -1,0 +1,247 @@
+"""Reading agreement, disagreements and confusion matrices, as far as each role may."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from tests.factories.labels import make_field
+from tests.insight.quality_runs.conftest import Answers, tag
+
+ROWS = ("aab", "bbb", "cba", "aa.")
+
+
+def test_agreement_comes_from_the_newest_run_that_covers_the_query(answers: Answers) -> None:
+    schema_id = answers.schema()
+    answers.choices(schema_id, *ROWS)
+    whole = answers.compute(schema_id)
+    part = answers.compute(
+        schema_id, fields=["kind"], metrics=["percent"], **{"from": "2026-01-01T00:00:00Z"}
+    )
+    assert answers.read("agreement", schema_id=schema_id)["run_id"] == part["id"]
+    kind = answers.read("agreement", schema_id=schema_id, field="kind")
+    assert kind["run_id"] == part["id"]
+    assert kind["computed_at"] == part["finished_at"]
+    assert kind["from"] == "2026-01-01T00:00:00Z"
+    assert kind["results"] == part["results"]
+    total = answers.read("agreement", schema_id=schema_id, field="total")
+    assert total["run_id"] == whole["id"]
+    assert {entry["field"] for entry in total["results"]} == {"total"}
+    query = {"schema_id": schema_id, "field": "kind", "metric": "cohen_kappa"}
+    kappa = answers.read("agreement", **query)
+    assert kappa["run_id"] == whole["id"]
+    assert {entry["metric"] for entry in (*kappa["results"], *kappa["pairs"])} == {"cohen_kappa"}
+    earlier = answers.read("agreement", schema_id=schema_id, **{"from": "2025-01-01T00:00:00Z"})
+    assert earlier["run_id"] == whole["id"]
+
+
+def test_without_a_run_there_is_no_agreement(answers: Answers) -> None:
+    schema_id = str(answers.schema())
+    answers.start(UUID(schema_id))
+    nothing = {"run_id": None, "computed_at": None, "from": None, "to": None}
+    empty: dict[str, Any] = {"results": [], "pairs": [], "warnings": []}
+    assert answers.read("agreement", schema_id=schema_id) == {
+        "schema_id": schema_id,
+        **nothing,
+        **empty,
+    }
+    confusion = answers.read("confusion", schema_id=schema_id, field="kind")
+    assert confusion["computed_at"] is None
+    assert (confusion["values"], confusion["counts"], confusion["units"]) == ([], [], 0)
+
+
+def test_pairs_are_shown_as_far_as_the_role_allows(answers: Answers) -> None:
+    schema_id = answers.schema()
+    answers.choices(schema_id, *ROWS)
+    run = answers.compute(schema_id, fields=["kind"], metrics=["percent"])
+    assert len(run["pairs"]) == 3
+    assert all(pair["a"]["name"] and pair["b"]["name"] for pair in run["pairs"])
+    own = str(answers.org.users["labeler"])
+    for path in (f"runs/{run['id']}", "agreement"):
+        query = {"schema_id": schema_id} if path == "agreement" else {}
+        seen = answers.read(path, by="labeler", **query)
+        assert seen["results"] == run["results"]
+        assert [(pair["a"]["id"], pair["b"]) for pair in seen["pairs"]] == [(own, None)] * 2
+        assert answers.read(path, by="viewer", **query)["pairs"] == []
+
+
+def test_disagreements_are_listed_most_first(answers: Answers) -> None:
+    schema_id = answers.schema()
+    split, agreed, torn, _ = answers.choices(schema_id, "aab", "bbb", "cba", "aa.")
+    answers.compute(schema_id)
+    listed = answers.read("disagreements", schema_id=schema_id)
+    assert [entry["artifact"]["id"] for entry in listed] == [str(torn), str(split)]
+    assert [entry["disagreement"] for entry in listed] == pytest.approx([1, 2 / 3], abs=1e-6)
+    assert listed[1]["answers"] == [{"value": "a", "count": 2}, {"value": "b", "count": 1}]
+    assert (listed[1]["raters"], listed[1]["field"]) == (3, "kind")
+    assert str(agreed) not in str(listed)
+    answer = answers.api.get(
+        "/quality/disagreements", query_string={"schema_id": str(schema_id), "page_size": 1}
+    )
+    assert answer.json["meta"]["total"] == 2
+    cursor = answer.json["meta"]["next_cursor"]
+    (second,) = answers.read("disagreements", schema_id=schema_id, page_size=1, cursor=cursor)
+    assert second == listed[1]
+    assert answers.read("disagreements", schema_id=schema_id, field="total") == []
+
+
+def test_disagreements_follow_the_tag_sets(answers: Answers) -> None:
+    schema_id = answers.schema(labels_per_artifact=2)
+    workspace = answers.workspace
+    artifact_id = workspace.artifact(schema_id)
+    for by, choice in (("labeler", "a"), ("admin", "b")):
+        draft = workspace.draft(artifact_id, by=by)
+        saved = workspace.save(draft, [{"field": "kind", "value": choice}], by=by)
+        assert saved.status_code == 200, saved.json
+        if by == "admin":
+            answers.work()
+            assert answers.read("disagreements") == [], "a draft is no answer"
+        sent = answers.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
+        assert sent.status_code == 200, sent.json
+    answers.work()
+    (entry,) = answers.read("disagreements")
+    assert entry["answers"] == [{"value": "a", "count": 1}, {"value": "b", "count": 1}]
+    rejected = answers.api.post(
+        f"/tag-sets/{draft['id']}/reject", {"reason": "Wrong", "send_to": "labeler"}
+    )
+    assert rejected.status_code == 200, rejected.json
+    answers.work()
+    assert answers.read("disagreements") == []
+
+
+def test_an_erased_document_disappears_at_once(answers: Answers) -> None:
+    schema_id = answers.schema()
+    (artifact_id,) = answers.choices(schema_id, "ab")
+    answers.compute(schema_id)
+    assert len(answers.read("disagreements")) == 1
+    answers.workspace.sql("DELETE FROM artifacts WHERE id = :id", id=artifact_id)
+    answer = answers.api.get("/quality/disagreements")
+    assert answer.json["data"] == []
+    assert answer.json["meta"]["total"] == 0
+
+
+def test_a_gold_answer_is_not_shown_as_such(answers: Answers) -> None:
+    schema_id = answers.schema()
+    artifact_id = answers.workspace.artifact(schema_id, gold=True)
+    answers.answer(artifact_id, schema_id, "admin", tag("kind", "a"), status="accepted")
+    answers.answer(artifact_id, schema_id, "labeler", tag("kind", "b"))
+    answers.compute(schema_id)
+    (entry,) = answers.read("disagreements")
+    assert {"value", "count"} == set(entry["answers"][0])
+    assert "accepted" not in str(entry)
+    against = answers.read("confusion", schema_id=schema_id, field="kind", against="accepted")
+    assert against["units"] == 0
+
+
+def test_the_confusion_of_labelers_is_symmetric(answers: Answers) -> None:
+    schema_id = answers.schema()
+    answers.choices(schema_id, "aab", "bbb", "cba", "aa.")
+    artifact_id = answers.workspace.artifact(schema_id)
+    answers.answer(artifact_id, schema_id, "labeler", tag("kind", "a"))
+    answers.answer(artifact_id, schema_id, "admin")
+    run = answers.compute(schema_id)
+    confusion = answers.read("confusion", schema_id=schema_id, field="kind")
+    # Pairs: aa ab ab, bb bb bb, cb ca ba, aa, a-.
+    assert confusion["run_id"] == run["id"]
+    assert confusion["values"] == ["b", "a", "c", None]
+    assert confusion["counts"] == [[3, 3, 1, 0], [3, 2, 1, 1], [1, 1, 0, 0], [0, 1, 0, 0]]
+    assert (confusion["units"], confusion["other_values"]) == (11, 0)
+    query = {"schema_id": schema_id, "field": "kind", "limit": 1}
+    reduced = answers.read("confusion", **query)
+    assert reduced["values"] == ["b"]
+    assert reduced["other_values"] == 3
+    assert reduced["counts"] == [[3, 4], [4, 4]]
+
+
+def test_the_confusion_against_accepted_values(answers: Answers) -> None:
+    schema_id = answers.schema()
+    for choice in "aab":
+        artifact_id = answers.workspace.artifact(schema_id)
+        answers.answer(
+            artifact_id,
+            schema_id,
+            "labeler",
+            tag("kind", "a"),
+            status="accepted",
+            own=[tag("kind", choice)],
+            reviewer_id=answers.org.users["reviewer"],
+            revision=3,
+        )
+    answers.compute(schema_id)
+    query = {"schema_id": schema_id, "field": "kind", "against": "accepted"}
+    confusion = answers.read("confusion", **query)
+    assert confusion["values"] == ["a", "b"]
+    assert confusion["counts"] == [[2, 0], [1, 0]]
+
+
+def test_ten_thousand_values_are_summed_up(answers: Answers) -> None:
+    countries = make_field("kind", "country")
+    schema_id = answers.schema(fields=[countries])
+    codes = [f"{a}{b}" for a in "ABCDEFGHIJ" for b in "ABCDEFGHIJKL"]
+    for code in (*codes, codes[0]):
+        artifact_id = answers.workspace.artifact(schema_id)
+        for by in ("labeler", "admin"):
+            answers.answer(artifact_id, schema_id, by, tag("kind", code))
+    answers.compute(schema_id, metrics=["percent"])
+    confusion = answers.read("confusion", schema_id=schema_id, field="kind")
+    assert len(confusion["values"]) == 50
+    assert confusion["values"][0] == codes[0]
+    assert confusion["counts"][0][0] == 2
+    assert confusion["other_values"] == 70
+    assert confusion["counts"][50][50] == 70
+    assert sum(map(sum, confusion["counts"])) == confusion["units"] == 121
+
+
+@pytest.mark.parametrize("kind", ["png", "svg+xml"])
+def test_a_confusion_is_drawn(answers: Answers, kind: str) -> None:
+    schema_id = answers.schema()
+    query = {"schema_id": str(schema_id), "field": "kind"}
+    for rows in ((), ROWS):
+        answers.choices(schema_id, *rows)
+        answers.compute(schema_id)
+        answer = answers.api.get(
+            "/quality/confusion", query_string=query, headers={"Accept": f"image/{kind}"}
+        )
+        assert answer.status_code == 200
+        assert answer.content_type.startswith(f"image/{kind}")
+        assert answer.data.startswith(b"\x89PNG" if kind == "png" else b"<?xml")
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "field"),
+    [
+        ("agreement", {"field": "nothing"}, "field"),
+        ("agreement", {"from": "2099-01-01T00:00:00Z"}, "from"),
+        ("agreement", {"from": "2026-01-01T00:00:00Z", "to": "2026-01-01T00:00:00Z"}, "to"),
+        ("confusion", {"field": "nothing"}, "field"),
+        ("confusion", {"field": "total"}, "field"),
+        ("confusion", {"field": "note"}, "field"),
+        ("agreement", {"schema_id": "00000000-0000-7000-8000-000000000000"}, "schema_id"),
+        ("disagreements", {"schema_id": "00000000-0000-7000-8000-000000000000"}, "schema_id"),
+    ],
+)
+def test_bad_queries(answers: Answers, path: str, query: dict[str, str], field: str) -> None:
+    query = {"schema_id": str(answers.schema()), **query}
+    answer = answers.api.get(f"/quality/{path}", query_string=query)
+    assert answer.status_code == 400, answer.json
+    assert answer.json["error"]["field"] == field
+
+
+def test_a_field_needs_its_schema(answers: Answers) -> None:
+    answer = answers.api.get("/quality/disagreements", query_string={"field": "kind"})
+    assert answer.status_code == 400
+    assert answer.json["error"]["field"] == "schema_id"
+
+
+def test_nothing_of_another_organization_is_visible(
+    answers: Answers, other_answers: Answers
+) -> None:
+    schema_id = other_answers.schema()
+    other_answers.choices(schema_id, "ab")
+    run = other_answers.compute(schema_id)
+    assert answers.api.get(f"/quality/runs/{run['id']}").status_code == 404
+    assert answers.read("runs") == answers.read("disagreements") == []
+    for path in ("agreement", "confusion"):
+        query = {"schema_id": str(schema_id), "field": "kind"}
+        answer = answers.api.get(f"/quality/{path}", query_string=query)
+        assert answer.status_code == 400
