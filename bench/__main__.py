@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from bench import coefficient_rows, parse_rows
+from bench import coefficient_rows, drift_rows, parse_rows
 from bench.report import Report
 from bench.service import Service, running
 
@@ -37,6 +37,7 @@ NAMES = (
         "stalled",
         "parse",
         "coefficients",
+        "drift",
         "quality",
         "quality_run",
         "growth",
@@ -67,7 +68,9 @@ def main() -> int:
     report = Report()
     parse_rows.measure(report, names)  # before anything else is running
     coefficient_rows.measure(report, names)
-    if not names or names - {"parse", "coefficients"}:
+    if not names or "drift" in names:
+        drift_rows.measure(report)
+    if not names or names - {"parse", "coefficients", "drift"}:
         _measure_service(report, options, names)
     for name in report.missed():
         print(f"missed: {name}")

@@ -28,6 +28,7 @@ from app.workflow.routing_rules.models import RoutingRule
 from app.workflow.tag_sets.models import TagSet
 from tests.contract.conftest import OPERATIONS
 from tests.factories import Org
+from tests.factories.drift import insert_drift_reports
 from tests.factories.labels import make_labeled
 
 ON_RECORDS = [
@@ -73,6 +74,7 @@ def _make_value(field: fields.Field[Any]) -> Any:
 def _records(org: Org) -> dict[str, UUID]:
     """One record of each kind, by the name of the path parameter that means it."""
     labeled = make_labeled(org, 1)
+    (report_id,) = insert_drift_reports(org, labeled.schema_id, 1)
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         webhook = Webhook(url="https://example.com/", events=["export.completed"], secret="x")
         export = Export(format="jsonl", status="completed", created_by=org.users["owner"])
@@ -116,6 +118,7 @@ def _records(org: Org) -> dict[str, UUID]:
         session.add_all([delivery, rule, alert, recurring, member, run])
         session.flush()
         return {
+            "report_id": UUID(report_id),
             "schema_id": labeled.schema_id,
             "version_id": labeled.version_id,
             "artifact_id": session.scalars(select(Artifact.id)).one(),

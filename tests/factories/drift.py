@@ -39,6 +39,7 @@ def insert_drift_reports(org: Org, schema_id: Any, count: int) -> list[str]:
             effect=0.2,
             js_distance=0.1,
             confirmed_at=end,
+            created_at=end - timedelta(seconds=number),
         )
         for number in range(count)
     ]
