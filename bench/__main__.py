@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from bench import parse_rows
+from bench import extraction_rows, parse_rows
 from bench.report import Report
 from bench.service import Service, running
 
@@ -36,6 +36,7 @@ NAMES = (
         "backlog",
         "stalled",
         "parse",
+        "extraction",
         "growth",
         "notifications",
     ),
@@ -62,7 +63,8 @@ def main() -> int:
     names = set(options.only)
     report = Report()
     parse_rows.measure(report, names)  # before anything else is running
-    if names != {"parse"}:
+    extraction_rows.measure(report, names)
+    if not names or names - {"parse", "extraction"}:
         _measure_service(report, options, names)
     for name in report.missed():
         print(f"missed: {name}")
