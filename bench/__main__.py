@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from bench import coefficient_rows, drift_rows, parse_rows
+from bench import coefficient_rows, drift_rows, extraction_rows, parse_rows
 from bench.report import Report
 from bench.service import Service, running
 
@@ -40,6 +40,7 @@ NAMES = (
         "drift",
         "quality",
         "quality_run",
+        "extraction",
         "growth",
         "notifications",
         "feedback",
@@ -70,7 +71,8 @@ def main() -> int:
     coefficient_rows.measure(report, names)
     if not names or "drift" in names:
         drift_rows.measure(report)
-    if not names or names - {"parse", "coefficients", "drift"}:
+    extraction_rows.measure(report, names)
+    if not names or names - {"parse", "coefficients", "drift", "extraction"}:
         _measure_service(report, options, names)
     for name in report.missed():
         print(f"missed: {name}")

@@ -13,6 +13,7 @@ MAX_LINES = 7
 MAX_STARTS = 45
 _CUTTING = frozenset({"phone", "tax_id", "email", "website", "date", "iban", "number"})
 _DESCRIPTIVE = frozenset({"company", "address"})
+_CODES = frozenset({"code", "after"})
 _STRIPPED = " ,.;:-#*"
 
 
@@ -88,16 +89,21 @@ def _build_texts(analysis: Analysis, target: Target, spans: Iterable[Range]) -> 
 
 
 def build_variants(layout: Layout, kind: str, ranges: tuple[Range, ...]) -> Iterator[Candidate]:
-    """Yield the text of the ranges, and the same without punctuation at its ends."""
+    """Yield the text of the ranges; of codes also the text without punctuation at its end.
+
+    The renderer decides about punctuation at the end of other texts.
+    """
     text = " ".join(layout.join(first, last) for first, last in ranges)
     head, tail = layout.tokens[ranges[0][0]], layout.tokens[ranges[-1][1]]
-    yield Candidate(kind, ranges, head.start, tail.end, text, text)
     left = len(text) - len(text.lstrip(_STRIPPED))
-    right = len(text) - len(text.rstrip(_STRIPPED))
-    if (left or right) and left + right < len(text):
-        bare = text[left : len(text) - right]
-        if left < len(head.text) and right < len(tail.text):
-            yield Candidate(kind, ranges, head.start + left, tail.end - right, bare, bare)
+    if left >= len(head.text):
+        left = 0
+    whole = text[left:]
+    yield Candidate(kind, ranges, head.start + left, tail.end, whole, whole)
+    bare = whole.rstrip(_STRIPPED)
+    right = len(whole) - len(bare)
+    if kind in _CODES and 0 < right < len(tail.text) and bare:
+        yield Candidate(kind, ranges, head.start + left, tail.end - right, bare, bare)
 
 
 def _from_typed(kind: str, typed: Typed, key: str) -> Candidate:

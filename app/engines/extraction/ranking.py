@@ -11,8 +11,9 @@ from app.engines.extraction import trees
 from app.engines.extraction.alignment import mark_matches
 from app.engines.extraction.candidates import Candidate
 from app.engines.extraction.examples import Prepared
-from app.engines.extraction.features import COUNT, build_features
+from app.engines.extraction.features import COUNT, RULES, build_features
 from app.engines.extraction.memory import Memory
+from app.engines.extraction.model import MIN_EXAMPLES
 from app.engines.extraction.proposing import MAX_MULTIPLE, collect
 from app.engines.extraction.rules import View
 from app.engines.extraction.spans import SpanScores
@@ -21,6 +22,9 @@ from app.engines.extraction.values import Target
 Array = np.ndarray[Any, Any]
 SMALL = 40
 """Below this number of documents with a value, a logistic ranker is trained."""
+
+PRIOR = 1.0
+"""What a point of the rules adds to the log odds with MIN_EXAMPLES documents, and less with more."""
 
 
 @dataclass(slots=True)
@@ -68,7 +72,8 @@ def fit(problem: Problem, numbers: Sequence[int]) -> trees.Ranker | None:
     rows = problem.rows[index]
     positive = sum(1 for one in picked if problem.labels[one].any())
     if positive < SMALL:
-        return trees.fit_logistic(rows, labels)
+        ranker = trees.fit_logistic(rows, labels)
+        return ranker.add_prior(RULES, PRIOR * MIN_EXAMPLES / max(positive, MIN_EXAMPLES))
     return trees.fit_trees(rows, labels)
 
 

@@ -8,7 +8,8 @@ from difflib import SequenceMatcher
 from app.engines.extraction.layout import compact
 
 MODES = ("plain", "same_letters", "similar")
-_STRIPPED = " ,.;:-"
+PUNCTUATION = ",.;:-"
+USUAL = ",;:-"
 _SIMILAR = 0.88
 _SHORTEST = 6
 
@@ -18,19 +19,20 @@ class Renderer:
     """The spellings accepted for the values of one field, by their letters and digits.
 
     `mode` is how far a spelling may differ from the document: not at all, except for its
-    punctuation and case, or also in a few letters. `strips` removes punctuation at the end.
+    punctuation and case, or also in a few letters. `strips` has the
+    punctuation that is removed at the end.
     """
 
     spellings: Mapping[str, Counter[str]] = field(default_factory=dict)
     mode: str = "plain"
-    strips: bool = False
+    strips: str = USUAL + " "
 
     def render(self, text: str, *, mode: str | None = None, without: str | None = None) -> str:
         """Return the spelling of `text`; `without` is one accepted spelling that must not count.
 
         The digits are always those of `text`.
         """
-        plain = (text.rstrip(_STRIPPED) if self.strips else text) or text
+        plain = text.rstrip(self.strips) or text
         mode = mode or self.mode
         if mode == "plain":
             return plain
@@ -76,11 +78,14 @@ def _digits(text: str) -> str:
     return "".join(char for char in text if char.isdigit())
 
 
-def prefer_stripped(pairs: Iterable[tuple[str, str]]) -> bool:
-    """Return whether labelers leave out the punctuation at the end: pairs of text and value."""
-    kept = removed = 0
+def find_stripped(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return the punctuation that labelers leave out at the end, from pairs of text and value.
+
+    Without a sign of it they keep a point, which may end an abbreviation, and leave out the rest.
+    """
+    votes: Counter[str] = Counter()
     for text, value in pairs:
-        if text != text.rstrip(_STRIPPED):
-            kept += value == text
-            removed += value == text.rstrip(_STRIPPED)
-    return removed > kept
+        last = text[-1:]
+        if last in PUNCTUATION and text:
+            votes[last] += (value == text.rstrip(PUNCTUATION)) - (value == text)
+    return "".join(c for c in PUNCTUATION if votes[c] > 0 or (c in USUAL and not votes[c])) + " "

@@ -58,6 +58,8 @@ def _propose_field(reading: Reading, target: Target, memory: Memory, recall: Rec
     points = [_score_with_memory(view, candidate, recall) for candidate in found]
     order = sorted(range(len(found)), key=lambda place: (-points[place], place))
     renderer = Renderer(memory.list_spellings(target.name), "same_letters")
+    if target.field["type"] not in ("text", "address"):
+        renderer = Renderer(strips="")
     limit = _MAX_MULTIPLE if target.field["multiple"] else 1
     tags: list[Tag] = []
     for place in order:

@@ -20,7 +20,7 @@ from app.engines.extraction.examples import (
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples
 from app.engines.extraction.proposing import build_value
-from app.engines.extraction.renderer import MODES, Renderer, prefer_stripped
+from app.engines.extraction.renderer import MODES, Renderer, find_stripped
 from app.engines.extraction.reports import Outcome, build_report, judge
 from app.engines.extraction.spans import SpanScores
 from app.engines.extraction.trained import Learned, TrainedModel
@@ -28,7 +28,8 @@ from app.engines.extraction.values import Target
 from app.engines.fields import Field
 
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 150
-_THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+_THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4)
+_ENOUGH, _NEARLY_ALL, _CAUTIOUS = 100, 0.9, 0.3
 
 
 @dataclass(slots=True)
@@ -143,7 +144,7 @@ def _learn(corpus: _Corpus, target: Target) -> tuple[Learned, list[Outcome]]:
 def _fit_renderer(corpus: _Corpus, problem: ranking.Problem, choices: list[Any]) -> Renderer:
     target = problem.target
     if target.field["type"] not in ("text", "address") or target.kind in ("date", "amount"):
-        return Renderer()
+        return Renderer(strips="")
     pairs = []
     for number, one in enumerate(corpus.prepared):
         values = [v for v in one.values.get(target.name, []) if isinstance(v, str)]
@@ -151,7 +152,7 @@ def _fit_renderer(corpus: _Corpus, problem: ranking.Problem, choices: list[Any])
         for place, candidate in enumerate(problem.candidates[number]):
             if problem.labels[first + place]:
                 pairs += [(candidate.text, value) for value in values]
-    renderer = Renderer(corpus.memory.list_spellings(target.name), "plain", prefer_stripped(pairs))
+    renderer = Renderer(corpus.memory.list_spellings(target.name), "plain", find_stripped(pairs))
     best = -1
     for mode in MODES:
         renderer.mode = mode
@@ -182,8 +183,14 @@ def _judge_all(
 
 
 def _fit_threshold(outcomes: list[Outcome], *, multiple: bool) -> float:
-    """Return the confidence below which proposals cost more than they bring, by F1."""
+    """Return the confidence below which proposals cost more than they bring, by F1.
+
+    A few documents cannot show that; then a field that nearly all of them have is always proposed.
+    """
     support = sum(one.support for one in outcomes)
+    if len(outcomes) < _ENOUGH and not multiple:
+        documents = len({one.document for one in outcomes})
+        return 0.0 if support >= _NEARLY_ALL * documents else _CAUTIOUS
     best, chosen = -1.0, 0.0
     for threshold in _THRESHOLDS:
         kept = [one for one in outcomes if one.proposed and one.confidence >= threshold]

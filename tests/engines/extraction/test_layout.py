@@ -39,7 +39,7 @@ def test_a_tilted_row_stays_together():
         SourceWord(
             f"w{n}",
             1,
-            (n / 10, 0.1 + n * 0.002, n / 10 + 0.05, 0.112 + n * 0.002),
+            (n / 10, 0.1 + n * 0.0008, n / 10 + 0.05, 0.112 + n * 0.0008),
             3 * n,
             3 * n + 2,
         )

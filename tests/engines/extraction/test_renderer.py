@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from app.engines.extraction.renderer import Renderer, prefer_stripped
+from app.engines.extraction.renderer import Renderer, find_stripped
 
 SPELLINGS = {
     "booktaktamandayasdnbhd": Counter({"BOOK TA .K (TAMAN DAYA) SDN BHD": 3, "Book Ta.K": 1}),
@@ -31,5 +31,6 @@ def test_the_own_value_of_a_document_does_not_count():
 
 
 def test_punctuation_at_the_end_is_left_out_if_labelers_do_so():
-    assert prefer_stripped([("Ipoh,", "Ipoh"), ("Perak.", "Perak"), ("Johor.", "Johor.")])
-    assert not prefer_stripped([("Ipoh.", "Ipoh."), ("Perak", "Perak")])
+    pairs = [("Ipoh,", "Ipoh,"), ("Perak.", "Perak"), ("Johor.", "Johor"), ("Kedah.", "Kedah.")]
+    assert find_stripped(pairs) == ".;:- "
+    assert find_stripped([]) == ",;:- "

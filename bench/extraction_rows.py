@@ -1,0 +1,86 @@
+"""Measure training and prediction of learned extraction, and how often its proposals are right.
+
+Receipts and invoices are generated: 36 layouts to learn from, and 12 layouts of unseen vendors. The
+process of the measurement has one thread. Memory is the peak of that process.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+from bench.report import Report, Row
+
+_SEEN, _UNSEEN = range(36), range(36, 48)
+_TESTED = 120
+_MIN_F1 = {0: (0.60, 0.60), 5: (0.75, 0.75), 20: (0.85, 0.85), 100: (0.93, 0.92), 500: (0.95, 0.93)}
+_CPU_SECONDS, _MEMORY_MB, _PREDICT_MS, _ERROR = 60.0, 1024, 40.0, 0.06
+_CALIBRATED = 100
+
+
+def measure(report: Report, names: set[str]) -> None:
+    """Measure 0, 5, 20, 100 and 500 tag sets of four fields."""
+    if names and "extraction" not in names:
+        return
+    report.head()
+    for count, (seen, unseen) in _MIN_F1.items():
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, "-m", "bench.extraction_rows", str(count)]
+        done = subprocess.run(
+            command, capture_output=True, check=True, text=True, timeout=900, env=environment
+        )
+        found = json.loads(done.stdout)
+        name = f"extraction, {count} tag sets:"
+        _add(report, f"{name} F1, vendors seen", found["seen"], ">=", seen, "")
+        _add(report, f"{name} F1, unseen vendors", found["unseen"], ">=", unseen, "")
+        _add(report, f"{name} prediction", found["predict"], "<=", _PREDICT_MS, " CPU ms")
+        if count >= _CALIBRATED:
+            _add(report, f"{name} calibration error", found["error"], "<=", _ERROR, "")
+    _add(report, "extraction, 500 tag sets: training", found["train"], "<=", _CPU_SECONDS, " CPU s")
+    _add(report, "extraction, 500 tag sets: memory", found["memory"], "<=", _MEMORY_MB, " MB")
+
+
+def _add(report: Report, name: str, value: float, sign: str, bound: float, unit: str) -> None:
+    met = value >= bound if sign == ">=" else value <= bound
+    report.add(Row(name, f"{value:.3g}{unit}", "", None, f"{sign} {bound:g}{unit}", met))
+
+
+def _main(count: int) -> None:
+    from app.engines import extraction  # noqa: PLC0415
+    from app.engines.extraction.evaluation import compare  # noqa: PLC0415
+    from tests.factories.receipts import build_examples, build_fields  # noqa: PLC0415
+
+    fields = build_fields()
+    examples = build_examples(count, layouts=_SEEN, seed=1)
+    tests = [
+        build_examples(_TESTED, layouts=_SEEN, seed=2),
+        build_examples(_TESTED, layouts=_UNSEEN, seed=3),
+    ]
+    started = time.process_time()
+    model = extraction.train(examples, fields, schema_version="bench") if count else None
+    trained = time.process_time()
+    reports = []
+    for documents in tests:
+        tags = [
+            model.predict(one.document)
+            if model
+            else extraction.propose_by_rules(one.document, fields)
+            for one in documents
+        ]
+        reports.append(compare(documents, tags, fields))
+    predicted = time.process_time()
+    figures = {
+        "train": trained - started,
+        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "predict": (predicted - trained) * 1000 / (2 * _TESTED),
+        "seen": reports[0].overall.f1,
+        "unseen": reports[1].overall.f1,
+        "error": max(report.expected_calibration_error for report in reports),
+    }
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    _main(int(sys.argv[1]))
