@@ -81,6 +81,9 @@ _FAST: Mapping[str, str] = {
     "fsync": "off",
     "synchronous_commit": "off",
     "full_page_writes": "off",
+    # Indexes and copies of databases are not written a second time, into the log.
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
 }
 
 

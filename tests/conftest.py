@@ -6,24 +6,28 @@ same way as customers are (docs/decisions/0004).
 
 import gc
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from socketserver import BaseServer
 from typing import Any
 
 import psycopg2
 import pytest
+from argon2 import PasswordHasher
 from cryptography.fernet import Fernet
 from flask import Flask
 from hypothesis import settings
 from werkzeug.serving import BaseWSGIServer
 
-from app.kit import logging
+from app.kit import logging, secrets
 from devserver.postgres import EmbeddedPostgres
 from devserver.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
+from tests.factories.processes import SHARED
 
 _MAX_ID_BYTES = 16
 # Periodic jobs stay: there is one of each.
@@ -32,6 +36,7 @@ _PENDING = {
     "webhook_deliveries": "next_attempt_at IS NOT NULL",
 }
 _databases: list[str] = []
+_service_hasher = secrets._hasher
 
 INSIDE = "127.0.0.2/32"
 """The only loopback address to which tests allow deliveries."""
@@ -46,6 +51,29 @@ BaseServer.serve_forever.__defaults__ = BaseWSGIServer.serve_forever.__defaults_
 for _proxy in ("http_proxy", "https_proxy", "all_proxy"):
     os.environ.pop(_proxy, None)
     os.environ.pop(_proxy.upper(), None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder that all processes of a run share, before pytest-xdist starts them."""
+    if not hasattr(config, "workerinput"):
+        os.environ[SHARED] = folder = tempfile.mkdtemp(prefix="labeling-tests-shared-")
+        Path(folder).chmod(0o755)
+        config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _hash_quickly() -> None:
+    """Hash passwords at Argon2's lowest costs, except in tests that use `service_hasher`."""
+    secrets._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+@pytest.fixture
+def service_hasher(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hash passwords as the service does, which takes about 20 ms each."""
+    monkeypatch.setattr(secrets, "_hasher", _service_hasher)
+    secrets.build_dummy_hash.cache_clear()
+    yield
+    secrets.build_dummy_hash.cache_clear()
 
 
 @pytest.fixture(autouse=True)

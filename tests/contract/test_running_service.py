@@ -18,8 +18,8 @@ from tests.factories.answers import declared
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import Service, running
 
-# With the other tests of a running service, which share the data of its first start.
-pytestmark = pytest.mark.xdist_group("faults")
+# With the other tests that use a running service and disturb nothing.
+pytestmark = pytest.mark.xdist_group("services")
 
 TYPESCRIPT = Path(__file__).parents[2] / "tools" / "typescript"
 SECONDS = 120

@@ -22,7 +22,8 @@ from tests.factories.waiting import wait_until
 from tests.faults.conftest import ROOT, Receiver, Service, running
 from tests.faults.conftest import receiver as receiver  # noqa: PLC0414 - a fixture
 
-pytestmark = pytest.mark.xdist_group("faults")
+# Beside tests/faults, and not after all of them.
+pytestmark = pytest.mark.xdist_group("services")
 
 
 @pytest.fixture

@@ -19,7 +19,8 @@ from tests.faults.conftest import Service, running
 from tests.faults.conftest import service as service  # noqa: PLC0414 - a fixture
 from tests.intake.connectors.servers import SERVERS
 
-pytestmark = pytest.mark.xdist_group("faults")
+# Beside tests/faults, and not after all of them.
+pytestmark = pytest.mark.xdist_group("services")
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from tests.docs.pasting import blocks, paste
 from tests.faults.conftest import Service
 from tests.faults.conftest import service as service  # noqa: PLC0414 - a fixture
 
-pytestmark = pytest.mark.xdist_group("faults")
+# Beside tests/faults, and not after all of them.
+pytestmark = pytest.mark.xdist_group("services")
 
 
 def test_the_tour_goes_through_when_pasted(service: Service) -> None:

@@ -1,9 +1,12 @@
-"""Helpers for processes that may end at any time."""
+"""Helpers for processes that may end at any time, and for those that run tests together."""
 
 import contextlib
 import signal
 
 import psutil
+
+SHARED = "LABELING_TESTS_SHARED"
+"""The variable with the folder that all processes of a run of pytest share."""
 
 
 def has_ended(process: psutil.Process) -> bool:

@@ -1,6 +1,7 @@
 """Run the service under its supervisor, and a receiver that records deliveries."""
 
 import atexit
+import fcntl
 import json
 import os
 import shutil
@@ -24,6 +25,7 @@ import pytest
 import requests
 
 from devserver.process import free_port
+from tests.factories.processes import SHARED
 from tests.factories.servers import serving
 from tests.factories.waiting import wait_until
 
@@ -252,12 +254,24 @@ _ELSEWHERE = {"DATA_DIR", "DATABASE_URL", "STORAGE_URL"}
 
 @cache
 def _first_data() -> Path:
-    """Return the data folder of a service that was started and stopped once."""
-    folder = Path(tempfile.mkdtemp(prefix="labeling-faults-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    folder.chmod(0o755)
-    with _started(folder, None, (), {}):
-        pass
+    """Return the data folder of a service that was started and stopped once.
+
+    The processes of a run of pytest share it.
+    """
+    if SHARED not in os.environ:
+        os.environ[SHARED] = tempfile.mkdtemp(prefix="labeling-faults-")
+        atexit.register(shutil.rmtree, os.environ[SHARED], ignore_errors=True)
+        Path(os.environ[SHARED]).chmod(0o755)
+    folder = Path(os.environ[SHARED]) / "first-start"
+    made = folder / "made"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            folder.mkdir(exist_ok=True)
+            folder.chmod(0o755)
+            with _started(folder, None, (), {}):
+                pass
+            made.touch()
     return folder / "data"
 
 

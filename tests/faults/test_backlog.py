@@ -20,7 +20,7 @@ from tests.faults.sites import Site
 pytestmark = pytest.mark.xdist_group("faults")
 
 BACKLOG = 10_000
-STOPPED = 2_000
+STOPPED = 500
 ROUNDS = 5
 SLACK_SECONDS = 1.0
 """What the machine may take for itself: the tests run on cores that others use too."""
@@ -30,6 +30,12 @@ SELECT gen_random_uuid(), :org, :queue, :function, CAST(:args AS jsonb)
 FROM generate_series(1, :count)
 """
 _CONTENT = '{"data": {"artifact_id": "none", "sha256": "none"}}'
+# Waiting for what the workers have in hand could deadlock with them.
+_DELETE = """
+DELETE FROM jobs WHERE id IN (
+    SELECT id FROM jobs WHERE organization_id = :org AND due_at IS NOT NULL FOR UPDATE SKIP LOCKED
+)
+"""
 _LEFT = "SELECT count(*) FROM jobs WHERE organization_id = :org AND due_at IS NOT NULL"
 
 
@@ -66,7 +72,7 @@ def test_one_organizations_backlog_delays_no_other(
         place.sql(_FILL, queue=queue, function=function, args=args, count=BACKLOG)
     loaded = median(_arrival(hooked, receiver) for _ in range(ROUNDS))
     left = place.one(_LEFT)
-    place.sql("DELETE FROM jobs WHERE organization_id = :org AND due_at IS NOT NULL")
+    place.sql(_DELETE)
     assert left > 0, "the backlog was there to the end"
     assert loaded <= 2 * idle + SLACK_SECONDS, f"{idle:.2f} s, and {loaded:.2f} s with a backlog"
 

@@ -21,6 +21,8 @@ from app.kit.secrets import (
     verify_password,
 )
 
+pytestmark = pytest.mark.usefixtures("service_hasher")
+
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
 
 

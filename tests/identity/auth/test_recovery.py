@@ -248,6 +248,7 @@ def test_of_two_changes_at_once_one_wins(person: Person) -> None:
     assert person.log_in([NEW, f"{NEW} too"][found.index(200)]).status_code == 200
 
 
+@pytest.mark.usefixtures("service_hasher")
 def test_an_old_hash_is_renewed_when_its_owner_logs_in(person: Person) -> None:
     weaker = PasswordHasher(time_cost=1, memory_cost=8 * 1024, parallelism=1).hash(PASSWORD)
     with person.app.app_context(), db.transaction() as session:

@@ -14,6 +14,8 @@ from app.kit import secrets
 from tests.factories import Org
 from tests.identity.auth.conftest import Person, address
 
+pytestmark = pytest.mark.usefixtures("service_hasher")
+
 ROUNDS = 60
 FLOOD = 600
 THREADS = 4
