@@ -83,7 +83,7 @@ def load_model(content: bytes) -> "TrainedModel":
 
     Raises InvalidModel, for example for a model of another feature version: retrain then.
     """
-    from app.engines.extraction.storage import read_model  # noqa: PLC0415
+    from app.engines.extraction.loading import read_model  # noqa: PLC0415
 
     return read_model(content)
 

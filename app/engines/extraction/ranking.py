@@ -24,7 +24,7 @@ SMALL = 40
 """Below this number of documents with a value, a logistic ranker is trained."""
 
 PRIOR = 1.0
-"""What a point of the rules adds to the log odds with MIN_EXAMPLES documents, and less with more."""
+"""What a point of the rules adds to the log odds with MIN_EXAMPLES documents; less with more."""
 
 
 @dataclass(slots=True)

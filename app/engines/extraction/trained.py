@@ -15,6 +15,7 @@ from app.engines.extraction.model import Document, Report
 from app.engines.extraction.proposing import Reading, build_tag, build_value, collect, read
 from app.engines.extraction.renderer import Renderer
 from app.engines.extraction.spans import SpanScores
+from app.engines.extraction.storage import write_model
 from app.engines.extraction.tables import propose_tables
 from app.engines.extraction.values import Target
 from app.engines.fields import Field, Tag
@@ -93,8 +94,6 @@ class TrainedModel:
 
     def to_bytes(self) -> bytes:
         """Return the model in a format that contains only numbers and JSON."""
-        from app.engines.extraction.storage import write_model  # noqa: PLC0415 - it imports this
-
         return write_model(self)
 
 
