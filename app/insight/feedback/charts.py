@@ -2,18 +2,14 @@
 
 from typing import Any
 
-from app.engines import charts
-from app.engines.charts import CalibrationBin, CalibrationChart, ChartNotDrawn, ImageKind
-from app.engines.sandbox import SandboxUnavailable
-from app.kit import errors
-
-_RETRY_SECONDS = 5
+from app.engines.charts import CalibrationBin, CalibrationChart, ImageKind
+from app.insight.charts import service as charts
 
 
 def draw_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
     """Return the calibration curve of a summary by field: of its only field, or of all together.
 
-    Raises 503 `service_unavailable` if the process that draws fails.
+    Raises 503 `service_unavailable` if it cannot be drawn now.
     """
     fields = summary["fields"]
     only = fields[0] if len(fields) == 1 else None
@@ -34,8 +30,4 @@ def draw_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
         error=calibration["expected_calibration_error"],
         threshold=None if threshold is None else threshold["value"],
     )
-    try:
-        return charts.render(chart, kind)
-    except (ChartNotDrawn, SandboxUnavailable):
-        message = "The chart could not be drawn. Try again, or request JSON."
-        raise errors.busy(message, retry_after=_RETRY_SECONDS) from None
+    return charts.draw(chart, kind)

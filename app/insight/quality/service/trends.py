@@ -8,8 +8,8 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement
 
-from app.engines import charts
 from app.engines.charts import ImageKind, Point, Series, TrendChart
+from app.insight.charts import service as charts
 from app.insight.quality.models import COUNTERS, Subject
 from app.insight.quality.queries import reading
 from app.insight.quality.queries.reading import Filter
@@ -156,7 +156,10 @@ def _build_series(
 
 
 def draw_trends(trends: dict[str, Any], kind: ImageKind) -> bytes:
-    """Return the chart of a result of `get_trends`."""
+    """Return the chart of a result of `get_trends`.
+
+    Raises 503 `service_unavailable` if it cannot be drawn now.
+    """
     metric = METRICS[trends["metric"]]
     low, high = (0.0, 1.0) if metric.is_share else (0.0, None)
     series = [
@@ -170,4 +173,4 @@ def draw_trends(trends: dict[str, Any], kind: ImageKind) -> bytes:
         for one in trends["series"]
     ]
     title = f"{metric.label} by {trends['bucket']}"
-    return charts.render(TrendChart(title, metric.unit, series, low, high), kind)
+    return charts.draw(TrendChart(title, metric.unit, series, low, high), kind)

@@ -3,12 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from app.engines import charts
-from app.engines.charts import MAX_CATEGORIES, ChartNotDrawn, ConfusionChart, ImageKind
-from app.engines.sandbox import SandboxUnavailable
-from app.kit import errors
+from app.engines.charts import MAX_CATEGORIES, ConfusionChart, ImageKind
+from app.insight.charts import service as charts
 
-_RETRY_SECONDS = 5
 _AXES = {"labelers": ("Labeler", "Other labeler"), "accepted": ("Labeler", "Accepted")}
 
 
@@ -34,13 +31,7 @@ def draw_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
         columns=names,
         counts=counts,
     )
-    try:
-        return charts.render(chart, kind)
-    except (ChartNotDrawn, SandboxUnavailable) as failure:
-        raise errors.busy(
-            "The chart cannot be drawn now. Repeat the request in a moment, or request JSON.",
-            retry_after=_RETRY_SECONDS,
-        ) from failure
+    return charts.draw(chart, kind)
 
 
 def _sum_rest(counts: Sequence[Sequence[int]], kept: int) -> list[list[int]]:

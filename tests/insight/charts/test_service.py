@@ -1,0 +1,52 @@
+"""Tests of charts that are drawn within requests."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import pytest
+
+from app.engines import charts
+from app.engines.charts import CalibrationChart, ChartNotDrawn
+from app.insight.charts import service
+from app.kit.errors import ApiError
+
+CHART = CalibrationChart(title="Calibration", bins=[], error=None, threshold=None)
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPoolExecutor]:
+    """Return a thread that draws another chart."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+def test_a_process_draws_one_chart_at_a_time(
+    pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, finish = Event(), Event()
+
+    def wait(*_: object) -> bytes:
+        began.set()
+        assert finish.wait(60)
+        return b"picture"
+
+    monkeypatch.setattr(charts, "render", wait)
+    first = pool.submit(service.draw, CHART, "png")
+    assert began.wait(60)
+    with pytest.raises(ApiError, match="Another chart") as refusal:
+        service.draw(CHART, "png")
+    assert refusal.value.code == "service_unavailable"
+    finish.set()
+    assert first.result(60) == b"picture"
+    assert service.draw(CHART, "png") == b"picture"
+
+
+def test_a_failure_frees_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> bytes:
+        raise ChartNotDrawn
+
+    monkeypatch.setattr(charts, "render", fail)
+    for _ in range(2):
+        with pytest.raises(ApiError, match="could not be drawn"):
+            service.draw(CHART, "svg")
