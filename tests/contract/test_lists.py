@@ -20,6 +20,7 @@ TIMELESS = {
     "get_reviewer_quality": "sums of a period, which has parameters of its own",
     "list_artifact_pages": "pages come with their document",
     "list_connector_types": "a catalogue of the service",
+    "list_disagreements": "what is current, by how much labelers disagree",
     "list_export_formats": "a catalogue of the service",
     "list_feedback_models": "a model is in use for a time, from `first_date` to `last_date`",
     "list_my_assignments": "what is to do, by when it is due",
