@@ -5,6 +5,7 @@
 
 import importlib
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,4 +16,6 @@ def load_reference(name: str) -> Any:
     """Return a module of the references, such as `statsmodels.stats.proportion`."""
     if _FOLDER not in sys.path:
         sys.path.append(_FOLDER)
-    return importlib.import_module(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return importlib.import_module(name)

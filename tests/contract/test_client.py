@@ -31,6 +31,8 @@ UNTYPED = {
     *(("Tag", "value"), ("TagInput", "value"), ("FieldChange", "from_"), ("FieldChange", "to")),
     ("RoutingCondition", "value"),
     *(("ConsensusField", "majority"), ("ConsensusValue", "value"), ("TagProvenance", "value")),
+    *(("NewFeedback", "correct"), ("NewFeedback", "predicted")),
+    *(("Feedback", "correct"), ("Feedback", "predicted"), ("DisagreementAnswer", "value")),
     ("TagsJsonSchema", "all_of"),
 }
 """What takes the type of a field of somebody's schema, or of a document's attribute; or is

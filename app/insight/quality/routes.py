@@ -17,7 +17,9 @@ from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("quality-metrics", tag="quality")
+blueprint = Blueprint(
+    "quality", description="How far the labels can be trusted: agreement, accuracy and drift."
+)
 
 
 @blueprint.get(

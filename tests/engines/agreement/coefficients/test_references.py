@@ -16,6 +16,8 @@ from tests.references import load_reference
 
 pd = load_reference("pandas")
 fleiss_kappa = load_reference("statsmodels.stats.inter_rater").fleiss_kappa
+# What irrCAC warns of has a class of pandas, which pytest-xdist cannot import in its main process.
+pytestmark = pytest.mark.filterwarnings("ignore")
 _CLOSE = 1e-9
 QUICK = settings(max_examples=60, deadline=None)
 _WEIGHTS: list[Weights] = ["linear", "quadratic", "ordinal"]
