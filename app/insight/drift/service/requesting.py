@@ -27,11 +27,11 @@ def request_detection(
 ) -> dict[str, Any]:
     """Queue a detection and return it.
 
-    `fix_baseline` stores the baseline as the schema's fixed one, or deletes that.
+    `fix_baseline` stores the baseline as the fixed one of the schema (True), or deletes it (False).
 
     Raises:
-        ApiError: 404 on an unknown schema; 400 on a period; 409 `conflict` with
-            `details.detection_id` if a detection of the schema is not over.
+        ApiError: 404 for an unknown schema; 400 for an invalid period; 409 `conflict` with
+            `details.detection_id` if the schema has an unfinished detection.
     """
     schemas.get(schema_id)
     chosen = periods.choose_periods(
@@ -78,7 +78,7 @@ def describe_detection(detection: DriftDetection) -> dict[str, Any]:
 def request_daily_detections(checkpoint: Checkpoint) -> int:
     """Queue a detection for each schema of the bound organization with new work; return how many.
 
-    A schema has one daily detection per day. Schemas with an unfinished detection are left out.
+    A schema has one daily detection per day. Schemas with an unfinished detection are skipped.
     """
     organization_id = tenancy.current_organization_id()
     current = periods.find_last_days(organizations.get_time_zone(organization_id))
