@@ -1,4 +1,4 @@
-"""Read quality runs and what they found, as far as the caller may see it."""
+"""Read quality runs and those of their results that the caller may see."""
 
 from datetime import datetime
 from typing import Any
