@@ -26,7 +26,7 @@ def explain_undefined(metric: Metric) -> Caution:
     if metric in CHANCE_CORRECTED:
         text = (
             "All ratings are equal, so this coefficient is undefined (0/0): without variation, "
-            "agreement cannot be told from chance. See percent agreement and AC1."
+            "agreement cannot be distinguished from chance. See percent agreement and AC1."
         )
         return Caution(CautionCode.ONE_CATEGORY, text)
     text = "Nobody gave a value, so there is nothing to compare."

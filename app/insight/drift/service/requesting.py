@@ -56,7 +56,7 @@ def _insert(schema_id: UUID, chosen: Periods, *, requested_by: UUID | None) -> U
     )
     if detection_id is None:
         raise errors.conflict(
-            "A detection of this schema is not over.",
+            "This schema has an unfinished detection. Wait until it ends.",
             detection_id=records.find_unfinished(schema_id),
         )
     events.emit(emitted_events.REQUESTED, {"detection_id": detection_id})

@@ -110,7 +110,7 @@ def _build_row(report: dict[str, Any], known: _Known, caller: Caller) -> dict[st
     tag_set = _find_tag_set(report, known)
     version_id = document.version_id if tag_set is None else tag_set.schema_version_id
     if version_id is None:
-        raise errors.invalid("The artifact has no schema with a version.", "artifact_id")
+        raise errors.invalid("The artifact has no schema with a published version.", "artifact_id")
     version = known.get_version(version_id)
     shape = version.shapes.get(report["field"])
     if shape is None:
@@ -221,9 +221,9 @@ def _check_new(row: dict[str, Any], known: _Known) -> None:
     """Raise 409 if the prediction has feedback already."""
     if (row["artifact_id"], row["model"]) in known.automatic:
         raise errors.conflict(
-            "An accepted tag set has recorded the feedback on this model and artifact.",
+            "Feedback on this model and artifact was already recorded from an accepted tag set.",
             recorded="automatically",
         )
     feedback_id = known.reported.get(_build_report_key(row))
     if feedback_id is not None:
-        raise errors.conflict("This prediction has feedback already.", feedback_id=feedback_id)
+        raise errors.conflict("This prediction already has feedback.", feedback_id=feedback_id)
