@@ -32,9 +32,9 @@ _schema = click.option("--schema", "schema_id", type=click.UUID, required=True, 
 @click.option("--folds", type=click.IntRange(2, 20), default=5, help="Number of trainings.")
 @as_json
 def evaluate(slug: str, schema_id: UUID, number: int | None, folds: int, *, as_json: bool) -> None:
-    """Measure how well a schema's accepted tag sets teach what they contain.
+    """Measure how well a model learns from a schema's accepted tag sets, by cross-validation.
 
-    Trains on all but one part of the documents, predicts that part, and does so for each part. No
+    Trains on all parts of the documents except one, predicts that part, and repeats this. No
     model is stored. The training runs in a child process with one thread.
     """
     with run_operation("evaluate_extraction"), show_progress("Evaluating") as report:

@@ -1,4 +1,4 @@
-"""`flask quality`: commands that count the aggregates of quality anew."""
+"""`flask quality`: commands that recount the daily aggregates of quality."""
 
 import click
 from flask.cli import AppGroup

@@ -1,4 +1,4 @@
-"""Measure predictions against what was right: rates with intervals, calibration, thresholds.
+"""Measure predictions against the correct values: rates with intervals, calibration, thresholds.
 
 The intervals are Wilson score intervals. Confidences are counted in fixed bins of one percent, so
 that the figures of any period are sums of counts.

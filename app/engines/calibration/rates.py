@@ -5,7 +5,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 LEVEL = 0.95
-"""The level of every interval."""
+"""The confidence level of every interval."""
 _Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 
 Interval = tuple[float, float]
@@ -29,7 +29,7 @@ def compute_wilson_interval(successes: int, trials: int) -> Interval | None:
 
 
 class Outcomes(NamedTuple):
-    """Numbers of compared values by their outcome.
+    """The numbers of compared values by outcome.
 
     `correct`: predicted as it is. `corrected`: predicted, but another value is right. `missed`: not
     predicted. `spurious`: predicted where there is no value.
@@ -57,7 +57,7 @@ class Outcomes(NamedTuple):
 
     @property
     def recall(self) -> float | None:
-        """Return the share of right values that were predicted correctly; None without any."""
+        """Return the share of correct values that were predicted; None without any."""
         return _divide(self.correct, self.correct + self.corrected + self.missed)
 
     @property

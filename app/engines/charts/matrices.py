@@ -19,7 +19,7 @@ _LABEL_COLUMNS = 26
 _AXIS_COLUMNS = 44
 _CELL_INCHES = 0.46
 _NUMBERED_CELLS = 16
-"""The most rows and columns whose cells have numbers; smaller cells have room for none."""
+"""The maximum number of rows and columns at which cells show numbers; in more, none fit."""
 _SMALL_CELL_INCHES = 0.2
 _SHORT_COLUMNS = 6
 _LEAST_CELLS = 2
@@ -61,7 +61,7 @@ def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
 
 
 def render_pairs(chart: PairChart, kind: ImageKind) -> bytes:
-    """Return the picture of the coefficients of each two raters, below the diagonal."""
+    """Return the picture of the coefficients of each pair of raters, below the diagonal."""
     with style.styled():
         raters = list(chart.raters)[:MAX_CATEGORIES]
         names = [fit_text(name, _LABEL_COLUMNS) or "(no name)" for name in raters]

@@ -1,4 +1,4 @@
-"""Define the content of charts. All texts are data: they are shown as they are."""
+"""Define the content of charts. Texts are shown literally."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from typing import Literal
 ImageKind = Literal["png", "svg"]
 
 MAX_SERIES = 8
-"""The most lines of a trend; a chart of more shows the first ones and says so."""
+"""The maximum number of lines of a trend. Others are omitted, with a note."""
 MAX_CATEGORIES = 30
-"""The most rows, columns or raters of a matrix; of more, the first are shown, with a note."""
+"""The maximum number of rows, columns or raters of a matrix. Others are omitted, with a note."""
 MAX_POINTS = 4_000
-"""The most points of a line; of more, the last are shown."""
+"""The maximum number of points of a line. If there are more, the last ones are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A value of a day, with its interval if it has one. None is a gap in the line."""
+    """The value of a day, with its interval if it has one. A value of None is a gap in the line."""
 
     day: date
     value: float | None
@@ -85,7 +85,7 @@ class ConfusionChart:
 
 @dataclass(frozen=True, slots=True)
 class PairChart:
-    """A coefficient of each two raters. Pairs that are missing share no units."""
+    """A coefficient for each pair of raters. Missing pairs share no units."""
 
     title: str
     metric: str
@@ -94,7 +94,7 @@ class PairChart:
 
 
 class ChartNotDrawn(Exception):  # noqa: N818 - named after the outcome
-    """The process that draws a chart failed or took too long; the chart is not at fault."""
+    """The process that draws a chart failed or took too long. A second attempt may succeed."""
 
 
 Chart = TrendChart | CalibrationChart | ConfusionChart | PairChart

@@ -97,14 +97,14 @@ def create_figure(title: str, width: float, height: float) -> Figure:
 
 
 def tidy_axes(axes: Axes) -> None:
-    """Leave only what helps to read values: a quiet grid and the lower axis."""
+    """Remove all decoration except a light grid and the lower axis."""
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.grid(axis="y", color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)
 
 
 def say_no_data(figure: Figure, message: str) -> None:
-    """Say in the middle of the picture that there is nothing to draw."""
+    """Draw a text in the middle of the picture that says that there are no data."""
     axes = figure.add_subplot()
     axes.set_axis_off()
     axes.text(
@@ -119,7 +119,7 @@ def add_note(axes: Axes, note: str) -> None:
 
 
 def save(figure: Figure, kind: ImageKind) -> bytes:
-    """Return the file of a figure."""
+    """Return a figure as the bytes of an image file."""
     out = io.BytesIO()
     if kind == "svg":
         FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None})

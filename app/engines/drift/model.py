@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Categories:
-    """How often each category occurs."""
+    """The number of occurrences of each category."""
 
     counts: Mapping[str, int]
 
@@ -22,7 +22,7 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How many of `n` trials are hits."""
+    """The number of hits among `n` trials."""
 
     hits: int
     n: int
@@ -58,7 +58,7 @@ class Limits:
 
 
 class Verdict(StrEnum):
-    """What the comparison of two samples has shown.
+    """The outcome of comparing two samples.
 
     `gone`: neither a significant difference nor half the effect of a report. `unclear`: anything
     between `gone` and `drift`.

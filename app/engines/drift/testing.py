@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 BINS = 10
 """The number of quantile bins for the effect size of numbers."""
 LEAST_EXPECTED = 5.0
-"""The least expected count of a cell of the chi-square test."""
+"""The minimum expected count of a cell for the chi-square test."""
 OTHER = "(other)"
 """The category of pooled rare categories."""
 _EXACT_PAIRS = 250_000

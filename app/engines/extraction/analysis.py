@@ -53,7 +53,7 @@ class Typed:
 
 @dataclass(slots=True)
 class Analysis:
-    """What is known about a document before any field is considered."""
+    """The analysis of a document that does not depend on fields."""
 
     layout: Layout
     keywords: Keywords
@@ -107,7 +107,7 @@ def find_typed(
     find: Callable[[str], Iterable[patterns.Found]],
     rows: Iterable[tuple[int, int]] | None = None,
 ) -> Iterable[Typed]:
-    """Yield what `find` finds in the rows, with its tokens and offsets."""
+    """Yield the texts that `find` finds in the rows, with their tokens and offsets."""
     for first, last in layout.rows if rows is None else rows:
         text, offsets = join_row(layout, first, last)
         for found in find(text):

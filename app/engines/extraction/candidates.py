@@ -1,4 +1,4 @@
-"""List the places of a document that may be the value of a field."""
+"""List the places of a document that may contain the value of a field."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -154,7 +154,7 @@ def _build_runs(analysis: Analysis) -> Iterator[Candidate]:
 
 
 def _find_cut(analysis: Analysis, segment: Segment) -> int:
-    """Return where something else begins inside a line, or 0."""
+    """Return the index at which other content begins inside a line, or 0."""
     for index in range(segment.first + 1, segment.last + 1):
         if analysis.keywords.concepts[index] in _CUTTING:
             return index
@@ -211,7 +211,7 @@ def _build_codes(layout: Layout) -> Iterator[Candidate]:
 
 
 def _build_after_keywords(analysis: Analysis, target: Target) -> Iterator[Candidate]:
-    """Yield what stands right of or below a keyword of the field."""
+    """Yield the texts right of or below a keyword of the field."""
     layout, tokens = analysis.layout, analysis.tokens
     for last, first in find_own_keywords(analysis, target):
         segment = layout.segments[tokens[last].segment]

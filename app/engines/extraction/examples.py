@@ -17,7 +17,7 @@ from app.engines.extraction.values import Target, list_targets
 from app.engines.fields import Field, JsonValue
 
 FEATURE_VERSION = 1
-"""Raise it with every change that makes stored models unusable or different."""
+"""Increase this with every change that makes stored models unusable or different."""
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "python-crfsuite")
 
@@ -35,7 +35,7 @@ class Prepared:
 def select_examples(examples: Sequence[Example]) -> list[Example]:
     """Return the newest examples, at most half of them by one labeler, ordered by id.
 
-    The limit for one labeler applies if there are several. Of an id given twice, the highest
+    The limit for one labeler applies if there are several. If an id occurs twice, the highest
     revision counts.
     """
     latest: dict[str, Example] = {}
@@ -95,7 +95,7 @@ def list_all_targets(prepared: Sequence[Prepared], fields: Sequence[Field]) -> l
 
 
 def build_empty_memory(prepared: Sequence[Prepared]) -> Memory:
-    """Return a memory of the documents, still without values."""
+    """Return a memory of the documents without values, which are added later."""
     memory = Memory()
     for one in prepared:
         memory.add(one.reading.analysis)
@@ -104,7 +104,7 @@ def build_empty_memory(prepared: Sequence[Prepared]) -> Memory:
 
 
 def hash_version(examples: Sequence[Example], fields: Sequence[Field], schema_version: str) -> str:
-    """Return the version of the model that these examples give."""
+    """Return the version of a model that is trained on these examples."""
     content = {
         "examples": [[example.id, example.revision] for example in select_examples(examples)],
         "schema_version": schema_version,

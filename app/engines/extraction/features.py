@@ -32,7 +32,7 @@ _CONTEXT = (
 )
 _KINDS = ("amount", "date", "span", "lines", "rows", "code", "after", "memory")
 RULES = 29
-"""The place of the score of the rules among the features."""
+"""The index of the score of the rules among the features."""
 
 COUNT = 34 + 7 + 6 + 3 * len(_CONTEXT) + len(_KINDS)
 """The number of features."""

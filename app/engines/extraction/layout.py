@@ -60,7 +60,7 @@ class Layout:
     char_width: float = 0.01
 
     def join(self, first: int, last: int) -> str:
-        """Return the text of tokens `first` to `last`, with a blank between words."""
+        """Return the text of tokens `first` to `last`, with a space between words."""
         parts = [self.tokens[first].text]
         for left, right in pairwise(self.tokens[first : last + 1]):
             if left.end != right.start:
@@ -101,7 +101,7 @@ def compact(text: str) -> str:
 
 
 def _place_words(document: Document, words: Sequence[SourceWord]) -> list[SourceWord]:
-    """Give words without a box the place that a text in a fixed grid would give them."""
+    """Assign boxes to words without one, as if the text was printed in a fixed-width grid."""
     if all(word.box is not None for word in words):
         return list(words)
     lines = document.text.count("\n") + 1

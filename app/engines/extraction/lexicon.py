@@ -102,7 +102,7 @@ def find_concept(field: Field) -> str:
 
 
 def list_own_phrases(field: Field) -> frozenset[str]:
-    """Return what a document may print as the name of the field: its label and its key."""
+    """Return the names of the field that a document may print: its label and its key."""
     phrases = {compact(field["label"]), compact(field["key"])}
     return frozenset(phrase for phrase in phrases if len(phrase) > 1)
 

@@ -16,7 +16,7 @@ _SHORTEST = 4
 
 @dataclass(slots=True)
 class Memory:
-    """What is remembered of the documents, by their position in a fixed order.
+    """The accepted values and words of documents, by their position in a fixed order.
 
     `words` has the words of each document. `entries` has, for each field, one record per accepted
     value: document, compact value, spelling, text on the left, x, y, and number of lines.
@@ -29,7 +29,7 @@ class Memory:
     _by_document: dict[str, dict[int, list[list[Any]]]] = field(default_factory=dict)
 
     def index(self) -> None:
-        """Build the indexes after all documents were added."""
+        """Build the indexes. Call this after all documents were added."""
         postings: dict[str, list[int]] = defaultdict(list)
         for number, words in enumerate(self.words):
             for word in words:
@@ -80,7 +80,7 @@ class Memory:
         return {number: weight / total for number, weight in shared.items()} if total else {}
 
     def build_recall(self, analysis: Analysis, without: int | None = None) -> "Recall":
-        """Return what the memory knows about a document; `without` leaves out one position."""
+        """Return the memory as seen from a document; `without` excludes one position."""
         similar = self.find_similar(analysis.words, without)
         best = sorted(similar, key=lambda number: (-similar[number], number))[:_SIMILAR]
         return Recall(self, similar, best, without)
@@ -107,7 +107,7 @@ class Memory:
 
 @dataclass(slots=True)
 class Recall:
-    """What a memory knows about one document."""
+    """A memory as seen from one document."""
 
     memory: Memory
     similar: dict[int, float]

@@ -1,4 +1,4 @@
-"""Define the values that the extraction engine takes and returns."""
+"""Define the arguments and results of the extraction engine."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -13,7 +13,7 @@ MIN_EXAMPLES = 5
 """The number of usable examples from which a model is trained; below it, rules and memory apply."""
 
 MAX_EXAMPLES = 1_000
-"""The maximum number of examples in one training; the newest count."""
+"""The maximum number of examples in one training; the newest ones are used."""
 
 
 class SourceWord(NamedTuple):
@@ -102,7 +102,7 @@ class FieldReport:
 
     @property
     def f1_letters(self) -> float:
-        """Return the F1 if values count as equal that agree on letters and digits."""
+        """Return the F1 when values with the same letters and digits count as equal."""
         total = self.proposed + self.support
         return 2 * self.correct_letters / total if total else 0.0
 
@@ -115,7 +115,7 @@ class FieldReport:
 
     @staticmethod
     def from_dict(content: dict[str, Any]) -> "FieldReport":
-        """Return the counts that `to_dict` wrote."""
+        """Return the counts from the result of `to_dict`."""
         return FieldReport(**{one.name: content[one.name] for one in fields_of(FieldReport)})
 
 
@@ -167,7 +167,7 @@ class Report:
 
     @staticmethod
     def from_dict(content: dict[str, Any]) -> "Report":
-        """Return the report that `to_dict` wrote."""
+        """Return the report from the result of `to_dict`."""
         return Report(
             fields={n: FieldReport.from_dict(one) for n, one in content["fields"].items()},
             overall=FieldReport.from_dict(content["overall"]),

@@ -1,4 +1,4 @@
-"""List candidates that need not stand in the document: choices, booleans, currencies, countries."""
+"""List candidates that the text need not contain: choices, booleans, currencies, countries."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from app.engines.extraction.layout import compact
 from app.engines.extraction.values import Target
 
 ABSENT = "absent"
-"""The kind of a candidate without a place; it gets no evidence."""
+"""The type of a candidate without a place; it gets no evidence."""
 
 _MAX_OPTIONS = 60
 _SHORTEST = 2

@@ -50,7 +50,7 @@ _SIMPLE = {"email": _EMAIL, "url": _URL, "phone": _PHONE, "code": _CODE}
 
 
 def find_dates(text: str) -> Iterator[Found]:
-    """Yield the dates of a row, in ISO form; day first if the order is open, else the other."""
+    """Yield the dates of a row, in ISO form. If the order is ambiguous, the day comes first."""
     for match in _SEPARATED.finditer(text):
         first, _, second, year = match.groups()
         usual = _build_date(year, second, first)

@@ -43,7 +43,7 @@ def collect(
     scores: SpanScores | None = None,
     without: int | None = None,
 ) -> tuple[View, list[Candidate]]:
-    """Return the most promising candidates of a field; `without` hides a remembered document."""
+    """Return the best candidates of a field; `without` excludes one document of the memory."""
     spans = list_spans(scores) if scores else []
     found = list_all(reading, target, spans)
     if target.kind in ("lines", "code", "text"):
@@ -55,7 +55,7 @@ def collect(
 
 
 def list_all(reading: Reading, target: Target, spans: Iterable[Range] = ()) -> list[Candidate]:
-    """Return all candidates of a field, also those without a place in the document."""
+    """Return all candidates of a field, including those without a place in the document."""
     if target.kind in ("option", "currency"):
         return list_options(reading.analysis, reading.searcher, target)
     return list_candidates(reading.analysis, target, spans)
@@ -75,7 +75,7 @@ def _recall_values(
 
 
 def _select(view: View, found: list[Candidate], scores: SpanScores | None) -> list[Candidate]:
-    """Keep the best by the probabilities of their tokens and the best by rules."""
+    """Return the candidates that are best by token probabilities or best by rules."""
     if len(found) <= MAX_CANDIDATES:
         return found
     kept: set[int] = {place for place, c in enumerate(found) if c.kind == "memory"}
@@ -135,7 +135,7 @@ def build_tag(
 
 
 def build_evidence(analysis: Analysis, candidate: Candidate) -> list[dict[str, Any]]:
-    """Return where a candidate stands: page, box, offsets and text of each of its lines."""
+    """Return the evidence of a candidate: page, box, offsets and text of each of its lines."""
     if candidate.kind == ABSENT:
         return []
     pieces: list[dict[str, Any]] = []

@@ -24,7 +24,7 @@ SMALL = 40
 """Below this number of documents with a value, a logistic ranker is trained."""
 
 PRIOR = 1.0
-"""What a point of the rules adds to the log odds with MIN_EXAMPLES documents; less with more."""
+"""The log odds per point of the rules with MIN_EXAMPLES documents; with more, it decreases."""
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ def build_problem(
     memory: Memory,
     scores: Sequence[SpanScores | None],
 ) -> Problem:
-    """Return the candidates of a field with their features and whether each is right."""
+    """Return the candidates of a field with their features and whether each is correct."""
     problem = Problem(target)
     rows: list[list[float]] = []
     labels: list[bool] = []
@@ -63,7 +63,7 @@ def build_problem(
 
 
 def fit(problem: Problem, numbers: Sequence[int]) -> trees.Ranker | None:
-    """Train on the examples `numbers`; None if they have no right or no wrong candidate."""
+    """Train on the examples `numbers`; None if they have no correct or no incorrect candidate."""
     picked = [np.arange(*problem.bounds[number]) for number in numbers]
     index = np.concatenate(picked) if picked else np.zeros(0, dtype=np.int64)
     labels = problem.labels[index]
@@ -78,7 +78,7 @@ def fit(problem: Problem, numbers: Sequence[int]) -> trees.Ranker | None:
 
 
 def score_out_of_fold(problem: Problem, folds: Sequence[int]) -> list[Array]:
-    """Return the log odds of the candidates of each example, by rankers that never saw it."""
+    """Return the log odds of the candidates of each example, by rankers trained without it."""
     result: list[Array] = [np.zeros(0)] * len(problem.bounds)
     for fold in sorted(set(folds)):
         ranker = fit(problem, [n for n, other in enumerate(folds) if other != fold])

@@ -1,4 +1,4 @@
-"""Count what proposals are worth: precision, recall, F1 and calibration."""
+"""Measure proposals: precision, recall, F1 and calibration."""
 
 import random
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Propose tags without a trained model: by rules, and by what a few similar documents had."""
+"""Propose tags without a trained model: by rules and the values of a few similar documents."""
 
 from collections.abc import Sequence
 

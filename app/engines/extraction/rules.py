@@ -1,4 +1,4 @@
-"""Score candidates without any labels: by keywords, layout and type."""
+"""Score candidates without a trained model: by keywords, layout and type."""
 
 import math
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ def build_view(analysis: Analysis, target: Target, contexts: Contexts) -> View:
 
 @dataclass(slots=True)
 class Place:
-    """The keyword left of a candidate and above it, as concepts, and what they mean for it."""
+    """The concepts of the keywords left of and above a candidate, and how they fit its field."""
 
     left: str
     left_is_own: bool
@@ -88,7 +88,7 @@ def find_place(view: View, candidate: Candidate) -> Place:
 
 
 def score(view: View, candidate: Candidate, place: Place) -> float:
-    """Return how well a candidate fits its field; THRESHOLD and more is worth a proposal."""
+    """Return the score of a candidate for its field; from THRESHOLD on it is proposed."""
     kind = view.target.kind
     if kind in ("option", "currency"):
         return -1.0 if candidate.kind == ABSENT else 3.0 - 0.1 * min(candidate.first, 9)

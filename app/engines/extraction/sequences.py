@@ -21,7 +21,7 @@ MAX_TARGETS = 40
 
 @dataclass(slots=True)
 class Alignment:
-    """Where an accepted value of a field stands in its document."""
+    """The place of an accepted value of a field in its document."""
 
     candidate: Candidate
     spelling: str

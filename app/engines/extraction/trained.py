@@ -23,7 +23,7 @@ from app.engines.fields import Field, Tag
 
 @dataclass(slots=True)
 class Learned:
-    """What was learned about one field.
+    """The trained parameters of one field.
 
     `threshold` is the confidence below which nothing is proposed, and `currency` the usual one.
     """

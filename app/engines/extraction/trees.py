@@ -82,7 +82,7 @@ Ranker = Trees | Logistic
 
 
 def read_ranker(arrays: dict[str, Array]) -> Ranker:
-    """Return the ranker that `to_arrays` wrote."""
+    """Return the ranker from the result of `to_arrays`."""
     if "weights" in arrays:
         bias = float(arrays["bias"][0])
         return Logistic(arrays["mean"], arrays["scale"], arrays["weights"], bias)

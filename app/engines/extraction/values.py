@@ -65,7 +65,7 @@ class Target:
     phrases: frozenset[str]
 
     def build_key(self, value: JsonValue) -> str:
-        """Return what equal values have in common; values of other kinds are compared strictly."""
+        """Return a key that is equal for equal values; other types are compared strictly."""
         if self.kind == "amount":
             return _build_amount_key(value)
         if self.kind == "date" and isinstance(value, str):
@@ -83,7 +83,7 @@ def build_target(field: Field, values: Sequence[Any] = (), *, name: str = "") ->
 
 
 def list_targets(fields: Sequence[Field], values: dict[str, list[Any]]) -> list[Target]:
-    """Return the targets of all fields with `ai_assist` that are no tables, in schema order."""
+    """Return the targets of all fields with `ai_assist` except tables, in schema order."""
     return [
         build_target(field, values.get(field["key"], ()))
         for field in fields
@@ -92,7 +92,7 @@ def list_targets(fields: Sequence[Field], values: dict[str, list[Any]]) -> list[
 
 
 def to_value(target: Target, text: str, currency: str = "") -> JsonValue:
-    """Return the canonical value of `text`, or None if it is no value of the field."""
+    """Return the canonical value of `text`, or None if the field does not allow it."""
     raw: object = text
     if target.field["type"] == "money":
         raw = {"amount": text, "currency": currency}

@@ -25,7 +25,7 @@ _MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class LearningLimits:
-    """The limits of a child: its data in memory, and its processor and wall-clock time."""
+    """The limits of a child: bytes of data in memory, and seconds of processor and wall time."""
 
     memory_bytes: int = 1024 * _MIB
     cpu_seconds: int = 300
@@ -36,7 +36,7 @@ TRAINING_LIMITS = LearningLimits()
 
 
 class LearningFailed(Exception):  # noqa: N818 - named after the outcome
-    """The child gave no result.
+    """The child process returned no result.
 
     `code` is `not_enough_examples`, `out_of_memory`, `timed_out` or `crashed`.
     """
@@ -63,7 +63,7 @@ def train_in_child(
     previous: bytes | None = None,
     limits: LearningLimits = TRAINING_LIMITS,
 ) -> Trained:
-    """Train a model and compare it with the `previous` one, whose content is authentic.
+    """Train a model and compare it with `previous`, whose MAC the caller has verified.
 
     Raises LearningFailed.
     """

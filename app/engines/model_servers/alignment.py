@@ -13,7 +13,7 @@ from app.engines.fields import Field, Tag, ValueProblem, normalize
 from app.engines.model_servers.protocol import is_asked
 
 MAX_VALUES = 1_000
-"""The values of one answer that are read."""
+"""The maximum number of values that are read from one answer."""
 
 _MAX_WINDOW = 6
 _MAX_VALUE_CHARS = 10_000

@@ -8,7 +8,7 @@ import orjson
 from app.engines.fields import Field
 
 MAX_TEXT_CHARS = 60_000
-"""The characters of a document that are sent, from its start."""
+"""The maximum number of characters that are sent, from the start of the document."""
 
 MAX_ANSWER_TOKENS = 4_096
 _MAX_TOKENS = 10**9
@@ -22,11 +22,11 @@ _UNSUPPORTED = frozenset({"region"})
 
 
 class InvalidAnswer(Exception):  # noqa: N818 - named after the outcome
-    """The answer is not JSON with the values that were asked for."""
+    """The answer is not JSON with the values that were requested."""
 
 
 class Answer(NamedTuple):
-    """The values by field key as the model wrote them, and what the server counted."""
+    """The values by field key as the model wrote them, and the tokens that the server counted."""
 
     values: dict[str, Any]
     model_version: str | None

@@ -1,1 +1,1 @@
-"""Charts of the insight room."""
+"""Charts of metrics, drawn within requests."""

@@ -1,7 +1,7 @@
 """Events that drift detection emits."""
 
 REQUESTED = "drift.detection_requested"
-"""A detection is to run. Data: {detection_id}."""
+"""A detection was requested. Data: {detection_id}."""
 
 DETECTED = "drift.detected"
 """A report was created. Emitted once per report.

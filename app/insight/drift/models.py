@@ -13,14 +13,14 @@ from app.kit.tenancy import TenantModel
 
 
 class Subject(StrEnum):
-    """What drifted."""
+    """The subject of a drift report."""
 
     MODEL = "model"
     LABELING = "labeling"
 
 
 class Metric(StrEnum):
-    """What is compared. Those of a model are ACCURACY, CONFIDENCE and CORRECTION_RATE."""
+    """A compared quantity. Models have ACCURACY, CONFIDENCE and CORRECTION_RATE."""
 
     VALUES = "values"
     LENGTH = "length"
@@ -49,7 +49,7 @@ class DetectionStatus(StrEnum):
 
 
 class DriftDetection(TenantModel, db.Record, db.Base):
-    """A search for drift in one schema: it compares two periods. A schema has one at a time.
+    """A comparison of two periods of a schema. A schema has one unfinished detection at a time.
 
     `due_on` is the day of a daily detection, null if a user requested it. `report_ids` are the
     reports that it created or confirmed. `compared` counts the pairs of samples that were tested,
@@ -98,7 +98,7 @@ class DriftDetection(TenantModel, db.Record, db.Base):
 
 
 class DriftReport(TenantModel, db.Record, db.Base):
-    """A shift of one metric. `shift_key` identifies what shifted; it has one open report at most.
+    """A shift of one metric. `shift_key` identifies the shift, which has at most one open report.
 
     `baseline` and `current` are {from, to, n, value, sampled}. The baseline of a report about a
     labeler (`labeler_id`) is their peers in the same period. `confirmed_at` is when a detection

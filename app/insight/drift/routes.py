@@ -22,8 +22,8 @@ blueprint = Blueprint("drift", tag="quality", records="drift_reports")
 def list_drift_reports(caller: Caller, query: dict[str, Any]) -> Page:
     """List drift reports.
 
-    Returns the shifts of models and of the labeling that were found. Reports about one labeler are
-    shown to reviewers, and to that labeler. With `detection_id`, responds with 409 `conflict` until
+    Returns the detected shifts of models and of labeling. Reports about one labeler are visible
+    only to reviewers and to that labeler. With `detection_id`, responds with 409 `conflict` until
     the detection is completed; `details.status` is its status.
     """
     return reading.list_reports(caller=caller, **query)
@@ -33,7 +33,7 @@ def list_drift_reports(caller: Caller, query: dict[str, Any]) -> Page:
 def get_drift_report(caller: Caller, report_id: UUID) -> Report:
     """Get a drift report.
 
-    Returns what has shifted, by which test, how far, and the sizes of the samples.
+    Returns the shifted metric, the test and its p-value, the effect sizes and the sample sizes.
     """
     return reading.get_report(report_id, caller=caller)
 
@@ -49,8 +49,8 @@ def detect_drift(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Detect drift.
 
     Compares two periods of a schema in the background. List the reports with `detection_id` to get
-    the result. Emits `drift.detected` once for each new report. Responds with 409 `conflict` if a
-    detection of the schema is not over; `details.detection_id` is its id.
+    the result. Emits `drift.detected` once for each new report. Responds with 409 `conflict` while
+    another detection of the schema is unfinished; `details.detection_id` is its id.
     """
     return requesting.request_detection(requested_by=caller.user_id, **body)
 
@@ -61,7 +61,7 @@ def detect_drift(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
 def acknowledge_drift_report(caller: Caller, report_id: UUID) -> Report:
     """Acknowledge a drift report.
 
-    The shift is accepted: what follows is compared with the time after it, and the same shift is
-    not reported again.
+    Accepts the shift: the time after it becomes the baseline of later detections, and the same
+    shift is not reported again. A closed report is refused with 409 `conflict`.
     """
     return reading.acknowledge(report_id, caller=caller)

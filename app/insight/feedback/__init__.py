@@ -1,1 +1,1 @@
-"""Feedback on predictions: how they compare with what was right."""
+"""Feedback on predictions: how they compare with the correct values."""

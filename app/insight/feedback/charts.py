@@ -1,4 +1,4 @@
-"""Pictures of summaries."""
+"""Charts of feedback summaries."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from app.insight.charts import service as charts
 
 
 def draw_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
-    """Return the calibration curve of a summary by field: of its only field, or of all together.
+    """Return the calibration curve of a summary by field: of its only field, or of all fields.
 
     Raises 503 `service_unavailable` if it cannot be drawn now.
     """

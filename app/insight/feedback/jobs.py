@@ -18,7 +18,7 @@ from app.workflow.tag_sets import emitted_events
     max_attempts=None,
 )
 def record(batch: Sequence[Job]) -> None:
-    """Bring the feedback of tag sets up to date."""
+    """Update the feedback of the tag sets that were accepted or reopened."""
     payloads = [job.args["data"] for job in batch]
     service.record(
         [(UUID(payload["artifact_id"]), UUID(payload["tag_set_id"])) for payload in payloads]

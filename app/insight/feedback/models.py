@@ -18,7 +18,7 @@ _REPORTED = text("position IS NULL")
 
 
 class FeedbackOutcome(StrEnum):
-    """How a prediction compares with what was right."""
+    """The result of comparing a predicted value with the correct one."""
 
     CORRECT = "correct"
     CORRECTED = "corrected"
@@ -43,7 +43,7 @@ def _reference_schema() -> ForeignKeyConstraint:
 
 
 class PredictionFeedback(TenantModel, db.Base):
-    """How one predicted value compares with what was right. It never changes.
+    """How one predicted value compares with the correct one. Immutable.
 
     Automatic feedback belongs to the revision `accepted_revision` of an accepted tag set and has a
     `position` in it; its values are in the tag set's revisions. Reported feedback has its values,

@@ -21,9 +21,10 @@ blueprint = Blueprint("feedback", description="How predictions compare with acce
 def create_prediction_feedback(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create prediction feedback.
 
-    Records how one prediction of any model compares with what was right. The values are compared in
-    normal form. Feedback on tag sets that began from a prediction is recorded without it, when they
-    are accepted. A prediction has feedback once: a second report is a conflict.
+    Records how one prediction of any model compares with the correct value. Both values are
+    normalized first. Do not report predictions from which a tag set was started: the service
+    records these when the tag set is accepted. A second report of the same prediction is refused
+    with 409 `conflict`.
     """
     return service.create(body, caller=caller)
 
@@ -39,7 +40,8 @@ def create_prediction_feedback(caller: Caller, body: dict[str, Any]) -> dict[str
 def create_prediction_feedback_bulk(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create prediction feedback in bulk.
 
-    Records up to 1,000 reports. Each has an outcome; one that fails does not undo the others.
+    Records up to 1,000 reports and returns an outcome for each, in the same order. A report that
+    fails does not undo the others.
     """
     results = service.create_many(body["items"], caller=caller)
     outcomes = [_build_outcome(index, result) for index, result in enumerate(results)]
@@ -70,7 +72,8 @@ def _build_outcome(index: int, result: dict[str, Any] | ApiError) -> dict[str, A
 def get_feedback_summary(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the feedback summary.
 
-    Shows the accuracy of models against accepted tag sets: in all, by model, and over time.
+    Returns the accuracy of models compared with accepted tag sets: in total, by model and over
+    time.
     """
     return service.get_summary(caller=caller, **query)
 
@@ -85,8 +88,9 @@ def get_feedback_summary(caller: Caller, query: dict[str, Any]) -> dict[str, Any
 def get_feedback_by_field(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the feedback summary by field.
 
-    Shows the accuracy of each field with its calibration and a recommended confidence threshold. As
-    a picture, it is the calibration curve: of the only field, or of all fields together.
+    Returns the accuracy of each field with its calibration and a recommended confidence threshold.
+    With `Accept: image/png` or `image/svg+xml` the response is a chart of the calibration curve: of
+    one field if the response has only one, otherwise of all fields together.
     """
     return service.get_by_field(caller=caller, **query)
 
@@ -100,7 +104,8 @@ def get_feedback_by_field(caller: Caller, query: dict[str, Any]) -> dict[str, An
 def list_feedback_models(caller: Caller, query: dict[str, Any]) -> Page:
     """List feedback models.
 
-    Each model of a schema has its accuracy over time, and a comparison with another one on the
-    documents that both have feedback on: by a paired bootstrap, with the result in words.
+    Returns the models of each schema with their accuracy over time. Each is compared with another
+    model on the documents with feedback on both, by a paired bootstrap; `verdict` is the result in
+    words.
     """
     return service.list_models(**query)

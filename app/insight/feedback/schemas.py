@@ -43,9 +43,9 @@ class _Share(fields.Float):
 
 
 class NewFeedback(Schema):
-    """How one prediction compares with what was right.
+    """A report on how one prediction compares with the correct value.
 
-    Without `predicted`, the model has missed the value; without `correct`, there was none.
+    Without `predicted`, the model missed the value; without `correct`, no value is correct.
     """
 
     artifact_id = Uuid(required=True)
@@ -75,7 +75,7 @@ class NewFeedback(Schema):
 
 
 class NewFeedbackList(Schema):
-    """Up to 1,000 reports."""
+    """A list of up to 1,000 reports."""
 
     items = List(Nested(NewFeedback), required=True, max_items=MAX_ITEMS)
 
@@ -110,7 +110,7 @@ class FeedbackItemOutcome(Response):
 
 
 class FeedbackBulkResult(Response):
-    """The outcomes of a request, one for each report in its order."""
+    """The outcomes of a request, one for each report, in the order of the reports."""
 
     succeeded = Int()
     failed = Int()
@@ -118,7 +118,7 @@ class FeedbackBulkResult(Response):
 
 
 class FeedbackQuery(Schema):
-    """Which feedback is summarized."""
+    """Filters of the feedback to summarize."""
 
     schema_id = Uuid()
     model = Str(max_length=MAX_MODEL_LENGTH)
@@ -132,7 +132,7 @@ class FeedbackQuery(Schema):
 
 
 class SummaryQuery(FeedbackQuery):
-    """Which feedback is summarized, and the step of the trend."""
+    """Filters of the feedback to summarize, and the interval of the trend."""
 
     interval = Str(
         load_default="month",
@@ -142,7 +142,7 @@ class SummaryQuery(FeedbackQuery):
 
 
 class FieldsQuery(FeedbackQuery):
-    """Which feedback is summarized, and the precision that thresholds must reach."""
+    """Filters of the feedback to summarize, and the precision that thresholds must reach."""
 
     target_precision = _Share(
         load_default=0.95,
@@ -182,7 +182,7 @@ class TrendFigures(Figures):
 
 
 class FeedbackCriteria(Response):
-    """Which feedback was summarized."""
+    """The filters of the summarized feedback."""
 
     schema_id = Uuid(allow_none=True)
     model = Str(allow_none=True)
@@ -193,7 +193,7 @@ class FeedbackCriteria(Response):
 
 
 class FeedbackSummary(FeedbackCriteria):
-    """The accuracy of models: in all, by model, and over time."""
+    """The accuracy of models: in total, by model and over time."""
 
     interval = Str()
     total = Nested(Figures)
@@ -218,7 +218,7 @@ class CalibrationBin(Response):
 
 
 class Calibration(Response):
-    """Whether confidences are right. Suggestions that nobody touched do not count."""
+    """The calibration of confidences. Predictions that nobody checked do not count."""
 
     predictions = Int()
     expected_calibration_error = Float(allow_none=True)

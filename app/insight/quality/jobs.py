@@ -30,7 +30,7 @@ _EVERY_SECONDS = 300
     "quality.update", queue="quality_counts", listens=_CHANGES, batch=True, max_attempts=10
 )
 def update(batch: Sequence[Job]) -> None:
-    """Count the documents of a batch of events anew."""
+    """Recount the documents of a batch of events."""
     changed = [
         UUID(job.args["data"]["artifact_id"])
         for job in batch
@@ -43,7 +43,7 @@ def update(batch: Sequence[Job]) -> None:
 
 @jobs.handler("quality.prepare")
 def prepare(_: Job) -> None:
-    """Enqueue a recount of each organization that is new, or that other rules or days apply to."""
+    """Enqueue a recount of organizations that are new or whose rules or time zone have changed."""
     for organization_id in updating.list_outdated():
         jobs.enqueue(
             "quality.rebuild",
@@ -55,7 +55,7 @@ def prepare(_: Job) -> None:
 
 @jobs.handler("quality.rebuild", queue="quality_counts", resumable=True, max_attempts=10)
 def rebuild(job: Job) -> None:
-    """Count all documents of an organization anew, from where an interrupted run ended."""
+    """Recount all documents of an organization; continue where an interrupted run ended."""
     updating.rebuild(job.checkpoint, resume=True)
 
 

@@ -46,7 +46,7 @@ class Subject(StrEnum):
 
 
 class QualityState(TenantModel, db.Base):
-    """How far the aggregates of an organization are counted; one row per organization.
+    """The progress of counting the aggregates of an organization; one row per organization.
 
     `time_zone` is the one in which days are counted. While a recount is running, `counted_until` is
     the last artifact that it has counted; `counted_at` is when a recount was last completed.

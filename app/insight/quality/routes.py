@@ -46,6 +46,7 @@ def get_latest_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 def get_quality_trends(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get a quality metric over time.
 
+    Returns one metric by day, week or month, optionally grouped by schema, field, team or labeler.
     Figures of teams and of other labelers require the role of a reviewer. With `Accept: image/png`
     or `image/svg+xml` the response is a chart.
     """
@@ -61,8 +62,8 @@ def get_quality_trends(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 def get_field_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get quality metrics by field.
 
-    Returns correction rate, agreement and accuracy of predictions. If a field has changed its type,
-    figures of earlier types are left out, with a warning.
+    Returns the correction rate, the agreement and the accuracy of predictions of each field. If the
+    type of a field has changed, figures of earlier types are omitted, and a warning says so.
     """
     return service.get_fields(caller=caller, **query)
 
@@ -76,7 +77,7 @@ def get_field_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 def get_labeler_quality(caller: Caller, query: dict[str, Any]) -> Page:
     """Get quality metrics by labeler.
 
-    Returns acceptance, accuracy on gold documents, agreement with other labelers, and speed.
+    Returns acceptance rate, accuracy on gold documents, agreement with other labelers, and speed.
     Reviewers see the members of their teams, or all labelers if they are in no team.
     """
     return service.list_labelers(caller=caller, **query)

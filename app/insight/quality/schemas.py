@@ -50,14 +50,16 @@ class TrendsQuery(QualityPeriodQuery):
         load_default="day",
         description="At most 400 buckets; weeks begin on Monday.",
     )
-    group_by = Str(validate=OneOf(GROUPS), description="One series for each; all together without.")
+    group_by = Str(
+        validate=OneOf(GROUPS), description="One series for each group; without it, one series."
+    )
     field = Str(max_length=200, description="Full name of a field.")
     team_id = Uuid()
     labeler_id = Uuid()
 
 
 class QualityRate(Response):
-    """A share with its 95 % Wilson interval and sample size; null without cases."""
+    """A share (0 to 1) with its 95 % Wilson interval and sample size `n`; null without cases."""
 
     value = Float(allow_none=True)
     ci_low = Float(allow_none=True)
@@ -138,14 +140,14 @@ class FieldQuality(Response):
     schema = Nested(QualityReference)
     field = Str()
     type = Str()
-    removed = Bool(description="The current version does not have it.")
+    removed = Bool(description="The current version does not have this field.")
     correction_rate = Nested(QualityRate)
     agreement = Nested(QualityRate)
     model_accuracy = Nested(QualityRate)
 
 
 class FieldWarning(Response):
-    """A reason why figures of a field were left out."""
+    """The reason why figures of a field were omitted."""
 
     schema_id = Uuid()
     field = Str()

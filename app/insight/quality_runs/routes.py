@@ -89,8 +89,8 @@ def get_agreement(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 def list_disagreements(caller: Caller, query: dict[str, Any]) -> Page:
     """List disagreements.
 
-    Returns the documents and fields that labelers disagree on, the largest share first, with their
-    answers. The list follows the tag sets within seconds.
+    Returns the documents and fields on which labelers disagree, the largest disagreement first,
+    with their answers. The list includes new work within seconds.
     """
     return reading.list_disagreements(**query)
 
@@ -105,8 +105,9 @@ def list_disagreements(caller: Caller, query: dict[str, Any]) -> Page:
 def get_confusion(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get a confusion matrix.
 
-    Returns how often labelers chose which values of a choice field for the same document, or
-    against the accepted value, according to the newest completed run that covers the query. Send
-    `Accept: image/png` or `image/svg+xml` for a chart.
+    Returns how often pairs of labelers chose each pair of values of a choice field for the same
+    document, or how often labelers chose each value for each accepted value. The
+    counts are from the newest completed run that covers the query. With `Accept: image/png` or
+    `image/svg+xml` the response is a chart.
     """
     return reading.get_confusion(**query)

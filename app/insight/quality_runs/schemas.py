@@ -162,7 +162,7 @@ class RunFilters(Schema):
 
 
 class AgreementQuery(Schema):
-    """Which agreement to return."""
+    """The filters of the agreement."""
 
     schema_id = Uuid(required=True)
     field = Str(min_length=1, max_length=MAX_NAME)
@@ -192,7 +192,7 @@ class Agreement(FromRun):
 
 
 class ConfusionQuery(Schema):
-    """Which confusion matrix to return."""
+    """The selection of a confusion matrix."""
 
     schema_id = Uuid(required=True)
     field = Str(required=True, min_length=1, max_length=MAX_NAME)

@@ -1,1 +1,1 @@
-"""Ingestion jobs that predict the tags of all documents that another job brought in."""
+"""Ingestion jobs that predict the tags of all documents that another job created."""

@@ -28,6 +28,6 @@ def _reopen(args: dict[str, Any]) -> None:
     on_retry=_reopen,
 )
 def run_extraction(job: Job) -> None:
-    """Request the predictions of an extraction, or those that an interrupted run left."""
+    """Request the predictions of an extraction; continue where an interrupted run ended."""
     if job.args["data"]["kind"] == JobKind.EXTRACT:
         service.run_extraction(UUID(job.args["data"]["job_id"]), job.checkpoint)

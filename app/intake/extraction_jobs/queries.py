@@ -25,7 +25,7 @@ def lock_job(job_id: UUID) -> IngestionJob | None:
 
 
 def find_active_extraction(source_id: UUID) -> IngestionJob | None:
-    """Return the extraction of a job that waits or runs, or None."""
+    """Return the pending or running extraction of a job, or None."""
     statement = select(IngestionJob).where(
         IngestionJob.kind == JobKind.EXTRACT,
         IngestionJob.status.in_(ACTIVE),

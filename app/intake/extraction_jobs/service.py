@@ -41,7 +41,7 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
 
 
 def run_extraction(job_id: UUID, checkpoint: Checkpoint) -> None:
-    """Request the rest of a job's predictions; do nothing if it has ended.
+    """Request the remaining predictions of a job; do nothing if it has ended.
 
     `checkpoint` commits each batch, or raises if this run must stop; the next run continues after
     the last batch that was committed. The job ends when the last prediction has.

@@ -1,1 +1,1 @@
-"""Predictions of tags, and the models that an organization's accepted tag sets have trained."""
+"""Predictions of tags, and the models trained on an organization's accepted tag sets."""

@@ -1,4 +1,4 @@
-"""Jobs of predictions: predict, train, forget deleted documents, and purge."""
+"""Jobs of predictions: predict, train, and delete models and old predictions."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -44,7 +44,7 @@ def _run(job: Job) -> None:
 
 @jobs.handler("predictions.schedule_training", listens=(tag_set_events.ACCEPTED,), batch=True)
 def schedule_training(accepted: Sequence[Job]) -> None:
-    """Enqueue the training of schemas whose accepted tag sets have become enough."""
+    """Enqueue the training of schemas with enough new accepted tag sets."""
     schema_ids = {UUID(job.args["data"]["schema_id"]) for job in accepted}
     service.schedule_due(sorted(schema_ids))
 
@@ -67,7 +67,7 @@ def forget(deleted: Sequence[Job]) -> None:
 
 @jobs.handler("predictions.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
-    """Delete old predictions that were replaced and that no tag set began from."""
+    """Delete old replaced predictions from which no tag set started."""
     service.purge_outdated(RETENTION_DAYS, job.checkpoint)
 
 

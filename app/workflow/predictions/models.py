@@ -22,7 +22,7 @@ class PredictionStatus(StrEnum):
 
 
 class ModelState(StrEnum):
-    """Whether predictions use a trained model.
+    """The state of a trained model.
 
     A candidate was not better than the active model, or worse; a failed one has no content.
     """
@@ -86,7 +86,7 @@ class Prediction(TenantModel, db.Record, db.Base):
 
 
 class ExtractionModel(TenantModel, db.Record, db.Base):
-    """A model that was trained on an organization's accepted tag sets; immutable but for its state.
+    """A model trained on an organization's accepted tag sets; immutable except for its state.
 
     `version` is the hash of all that it was trained on. `content` is what the engine wrote, and
     `mac` authenticates it together with the organization and the schema version: it is not parsed

@@ -18,11 +18,12 @@ blueprint = Blueprint("predictions", tag="artifacts", records="artifacts")
 def predict_artifact(caller: Caller, artifact_id: UUID) -> models.Prediction:
     """Predict an artifact's tags.
 
-    Queues a prediction by the model that the organization's accepted tag sets have trained, by
+    Queues a prediction by the model that was trained on the organization's accepted tag sets, by
     rules before the first training, or by the organization's own model server. The artifact's
-    member `prediction` shows the state; a draft can start from the tags once it is completed. While
-    a prediction is queued, that one is returned. An artifact that is being processed, has failed or
-    is archived is refused with 409 conflict and details.state; one without a schema, or with a
-    schema without AI assistance, with details.missing.
+    member `prediction` shows the status. Once the prediction is completed, a draft can start from
+    its tags. While a prediction is queued, another request returns the same one. The request is
+    refused with 409 `conflict` and `details.state` if the artifact is being processed, has failed
+    or is archived, or if its schema is not active; and with `details.missing` if the artifact has
+    no schema, or if its schema has AI assistance turned off.
     """
     return service.request(artifact_id, requested_by=caller.user_id)

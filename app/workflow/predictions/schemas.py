@@ -15,7 +15,7 @@ class PredictionError(Response):
 
 
 class Prediction(Response):
-    """A prediction that was requested. The artifact's member `prediction` shows its state."""
+    """A prediction that was requested. The artifact's member `prediction` shows its status."""
 
     id = Uuid()
     artifact_id = Uuid()

@@ -27,7 +27,7 @@ from app.engines.agreement.coefficients.units import (
 from app.engines.agreement.metrics import Level
 
 MAX_RATIO_VALUES = 4_000
-"""The most distinct values at the ratio level, which needs the difference of each two of them."""
+"""The maximum number of distinct values at the ratio level, which compares each pair."""
 _ROWS = 512
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 
 _BLOCK_ENTRIES = 2_000_000
-"""The entries of the greatest array of a block of resamples: 16 MB."""
+"""The maximum number of entries of the largest array of a block of resamples (16 MB)."""
 _MAX_PATTERN_RATERS = 16
 _FEW_CLASSES = 8
 

@@ -1,4 +1,4 @@
-"""Say why an estimate is undefined, or must be read with care."""
+"""Build the cautions of estimates: why one is undefined or less reliable."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ CHANCE_CORRECTED = frozenset((Metric.COHEN_KAPPA, Metric.FLEISS_KAPPA, Metric.KR
 
 
 def explain_missing_pairs(rater_count: int) -> Caution:
-    """Return why there is nothing to compare."""
+    """Return the caution that explains why there is nothing to compare."""
     if rater_count == 0:
         return Caution(CautionCode.NO_RATINGS, "There are no ratings.")
     if rater_count == 1:
@@ -22,11 +22,11 @@ def explain_missing_pairs(rater_count: int) -> Caution:
 
 
 def explain_undefined(metric: Metric) -> Caution:
-    """Return why a coefficient of comparable ratings is undefined."""
+    """Return the caution that explains why a coefficient of comparable ratings is undefined."""
     if metric in CHANCE_CORRECTED:
         text = (
             "All ratings are equal, so this coefficient is undefined (0/0): without variation, "
-            "agreement cannot be told from chance. See percent agreement and AC1."
+            "agreement cannot be distinguished from chance. See percent agreement and AC1."
         )
         return Caution(CautionCode.ONE_CATEGORY, text)
     text = "Nobody gave a value, so there is nothing to compare."
@@ -34,7 +34,7 @@ def explain_undefined(metric: Metric) -> Caution:
 
 
 def list_rating_cautions(ratings: Ratings, counts: Integers, metric: Metric) -> list[Caution]:
-    """Return what the ratings themselves give reason to."""
+    """Return the cautions that follow from the ratings."""
     cautions = []
     if len(np.unique(ratings.codes)) == 1 and metric not in CHANCE_CORRECTED:
         text = "All ratings are equal, so chance alone could explain the agreement."
@@ -54,7 +54,7 @@ def list_rating_cautions(ratings: Ratings, counts: Integers, metric: Metric) -> 
 
 
 def explain_average(metric: Metric, pair_count: int) -> list[Caution]:
-    """Return that a coefficient of two raters is an average over pairs, if it is."""
+    """Return the caution that a coefficient of two raters is an average over pairs, if it is."""
     if pair_count < 2:  # noqa: PLR2004 - one pair needs no average
         return []
     way = "the mean of" if metric == Metric.COHEN_KAPPA else "pooled over"
@@ -65,7 +65,7 @@ def explain_average(metric: Metric, pair_count: int) -> list[Caution]:
 def build_interval(
     drawn: Floats, document_count: int, confidence: float
 ) -> tuple[float | None, float | None, list[Caution]]:
-    """Return the percentiles of the resamples, and what they give reason to."""
+    """Return the percentiles of the resamples, and the cautions that follow from them."""
     if not len(drawn):
         return None, None, []
     if document_count == 1:

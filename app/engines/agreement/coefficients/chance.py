@@ -14,7 +14,7 @@ from app.engines.agreement.coefficients.units import (
 )
 
 _NOTHING = 1e-14
-"""A chance of disagreement below this is the rounding error of none."""
+"""A chance of disagreement below this is a rounding error of zero."""
 
 
 class PercentAgreement:

@@ -12,9 +12,9 @@ from app.engines.agreement.coefficients.scales import Scale
 from app.engines.agreement.coefficients.units import is_different
 
 _FEW_CATEGORIES = 1_000
-"""With no more categories, a matrix is faster than setting some of them apart."""
+"""Up to this number of categories, one matrix is faster than separating rare categories."""
 _NOTHING = 1e-14
-"""An expected distance below this is the rounding error of none."""
+"""An expected distance below this is a rounding error of zero."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ def measure_mark_pairs(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> list[PairEstimate]:
-    """Return the coefficient of spans or regions for each two raters who share documents."""
+    """Return the coefficient of spans or regions for each pair of raters who share documents."""
     count = len(marks.raters)
     keys = np.unique(marks.pair_a * count + marks.pair_b)
     parts = []
@@ -205,7 +205,7 @@ def _finish(
     values: tuple[float, float | None, float | None] | None,
     cautions: list[Caution],
 ) -> Estimate:
-    """Return the estimate with what the marks themselves give reason to."""
+    """Return the estimate with the cautions that follow from the marks."""
     notes = []
     raters = len(marks.raters)
     if not len(documents):

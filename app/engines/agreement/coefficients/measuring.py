@@ -133,7 +133,7 @@ def measure_pairs(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> list[PairEstimate]:
-    """Return the coefficient of each two raters who share units, in the order of their keys."""
+    """Return the coefficient of each pair of raters with shared units, ordered by their keys."""
     options = _Options(weights, resamples, seed, confidence)
     compressed = compress(ratings)
     pairs = list_pairs(compressed.ratings)
@@ -218,7 +218,7 @@ def _plan(compressed: Compressed, metric: Metric, pairs: list[Pair], options: _O
 
 
 def _find_blocker(pairable: Ratings, metric: Metric) -> Caution | None:
-    """Return why the ratio level does not fit the values, if it does not."""
+    """Return the caution if the ratio level does not fit the values."""
     if metric != Metric.KRIPPENDORFF_ALPHA or pairable.level != Level.RATIO:
         return None
     if np.any(pairable.values[pairable.codes] < 0):

@@ -1,4 +1,4 @@
-"""Bring values into a form in which equal means the same."""
+"""Normalize values so that values with the same meaning are equal."""
 
 import unicodedata
 from collections.abc import Hashable
@@ -40,7 +40,7 @@ def build_key(value: Any) -> Hashable:
 
 
 def _to_decimal(text: str) -> Hashable:
-    """Return the number, of which equal ones have one notation, or the text if it is none."""
+    """Return the number in a unique notation, or the text if it is not a number."""
     try:
         number = Decimal(text)
         return number.normalize() if number else Decimal(0)

@@ -1,4 +1,4 @@
-"""Give credit to ratings that differ a little, and sum it over all pairs of categories.
+"""Weight pairs of categories by their distance, and sum over all pairs.
 
 Cohen 1968, Weighted kappa: Nominal scale agreement with provision for scaled disagreement,
 Psychological Bulletin 70. Gwet 2014, Handbook of Inter-Rater Reliability, 4th edition, section 3.5

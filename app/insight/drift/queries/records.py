@@ -80,7 +80,7 @@ def get_report(report_id: UUID, *, lock: bool = False) -> DriftReport | None:
 
 
 def lock_reports(schema_id: UUID, status: ReportStatus) -> list[DriftReport]:
-    """Return the reports of a schema with a status, the newest last, locked."""
+    """Lock and return the reports of a schema with a status, oldest first."""
     statement = (
         select(DriftReport)
         .where(DriftReport.schema_id == schema_id, DriftReport.status == status.value)

@@ -12,7 +12,7 @@ from app.kit import db, tenancy
 
 BATCH = 500
 MAX_VALUE = 200
-"""Longer values are cut; their whole length is read, too."""
+"""Longer values are truncated; their full length is read separately."""
 
 
 class AcceptedTagSet(NamedTuple):
@@ -83,7 +83,7 @@ def iterate_tag_sets(
 
 
 class Decisions(NamedTuple):
-    """The number of review decisions of a kind on the tag sets of a labeler."""
+    """The number of review decisions of one type on the tag sets of a labeler."""
 
     labeler_id: UUID | None
     kind: str

@@ -26,9 +26,9 @@ _MILLION = 1_000_000
 
 
 class FieldTypes(NamedTuple):
-    """The fields of the newest version, and which of them each version has with the same type.
+    """The fields of the newest version, and for each version those that have the same type.
 
-    `changed` are the fields whose type was another one in an older version.
+    `changed` are the fields that had another type in an older version.
     """
 
     types: Mapping[str, str]
@@ -37,7 +37,7 @@ class FieldTypes(NamedTuple):
 
 
 def compare_versions(versions: Iterable[VersionFields]) -> FieldTypes:
-    """Return the fields to compare, of versions in the order newest first."""
+    """Return the fields to compare; `versions` must be ordered newest first."""
     types: dict[str, str] | None = None
     comparable, changed = {}, set()
     for version in versions:
@@ -71,7 +71,7 @@ EVERYBODY = Selection()
 
 
 class PeriodData:
-    """What the tag sets and the review decisions of a period contain."""
+    """The values of the tag sets and the review decisions of a period."""
 
     def __init__(self, fields: FieldTypes) -> None:
         self._fields = fields
@@ -168,7 +168,7 @@ class PeriodData:
 
 
 def list_metrics(field_type: str) -> tuple[Metric, ...]:
-    """Return the metrics of the labeling for fields of a type."""
+    """Return the metrics of labeling that fields of a type have."""
     if field_type in CATEGORICAL or field_type in NUMERIC:
         return (Metric.VALUES, Metric.EMPTY_RATE)
     if field_type in WITH_LENGTH:

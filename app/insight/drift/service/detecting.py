@@ -1,4 +1,4 @@
-"""Run a detection: read the samples, compare them, and write what was found."""
+"""Run a detection: read the samples, compare them, and write the reports."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -27,7 +27,7 @@ MAX_REFERENCES = 10
 
 
 def detect(job: Job, detection_id: UUID) -> None:
-    """Run a detection. A repeated run starts again; does nothing if the detection is over."""
+    """Run a detection from the beginning; do nothing if it is completed or failed."""
     detection = _start(detection_id)
     if detection is None:
         return
@@ -103,7 +103,7 @@ def _read_period(
 def _complete(
     job: Job, detection_id: UUID, material: Material, found: list[tuple[Pair, Comparison]]
 ) -> None:
-    """Write the result, unless another run has the lease or the detection is over."""
+    """Write the result, unless another run has the lease or the detection has ended."""
     if not job.lock_lease():
         raise LostLease
     detection = records.get_detection(detection_id, lock=True)
@@ -120,7 +120,7 @@ def _complete(
 
 
 def fail(detection_id: UUID) -> None:
-    """Mark a detection as failed, unless it is over."""
+    """Mark a detection as failed, unless it has ended."""
     detection = records.get_detection(detection_id, lock=True)
     if detection is not None and detection.finished_at is None:
         detection.status = DetectionStatus.FAILED.value
@@ -132,7 +132,7 @@ def fail(detection_id: UUID) -> None:
 
 
 def reopen(detection_id: UUID) -> None:
-    """Queue a failed detection again, unless its schema has another one that is not over."""
+    """Queue a failed detection again, unless its schema has another unfinished one."""
     detection = records.get_detection(detection_id, lock=True)
     if detection is None or detection.status != DetectionStatus.FAILED:
         return

@@ -52,7 +52,7 @@ def choose_periods(
 
 
 def choose_daily_periods(schema_id: UUID, current: Range) -> Periods | None:
-    """Return the periods of a daily detection, or None if the fixed baseline is not over."""
+    """Return the periods of a daily detection, or None if the fixed baseline has not ended."""
     before = _find_baseline(schema_id, current, ignore_fixed=False)
     return None if before.end > current.start else Periods(*before, *current)
 

@@ -39,7 +39,7 @@ def _list_found(detection_id: UUID) -> list[UUID]:
     if detection.status == DetectionStatus.FAILED:
         raise errors.conflict("The detection has failed. Start another one.", status="failed")
     if detection.status != DetectionStatus.COMPLETED:
-        message = "The detection is not over. Try again in a few seconds."
+        message = "The detection has not ended. Try again in a few seconds."
         raise errors.conflict(message, status=detection.status)
     return [UUID(report_id) for report_id in detection.report_ids]
 

@@ -27,11 +27,11 @@ def request_detection(
 ) -> dict[str, Any]:
     """Queue a detection and return it.
 
-    `fix_baseline` stores the baseline as the schema's fixed one, or deletes that.
+    `fix_baseline` stores the baseline as the fixed one of the schema (True), or deletes it (False).
 
     Raises:
-        ApiError: 404 on an unknown schema; 400 on a period; 409 `conflict` with
-            `details.detection_id` if a detection of the schema is not over.
+        ApiError: 404 for an unknown schema; 400 for an invalid period; 409 `conflict` with
+            `details.detection_id` if the schema has an unfinished detection.
     """
     schemas.get(schema_id)
     chosen = periods.choose_periods(
@@ -56,7 +56,7 @@ def _insert(schema_id: UUID, chosen: Periods, *, requested_by: UUID | None) -> U
     )
     if detection_id is None:
         raise errors.conflict(
-            "A detection of this schema is not over.",
+            "This schema has an unfinished detection. Wait until it ends.",
             detection_id=records.find_unfinished(schema_id),
         )
     events.emit(emitted_events.REQUESTED, {"detection_id": detection_id})
@@ -78,7 +78,7 @@ def describe_detection(detection: DriftDetection) -> dict[str, Any]:
 def request_daily_detections(checkpoint: Checkpoint) -> int:
     """Queue a detection for each schema of the bound organization with new work; return how many.
 
-    A schema has one daily detection per day. Schemas with an unfinished detection are left out.
+    A schema has one daily detection per day. Schemas with an unfinished detection are skipped.
     """
     organization_id = tenancy.current_organization_id()
     current = periods.find_last_days(organizations.get_time_zone(organization_id))

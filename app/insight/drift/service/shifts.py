@@ -19,16 +19,16 @@ from app.insight.drift.service.periods import Range
 
 LIMITS = Limits()
 MAX_TAG_SETS = 5000
-"""How many tag sets of each period are compared, the newest."""
+"""The maximum number of tag sets that are compared per period; the newest count."""
 MAX_LABELERS = 20
-"""How many labelers are compared with their peers: those with the most tag sets."""
+"""The maximum number of labelers compared with their peers: those with the most tag sets."""
 
 _OF_REVIEWS = (Metric.ACCEPTANCE_RATE, Metric.CORRECTION_RATE)
 _OF_MODELS = (Metric.ACCURACY, Metric.CONFIDENCE, Metric.CORRECTION_RATE)
 
 
 class Shift(NamedTuple):
-    """What may have shifted. With `labeler_id`: this labeler differs from their peers."""
+    """A metric that may have shifted. With `labeler_id`, this labeler differs from their peers."""
 
     subject: Subject
     metric: Metric
@@ -51,7 +51,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Material:
-    """The data of all periods of a detection. `references` are by the start of their period."""
+    """The data of all periods of a detection. `references` maps starts of periods to data."""
 
     fields: FieldTypes
     periods: Periods

@@ -40,7 +40,7 @@ class AcceptedTagSet(NamedTuple):
 
 
 def lock_recording() -> None:
-    """Wait until nobody else records feedback of the organization in another transaction.
+    """Lock the recording of feedback of the organization until the transaction ends.
 
     Rows of artifacts are not locked, because bulk actions lock them in another order.
     """
@@ -253,7 +253,7 @@ def list_automatic(documents: Sequence[tuple[UUID, str]]) -> set[tuple[UUID, str
 
 
 ReportKey = tuple[UUID, str, str, int | None, str | None]
-"""Artifact, model, field, row and value key: what is reported once."""
+"""Artifact, model, field, row and value key, which identify a report."""
 
 
 def list_reported(documents: Sequence[tuple[UUID, str]]) -> dict[ReportKey, UUID]:

@@ -21,7 +21,7 @@ BUCKETS = {"day": 10, "month": MONTH}
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """Which feedback is summarized. `first` is inclusive, `end` exclusive; None means no limit."""
+    """Filters of a summary. `first` is inclusive, `end` exclusive; None means no limit."""
 
     schema_id: UUID | None = None
     model: str | None = None

@@ -23,7 +23,7 @@ _BATCH = 100
 
 
 def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
-    """Bring the automatic feedback of tag sets, (artifact id, tag set id), up to date.
+    """Update the automatic feedback of tag sets, given as (artifact id, tag set id).
 
     Tag sets that are not accepted, or did not begin from a prediction alone, have none. Feedback
     that was reported on the same documents and models is replaced. Returns the number of tag sets
@@ -53,7 +53,7 @@ def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
 
 
 def rebuild(checkpoint: Callable[[], None]) -> int:
-    """Record the feedback of all tag sets of the bound organization from nothing.
+    """Record the feedback of all tag sets of the bound organization again.
 
     Returns the number of tag sets that began from a prediction. `checkpoint` commits.
     """
@@ -68,7 +68,7 @@ def rebuild(checkpoint: Callable[[], None]) -> int:
 
 
 def _is_direct(row: AcceptedTagSet) -> bool:
-    """Return whether the tag set began with nothing but the prediction.
+    """Return whether the tag set started from the unchanged prediction.
 
     A copy of another labeler's tag set began with their work, so it says nothing about the model.
     """

@@ -34,7 +34,7 @@ class _ListedModel:
 
 
 def _build_sort_key(used: UsedModel) -> tuple[str, str]:
-    """Return what models are ordered by: the last day, and a unique key that begins with the first.
+    """Return the sort key of a model: its last day, and a unique key that begins with the first.
 
     Both are texts, as in a cursor.
     """

@@ -36,7 +36,7 @@ def compare_tags(
 
 
 def classify(predicted: Tag | None, right: Tag | None, shape: Shape) -> FeedbackOutcome:
-    """Return how a predicted tag compares with the right one; one of them may be None."""
+    """Return how a predicted tag compares with the correct one; one of them may be None."""
     if predicted is None:
         return FeedbackOutcome.MISSED
     if right is None:
@@ -46,7 +46,7 @@ def classify(predicted: Tag | None, right: Tag | None, shape: Shape) -> Feedback
 
 
 def _build_key(tag: Tag, shape: Shape) -> Any:
-    """Return what must be equal: the value, or of a span or region the place and its label."""
+    """Return the comparison key of a tag: its value; of a span or region, its place and label."""
     if not shape.is_mark:
         return build_value_key(tag)
     place = [[piece[name] for name in ("page", "box", "start", "end")] for piece in tag["evidence"]]

@@ -1,4 +1,4 @@
-"""Feedback that clients report: how a prediction of any model compares with what was right."""
+"""Record the feedback that clients report on predictions of any model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class _Version:
 
 @dataclass(slots=True)
 class _Known:
-    """What the reports of one request refer to."""
+    """The records to which the reports of one request refer."""
 
     documents: dict[UUID, ReportedDocument]
     tag_sets: dict[UUID, ReportedTagSet]
@@ -53,7 +53,7 @@ class _Known:
 
 
 def create(report: dict[str, Any], *, caller: Caller) -> dict[str, Any]:
-    """Record how one prediction compares with what was right, and return the feedback.
+    """Record how one prediction compares with the correct value, and return the feedback.
 
     Raises 400 on the member that does not fit, or 409 `conflict` with `details.feedback_id` if this
     prediction has feedback already, or `details.recorded` if an accepted tag set has it.
@@ -67,7 +67,7 @@ def create(report: dict[str, Any], *, caller: Caller) -> dict[str, Any]:
 def create_many(
     reports: Sequence[dict[str, Any]], *, caller: Caller
 ) -> list[dict[str, Any] | ApiError]:
-    """Record many, and return the feedback or the error of each, in their order."""
+    """Record several reports; return the feedback or the error of each, in the same order."""
     recording.lock_recording()
     known = _load(reports, caller)
     results: list[dict[str, Any] | ApiError] = []
@@ -110,7 +110,7 @@ def _build_row(report: dict[str, Any], known: _Known, caller: Caller) -> dict[st
     tag_set = _find_tag_set(report, known)
     version_id = document.version_id if tag_set is None else tag_set.schema_version_id
     if version_id is None:
-        raise errors.invalid("The artifact has no schema with a version.", "artifact_id")
+        raise errors.invalid("The artifact has no schema with a published version.", "artifact_id")
     version = known.get_version(version_id)
     shape = version.shapes.get(report["field"])
     if shape is None:
@@ -153,7 +153,7 @@ def _find_tag_set(report: dict[str, Any], known: _Known) -> ReportedTagSet | Non
 def _compare(
     report: dict[str, Any], version: _Version, shape: Shape, document: ReportedDocument
 ) -> FeedbackOutcome:
-    """Return the outcome. Raises 400 on the member that does not fit."""
+    """Return the outcome. Raises 400 on the invalid member."""
     sent = {name: report.get(name) for name in ("predicted", "correct")}
     if all(value is None for value in sent.values()):
         raise errors.invalid("Send a predicted value, the correct value, or both.", "predicted")
@@ -207,7 +207,7 @@ def _check_value(
 
 
 def _build_value_key(report: dict[str, Any]) -> str:
-    """Return what tells the values of one field apart: the predicted one, else the missed one."""
+    """Return the key that distinguishes values of one field: the predicted, else the missed one."""
     name = "correct" if report.get("predicted") is None else "predicted"
     written = orjson.dumps([name, report[name]], option=orjson.OPT_SORT_KEYS)
     return sha256(written).hexdigest()
@@ -221,9 +221,9 @@ def _check_new(row: dict[str, Any], known: _Known) -> None:
     """Raise 409 if the prediction has feedback already."""
     if (row["artifact_id"], row["model"]) in known.automatic:
         raise errors.conflict(
-            "An accepted tag set has recorded the feedback on this model and artifact.",
+            "Feedback on this model and artifact was already recorded from an accepted tag set.",
             recorded="automatically",
         )
     feedback_id = known.reported.get(_build_report_key(row))
     if feedback_id is not None:
-        raise errors.conflict("This prediction has feedback already.", feedback_id=feedback_id)
+        raise errors.conflict("This prediction already has feedback.", feedback_id=feedback_id)

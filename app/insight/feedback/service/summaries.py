@@ -53,7 +53,7 @@ def build_criteria(
 
 
 def _limit(day: date | None) -> date | None:
-    """Return the day, or the nearest one of the days that can have feedback."""
+    """Return the day, limited to the range of days that can have feedback."""
     # Beyond these days the calendar of the counters ends.
     return None if day is None else min(max(day, _EARLIEST), _get_tomorrow())
 
@@ -63,7 +63,7 @@ def _get_tomorrow() -> date:
 
 
 def build_figures(outcomes: Outcomes) -> dict[str, Any]:
-    """Return the figures of outcomes; rates without a base are None."""
+    """Return the figures of outcomes; rates with the denominator 0 are None."""
     low, high = outcomes.accuracy_interval or (None, None)
     return {
         "predictions": outcomes.predictions,
@@ -78,7 +78,7 @@ def build_figures(outcomes: Outcomes) -> dict[str, Any]:
 
 
 def get_summary(*, caller: Caller, interval: str = "month", **filters: Any) -> dict[str, Any]:
-    """Return the figures of the selected feedback: in all, by model, and over time.
+    """Return the figures of the selected feedback: in total, by model and over time.
 
     Models are ordered by their number of predictions. Raises as `build_criteria`, and 400 on
     `interval` if a summary by day is not of a period of at most `MAX_DAYS` days.

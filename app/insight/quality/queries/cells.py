@@ -120,7 +120,7 @@ _REPAIR = text(
 
 
 class State(NamedTuple):
-    """How far an organization is counted; see `QualityState`."""
+    """The progress of counting an organization; see `QualityState`."""
 
     time_zone: str
     rules: int
@@ -193,7 +193,7 @@ def repair() -> int:
 
 
 def list_outdated(default_zone: str) -> list[UUID]:
-    """Return the organizations that were never counted, or by other rules or in another zone."""
+    """Return organizations never counted, or counted by other rules or in another time zone."""
     zone = func.coalesce(Organization.settings["time_zone"].astext, default_zone)
     statement = (
         select(Organization.id)

@@ -12,7 +12,7 @@ from app.kit import db, tenancy
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 
 CHUNK_BYTES = 8 * 1024 * 1024
-"""How many bytes of tags are read at once, unless a single document has more."""
+"""The maximum number of bytes of tags read at once, unless a single document has more."""
 MOST_BYTES = 32 * 1024 * 1024
 """The bytes of tags up to which the tag sets of one document are compared."""
 

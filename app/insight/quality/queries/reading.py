@@ -38,7 +38,7 @@ MAX_ROWS = 500
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which cells are read: of one type of subject, in a period, with the values that are set.
+    """A selection of cells: of one type of subject, in a period, with the values that are set.
 
     `labelers` limits labelers, or reviewers, to these ids, and `teams` the groups by team.
     """
@@ -85,7 +85,7 @@ def get_counts(row: Row[Any]) -> dict[str, int]:
 
 
 def sum_by_schema(chosen: Filter) -> Sequence[Row[Any]]:
-    """Return the sums of each schema with its name, by name, and one more than `MAX_ROWS`."""
+    """Return the sums of each schema, sorted by name; at most `MAX_ROWS` + 1."""
     statement: Select[Any] = (
         select(QualityCell.schema_id, ArtifactSchema.name, *_select_sums())
         .join(
@@ -104,7 +104,7 @@ def sum_by_schema(chosen: Filter) -> Sequence[Row[Any]]:
 
 
 def sum_by_field(chosen: Filter) -> Sequence[Row[Any]]:
-    """Return the sums of each field and type, by schema and field, one more than `MAX_ROWS`."""
+    """Return the sums of each field and type, by schema and field; at most `MAX_ROWS` + 1."""
     statement: Select[Any] = (
         select(
             QualityCell.schema_id,

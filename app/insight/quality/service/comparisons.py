@@ -39,7 +39,7 @@ def count_agreement(
     get_shapes: Callable[[UUID], Shapes],
     budget: Budget,
 ) -> None:
-    """Count the agreement of the tag sets that stand, as their labelers submitted them last."""
+    """Count the agreement of the current tag sets, as their labelers last submitted them."""
     standing = [
         one
         for one in document.tag_sets

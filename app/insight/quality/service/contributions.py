@@ -109,7 +109,7 @@ def _count_corrections(
 
 
 def _changes_value(change: Change, shapes: Shapes) -> bool:
-    """Return whether a change is of a value, or of a mark's position, and not of details."""
+    """Return whether a change affects a value or the position of a mark, not only details."""
     if change["kind"] != "changed":
         return True
     shape = shapes.get(change["field"])

@@ -1,4 +1,4 @@
-"""The history of a document's tag sets, and the tally of what it contributes."""
+"""The history of a document's tag sets, and the tally of its contributions."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ Contributions = dict[Key, list[int]]
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A revision of a tag set that is no save."""
+    """A revision of a tag set that is not a save."""
 
     number: int
     kind: str
@@ -59,18 +59,18 @@ class TagSetHistory:
     revisions: list[Revision]
 
     def list_subjects(self) -> list[SubjectKey]:
-        """Return the subjects of what happens to it: its schema and its labeler."""
+        """Return the subjects to which the tag set contributes: its schema and its labeler."""
         if self.labeler_id is None:
             return []
         return [(Subject.SCHEMA, "", ""), (Subject.LABELER, str(self.labeler_id), "")]
 
     @property
     def is_independent(self) -> bool:
-        """Return whether it is the opinion of one labeler."""
+        """Return whether the tag set is the independent answer of one labeler."""
         return self.source not in NOT_INDEPENDENT
 
     def list_submissions(self) -> list[Revision]:
-        """Return the revisions with which it was submitted."""
+        """Return the revisions with which the tag set was submitted."""
         return [one for one in self.revisions if one.kind in SUBMISSIONS]
 
 

@@ -42,7 +42,7 @@ def get_latest(
 
 
 def build_period(period: Period) -> dict[str, Any]:
-    """Return the members of a response that say which period it covers."""
+    """Return the members of a response that describe its period."""
     return {"time_zone": period.zone, "first": period.first, "end": period.end}
 
 
@@ -100,7 +100,7 @@ def get_fields(
 def _get_model_accuracy(
     caller: Caller, period: Period, schema_id: UUID | None
 ) -> dict[tuple[UUID, str], Rate]:
-    """Return the share of predicted values that were right, by schema and field.
+    """Return the share of predicted values that were correct, by schema and field.
 
     The days of feedback are in UTC.
     """
@@ -116,7 +116,7 @@ def _get_model_accuracy(
 
 
 def _count_cases(row: Mapping[str, Any]) -> int:
-    """Return the number of values that the accuracy of a field is a share of."""
+    """Return the denominator of the accuracy of a field: predicted and missed values."""
     return sum(row[name] for name in ("correct", "corrected", "missed", "spurious"))
 
 

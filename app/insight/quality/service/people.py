@@ -46,7 +46,7 @@ class Visible(NamedTuple):
 
 
 def find_visible(caller: Caller) -> Visible:
-    """Return whose figures the caller may see.
+    """Return the labelers and teams whose figures the caller may see.
 
     Administrators see all. Reviewers see their teams and the members, or all if they are in no
     team: then they review the work of all. Everybody else sees their own figures. An API key

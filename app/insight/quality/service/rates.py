@@ -42,7 +42,7 @@ def compute_rate(successes: float, n: int) -> Rate:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric of cells: how it is computed, of which cases, and the subjects that have it."""
+    """A metric of cells: its formula, its number of cases, and the subjects that have it."""
 
     name: str
     label: str

@@ -87,7 +87,7 @@ def get_trends(
 def _choose_cells(
     caller: Caller, metric: Metric, group_by: str | None, period: Period, filters: Narrowing
 ) -> Filter:
-    """Return the cells that are read. Raises 400, 403 and 404 as `get_trends` says."""
+    """Return the selection of cells. Raises 400, 403 and 404 like `get_trends`."""
     subject = _choose_subject(group_by, filters)
     if subject is Subject.FIELD and not metric.of_fields:
         raise errors.invalid("Fields do not have this metric.", "metric")
@@ -109,7 +109,7 @@ def _choose_cells(
 
 
 def _choose_subject(group_by: str | None, filters: Narrowing) -> Subject:
-    """Return the subject of the cells that have all filters. Raises 400 on a wrong one."""
+    """Return the subject whose cells have all filters. Raises 400 on an invalid filter."""
     of_labelers = next((n for n in ("team_id", "labeler_id") if getattr(filters, n)), None)
     of_fields = "field" if filters.field is not None else None
     grouped = GROUPS[group_by][0]

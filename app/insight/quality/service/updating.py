@@ -34,7 +34,7 @@ _KEY_LENGTH = 5
 
 
 def update(artifact_ids: Iterable[UUID], checkpoint: Callable[[], None]) -> None:
-    """Count documents anew, in batches; `checkpoint` commits all batches but the last."""
+    """Recount documents in batches; `checkpoint` commits all batches but the last."""
     ordered = sorted(set(artifact_ids))
     for start in range(0, len(ordered), BATCH):
         if start:
@@ -49,7 +49,7 @@ def rebuild(
     *,
     resume: bool = False,
 ) -> int:
-    """Count all documents of the bound organization anew; return how many cells were wrong.
+    """Recount all documents of the bound organization; return how many cells were wrong.
 
     Works in batches while the service is running. With `resume` it continues an interrupted recount
     that began with the same rules and time zone. Raises whatever `checkpoint` raises.
@@ -77,7 +77,7 @@ def rebuild(
 
 
 def list_outdated() -> list[UUID]:
-    """Return the ids of organizations that must be counted anew."""
+    """Return the ids of organizations that must be recounted."""
     return cells.list_outdated(organizations.DEFAULT_TIME_ZONE)
 
 
@@ -127,7 +127,7 @@ def _add_up(
 
 
 def _pack(contributions: Contributions) -> list[list[Any]]:
-    """Return contributions in the form in which they are stored, sorted."""
+    """Return contributions in their stored form, sorted."""
     return sorted(
         [*_pack_key(key), *values] for key, values in contributions.items() if any(values)
     )

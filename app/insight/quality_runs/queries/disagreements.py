@@ -20,7 +20,7 @@ from app.kit import counters, db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
 
 CHUNK_BYTES = 8 * 1024 * 1024
-"""How many bytes of tags are read at once, unless a single document has more."""
+"""The maximum number of bytes of tags read at once, unless a single document has more."""
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('disagreements ' || :id, 0))")
 _ANSWERS = text(

@@ -25,7 +25,7 @@ from app.insight.quality_runs.service.plans import PAIR_METRICS, Comparison, Fie
 RESAMPLES = 1000
 PAIR_RESAMPLES = 200
 MOST_PAIRS_WITH_INTERVALS = 66
-"""Pairs of twelve labelers. More pairs have no intervals, because each costs as much as a field."""
+"""The pairs of twelve labelers. More pairs have no intervals: each costs as much as a field."""
 MOST_RATERS_IN_PAIRS = 100
 MOST_PAIRS = 20_000
 """The number of pairs that are stored; a run with more has those of its first fields."""
@@ -37,7 +37,7 @@ Report = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class Computed:
-    """The results of a run, as clients see them."""
+    """The results of a run in the form of the API."""
 
     results: list[dict[str, Any]] = field(default_factory=list)
     pairs: list[dict[str, Any]] = field(default_factory=list)

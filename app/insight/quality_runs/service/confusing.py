@@ -23,7 +23,7 @@ class Matrix(NamedTuple):
 
 
 class Confusion:
-    """The counts of one field. `options` need no counts: values come in as they are used."""
+    """The counts of one field. Values that are not among `options` are added when they occur."""
 
     def __init__(self, options: Sequence[str]) -> None:
         self._numbers: dict[Any, int] = {option: n for n, option in enumerate(options)}
@@ -76,7 +76,7 @@ def _reduce(cells: Counter[tuple[int, int]], names: list[Any]) -> dict[str, Any]
 
 
 def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> Matrix:
-    """Return the matrix of the `limit` most frequent values, and the others as one.
+    """Return the matrix of the `limit` most frequent values, with all others summed as one.
 
     In a symmetric matrix, a pair of different answers counts in both of its cells, and a pair of
     equal answers once.

@@ -1,4 +1,4 @@
-"""Keep the list of disagreements equal to the answers of the labelers."""
+"""Keep the list of disagreements consistent with the answers of the labelers."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -26,13 +26,13 @@ MOST_ANSWERS = 10
 MOST_VALUES = 20
 MOST_CHARACTERS = 200
 WALK = 500
-"""How many documents one step of a walk compares."""
+"""The number of documents that one step of an update compares."""
 _PAIR = 2
 Tags = list[dict[str, Any]]
 
 
 def update(artifact_ids: Sequence[UUID]) -> None:
-    """Compare the answers to these documents anew, and replace their disagreements."""
+    """Compare the answers to these documents again, and replace their disagreements."""
     disagreements.lock()
     compared = disagreements.list_chunks(artifact_ids)
     versions: dict[UUID, dict[UUID, tuple[int, dict[str, Shape]]]] = {}
@@ -117,7 +117,7 @@ def _compare_sets(
 
 
 def _summarize(name: str, sets: list[Tags], shape: Shape) -> list[dict[str, Any]]:
-    """Return the most frequent answers, without saying who gave them or which one is right."""
+    """Return the most frequent answers, without their labelers and the accepted answer."""
     counts: dict[Any, int] = defaultdict(int)
     shown: dict[Any, Any] = {}
     for tags in sets:

@@ -10,7 +10,7 @@ _AXES = {"labelers": ("Labeler", "Other labeler"), "accepted": ("Labeler", "Acce
 
 
 def draw_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
-    """Return the picture of what `reading.get_confusion` returned.
+    """Return the chart of a result of `reading.get_confusion`.
 
     Raises 503 if no process can draw it now.
     """
@@ -35,7 +35,7 @@ def draw_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
 
 
 def _sum_rest(counts: Sequence[Sequence[int]], kept: int) -> list[list[int]]:
-    """Return the counts with one row and one column for all after the first `kept`."""
+    """Return the counts with all rows and columns after the first `kept` summed as one each."""
     columns = [[*row[:kept], sum(row[kept:])] for row in counts]
     rest = [sum(column) for column in zip(*columns[kept:], strict=True)]
     return [*columns[:kept], rest]

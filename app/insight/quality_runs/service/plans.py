@@ -22,7 +22,7 @@ DEFAULT_METRICS = (
     Metric.F1,
 )
 PAIR_METRICS = frozenset((Metric.PERCENT, Metric.COHEN_KAPPA, Metric.F1, Metric.IOU))
-"""The coefficients that are also computed for each two labelers."""
+"""The coefficients that are also computed for each pair of labelers."""
 CHOICES = frozenset(("choice", "boolean", "country", "currency"))
 """The types of fields that have a confusion matrix."""
 INTERVALS = frozenset(("number", "integer", "date", "time", "datetime"))

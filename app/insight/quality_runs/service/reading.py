@@ -1,4 +1,4 @@
-"""Read quality runs and what they found, as far as the caller may see it."""
+"""Read quality runs and those of their results that the caller may see."""
 
 from datetime import datetime
 from typing import Any
@@ -136,7 +136,7 @@ def list_disagreements(
     if schema_id is not None:
         creating.check_schema(schema_id)
     elif field is not None:
-        raise errors.invalid("Send the schema of the field, too.", "schema_id")
+        raise errors.invalid("Required with `field`: send the schema of the field.", "schema_id")
     rows = disagreements.list_disagreements(page=page, schema_id=schema_id, field=field)
     items = [{**row._asdict(), "disagreement": row.share / SHARE} for row in rows.items]
     return Page(items, rows.total, rows.next_cursor, rows.prev_cursor, rows.page_size)

@@ -38,7 +38,7 @@ def plan(run: QualityRun) -> list[FieldPlan]:
 
 
 def complete(job: Job, run_id: UUID, computed: "Computed") -> None:
-    """Store the results and complete the run; do nothing if it is already over.
+    """Store the results and complete the run; do nothing if it has already ended.
 
     Emits `quality_run.completed`. The lease is locked until the transaction ends, so that no other
     attempt can complete the run too. Raises LostLease.

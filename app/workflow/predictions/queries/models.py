@@ -54,7 +54,7 @@ def find_content(model_id: UUID) -> StoredModel | None:
 
 
 def find_version(schema_version_id: UUID, version: str) -> UUID | None:
-    """Return the id of the model with this version that has a content, or None."""
+    """Return the id of the model with this version that has content, or None."""
     statement = select(ExtractionModel.id).where(
         ExtractionModel.schema_version_id == schema_version_id,
         ExtractionModel.version == version,

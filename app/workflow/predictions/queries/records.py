@@ -84,7 +84,7 @@ def find_queued(artifact_id: UUID) -> Prediction | None:
 
 
 def find(prediction_id: UUID, *, lock: bool = False) -> Prediction | None:
-    """Return a prediction, locked if asked, or None."""
+    """Return a prediction, locked if `lock` is set, or None."""
     statement = select(Prediction).where(Prediction.id == prediction_id)
     if lock:
         statement = statement.with_for_update()
@@ -145,5 +145,5 @@ def sum_usage(start: datetime, end: datetime) -> tuple[int, int, int]:
 
 
 def purge_outdated(days: int, checkpoint: Checkpoint) -> int:
-    """Delete old predictions that were replaced and that no tag set began from."""
+    """Delete old replaced predictions from which no tag set started."""
     return purge("predictions", _OUTDATED, checkpoint, {"days": days})

@@ -1,4 +1,4 @@
-"""Predictions: request, make and read them, and train the models. Other features call these."""
+"""Predictions: request, run and read them, and train the models. Other features call these."""
 
 from app.workflow.predictions.queries.records import (
     PredictionRow,

@@ -12,11 +12,11 @@ from app.workflow.predictions.queries import examples
 from app.workflow.predictions.queries.examples import AcceptedSet, PageRow, VersionRow
 
 MAX_PAGES = 20
-"""The pages of a document that assistance reads, from its start."""
+"""The maximum number of pages that a prediction reads, from the start of the document."""
 
 
 class LoadedDocument(NamedTuple):
-    """A document for the engine, with its number of pages that were read."""
+    """A document for the engine, with the number of pages that were read."""
 
     document: Document
     pages: int
@@ -59,7 +59,7 @@ def _list_words(page: PageRow, text: str) -> Iterator[SourceWord]:
 
 
 def list_agreeing_versions(version: VersionRow) -> list[UUID]:
-    """Return the versions of a schema whose tag sets teach what `version` asks.
+    """Return the schema versions whose tag sets are examples for a model of `version`.
 
     They have all of its assisted fields with the same types.
     """

@@ -35,7 +35,7 @@ class _Result(NamedTuple):
 
 
 def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: bool) -> bool:
-    """Make a queued prediction; return False if a later attempt may succeed.
+    """Run a queued prediction; return False if a later attempt may succeed.
 
     Nothing happens if it has ended. `checkpoint` commits before the slow part.
     """
@@ -163,7 +163,7 @@ def _end_failed(prediction: Prediction, code: str, message: str) -> None:
 
 
 def _lock(prediction_id: UUID) -> Prediction | None:
-    """Lock a queued prediction and its artifact, in this order everywhere: the artifact first."""
+    """Lock a queued prediction and its artifact. All code locks the artifact first."""
     prediction = records.find(prediction_id)
     if prediction is None:
         return None

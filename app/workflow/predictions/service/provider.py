@@ -22,7 +22,7 @@ _REFUSED_STATUSES = frozenset({401, 403})
 
 
 class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
-    """There is no prediction; `is_transient` says whether another attempt may succeed."""
+    """The prediction failed; `is_transient` tells whether another attempt may succeed."""
 
     def __init__(self, code: str, message: str, *, is_transient: bool = False) -> None:
         super().__init__(code, message)
@@ -30,7 +30,7 @@ class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
 
 
 class ServerPrediction(NamedTuple):
-    """The tags from a model server, and what it counted."""
+    """The tags from a model server, its model version and the tokens that it counted."""
 
     tags: list[Tag]
     model_version: str

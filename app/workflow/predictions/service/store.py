@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _PURPOSE = "extraction-model"
 _LOADED_MODELS = 4
 KEPT = 5
-"""How many inactive models of a schema version are kept for a roll-back."""
+"""The number of inactive models of a schema version that are kept for a rollback."""
 
 log = get_logger(__name__)
 
@@ -74,7 +74,7 @@ def _load(organization_id: UUID, model_id: UUID) -> "TrainedModel | None":  # no
 
 
 def save(values: dict[str, Any], *, activate: bool) -> UUID:
-    """Store a model, and let predictions use it if `activate`; remove the oldest inactive ones."""
+    """Store a model, activate it if `activate` is set, and delete the oldest inactive models."""
     version_id = values["schema_version_id"]
     if activate:
         _retire_active(version_id)
@@ -100,7 +100,7 @@ def _retire_active(schema_version_id: UUID) -> None:
 
 
 def activate(model_id: UUID) -> None:
-    """Let predictions of a schema version use another of its models. Raises 404, 409."""
+    """Activate another model of a schema version. Raises 404, and 409 if it has no content."""
     stored = models.find_content(model_id)
     if stored is None:
         raise errors.not_found()

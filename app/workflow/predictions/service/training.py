@@ -35,7 +35,7 @@ class DocumentsChanged(Exception):  # noqa: N818 - named after the outcome
 def compute_next_count(trained: int) -> int:
     """Return the number of accepted tag sets at which a model is trained again.
 
-    These are 5, 10, 20, 50, 100, and then each time 25 or 10 % more, whichever is more.
+    These are 5, 10, 20, 50 and 100, and then each time 25 or 10 % more, whichever is larger.
     """
     for step in _FIRST_STEPS:
         if trained < step:
@@ -65,7 +65,7 @@ def is_due(version_id: UUID) -> bool:
 
 
 def enqueue(version_id: UUID, *, force: bool = False) -> None:
-    """Enqueue a training of a schema version, unless one waits already."""
+    """Enqueue a training of a schema version, unless one is already queued."""
     jobs.enqueue(
         TRAIN_JOB,
         {"schema_version_id": str(version_id), "force": force},
