@@ -101,6 +101,7 @@ def list_feedback_models(caller: Caller, query: dict[str, Any]) -> Page:
     """List feedback models.
 
     Each model of a schema has its accuracy over time, and a comparison with another one on the
-    documents that both have feedback on: by a paired bootstrap, with the result in words.
+    documents that both have feedback on: by a paired bootstrap, with the result in words. A page
+    has at most 10 models, even with a larger `page_size`.
     """
     return service.list_models(**query)
