@@ -96,7 +96,9 @@ def _load_chunk(tag_set_ids: Sequence[UUID]) -> list[AcceptedTagSet]:
     return [AcceptedTagSet._make(row) for row in rows]
 
 
-def _filter(statement: Select[Any], tag_set_ids: Sequence[UUID]) -> Select[Any]:
+def _filter(
+    statement: Select[*tuple[Any, ...]], tag_set_ids: Sequence[UUID]
+) -> Select[*tuple[Any, ...]]:
     """Return the statement for those of the tag sets that have automatic feedback, in order."""
     return (
         statement.select_from(TagSet)
