@@ -94,19 +94,13 @@ def _create_feedback() -> None:
     op.create_index(
         f"ix_{FEEDBACK}_model", FEEDBACK, ["organization_id", "schema_id", "model", "day"]
     )
-    # An accepted tag set has each of its comparisons once.
+    # An accepted tag set has each of its comparisons once. Reported rows, which have no position,
+    # are included, because deleting a tag set deletes them, too.
     op.create_index(
         f"uq_{FEEDBACK}_tag_set",
         FEEDBACK,
         ["organization_id", "tag_set_id", "position"],
         unique=True,
-        postgresql_where=sa.text("position IS NOT NULL"),
-    )
-    op.create_index(
-        f"ix_{FEEDBACK}_tag_set",
-        FEEDBACK,
-        ["organization_id", "tag_set_id"],
-        postgresql_where=sa.text("tag_set_id IS NOT NULL AND position IS NULL"),
     )
     op.create_index(
         f"uq_{FEEDBACK}_reported",
@@ -137,6 +131,7 @@ def _create_documents() -> None:
             "organization_id", "artifact_id", "schema_id", "model", name=f"pk_{DOCUMENTS}"
         ),
     )
+    op.create_index(f"ix_{DOCUMENTS}_schema", DOCUMENTS, ["organization_id", "schema_id"])
     op.create_index(
         f"ix_{DOCUMENTS}_shared",
         DOCUMENTS,

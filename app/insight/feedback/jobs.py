@@ -1,4 +1,4 @@
-"""Jobs that record feedback when tag sets are accepted or reopened."""
+"""Jobs that record feedback when tag sets are accepted, reopened or deleted."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -13,7 +13,7 @@ from app.workflow.tag_sets import emitted_events
 @jobs.handler(
     "feedback.record",
     queue="bulk",
-    listens=(emitted_events.ACCEPTED, emitted_events.REOPENED),
+    listens=(emitted_events.ACCEPTED, emitted_events.REOPENED, emitted_events.DELETED),
     batch=True,
     max_attempts=None,
 )

@@ -13,7 +13,6 @@ from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
-_AUTOMATIC = text("position IS NOT NULL")
 _REPORTED = text("position IS NULL")
 
 
@@ -70,13 +69,6 @@ class PredictionFeedback(TenantModel, db.Base):
             "tag_set_id",
             "position",
             unique=True,
-            postgresql_where=_AUTOMATIC,
-        ),
-        Index(
-            "ix_prediction_feedback_tag_set",
-            "organization_id",
-            "tag_set_id",
-            postgresql_where=text("tag_set_id IS NOT NULL AND position IS NULL"),
         ),
         Index(
             "uq_prediction_feedback_reported",
@@ -123,6 +115,7 @@ class FeedbackDocument(TenantModel, db.Base):
     __table_args__ = (
         _reference_artifact(),
         _reference_schema(),
+        Index("ix_feedback_documents_schema", "organization_id", "schema_id"),
         Index(
             "ix_feedback_documents_shared",
             "organization_id",

@@ -106,6 +106,6 @@ def list_feedback_models(caller: Caller, query: dict[str, Any]) -> Page:
 
     Returns the models of each schema with their accuracy over time. Each is compared with another
     model on the documents with feedback on both, by a paired bootstrap; `verdict` is the result in
-    words.
+    words. A page has at most 10 models, even with a larger `page_size`.
     """
     return service.list_models(**query)

@@ -92,6 +92,19 @@ def test_a_page_continues_where_the_last_one_ended(assisted: Assisted, schema: U
     assert upward == seen[::-1]
 
 
+def test_a_page_has_at_most_ten_models(assisted: Assisted, schema: UUID) -> None:
+    artifact = assisted.workspace.artifact(schema)
+    for number in range(12):
+        _report(assisted, [artifact], f"m-{number}", 1, "2026-03-05")
+    api = assisted.org.api("viewer")
+    answer = api.get("/feedback/models?page_size=1000").json
+    assert (len(answer["data"]), answer["meta"]["page_size"]) == (10, 10)
+    assert answer["meta"]["total"] == 12
+    rest = api.get(f"/feedback/models?page_size=1000&cursor={answer['meta']['next_cursor']}").json
+    assert len(rest["data"]) == 2
+    assert [one["comparison"] for one in rest["data"]][-1] is None
+
+
 def test_models_of_different_schemas_stand_apart(assisted: Assisted, schema: UUID) -> None:
     other = assisted.workspace.schema()
     for each in (schema, other):

@@ -1,10 +1,12 @@
 """Accepted tag sets that began from a prediction are recorded, exactly once."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from app.insight.feedback import service
+from app.insight.feedback.queries import accepted
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.counts import find_differences
@@ -146,6 +148,77 @@ def test_feedback_is_erased_with_its_document(assisted: Assisted) -> None:
     assert assisted.rows() == []
     assert assisted.summary()["models"] == []
     assert assisted.by_field()["total"]["calibration"]["predictions"] == 0
+
+
+def _count_documents(assisted: Assisted) -> int:
+    ((count,),) = assisted.workspace.sql(
+        "SELECT count(*) FROM feedback_documents WHERE organization_id = :o", o=assisted.org.id
+    )
+    return int(count)
+
+
+def _reopen_and_delete(assisted: Assisted, draft: dict[str, Any]) -> None:
+    body = {"reason": "Look again", "to": "labeler"}
+    reopened = assisted.org.api("reviewer").post(f"/tag-sets/{draft['id']}/reopen", json=body)
+    assert reopened.status_code == 200, reopened.json
+    deleted = assisted.org.api("admin").delete(f"/tag-sets/{draft['id']}")
+    assert deleted.status_code == 204, deleted.json
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_documents_are_not_counted_after_their_tag_set_is_deleted(
+    assisted: Assisted, *, recorded: bool
+) -> None:
+    draft = assisted.draft([predicted("number", "A-1")])
+    assisted.accept(draft)
+    if recorded:
+        assisted.record()
+        assert _count_documents(assisted) == 1
+    _reopen_and_delete(assisted, draft)
+    assisted.record()
+    assert assisted.rows() == []
+    assert _count_documents(assisted) == 0
+    assert assisted.summary()["models"] == []
+
+
+def test_reports_on_a_deleted_draft_are_not_counted(assisted: Assisted) -> None:
+    draft = assisted.workspace.draft()
+    report = {"artifact_id": draft["artifact_id"], "tag_set_id": draft["id"], "field": "number"}
+    api = assisted.org.api("labeler")
+    for model, named in (("own", report), ("other", {**report, "tag_set_id": None})):
+        sent = {**named, "model": model, "predicted": "A-1"}
+        answer = api.post("/feedback/predictions", json=sent)
+        assert answer.status_code == 201, answer.json
+    assert api.delete(f"/tag-sets/{draft['id']}").status_code == 204
+    assisted.record()
+    # The other model has feedback without a tag set, and shares the document no longer.
+    left = assisted.workspace.sql(
+        "SELECT model, shared FROM feedback_documents WHERE organization_id = :o", o=assisted.org.id
+    )
+    assert [tuple(row) for row in left] == [("other", False)]
+
+
+def test_large_tag_sets_are_read_in_chunks_or_left_out(
+    assisted: Assisted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = assisted.workspace.schema()
+    for length in (10, 700, 10, 10):
+        artifact = assisted.workspace.artifact(schema)
+        draft = assisted.draft([predicted("number", "A" * length)], artifact_id=artifact)
+        assisted.accept(draft)
+    # Two of the small tag sets, each with its first and its accepted tags, fit in one chunk.
+    monkeypatch.setattr(accepted, "MAX_BYTES", 600)
+    chunks, load_chunk = [], accepted._load_chunk
+
+    def load(tag_set_ids: list[UUID]) -> list[accepted.AcceptedTagSet]:
+        rows = load_chunk(tag_set_ids)
+        chunks.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(accepted, "_load_chunk", load)
+    assisted.record()
+    assert chunks == [2, 1]
+    assert count_outcomes(assisted.summary()["total"]) == (3, 0, 0, 0)
 
 
 def test_untouched_suggestions_do_not_count_in_calibration(org: Org) -> None:

@@ -1,42 +1,21 @@
 """SQL of recording feedback."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import and_, delete, exists, func, insert, select, text, tuple_
-from sqlalchemy.orm import aliased
+from sqlalchemy import and_, delete, insert, select, text, tuple_
 
 from app.documents.artifacts.models import Artifact
 from app.insight.feedback.models import FeedbackDocument, PredictionFeedback
 from app.kit import db, tenancy
 from app.schemas.artifact_schemas.models import ArtifactSchema
-from app.workflow.tag_sets.models import TagSet, TagSetRevision
-from app.workflow.tag_sets.transitions import TagSetStatus
+from app.workflow.tag_sets.models import TagSet
 
 _DIRECT = {"synchronize_session": False}
 _INSERT_BATCH = 1000
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
-
-
-class AcceptedTagSet(NamedTuple):
-    """An accepted tag set that began from a prediction.
-
-    `initial` are the tags that it began with. `touched`: a person saved or reviewed it.
-    """
-
-    id: UUID
-    artifact_id: UUID
-    schema_id: UUID
-    schema_version_id: UUID
-    labeler_id: UUID | None
-    decided_at: datetime
-    revision: int
-    model: str
-    touched: bool
-    initial: list[dict[str, Any]]
-    tags: list[dict[str, Any]]
 
 
 def lock_recording() -> None:
@@ -46,63 +25,6 @@ def lock_recording() -> None:
     """
     values = {"name": f"feedback {tenancy.current_organization_id()}"}
     db.session().execute(_LOCK, values)
-
-
-_initial = aliased(TagSetRevision)
-_saved = aliased(TagSetRevision)
-
-
-def list_accepted(tag_set_ids: Sequence[UUID]) -> list[AcceptedTagSet]:
-    """Return those of the tag sets that are accepted and began from a prediction."""
-    is_saved = exists().where(
-        _saved.organization_id == TagSet.organization_id,
-        _saved.tag_set_id == TagSet.id,
-        _saved.kind == "save",
-    )
-    statement = (
-        select(
-            TagSet.id,
-            TagSet.artifact_id,
-            TagSet.schema_id,
-            TagSet.schema_version_id,
-            TagSet.labeler_id,
-            TagSet.decided_at,
-            TagSet.revision,
-            func.coalesce(TagSet.prediction_model_version, "unknown"),
-            TagSet.reviewer_id.is_not(None) | is_saved,
-            _initial.tags,
-            TagSet.tags,
-        )
-        .join(
-            _initial,
-            and_(
-                _initial.organization_id == TagSet.organization_id,
-                _initial.tag_set_id == TagSet.id,
-                _initial.number == 1,
-            ),
-        )
-        .where(
-            TagSet.id.in_(tag_set_ids),
-            TagSet.status == TagSetStatus.ACCEPTED,
-            TagSet.prediction_id.is_not(None),
-        )
-        .order_by(TagSet.id)
-    )
-    return [AcceptedTagSet._make(row) for row in db.session().execute(statement)]
-
-
-def iterate_candidates(batch: int) -> Iterator[list[tuple[UUID, UUID]]]:
-    """Yield (artifact id, tag set id) of all tag sets that began from a prediction, in batches."""
-    last: UUID | None = None
-    while True:
-        statement = select(TagSet.artifact_id, TagSet.id).where(TagSet.prediction_id.is_not(None))
-        if last is not None:
-            statement = statement.where(TagSet.id > last)
-        rows = db.session().execute(statement.order_by(TagSet.id).limit(batch)).all()
-        if not rows:
-            return
-        last = rows[-1].id
-        yield [(row.artifact_id, row.id) for row in rows]
 
 
 def delete_automatic(tag_set_ids: Sequence[UUID]) -> int:
@@ -129,14 +51,6 @@ def delete_reported(documents: Sequence[tuple[UUID, str]]) -> None:
             )
             .execution_options(**_DIRECT)
         )
-
-
-def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the accepted revision of each tag set that has automatic feedback."""
-    statement = select(PredictionFeedback.tag_set_id, PredictionFeedback.accepted_revision).where(
-        PredictionFeedback.tag_set_id.in_(tag_set_ids), PredictionFeedback.position == 0
-    )
-    return {row.tag_set_id: row.accepted_revision for row in db.session().execute(statement)}
 
 
 def insert_feedback(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -166,7 +80,7 @@ _ADD_DOCUMENTS = text(
 
 
 def refresh_documents(artifact_ids: Sequence[UUID]) -> None:
-    """Recompute the outcomes by model of artifacts."""
+    """Recompute the outcomes by model of artifacts; artifacts that are deleted have none."""
     db.session().execute(
         delete(FeedbackDocument)
         .where(FeedbackDocument.artifact_id.in_(artifact_ids))

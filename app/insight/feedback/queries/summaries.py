@@ -21,10 +21,13 @@ BUCKETS = {"day": 10, "month": MONTH}
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """Filters of a summary. `first` is inclusive, `end` exclusive; None means no limit."""
+    """Filters of a summary. `first` is inclusive, `end` exclusive; None means no limit.
+
+    `model` is a model, or a list of models of which any may match.
+    """
 
     schema_id: UUID | None = None
-    model: str | None = None
+    model: str | Sequence[str] | None = None
     field: str | None = None
     labeler_id: UUID | None = None
     first: date | None = None

@@ -11,8 +11,8 @@ from uuid import UUID
 from app.engines.agreement import build_shapes
 from app.engines.calibration import MILLION, get_bin_number
 from app.insight.feedback.models import FeedbackOutcome
-from app.insight.feedback.queries import recording
-from app.insight.feedback.queries.recording import AcceptedTagSet
+from app.insight.feedback.queries import accepted, recording
+from app.insight.feedback.queries.accepted import AcceptedTagSet
 from app.insight.feedback.service.outcomes import compare_tags
 from app.kit import db
 from app.kit.ids import generate
@@ -25,31 +25,30 @@ _BATCH = 100
 def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
     """Update the automatic feedback of tag sets, given as (artifact id, tag set id).
 
-    Tag sets that are not accepted, or did not begin from a prediction alone, have none. Feedback
-    that was reported on the same documents and models is replaced. Returns the number of tag sets
-    whose feedback has changed.
+    Tag sets that are not accepted, did not begin from a prediction alone, or have more than
+    `MAX_BYTES` of tags, have none. Feedback that was reported on the same documents and models is
+    replaced. Returns the number of tag sets whose feedback has changed.
     """
-    ids = [tag_set_id for _, tag_set_id in tag_sets]
+    ids = list(dict.fromkeys(tag_set_id for _, tag_set_id in tag_sets))
     recording.lock_recording()
-    accepted = {row.id: row for row in recording.list_accepted(ids) if _is_direct(row)}
-    recorded = recording.list_recorded_revisions(ids)
+    present = accepted.list_revisions(ids)
+    recorded = accepted.list_recorded_revisions(ids)
     changed = [
-        tag_set_id
-        for tag_set_id in dict.fromkeys(ids)
-        if _get_revision(accepted.get(tag_set_id)) != recorded.get(tag_set_id)
+        tag_set_id for tag_set_id in ids if present.get(tag_set_id) != recorded.get(tag_set_id)
     ]
-    if not changed:
-        return 0
-    recording.delete_automatic(changed)
-    present = [accepted[tag_set_id] for tag_set_id in changed if tag_set_id in accepted]
-    recording.delete_reported([(row.artifact_id, _get_model(row)) for row in present])
-    for row in present:
-        recording.insert_feedback(list(_build_rows(row)))
-    changed_ids = set(changed)
-    recording.refresh_documents(
-        [artifact_id for artifact_id, tag_set_id in tag_sets if tag_set_id in changed_ids]
-    )
+    if changed:
+        recording.delete_automatic(changed)
+        for chunk in accepted.load(changed):
+            _insert(chunk)
+    # Even if nothing has changed: the rows of a deleted tag set are gone without a trace.
+    recording.refresh_documents(sorted({artifact_id for artifact_id, _ in tag_sets}))
     return len(changed)
+
+
+def _insert(tag_sets: Sequence[AcceptedTagSet]) -> None:
+    recording.delete_reported([(row.artifact_id, _get_model(row)) for row in tag_sets])
+    for row in tag_sets:
+        recording.insert_feedback(list(_build_rows(row)))
 
 
 def rebuild(checkpoint: Callable[[], None]) -> int:
@@ -58,25 +57,13 @@ def rebuild(checkpoint: Callable[[], None]) -> int:
     Returns the number of tag sets that began from a prediction. `checkpoint` commits.
     """
     rebuilt = 0
-    for batch in recording.iterate_candidates(_BATCH):
+    for batch in accepted.iterate_candidates(_BATCH):
         recording.lock_recording()
         recording.delete_automatic([tag_set_id for _, tag_set_id in batch])
         record(batch)
         rebuilt += len(batch)
         checkpoint()
     return rebuilt
-
-
-def _is_direct(row: AcceptedTagSet) -> bool:
-    """Return whether the tag set started from the unchanged prediction.
-
-    A copy of another labeler's tag set began with their work, so it says nothing about the model.
-    """
-    return all(tag["source"] == "model" for tag in row.initial)
-
-
-def _get_revision(row: AcceptedTagSet | None) -> int | None:
-    return None if row is None else row.revision
 
 
 def _get_model(row: AcceptedTagSet) -> str:

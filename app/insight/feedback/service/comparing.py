@@ -14,6 +14,8 @@ from app.insight.feedback.service.summaries import build_figures
 from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
 from app.schemas.artifact_schemas import service as schemas
 
+MAX_PAGE_SIZE = 10
+"""The largest page: each of its models is resampled, which takes up to a tenth of a second."""
 _ORDER = {"last_day": str, "key": str}
 
 
@@ -46,8 +48,8 @@ def list_models(
 ) -> Page:
     """List the models that have feedback, each compared with another one of its schema.
 
-    The other one is `compare_with`, or by default the one before it in time. Raises 404 on an
-    unknown schema.
+    The other one is `compare_with`, or by default the one before it in time. A page has at most
+    `MAX_PAGE_SIZE` models. Raises 404 on an unknown schema.
     """
     if schema_id is not None:
         schemas.get(schema_id)
@@ -58,27 +60,32 @@ def list_models(
         after.sort(key=lambda one: (one.last_day, one.key), reverse=edge.descending)
         return after[: edge.limit], len(listed)
 
-    result = paginate_rows(page, _ORDER, fetch)
+    bounded = replace(page, page_size=min(page.page_size, MAX_PAGE_SIZE))
+    result = paginate_rows(bounded, _ORDER, fetch)
     return replace(result, items=_build_items(list(result.items)))
 
 
 def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_ListedModel]:
+    """Return all models; each is compared with the latest one before it of its schema."""
     listed = []
-    used = models.list_used(schema_id)
-    used.sort(key=_build_sort_key, reverse=True)
-    for position, one in enumerate(used):
-        earlier = (other for other in used[position + 1 :] if other.schema_id == one.schema_id)
-        previous = next((other.model for other in earlier), None)
-        other = previous if compare_with in (None, one.model) else compare_with
-        listed.append(_ListedModel(one, other))
+    previous: dict[UUID, str] = {}
+    for used in sorted(models.list_used(schema_id), key=_build_sort_key):
+        other = compare_with
+        if other in (None, used.model):
+            other = previous.get(used.schema_id)
+        listed.append(_ListedModel(used, other))
+        previous[used.schema_id] = used.model
     return listed
 
 
 def _build_items(listed: list[_ListedModel]) -> list[dict[str, Any]]:
     by_model: dict[tuple[str, str], dict[str, Outcomes]] = defaultdict(dict)
-    of_schema = {one.used.schema_id for one in listed}
-    for schema_id in of_schema:
-        rows = summaries.sum_outcomes(Criteria(schema_id), ("schema_id", "model"), interval="month")
+    names: dict[UUID, list[str]] = defaultdict(list)
+    for one in listed:
+        names[one.used.schema_id].append(one.used.model)
+    for schema_id, of_schema in names.items():
+        criteria = Criteria(schema_id, of_schema)
+        rows = summaries.sum_outcomes(criteria, ("schema_id", "model"), interval="month")
         for (schema, model, month), outcomes in rows:
             by_model[schema, model][month] = outcomes
     return [_build_item(one, by_model[str(one.used.schema_id), one.used.model]) for one in listed]

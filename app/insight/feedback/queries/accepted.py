@@ -1,0 +1,143 @@
+"""SQL that reads the accepted tag sets that began from a prediction."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Select, Text, and_, cast, exists, func, literal, select
+from sqlalchemy.dialects.postgresql import JSONPATH
+from sqlalchemy.orm import aliased
+
+from app.insight.feedback.models import PredictionFeedback
+from app.kit import db
+from app.workflow.tag_sets.models import TagSet, TagSetRevision
+from app.workflow.tag_sets.transitions import TagSetStatus
+
+MAX_BYTES = 8 * 1024 * 1024
+"""How many bytes of tags are read at once. A tag set with more has no feedback."""
+
+_initial = aliased(TagSetRevision)
+_saved = aliased(TagSetRevision)
+
+# Only saves store their size.
+_SIZE = TagSet.tags_bytes + func.coalesce(
+    _initial.tags_bytes, func.octet_length(cast(_initial.tags, Text))
+)
+# A copy of another labeler's tag set began with their work, so it says nothing about the model.
+_IS_DIRECT = ~func.jsonb_path_exists(
+    _initial.tags, cast(literal('$[*] ? (@.source != "model")'), JSONPATH)
+)
+
+
+class AcceptedTagSet(NamedTuple):
+    """An accepted tag set that began from a prediction.
+
+    `initial` are the tags that it began with. `touched`: a person saved or reviewed it.
+    """
+
+    id: UUID
+    artifact_id: UUID
+    schema_id: UUID
+    schema_version_id: UUID
+    labeler_id: UUID | None
+    decided_at: datetime
+    revision: int
+    model: str
+    touched: bool
+    initial: list[dict[str, Any]]
+    tags: list[dict[str, Any]]
+
+
+def list_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
+    """Return the revisions of those of the tag sets that have automatic feedback.
+
+    They are accepted, began with nothing but a prediction, and have at most `MAX_BYTES` of tags.
+    """
+    rows = db.session().execute(_filter(select(TagSet.id, TagSet.revision), tag_set_ids))
+    return {row.id: row.revision for row in rows}
+
+
+def load(tag_set_ids: Sequence[UUID]) -> Iterator[list[AcceptedTagSet]]:
+    """Yield those of the tag sets that have automatic feedback, `MAX_BYTES` of tags at a time."""
+    sizes = db.session().execute(_filter(select(TagSet.id, _SIZE.label("size")), tag_set_ids)).all()
+    chunk: list[UUID] = []
+    size = 0
+    for row in sizes:
+        if chunk and size + row.size > MAX_BYTES:
+            yield _load_chunk(chunk)
+            chunk, size = [], 0
+        chunk.append(row.id)
+        size += row.size
+    if chunk:
+        yield _load_chunk(chunk)
+
+
+def _load_chunk(tag_set_ids: Sequence[UUID]) -> list[AcceptedTagSet]:
+    is_saved = exists().where(
+        _saved.organization_id == TagSet.organization_id,
+        _saved.tag_set_id == TagSet.id,
+        _saved.kind == "save",
+    )
+    statement = select(
+        TagSet.id,
+        TagSet.artifact_id,
+        TagSet.schema_id,
+        TagSet.schema_version_id,
+        TagSet.labeler_id,
+        TagSet.decided_at,
+        TagSet.revision,
+        func.coalesce(TagSet.prediction_model_version, "unknown"),
+        TagSet.reviewer_id.is_not(None) | is_saved,
+        _initial.tags,
+        TagSet.tags,
+    )
+    rows = db.session().execute(_filter(statement, tag_set_ids))
+    return [AcceptedTagSet._make(row) for row in rows]
+
+
+def _filter(
+    statement: Select[*tuple[Any, ...]], tag_set_ids: Sequence[UUID]
+) -> Select[*tuple[Any, ...]]:
+    """Return the statement for those of the tag sets that have automatic feedback, in order."""
+    return (
+        statement.select_from(TagSet)
+        .join(
+            _initial,
+            and_(
+                _initial.organization_id == TagSet.organization_id,
+                _initial.tag_set_id == TagSet.id,
+                _initial.number == 1,
+            ),
+        )
+        .where(
+            TagSet.id.in_(tag_set_ids),
+            TagSet.status == TagSetStatus.ACCEPTED,
+            TagSet.prediction_id.is_not(None),
+            _SIZE <= MAX_BYTES,
+            _IS_DIRECT,
+        )
+        .order_by(TagSet.id)
+    )
+
+
+def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
+    """Return the accepted revision of each tag set that has automatic feedback already."""
+    statement = select(PredictionFeedback.tag_set_id, PredictionFeedback.accepted_revision).where(
+        PredictionFeedback.tag_set_id.in_(tag_set_ids), PredictionFeedback.position == 0
+    )
+    return {row.tag_set_id: row.accepted_revision for row in db.session().execute(statement)}
+
+
+def iterate_candidates(batch: int) -> Iterator[list[tuple[UUID, UUID]]]:
+    """Yield (artifact id, tag set id) of all tag sets that began from a prediction, in batches."""
+    last: UUID | None = None
+    while True:
+        statement = select(TagSet.artifact_id, TagSet.id).where(TagSet.prediction_id.is_not(None))
+        if last is not None:
+            statement = statement.where(TagSet.id > last)
+        rows = db.session().execute(statement.order_by(TagSet.id).limit(batch)).all()
+        if not rows:
+            return
+        last = rows[-1].id
+        yield [(row.artifact_id, row.id) for row in rows]
