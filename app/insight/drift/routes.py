@@ -23,8 +23,9 @@ def list_drift_reports(caller: Caller, query: dict[str, Any]) -> Page:
     """List drift reports.
 
     Returns the shifts of models and of the labeling that were found. Reports about one labeler are
-    shown to reviewers, and to that labeler. With `detection_id`, responds with 409 `conflict` until
-    the detection is completed; `details.status` is its status.
+    shown to that labeler and to reviewers, but not to reviewers who are in other teams only. With
+    `detection_id`, responds with 409 `conflict` until the detection is completed; `details.status`
+    is its status.
     """
     return reading.list_reports(caller=caller, **query)
 
