@@ -74,6 +74,7 @@ def _read(job: Job, schema_id: UUID, periods: Periods) -> Material:
         periods,
         read(periods.baseline_from, periods.baseline_until),
         read(periods.current_from, periods.current_until),
+        {shift.shift_key: shift.current_until for shift in shifts},
         acknowledged,
         {start: read(start, periods.current_from) for start in sorted(set(starts.values()))},
     )

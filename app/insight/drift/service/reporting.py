@@ -29,9 +29,11 @@ def write_reports(
         for report in records.lock_reports(detection.schema_id, ReportStatus.OPEN)
     }
     # A report may have been acknowledged while the samples were compared.
-    periods = material.periods
-    known = find_references(periods, records.list_acknowledged(detection.schema_id)).keys()
-    recent = known - material.acknowledged.keys()
+    recent = {
+        shift.shift_key
+        for shift in records.list_acknowledged(detection.schema_id)
+        if material.known.get(shift.shift_key) != shift.current_until
+    }
     reports = []
     for pair, comparison in found:
         report = open_reports.get(comparison.key)

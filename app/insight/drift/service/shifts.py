@@ -51,12 +51,16 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Material:
-    """The data of all periods of a detection. `references` are by the start of their period."""
+    """The data of all periods of a detection. `references` are by the start of their period.
+
+    `known` has the end of the latest acknowledged report of each shift when the samples were read.
+    """
 
     fields: FieldTypes
     periods: Periods
     baseline: PeriodData
     current: PeriodData
+    known: Mapping[str, datetime]
     acknowledged: Mapping[str, AcknowledgedShift]
     references: Mapping[datetime, PeriodData]
 
