@@ -30,9 +30,9 @@ class AcceptedTagSet(NamedTuple):
     values: dict[str, tuple[str, int]] | None
 
 
-# A document is found at its first tag set: a merge, or else the newest. The comparison with a
-# subquery that has a limit, other than NOT EXISTS, is never planned as a join that reads the whole
-# period for each batch. It reads the tag sets of one artifact by their index.
+# A document is found at its first tag set: a merge, or else the newest. OFFSET 0 makes the planner
+# read the tag sets of one artifact by their index. Without statistics of a schema it would
+# otherwise read the whole period for each document.
 #
 # Of a field with several values, the first one counts: the values of one document are not
 # independent of each other. A table counts as filled if any of its cells is.
@@ -41,6 +41,10 @@ _ACCEPTED = """
     AND {of}.status = 'accepted' AND {of}.source <> 'model'
     AND {of}.decided_at >= :start AND {of}.decided_at < :end
 """
+_OF_ARTIFACT = """
+    (SELECT one.* FROM tag_sets one
+     WHERE one.organization_id = :organization_id AND one.artifact_id = {artifact_id} OFFSET 0)
+"""
 _ORDER = "({of}.source = 'merge') DESC, {of}.decided_at DESC, {of}.id DESC"
 _DOCUMENTS = text(
     f"""
@@ -48,8 +52,9 @@ _DOCUMENTS = text(
         SELECT t.artifact_id, t.decided_at, t.id FROM tag_sets t
         WHERE {_ACCEPTED.format(of="t")}
           AND (t.decided_at, t.id) < (CAST(:before_time AS timestamptz), CAST(:before_id AS uuid))
-          AND t.id = (SELECT other.id FROM tag_sets other
-                      WHERE other.artifact_id = t.artifact_id AND {_ACCEPTED.format(of="other")}
+          AND t.id = (SELECT other.id
+                      FROM {_OF_ARTIFACT.format(artifact_id="t.artifact_id")} AS other
+                      WHERE {_ACCEPTED.format(of="other")}
                       ORDER BY {_ORDER.format(of="other")} LIMIT 1)
         ORDER BY t.decided_at DESC, t.id DESC LIMIT :batch
     )
@@ -64,8 +69,8 @@ _DOCUMENTS = text(
                ORDER BY split_part(tag ->> 'field', '.', 1), position) AS first) AS values
     FROM documents
     CROSS JOIN LATERAL (
-        SELECT t.* FROM tag_sets t
-        WHERE t.artifact_id = documents.artifact_id AND {_ACCEPTED.format(of="t")}
+        SELECT t.* FROM {_OF_ARTIFACT.format(artifact_id="documents.artifact_id")} AS t
+        WHERE {_ACCEPTED.format(of="t")}
         ORDER BY {_ORDER.format(of="t")} LIMIT :max_per_document
     ) AS t
     ORDER BY documents.decided_at DESC, documents.id DESC, {_ORDER.format(of="t")}
