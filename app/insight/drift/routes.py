@@ -22,9 +22,10 @@ blueprint = Blueprint("drift", tag="quality", records="drift_reports")
 def list_drift_reports(caller: Caller, query: dict[str, Any]) -> Page:
     """List drift reports.
 
-    Returns the detected shifts of models and of labeling. Reports about one labeler are visible
-    only to reviewers and to that labeler. With `detection_id`, responds with 409 `conflict` until
-    the detection is completed; `details.status` is its status.
+    Returns the shifts of models and of the labeling that were found. Reports about one labeler are
+    shown to that labeler and to reviewers, but not to reviewers who are in other teams only. With
+    `detection_id`, responds with 409 `conflict` until the detection is completed; `details.status`
+    is its status.
     """
     return reading.list_reports(caller=caller, **query)
 

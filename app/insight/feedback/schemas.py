@@ -125,7 +125,10 @@ class FeedbackQuery(Schema):
     field = Str(max_length=_FIELD_LENGTH)
     labeler_id = Uuid(
         data_key="labeler",
-        description="The labeler of the tag sets. Below the role `reviewer`, only the caller.",
+        description=(
+            "The labeler of the tag sets: of reviewers in a team one of its members, below the role"
+            " `reviewer` the caller."
+        ),
     )
     first = Date(data_key="from", description="The first day, in UTC.")
     end = Date(data_key="to", description="The day after the last one, in UTC.")

@@ -100,7 +100,8 @@ class PairMember(Response):
 class AgreementPair(Response):
     """A coefficient of one field between two labelers.
 
-    Reviewers see all pairs. A labeler sees their own, in which `b` is null. Viewers see none.
+    Reviewers see all pairs; those in a team see the pairs of its members, in which `b` is null if
+    it is not a member. A labeler sees their own, in which `b` is null. Viewers see none.
     """
 
     a = Nested(PairMember, allow_none=True)

@@ -1,5 +1,11 @@
 """Reports over time: acknowledged, confirmed, closed, and found anew."""
 
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from app.insight.drift.service import detecting
 from tests.insight.drift.conftest import Labeling, kinds
 
 
@@ -34,6 +40,29 @@ def test_another_shift_after_an_acknowledged_one_is_reported(labeling: Labeling)
     assert second["id"] != report["id"]
     # The baseline is the time after the acknowledged shift.
     assert second["baseline"]["from"] == report["current"]["to"]
+    assert len(labeling.workspace.events("drift.detected")) == 2
+
+
+def test_a_shift_acknowledged_during_a_detection_is_not_reported_again(
+    labeling: Labeling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The shift already has an older acknowledged report."""
+    labeling.add(70, 30, kinds(300, 100))
+    labeling.add(30, 10, kinds(100, 300))
+    labeling.add(10, 0, kinds(0, 20, 180))
+    (report,) = labeling.detect(current=labeling.period(30, 23))
+    labeling.acknowledge(report)
+    (second,) = labeling.detect(current=labeling.period(7, 0))
+    compare = detecting.find_drift
+
+    def acknowledge(*args: Any) -> Any:
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(labeling.acknowledge, second).result()
+        return compare(*args)
+
+    monkeypatch.setattr(detecting, "find_drift", acknowledge)
+    assert labeling.detect(current=labeling.period(7, 0)) == []
+    assert [one["status"] for one in labeling.reports()] == ["acknowledged"] * 2
     assert len(labeling.workspace.events("drift.detected")) == 2
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.factories import Org, run_jobs_of
 from tests.factories.emails import list_emails_to
+from tests.factories.teams import add_members, make_team
 from tests.insight.drift.conftest import Labeling, kinds
 
 
@@ -155,6 +156,25 @@ def test_reports_about_labelers_are_shown_to_them_and_to_reviewers(labeling: Lab
     other = next(r for r in labeling.reports() if r["labeler_id"] == str(org.users["admin"]))
     for role, status in (("labeler", 404), ("viewer", 404), ("reviewer", 200)):
         assert org.api(role).get(f"/quality/drift/{other['id']}").status_code == status
+
+
+def test_reviewers_in_a_team_see_reports_about_its_members(labeling: Labeling) -> None:
+    org = labeling.workspace.org
+    labeling.add(7, 0, kinds(60, 60), by=("admin",))
+    labeling.add(7, 0, kinds(5, 55), by=("labeler",))
+    found = {report["labeler_id"]: report for report in labeling.detect()}
+    other = found[str(org.users["admin"])]
+    add_members(org, make_team(org, lead_id=str(org.users["reviewer"])), "labeler")
+    assert [r["labeler_id"] for r in labeling.reports()] == [str(org.users["labeler"])]
+    assert org.api("reviewer").get(f"/quality/drift/{other['id']}").status_code == 404
+    labeling.acknowledge(other, status=404)
+    assert len(labeling.reports(role="admin")) == 2
+    # An API key stands for no person, whoever created it.
+    for role, count in (("labeler", 0), ("reviewer", 2)):
+        key = org.key(role, maker="admin")
+        assert len(key.get("/quality/drift").json["data"]) == count
+        status = 200 if count else 404
+        assert key.get(f"/quality/drift/{other['id']}").status_code == status
 
 
 def test_versions_with_another_type_are_left_out(labeling: Labeling) -> None:

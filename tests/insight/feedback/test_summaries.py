@@ -11,6 +11,7 @@ from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories.counts import fold
 from tests.factories.feedback import Assisted, count_outcomes
+from tests.factories.teams import add_members, make_team
 from tests.references import load_reference
 
 proportion_confint = load_reference("statsmodels.stats.proportion").proportion_confint
@@ -189,6 +190,25 @@ def test_labelers_see_their_own_figures_only(assisted: Assisted) -> None:
         other = assisted.org.api("labeler").get(f"{path}?labeler={reviewer}")
         assert (other.status_code, other.json["error"]["code"]) == (403, "permission_denied")
         assert assisted.org.api("reviewer").get(f"{path}?labeler={labeler}").status_code == 200
+
+
+def test_reviewers_in_a_team_see_the_feedback_of_its_members(assisted: Assisted) -> None:
+    org = assisted.org
+    add_members(org, make_team(org, lead_id=str(org.users["reviewer"])), "labeler")
+    for path in ("/feedback/summary", "/feedback/summary/fields"):
+
+        def read(api: Any, name: str, path: str = path) -> int:
+            return int(api.get(f"{path}?labeler={org.users[name]}").status_code)
+
+        reviewer = org.api("reviewer")
+        assert [read(reviewer, name) for name in ("labeler", "reviewer", "admin")] == [
+            200,
+            200,
+            403,
+        ]
+        # An API key stands for no person, whoever created it.
+        assert read(org.key("labeler", maker="admin"), "admin") == 403
+        assert read(org.key("reviewer", maker="admin"), "admin") == 200
 
 
 def test_the_calibration_compares_confidence_and_accuracy(

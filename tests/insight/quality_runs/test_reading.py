@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from tests.factories.labels import make_field
+from tests.factories.teams import add_members, make_team
 from tests.insight.quality_runs.conftest import Answers, tag
 
 ROWS = ("aab", "bbb", "cba", "aa.")
@@ -63,6 +64,32 @@ def test_pairs_are_shown_as_far_as_the_role_allows(answers: Answers) -> None:
         assert seen["results"] == run["results"]
         assert [(pair["a"]["id"], pair["b"]) for pair in seen["pairs"]] == [(own, None)] * 2
         assert answers.read(path, by="viewer", **query)["pairs"] == []
+
+
+def test_reviewers_in_a_team_see_the_pairs_of_its_members(answers: Answers) -> None:
+    schema_id, org = answers.schema(), answers.org
+    answers.choices(schema_id, *ROWS)
+    run = answers.compute(schema_id, fields=["kind"], metrics=["percent"])
+    team = make_team(org)
+    add_members(org, team, "reviewer")
+    own, labeler = (str(org.users[name]) for name in ("reviewer", "labeler"))
+
+    def read(api: Any) -> list[tuple[str, str | None]]:
+        pairs = api.get(f"/quality/runs/{run['id']}").json["data"]["pairs"]
+        return [(pair["a"]["id"], pair["b"] and pair["b"]["id"]) for pair in pairs]
+
+    assert read(org.api("reviewer")) == [(own, None)] * 2
+    add_members(org, team, "labeler")
+    seen = read(org.api("reviewer"))
+    assert sorted(b or "" for _, b in seen)[:2] == ["", ""]
+    assert {frozenset(pair) for pair in seen} == {
+        frozenset((own, labeler)),
+        frozenset((own, None)),
+        frozenset((labeler, None)),
+    }
+    assert all(b is not None for _, b in read(org.api("admin")))
+    assert read(org.key("labeler", maker="admin")) == []
+    assert len(read(org.key("reviewer", maker="admin"))) == 3
 
 
 def test_disagreements_are_listed_most_first(answers: Answers) -> None:

@@ -14,6 +14,7 @@ from app.kit import db
 class Outcome(NamedTuple):
     """The outcome of a model's prediction of a field; the confidence is in millionths."""
 
+    tag_set_id: UUID
     field: str
     outcome: str
     confidence: int | None
@@ -26,7 +27,7 @@ def list_outcomes(tag_set_ids: Sequence[UUID]) -> list[Outcome]:
     """
     columns: tuple[Any, ...] = (PredictionFeedback.tag_set_id, PredictionFeedback.field)
     statement = (
-        select(PredictionFeedback.field, PredictionFeedback.outcome, PredictionFeedback.confidence)
+        select(*columns, PredictionFeedback.outcome, PredictionFeedback.confidence)
         .ext(distinct_on(*columns))
         .where(
             PredictionFeedback.tag_set_id.in_(tag_set_ids),

@@ -37,7 +37,7 @@ class Periods(NamedTuple):
 def list_reports(
     page: PageRequest,
     *,
-    visible_to: UUID | None,
+    labelers: Collection[UUID] | None,
     report_ids: Collection[UUID] | None = None,
     schema_id: UUID | None = None,
     status: str | None = None,
@@ -49,7 +49,7 @@ def list_reports(
 ) -> Page:
     """Return a page of reports.
 
-    `visible_to` hides the reports about other labelers than this user; None shows all.
+    Reports about other labelers than `labelers` are left out; None shows all.
     """
     equal = {
         DriftReport.schema_id: schema_id,
@@ -62,9 +62,9 @@ def list_reports(
         *(column == value for column, value in equal.items() if value is not None),
         *within(DriftReport.created_at, created_after, created_before),
     )
-    if visible_to is not None:
+    if labelers is not None:
         statement = statement.where(
-            or_(DriftReport.labeler_id.is_(None), DriftReport.labeler_id == visible_to)
+            or_(DriftReport.labeler_id.is_(None), DriftReport.labeler_id.in_(labelers))
         )
     if report_ids is not None:
         statement = statement.where(DriftReport.id.in_(report_ids) if report_ids else false())

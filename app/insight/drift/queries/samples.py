@@ -1,7 +1,9 @@
-"""SQL that reads the newest accepted tag sets and review decisions of a period."""
+"""SQL that reads the newest documents with accepted tag sets, and review decisions, of a period."""
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -10,17 +12,17 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from app.kit import db, tenancy
 
-BATCH = 500
+BATCH = 100
+MAX_PER_DOCUMENT = 20
+"""How many tag sets of a document are read: as many as a schema can require."""
 MAX_VALUE = 200
 """Longer values are truncated; their full length is read separately."""
 
 
 class AcceptedTagSet(NamedTuple):
-    """An accepted tag set. `values` are {field: [first value as text, its length in characters]}.
+    """An accepted tag set. `values` are {field: [first value as text, its length]}."""
 
-    `decided_at` is a Unix time.
-    """
-
+    artifact_id: UUID
     id: UUID
     labeler_id: UUID | None
     version_id: UUID
@@ -28,11 +30,35 @@ class AcceptedTagSet(NamedTuple):
     values: dict[str, tuple[str, int]] | None
 
 
+# A document is found at its first tag set: a merge, or else the newest. OFFSET 0 makes the planner
+# read the tag sets of one artifact by their index. Without statistics of a schema it would
+# otherwise read the whole period for each document.
+#
 # Of a field with several values, the first one counts: the values of one document are not
 # independent of each other. A table counts as filled if any of its cells is.
-_TAG_SETS = text(
-    """
-    SELECT t.id, t.labeler_id, t.schema_version_id AS version_id, t.decided_at,
+_ACCEPTED = """
+    {of}.organization_id = :organization_id AND {of}.schema_id = :schema_id
+    AND {of}.status = 'accepted' AND {of}.source <> 'model'
+    AND {of}.decided_at >= :start AND {of}.decided_at < :end
+"""
+_OF_ARTIFACT = """
+    (SELECT one.* FROM tag_sets one
+     WHERE one.organization_id = :organization_id AND one.artifact_id = {artifact_id} OFFSET 0)
+"""
+_ORDER = "({of}.source = 'merge') DESC, {of}.decided_at DESC, {of}.id DESC"
+_DOCUMENTS = text(
+    f"""
+    WITH documents AS MATERIALIZED (
+        SELECT t.artifact_id, t.decided_at, t.id FROM tag_sets t
+        WHERE {_ACCEPTED.format(of="t")}
+          AND (t.decided_at, t.id) < (CAST(:before_time AS timestamptz), CAST(:before_id AS uuid))
+          AND t.id = (SELECT other.id
+                      FROM {_OF_ARTIFACT.format(artifact_id="t.artifact_id")} AS other
+                      WHERE {_ACCEPTED.format(of="other")}
+                      ORDER BY {_ORDER.format(of="other")} LIMIT 1)
+        ORDER BY t.decided_at DESC, t.id DESC LIMIT :batch
+    )
+    SELECT t.artifact_id, t.id, t.labeler_id, t.schema_version_id AS version_id, t.decided_at,
         (SELECT jsonb_object_agg(first.field, first.value)
          FROM (SELECT DISTINCT ON (split_part(tag ->> 'field', '.', 1))
                    split_part(tag ->> 'field', '.', 1) AS field,
@@ -41,14 +67,16 @@ _TAG_SETS = text(
                FROM jsonb_array_elements(t.tags) WITH ORDINALITY AS tags (tag, position)
                WHERE coalesce(tag ->> 'value', '') <> ''
                ORDER BY split_part(tag ->> 'field', '.', 1), position) AS first) AS values
-    FROM tag_sets t
-    WHERE t.organization_id = :organization_id AND t.schema_id = :schema_id
-      AND t.status = 'accepted' AND t.source <> 'model'
-      AND t.decided_at >= :start AND t.decided_at < :end
-      AND (t.decided_at, t.id) < (CAST(:before_time AS timestamptz), CAST(:before_id AS uuid))
-    ORDER BY t.decided_at DESC, t.id DESC LIMIT :batch
-    """
+    FROM documents
+    CROSS JOIN LATERAL (
+        SELECT t.* FROM {_OF_ARTIFACT.format(artifact_id="documents.artifact_id")} AS t
+        WHERE {_ACCEPTED.format(of="t")}
+        ORDER BY {_ORDER.format(of="t")} LIMIT :max_per_document
+    ) AS t
+    ORDER BY documents.decided_at DESC, documents.id DESC, {_ORDER.format(of="t")}
+    """  # noqa: S608 - consists of constants
 ).columns(
+    artifact_id=Uuid(),
     id=Uuid(),
     labeler_id=Uuid(),
     version_id=Uuid(),
@@ -57,11 +85,17 @@ _TAG_SETS = text(
 )
 _LAST_ID = UUID(int=2**128 - 1)
 
+Document = list[AcceptedTagSet]
+"""The accepted tag sets of a document: merges first, then the newest."""
 
-def iterate_tag_sets(
+
+def iterate_documents(
     schema_id: UUID, start: datetime, end: datetime, *, limit: int
-) -> Iterator[list[AcceptedTagSet]]:
-    """Yield the newest accepted tag sets of a period in batches, at most `limit`, newest first."""
+) -> Iterator[list[Document]]:
+    """Yield the newest accepted documents of a period in batches, at most `limit`, newest first.
+
+    Documents have the time of their first tag set.
+    """
     before_time, before_id, left = end, _LAST_ID, limit
     while left > 0:
         values: dict[str, Any] = {
@@ -72,14 +106,16 @@ def iterate_tag_sets(
             "before_time": before_time,
             "before_id": before_id,
             "batch": min(BATCH, left),
+            "max_per_document": MAX_PER_DOCUMENT,
             "max_value": MAX_VALUE,
         }
-        rows = [AcceptedTagSet._make(row) for row in db.session().execute(_TAG_SETS, values)]
-        yield rows
-        left -= len(rows)
-        if len(rows) < values["batch"]:
+        rows = map(AcceptedTagSet._make, db.session().execute(_DOCUMENTS, values))
+        documents = [list(group) for _, group in groupby(rows, attrgetter("artifact_id"))]
+        yield documents
+        left -= len(documents)
+        if len(documents) < values["batch"]:
             return
-        before_time, before_id = rows[-1].decided_at, rows[-1].id
+        before_time, before_id = documents[-1][0].decided_at, documents[-1][0].id
 
 
 class Decisions(NamedTuple):

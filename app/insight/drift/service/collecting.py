@@ -1,4 +1,4 @@
-"""Collect the samples of a period from the newest tag sets, in bounded memory."""
+"""Collect the samples of a period from the newest documents, in bounded memory."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from app.engines.drift import Categories, Numbers, Rate, Sample
 from app.insight.drift.models import Metric
 from app.insight.drift.queries.feedback import Outcome
 from app.insight.drift.queries.records import VersionFields
-from app.insight.drift.queries.samples import AcceptedTagSet, Decisions
+from app.insight.drift.queries.samples import AcceptedTagSet, Decisions, Document
 from app.insight.feedback.models import FeedbackOutcome
 
 CATEGORICAL = frozenset({"choice", "boolean", "country", "currency"})
@@ -51,7 +51,7 @@ def compare_versions(versions: Iterable[VersionFields]) -> FieldTypes:
 
 @dataclass(slots=True)
 class _FieldValues:
-    """The values of a field, each with the number of its labeler."""
+    """The values of a field, each with the number of its owner."""
 
     counts: Counter[tuple[int, str]] = field(default_factory=Counter)
     numbers: "array[float]" = field(default_factory=lambda: array("d"))
@@ -61,13 +61,39 @@ class _FieldValues:
 
 
 class Selection(NamedTuple):
-    """The tag sets of a sample: of all labelers, of one, or of all but one (`others`)."""
+    """The tag sets of a sample: of all labelers, of one, or of all but one (`others`).
+
+    A document is in each sample once.
+    """
 
     labeler_id: UUID | None = None
     others: bool = False
 
+    def includes_labeler(self, labeler_id: UUID | None) -> bool:
+        """Return whether the work of a labeler belongs to the sample."""
+        return self.labeler_id is None or (labeler_id == self.labeler_id) is not self.others
+
 
 EVERYBODY = Selection()
+
+
+class _Owner(NamedTuple):
+    """Whose tag set it is, and in which samples of many labelers it stands for its document.
+
+    The first tag set of a document does so in all of them. Among the peers of its labeler, the
+    second one `replaces` it. Further ones are only in the sample of their own labeler.
+    """
+
+    labeler_id: UUID | None
+    is_first: bool
+    replaces: UUID | None
+
+    def is_selected(self, of: Selection) -> bool:
+        if not of.includes_labeler(self.labeler_id):
+            return False
+        if of.labeler_id is None:
+            return self.is_first
+        return self.is_first or not of.others or self.replaces == of.labeler_id
 
 
 class PeriodData:
@@ -76,15 +102,31 @@ class PeriodData:
     def __init__(self, fields: FieldTypes) -> None:
         self._fields = fields
         self._values: defaultdict[str, _FieldValues] = defaultdict(_FieldValues)
-        self._labelers: dict[UUID | None, int] = {}
-        self._decisions: Counter[tuple[int, str]] = Counter()
+        self._owners: dict[_Owner, int] = {}
+        self._decisions: Counter[tuple[UUID | None, str]] = Counter()
         self._outcomes: Counter[tuple[str, str]] = Counter()
         self._confidences: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
         self.tag_sets: Counter[UUID | None] = Counter()
+        self.documents = 0
 
-    def add(self, tag_set: AcceptedTagSet) -> None:
+    @property
+    def decisions(self) -> int:
+        """Return the number of review decisions."""
+        return self._decisions.total()
+
+    def add(self, document: Document) -> None:
+        """Add a document: of each labeler the first tag set."""
+        self.documents += 1
+        by_labeler: dict[UUID | None, AcceptedTagSet] = {}
+        for tag_set in document:
+            by_labeler.setdefault(tag_set.labeler_id, tag_set)
+        for place, (labeler_id, tag_set) in enumerate(by_labeler.items()):
+            replaces = document[0].labeler_id if place == 1 else None
+            self._add_tag_set(tag_set, _Owner(labeler_id, place == 0, replaces))
+
+    def _add_tag_set(self, tag_set: AcceptedTagSet, owned_by: _Owner) -> None:
         """Add a tag set. Fields whose type differs in its version are left out."""
-        owner = self._number(tag_set.labeler_id)
+        owner = self._owners.setdefault(owned_by, len(self._owners))
         self.tag_sets[tag_set.labeler_id] += 1
         values = tag_set.values or {}
         for key in self._fields.comparable.get(tag_set.version_id, ()):
@@ -97,17 +139,23 @@ class PeriodData:
     def add_decisions(self, rows: Iterable[Decisions]) -> None:
         """Add review decisions."""
         for row in rows:
-            self._decisions[self._number(row.labeler_id), row.kind] += row.n
+            self._decisions[row.labeler_id, row.kind] += row.n
 
-    def add_outcomes(self, outcomes: Iterable[Outcome]) -> None:
-        """Add outcomes of a model's predictions."""
-        for one in outcomes:
-            self._outcomes[one.field, one.outcome] += 1
-            if one.confidence is not None:
-                self._confidences[one.field].append(one.confidence / _MILLION)
+    def add_outcomes(self, documents: Iterable[Document], outcomes: Iterable[Outcome]) -> None:
+        """Add outcomes of a model's predictions: of each document those of one tag set."""
+        by_tag_set: defaultdict[UUID, list[Outcome]] = defaultdict(list)
+        for outcome in outcomes:
+            by_tag_set[outcome.tag_set_id].append(outcome)
+        for document in documents:
+            # All tag sets of a document may begin from the same prediction.
+            chosen = next((one.id for one in document if one.id in by_tag_set), None)
+            for outcome in () if chosen is None else by_tag_set[chosen]:
+                self._outcomes[outcome.field, outcome.outcome] += 1
+                if outcome.confidence is not None:
+                    self._confidences[outcome.field].append(outcome.confidence / _MILLION)
 
-    def _number(self, labeler_id: UUID | None) -> int:
-        return self._labelers.setdefault(labeler_id, len(self._labelers))
+    def _select(self, of: Selection) -> frozenset[int]:
+        return frozenset(n for owner, n in self._owners.items() if owner.is_selected(of))
 
     def build_model_sample(self, field_key: str, metric: Metric) -> Sample:
         """Return the sample of a metric of a model's predictions.
@@ -132,26 +180,21 @@ class PeriodData:
         if metric == Metric.CORRECTION_RATE:
             return self._build_decision_rate(("correction",), ("accept",), of)
         assert field_key is not None
-        data = self._values[field_key]
+        data, owners = self._values[field_key], self._select(of)
         if metric == Metric.EMPTY_RATE:
-            asked = self._sum(data.asked, of)
-            return Rate(asked - self._sum(data.filled, of), asked)
+            asked, filled = (
+                sum(n for owner, n in counts.items() if owner in owners)
+                for counts in (data.asked, data.filled)
+            )
+            return Rate(asked - filled, asked)
         if metric == Metric.VALUES and self._fields.types[field_key] in CATEGORICAL:
-            counts: Counter[str] = Counter()
+            selected: Counter[str] = Counter()
             for (owner, value), n in data.counts.items():
-                if self._is_selected(owner, of):
-                    counts[value] += n
-            return Categories(counts)
+                if owner in owners:
+                    selected[value] += n
+            return Categories(selected)
         pairs = zip(data.numbers, data.owners, strict=True)
-        return Numbers([value for value, owner in pairs if self._is_selected(owner, of)])
-
-    def _is_selected(self, owner: int, of: Selection) -> bool:
-        if of.labeler_id is None:
-            return True
-        return (owner == self._labelers.get(of.labeler_id)) is not of.others
-
-    def _sum(self, counts: Counter[int], of: Selection) -> int:
-        return sum(n for owner, n in counts.items() if self._is_selected(owner, of))
+        return Numbers([value for value, owner in pairs if owner in owners])
 
     def _build_decision_rate(
         self, hits: tuple[str, ...], misses: tuple[str, ...], of: Selection
@@ -159,8 +202,8 @@ class PeriodData:
         def count(kinds: tuple[str, ...]) -> int:
             return sum(
                 n
-                for (owner, kind), n in self._decisions.items()
-                if kind in kinds and self._is_selected(owner, of)
+                for (labeler_id, kind), n in self._decisions.items()
+                if kind in kinds and of.includes_labeler(labeler_id)
             )
 
         hit = count(hits)

@@ -12,7 +12,8 @@ from app.insight.drift.service import reporting
 from app.insight.drift.service.collecting import FieldTypes, PeriodData, compare_versions
 from app.insight.drift.service.shifts import (
     LIMITS,
-    MAX_TAG_SETS,
+    MAX_DECISIONS,
+    MAX_DOCUMENTS,
     Material,
     Pair,
     build_pairs,
@@ -21,7 +22,6 @@ from app.insight.drift.service.shifts import (
 from app.kit import db
 from app.kit.jobs import Job, LostLease
 
-MAX_DECISIONS = 20_000
 MAX_REFERENCES = 10
 """How many different ends of acknowledged shifts are references. Later ones are moved together."""
 
@@ -74,6 +74,7 @@ def _read(job: Job, schema_id: UUID, periods: Periods) -> Material:
         periods,
         read(periods.baseline_from, periods.baseline_until),
         read(periods.current_from, periods.current_until),
+        {shift.shift_key: shift.current_until for shift in shifts},
         acknowledged,
         {start: read(start, periods.current_from) for start in sorted(set(starts.values()))},
     )
@@ -92,10 +93,11 @@ def _read_period(
     if start >= end:
         return data
     data.add_decisions(samples.count_decisions(schema_id, start, end, limit=MAX_DECISIONS))
-    for batch in samples.iterate_tag_sets(schema_id, start, end, limit=MAX_TAG_SETS):
-        for tag_set in batch:
-            data.add(tag_set)
-        data.add_outcomes(feedback.list_outcomes([tag_set.id for tag_set in batch]))
+    for batch in samples.iterate_documents(schema_id, start, end, limit=MAX_DOCUMENTS):
+        for document in batch:
+            data.add(document)
+        tag_set_ids = [tag_set.id for document in batch for tag_set in document]
+        data.add_outcomes(batch, feedback.list_outcomes(tag_set_ids))
         job.checkpoint()
     return data
 

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from app.insight.drift.models import DetectionStatus, DriftReport, ReportStatus
 from app.insight.drift.queries import records
+from app.insight.visibility.service import find_visible
 from app.kit import db, errors
 from app.kit.pagination import Page, PageRequest
-from app.kit.permissions import Role
 from app.kit.principal import Caller
 
 
@@ -16,19 +16,15 @@ def list_reports(
 ) -> Page:
     """Return a page of reports, newest first.
 
-    Labelers and viewers see no reports about other labelers. `detection_id` selects the reports
-    that a detection created or confirmed.
+    Reports about labelers whom the caller may not see are left out. `detection_id` selects the
+    reports that a detection created or confirmed.
 
     Raises:
         ApiError: 409 `conflict` with `details.status` if the detection is not completed.
     """
     report_ids = None if detection_id is None else _list_found(detection_id)
-    viewer = _find_viewer(caller)
-    return records.list_reports(page, visible_to=viewer, report_ids=report_ids, **filters)
-
-
-def _find_viewer(caller: Caller) -> UUID | None:
-    return None if caller.has(Role.reviewer) else caller.user_id
+    labelers = find_visible(caller).labelers
+    return records.list_reports(page, labelers=labelers, report_ids=report_ids, **filters)
 
 
 def _list_found(detection_id: UUID) -> list[UUID]:
@@ -44,11 +40,15 @@ def _list_found(detection_id: UUID) -> list[UUID]:
     return [UUID(report_id) for report_id in detection.report_ids]
 
 
-def get_report(report_id: UUID, *, caller: Caller) -> DriftReport:
-    """Return a report. Raises 404 if it does not exist, or is about another labeler."""
-    report = records.get_report(report_id)
-    viewer = _find_viewer(caller)
-    if report is None or (viewer is not None and report.labeler_id not in (None, viewer)):
+def get_report(report_id: UUID, *, caller: Caller, lock: bool = False) -> DriftReport:
+    """Return a report, locked if `lock` is set.
+
+    Raises 404 if it does not exist, or is about a labeler whom the caller may not see.
+    """
+    report = records.get_report(report_id, lock=lock)
+    if report is None:
+        raise errors.not_found()
+    if report.labeler_id is not None and not find_visible(caller).has_labeler(report.labeler_id):
         raise errors.not_found()
     return report
 
@@ -57,11 +57,9 @@ def acknowledge(report_id: UUID, *, caller: Caller) -> DriftReport:
     """Acknowledge an open report, and return it. An acknowledged one is returned unchanged.
 
     Raises:
-        ApiError: 404; 409 `conflict` with `details.status` if the report is closed.
+        ApiError: 404 as `get_report`; 409 `conflict` with `details.status` if the report is closed.
     """
-    report = records.get_report(report_id, lock=True)
-    if report is None:
-        raise errors.not_found()
+    report = get_report(report_id, caller=caller, lock=True)
     if report.status == ReportStatus.CLOSED:
         raise errors.conflict("The shift is gone; the report is closed.", status=report.status)
     if report.status == ReportStatus.OPEN:

@@ -9,7 +9,7 @@ from app.insight.drift import emitted_events
 from app.insight.drift.models import DriftDetection, DriftReport, ReportStatus
 from app.insight.drift.queries import records
 from app.insight.drift.service.periods import Range
-from app.insight.drift.service.shifts import MAX_TAG_SETS, Material, Pair, find_references
+from app.insight.drift.service.shifts import MAX_DECISIONS, MAX_DOCUMENTS, Material, Pair
 from app.kit import db, events
 from app.kit.ids import uuid7
 
@@ -29,9 +29,11 @@ def write_reports(
         for report in records.lock_reports(detection.schema_id, ReportStatus.OPEN)
     }
     # A report may have been acknowledged while the samples were compared.
-    periods = material.periods
-    known = find_references(periods, records.list_acknowledged(detection.schema_id)).keys()
-    recent = known - material.acknowledged.keys()
+    recent = {
+        shift.shift_key
+        for shift in records.list_acknowledged(detection.schema_id)
+        if material.known.get(shift.shift_key) != shift.current_until
+    }
     reports = []
     for pair, comparison in found:
         report = open_reports.get(comparison.key)
@@ -110,11 +112,14 @@ def _list_warnings(material: Material, pair: Pair) -> list[str]:
         warnings.append(
             "The type of the field has changed. Only versions with the current type are compared."
         )
-    if material.is_sampled:
-        warnings.append(
-            f"A period has more than {MAX_TAG_SETS:,} accepted tag sets. Only the newest are"
-            " compared."
-        )
+    compared = material.list_compared(pair)
+    if pair.shift.is_of_reviews:
+        if any(data.decisions >= MAX_DECISIONS for data in compared):
+            warnings.append(
+                f"Only the newest {MAX_DECISIONS:,} review decisions of a period are compared."
+            )
+    elif any(data.documents >= MAX_DOCUMENTS for data in compared):
+        warnings.append(f"Only the newest {MAX_DOCUMENTS:,} documents of a period are compared.")
     return warnings
 
 

@@ -18,8 +18,10 @@ from app.insight.drift.service.collecting import (
 from app.insight.drift.service.periods import Range
 
 LIMITS = Limits()
-MAX_TAG_SETS = 5000
-"""The maximum number of tag sets that are compared per period; the newest count."""
+MAX_DOCUMENTS = 5000
+"""How many documents of each period are compared, the newest."""
+MAX_DECISIONS = 20_000
+"""How many review decisions of each period are counted, the newest."""
 MAX_LABELERS = 20
 """The maximum number of labelers compared with their peers: those with the most tag sets."""
 
@@ -34,6 +36,11 @@ class Shift(NamedTuple):
     metric: Metric
     field: str | None = None
     labeler_id: UUID | None = None
+
+    @property
+    def is_of_reviews(self) -> bool:
+        """Return whether review decisions show the shift, and not tag sets."""
+        return self.subject == Subject.LABELING and self.field is None
 
     @property
     def key(self) -> str:
@@ -51,19 +58,25 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Material:
-    """The data of all periods of a detection. `references` maps starts of periods to data."""
+    """The data of all periods of a detection. `references` are by the start of their period.
+
+    `known` has the end of the latest acknowledged report of each shift when the samples were read.
+    """
 
     fields: FieldTypes
     periods: Periods
     baseline: PeriodData
     current: PeriodData
+    known: Mapping[str, datetime]
     acknowledged: Mapping[str, AcknowledgedShift]
     references: Mapping[datetime, PeriodData]
 
-    @property
-    def is_sampled(self) -> bool:
-        """Return whether a period has more tag sets than were read."""
-        return any(data.tag_sets.total() >= MAX_TAG_SETS for data in (self.baseline, self.current))
+    def list_compared(self, pair: Pair) -> list[PeriodData]:
+        """Return the data of which the samples of a pair were taken."""
+        shift, start = pair.shift, pair.baseline.start
+        if shift.key in self.acknowledged:
+            return [self.references[start], self.current]
+        return [self.current] if shift.labeler_id is not None else [self.baseline, self.current]
 
     @property
     def current_range(self) -> Range:

@@ -16,8 +16,8 @@ from app.engines.calibration import (
 )
 from app.insight.feedback.queries import summaries
 from app.insight.feedback.queries.summaries import BinCounts, Criteria
+from app.insight.visibility.service import find_visible
 from app.kit import db, errors
-from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 
@@ -40,11 +40,11 @@ def build_criteria(
 ) -> Criteria:
     """Return the criteria of a summary.
 
-    Raises 404 on an unknown schema, 400 on `from` if it is not before `to`, and 403 if a labeler or
-    a viewer asks for the feedback of another labeler.
+    Raises 404 on an unknown schema, 400 on `from` if it is not before `to`, and 403 on a labeler
+    whom the caller may not see.
     """
-    if labeler_id is not None and labeler_id != caller.user_id and not caller.has(Role.reviewer):
-        raise errors.denied("You can only see the feedback of your own tag sets.")
+    if labeler_id is not None:
+        find_visible(caller).check_labeler(labeler_id)
     if first is not None and end is not None and first >= end:
         raise errors.invalid("Must be before `to`.", "from")
     if schema_id is not None:

@@ -231,15 +231,3 @@ def get_names(kind: str, ids: Sequence[str]) -> Mapping[str, str]:
         return {}
     statement = select(cast(model.id, Text).label("id"), model.name).where(model.id.in_(ids))
     return {row.id: row.name for row in db.session().execute(statement)}
-
-
-def list_teams(user_id: UUID) -> list[UUID]:
-    """Return the teams of a user."""
-    statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
-    return sorted(set(db.session().scalars(statement)))
-
-
-def list_members(team_ids: Sequence[UUID]) -> list[UUID]:
-    """Return the members of teams."""
-    statement = select(TeamMember.user_id).where(TeamMember.team_id.in_(team_ids))
-    return sorted(set(db.session().scalars(statement)))

@@ -1,9 +1,8 @@
 """The metrics of labelers and reviewers."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from app.insight.quality.models import Subject
@@ -19,47 +18,12 @@ from app.insight.quality.service.rates import (
     compute_rate,
     count_decisions,
 )
-from app.kit import errors
+from app.insight.visibility.service import find_visible
 from app.kit.pagination import Page, PageRequest
-from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 
 _OF_LABELERS = ("acceptance_rate", "correction_rate", "gold_accuracy", "agreement")
-
-
-class Visible(NamedTuple):
-    """The labelers and the teams whose figures a caller may see; None means all."""
-
-    labelers: Sequence[UUID] | None
-    teams: Sequence[UUID] | None
-
-    def check_labeler(self, user_id: UUID) -> None:
-        """Raise 403 if the caller may not see this labeler."""
-        if self.labelers is not None and user_id not in self.labelers:
-            raise errors.denied("You may not see the figures of this labeler.")
-
-    def check_team(self, team_id: UUID) -> None:
-        """Raise 403 if the caller may not see this team."""
-        if self.teams is not None and team_id not in self.teams:
-            raise errors.denied("You may not see the figures of this team.")
-
-
-def find_visible(caller: Caller) -> Visible:
-    """Return the labelers and teams whose figures the caller may see.
-
-    Administrators see all. Reviewers see their teams and the members, or all if they are in no
-    team: then they review the work of all. Everybody else sees their own figures. An API key
-    stands for no person: it sees all from the role of a reviewer up, and nobody below.
-    """
-    if caller.has(Role.admin) or (caller.has(Role.reviewer) and caller.api_key_id is not None):
-        return Visible(None, None)
-    if not caller.has(Role.reviewer):
-        return Visible([] if caller.api_key_id is not None else [caller.user_id], [])
-    teams = reading.list_teams(caller.user_id)
-    if not teams:
-        return Visible(None, None)
-    return Visible([*reading.list_members(teams)], teams)
 
 
 def list_labelers(

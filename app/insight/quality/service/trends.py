@@ -14,9 +14,9 @@ from app.insight.quality.models import COUNTERS, Subject
 from app.insight.quality.queries import reading
 from app.insight.quality.queries.reading import Filter
 from app.insight.quality.service.latest import build_period
-from app.insight.quality.service.people import Visible, find_visible
 from app.insight.quality.service.periods import Period, get_period, list_buckets
 from app.insight.quality.service.rates import METRICS, Metric
+from app.insight.visibility.service import Visible, find_visible
 from app.kit import errors
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller

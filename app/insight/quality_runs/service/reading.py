@@ -10,6 +10,7 @@ from app.insight.quality_runs.queries import disagreements, people, records
 from app.insight.quality_runs.service import creating
 from app.insight.quality_runs.service.confusing import build_matrix
 from app.insight.quality_runs.service.plans import CHOICES
+from app.insight.visibility.service import find_visible
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
@@ -36,24 +37,24 @@ def get(run_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
 
 def _show_pairs(pairs: list[dict[str, Any]], caller: Caller) -> list[dict[str, Any]]:
-    """Return the pairs that the caller may see.
+    """Return the pairs of at least one labeler whom the caller may see; viewers see none.
 
-    Reviewers see all of them. A labeler sees only their own, without the name of the other; viewers
-    see none.
+    `a` may be seen. Where `b` may not, they are not named.
     """
-    own_id = str(caller.user_id)
-    if caller.has(Role.reviewer):
-        persons = people.get_people({pair[side] for pair in pairs for side in ("a", "b")})
-    elif caller.has(Role.labeler):
-        pairs = [
-            pair if pair["a"] == own_id else {**pair, "a": own_id, "b": pair["a"]}
-            for pair in pairs
-            if own_id in (pair["a"], pair["b"])
-        ]
-        persons = people.get_people({own_id})
-    else:
+    if not caller.has(Role.labeler):
         return []
-    return [{**pair, "a": persons.get(pair["a"]), "b": persons.get(pair["b"])} for pair in pairs]
+    visible = find_visible(caller)
+    ids = {pair[side] for pair in pairs for side in ("a", "b")}
+    seen = {user_id for user_id in ids if visible.has_labeler(UUID(user_id))}
+    persons = people.get_people(seen)
+    turned = [
+        pair if pair["a"] in seen else {**pair, "a": pair["b"], "b": pair["a"]} for pair in pairs
+    ]
+    return [
+        {**pair, "a": persons.get(pair["a"]), "b": persons.get(pair["b"])}
+        for pair in turned
+        if pair["a"] in seen
+    ]
 
 
 def get_agreement(

@@ -1,0 +1,1 @@
+"""Whose figures and reports a caller may see."""

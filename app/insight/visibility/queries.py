@@ -1,0 +1,21 @@
+"""SQL of the teams of users, and of their members."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import select
+
+from app.identity.teams.models import TeamMember
+from app.kit import db
+
+
+def list_teams(user_id: UUID) -> list[UUID]:
+    """Return the teams of a user."""
+    statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
+    return sorted(set(db.session().scalars(statement)))
+
+
+def list_members(team_ids: Sequence[UUID]) -> list[UUID]:
+    """Return the members of teams."""
+    statement = select(TeamMember.user_id).where(TeamMember.team_id.in_(team_ids))
+    return sorted(set(db.session().scalars(statement)))

@@ -1,0 +1,48 @@
+"""Find whose figures and reports a caller may see."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from app.insight.visibility import queries
+from app.kit import errors
+from app.kit.permissions import Role
+from app.kit.principal import Caller
+
+
+class Visible(NamedTuple):
+    """The labelers and the teams whose figures a caller may see; None means all."""
+
+    labelers: Sequence[UUID] | None
+    teams: Sequence[UUID] | None
+
+    def has_labeler(self, user_id: UUID) -> bool:
+        """Return whether the caller may see this labeler."""
+        return self.labelers is None or user_id in self.labelers
+
+    def check_labeler(self, user_id: UUID) -> None:
+        """Raise 403 if the caller may not see this labeler."""
+        if not self.has_labeler(user_id):
+            raise errors.denied("You may not see the figures of this labeler.")
+
+    def check_team(self, team_id: UUID) -> None:
+        """Raise 403 if the caller may not see this team."""
+        if self.teams is not None and team_id not in self.teams:
+            raise errors.denied("You may not see the figures of this team.")
+
+
+def find_visible(caller: Caller) -> Visible:
+    """Return whose figures the caller may see.
+
+    Administrators see all. Reviewers see their teams and the members, or all if they are in no
+    team: then they review the work of all. Everybody else sees their own figures. An API key
+    stands for no person: it sees all from the role of a reviewer up, and nobody below.
+    """
+    if caller.has(Role.admin) or (caller.has(Role.reviewer) and caller.api_key_id is not None):
+        return Visible(None, None)
+    if not caller.has(Role.reviewer):
+        return Visible([] if caller.api_key_id is not None else [caller.user_id], [])
+    teams = queries.list_teams(caller.user_id)
+    if not teams:
+        return Visible(None, None)
+    return Visible([*queries.list_members(teams)], teams)
