@@ -59,7 +59,7 @@ def _create_predictions() -> None:
             name=f"fk_{PREDICTIONS}_organization_id_artifact_id",
             ondelete="CASCADE",
         ),
-        *_reference_schema(PREDICTIONS, ondelete=None),
+        *_reference_schema(PREDICTIONS),
         sa.ForeignKeyConstraint(["requested_by"], ["users.id"], name="fk_predictions_requested_by"),
         sa.PrimaryKeyConstraint("organization_id", "id", name=f"pk_{PREDICTIONS}"),
     )
@@ -100,7 +100,7 @@ def _create_models() -> None:
         sa.Column("activated_at", sa.DateTime(timezone=True), nullable=True),
         *_build_times(),
         _reference_organization(MODELS),
-        *_reference_schema(MODELS, ondelete="CASCADE"),
+        *_reference_schema(MODELS),
         sa.PrimaryKeyConstraint("organization_id", "id", name=f"pk_{MODELS}"),
     )
     of_version = ["organization_id", "schema_version_id"]
@@ -130,19 +130,19 @@ def _reference_organization(table: str) -> sa.ForeignKeyConstraint:
     )
 
 
-def _reference_schema(table: str, *, ondelete: str | None) -> list[sa.ForeignKeyConstraint]:
+def _reference_schema(table: str) -> list[sa.ForeignKeyConstraint]:
     return [
         sa.ForeignKeyConstraint(
             ["organization_id", "schema_id"],
             ["schemas.organization_id", "schemas.id"],
             name=f"fk_{table}_organization_id_schema_id",
-            ondelete=ondelete,
+            ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(
             ["organization_id", "schema_version_id"],
             ["schema_versions.organization_id", "schema_versions.id"],
             name=f"fk_{table}_organization_id_schema_version_id",
-            ondelete=ondelete,
+            ondelete="CASCADE",
         ),
     ]
 

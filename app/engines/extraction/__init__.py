@@ -21,6 +21,7 @@ from app.engines.extraction.model import (
     NotEnoughExamples,
     Report,
     SourceWord,
+    select_words,
 )
 from app.engines.fields import Field, Tag
 
@@ -43,6 +44,7 @@ __all__ = [
     "is_better",
     "load_model",
     "propose_by_rules",
+    "select_words",
     "train",
 ]
 

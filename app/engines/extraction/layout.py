@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from app.engines.extraction.model import Box, Document, SourceWord
-
-MAX_WORDS = 3_000
-"""The maximum number of words considered: two thirds from the start, the rest from the end."""
+from app.engines.extraction.model import Box, Document, SourceWord, select_words
 
 _COLUMNS = 84
 _SPLITS = (
@@ -71,9 +68,7 @@ class Layout:
 
 def build_layout(document: Document) -> Layout:
     """Return the tokens of the document in rows; the order of its words does not matter."""
-    words = sorted(document.words, key=lambda word: (word.page, word.start, word.end))
-    if len(words) > MAX_WORDS:
-        words = words[: 2 * MAX_WORDS // 3] + words[-(MAX_WORDS // 3) :]
+    words = select_words(document.words)
     placed = _place_words(document, [word for word in words if word.text.strip()])
     layout = Layout([])
     if not placed:

@@ -30,6 +30,10 @@ class SourceWord(NamedTuple):
     end: int
 
 
+MAX_WORDS = 3_000
+"""The maximum number of words considered: two thirds from the start, the rest from the end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """The text and the words of a document; the order of the words does not matter."""
@@ -179,3 +183,11 @@ class Report:
             document_counts=tuple((a, b, c) for a, b, c in content["document_counts"]),
             folds=content["folds"],
         )
+
+
+def select_words(words: Sequence[SourceWord]) -> list[SourceWord]:
+    """Return the words that are read, in order: of many, MAX_WORDS from the start and the end."""
+    ordered = sorted(words, key=lambda word: (word.page, word.start, word.end))
+    if len(ordered) <= MAX_WORDS:
+        return ordered
+    return ordered[: 2 * MAX_WORDS // 3] + ordered[-(MAX_WORDS // 3) :]

@@ -7,6 +7,7 @@ parent ends. Examples are sent one by one, so the parent never has them all.
 from app.engines.learning.parent import (
     TRAINING_LIMITS,
     LearningFailed,
+    LearningInterrupted,
     LearningLimits,
     Trained,
     evaluate_in_child,
@@ -16,6 +17,7 @@ from app.engines.learning.parent import (
 __all__ = [
     "TRAINING_LIMITS",
     "LearningFailed",
+    "LearningInterrupted",
     "LearningLimits",
     "Trained",
     "evaluate_in_child",

@@ -1,6 +1,7 @@
 """Start the child, send it the examples, and read its result."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,6 +45,10 @@ class LearningFailed(Exception):  # noqa: N818 - named after the outcome
     def __init__(self, code: str, message: str) -> None:
         super().__init__(code, message)
         self.code, self.message = code, message
+
+
+class LearningInterrupted(Exception):  # noqa: N818 - named after the outcome
+    """The child process was killed from outside, so another attempt may succeed."""
 
 
 class Trained(NamedTuple):
@@ -149,6 +154,7 @@ def _start_child() -> Iterator["subprocess.Popen[bytes]"]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C in a terminal must only reach the service
     )
     try:
         yield child
@@ -160,7 +166,9 @@ def _start_child() -> Iterator["subprocess.Popen[bytes]"]:
         child.wait()
 
 
-def _explain_exit(status: int) -> LearningFailed:
+def _explain_exit(status: int) -> LearningFailed | LearningInterrupted:
+    if -status in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        return LearningInterrupted()
     if status == -24:  # noqa: PLR2004 - SIGXCPU
         return LearningFailed("timed_out", "The training took too much processor time.")
     return LearningFailed("crashed", f"The training process ended with the status {status}.")

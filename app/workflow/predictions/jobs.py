@@ -24,7 +24,7 @@ def _fail(job: Job, _error: str) -> None:
 )
 def predict(job: Job) -> None:
     """Predict the tags of a document with the organization's model, or by rules."""
-    _run(job)
+    _run(job, service.BUILTIN_JOB)
 
 
 @jobs.handler(
@@ -32,24 +32,30 @@ def predict(job: Job) -> None:
 )
 def ask_model_server(job: Job) -> None:
     """Let the organization's model server predict the tags of a document."""
-    _run(job)
+    _run(job, service.SERVER_JOB)
 
 
-def _run(job: Job) -> None:
+def _run(job: Job, function: str) -> None:
     prediction_id = UUID(job.args["prediction_id"])
+    # The settings have changed: a slow server must not hold the queue of the others.
+    if service.choose_job() != function:
+        service.enqueue_prediction(prediction_id)
+        return
     is_last = job.attempt >= _SERVER_ATTEMPTS
     if not service.predict(prediction_id, job.checkpoint, is_last_attempt=is_last):
         raise jobs.Retry("the model server gave no valid answer")
 
 
-@jobs.handler("predictions.schedule_training", listens=(tag_set_events.ACCEPTED,), batch=True)
+@jobs.handler(
+    "predictions.schedule_training", queue="bulk", listens=(tag_set_events.ACCEPTED,), batch=True
+)
 def schedule_training(accepted: Sequence[Job]) -> None:
     """Enqueue the training of schemas with enough new accepted tag sets."""
     schema_ids = {UUID(job.args["data"]["schema_id"]) for job in accepted}
     service.schedule_due(sorted(schema_ids))
 
 
-@jobs.handler(service.TRAIN_JOB, queue="training", max_attempts=2)
+@jobs.handler(service.TRAIN_JOB, queue="training", max_attempts=5)
 def train(job: Job) -> None:
     """Train a model of a schema version in a child process."""
     version_id = UUID(job.args["schema_version_id"])
@@ -57,6 +63,8 @@ def train(job: Job) -> None:
         service.train(version_id, job.checkpoint, force=bool(job.args.get("force")))
     except service.DocumentsChanged:
         raise jobs.Retry("a document was deleted meanwhile") from None
+    except service.LearningInterrupted:
+        raise jobs.Retry("the training process was killed") from None
 
 
 @jobs.handler("predictions.forget", listens=(artifact_events.DELETED,), batch=True)

@@ -51,11 +51,14 @@ class Prediction(TenantModel, db.Record, db.Base):
             ondelete="CASCADE",
         ),
         ForeignKeyConstraint(
-            ["organization_id", "schema_id"], ["schemas.organization_id", "schemas.id"]
+            ["organization_id", "schema_id"],
+            ["schemas.organization_id", "schemas.id"],
+            ondelete="CASCADE",
         ),
         ForeignKeyConstraint(
             ["organization_id", "schema_version_id"],
             ["schema_versions.organization_id", "schema_versions.id"],
+            ondelete="CASCADE",
         ),
         Index("ix_predictions_artifact", "organization_id", "artifact_id", "created_at", "id"),
         Index("ix_predictions_created", "organization_id", "schema_id", "created_at", "id"),

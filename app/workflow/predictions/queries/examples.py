@@ -48,11 +48,15 @@ def list_versions(schema_id: UUID) -> list[VersionRow]:
     return [VersionRow._make(row) for row in db.session().execute(statement)]
 
 
-def count_accepted(version_ids: Sequence[UUID], limit: int) -> int:
-    """Return the number of accepted tag sets of schema versions, at most `limit`."""
+def count_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int | None = None) -> int:
+    """Return the number of accepted tag sets of a schema's versions, at most `limit`."""
     rows = (
         select(TagSet.id)
-        .where(TagSet.schema_version_id.in_(version_ids), TagSet.status == TagSetStatus.ACCEPTED)
+        .where(
+            TagSet.schema_id == schema_id,
+            TagSet.schema_version_id.in_(version_ids),
+            TagSet.status == TagSetStatus.ACCEPTED,
+        )
         .limit(limit)
         .subquery()
     )

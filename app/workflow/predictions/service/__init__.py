@@ -1,5 +1,6 @@
 """Predictions: request, run and read them, and train the models. Other features call these."""
 
+from app.engines.learning import LearningInterrupted
 from app.workflow.predictions.queries.records import (
     PredictionRow,
     find_latest,
@@ -11,6 +12,8 @@ from app.workflow.predictions.service.requesting import (
     BUILTIN_JOB,
     SERVER_JOB,
     Request,
+    choose_job,
+    enqueue_prediction,
     request,
     request_many,
 )
@@ -33,11 +36,14 @@ __all__ = [
     "SERVER_JOB",
     "TRAIN_JOB",
     "DocumentsChanged",
+    "LearningInterrupted",
     "PredictionRow",
     "Request",
     "activate",
+    "choose_job",
     "enqueue",
     "enqueue_latest",
+    "enqueue_prediction",
     "evaluate",
     "fail",
     "find_latest",

@@ -1,13 +1,15 @@
 """Read documents and accepted tag sets in the form of the extraction engine."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
-from app.engines.extraction import MAX_EXAMPLES, Document, Example, SourceWord
+from app.engines.extraction import MAX_EXAMPLES, Document, Example, SourceWord, select_words
 from app.engines.fields import Field
 from app.kit.errors import ApiError
+from app.kit.purging import Checkpoint
 from app.workflow.predictions.queries import examples
 from app.workflow.predictions.queries.examples import AcceptedSet, PageRow, VersionRow
 
@@ -89,17 +91,26 @@ def list_accepted(version: VersionRow, limit: int = MAX_EXAMPLES) -> list[Accept
     return examples.list_accepted(version.schema_id, list_agreeing_versions(version), limit)
 
 
-def build_examples(accepted: list[AcceptedSet]) -> Iterator[Example]:
-    """Yield the tag sets with their documents, one at a time."""
+def build_examples(
+    accepted: list[AcceptedSet], checkpoint: Checkpoint = lambda: None
+) -> Iterator[Example]:
+    """Yield the tag sets with their documents, one at a time.
+
+    `checkpoint` is called after each one was read: the receiver may work for minutes, and no
+    transaction may stay open meanwhile.
+    """
     for row in accepted:
         loaded = load_document(row.artifact_id, None)
+        tags = [] if loaded is None else examples.get_tags(row.id)
+        checkpoint()
         if loaded is None:
             continue
         yield Example(
-            str(row.artifact_id),
+            # Another tag set of the same document may have the same revision.
+            f"{row.artifact_id}:{row.id}",
             row.revision,
-            loaded.document,
-            examples.get_tags(row.id),
+            replace(loaded.document, words=select_words(loaded.document.words)),
+            tags,
             None if row.labeler_id is None else str(row.labeler_id),
             "" if row.decided_at is None else row.decided_at.isoformat(),
         )

@@ -19,9 +19,10 @@ from app.workflow.predictions.queries import records
 from app.workflow.predictions.queries.examples import VersionRow
 from app.workflow.predictions.service import documents, provider, store, training
 from app.workflow.predictions.service.provider import PredictionFailed
+from app.workflow.tag_sets.service import RULES_PREFIX
 
 BUILTIN = "builtin"
-RULES_VERSION = "rules-1"
+RULES_VERSION = f"{RULES_PREFIX}1"
 """The model version of predictions before the first model is trained."""
 
 

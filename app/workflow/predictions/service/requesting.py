@@ -84,14 +84,27 @@ def _build_new(artifact: ArtifactRow) -> NewPrediction:
     return NewPrediction(artifact.id, version.schema_id, version.id)
 
 
+def choose_job() -> str:
+    """Return the job that makes the predictions of the organization."""
+    return BUILTIN_JOB if records.get_provider().kind == "builtin" else SERVER_JOB
+
+
+def enqueue_prediction(prediction_id: UUID) -> None:
+    """Enqueue a queued prediction again, for the job of the present settings."""
+    jobs.enqueue(
+        choose_job(),
+        {"prediction_id": str(prediction_id)},
+        organization_id=tenancy.current_organization_id(),
+    )
+
+
 def _queue(
     new: list[NewPrediction], *, requested_by: UUID | None, ingestion_job_id: UUID | None
 ) -> dict[UUID, UUID]:
     ids = records.insert_queued(new, requested_by=requested_by, ingestion_job_id=ingestion_job_id)
-    function = BUILTIN_JOB if records.get_provider().kind == "builtin" else SERVER_JOB
     organization_id = tenancy.current_organization_id()
     jobs.enqueue_many(
-        function,
+        choose_job(),
         [
             (organization_id, {"prediction_id": str(prediction_id)})
             for prediction_id in ids.values()

@@ -5,7 +5,7 @@ from math import ceil
 from typing import Any
 from uuid import UUID
 
-from app.engines.extraction import MAX_EXAMPLES, MIN_EXAMPLES, Example
+from app.engines.extraction import MIN_EXAMPLES, Example
 from app.engines.learning import LearningFailed, evaluate_in_child, train_in_child
 from app.engines.learning.parent import Trained
 from app.kit import db, events, jobs, tenancy
@@ -61,7 +61,12 @@ def is_due(version_id: UUID) -> bool:
     """Return whether a schema version has enough accepted tag sets for another training."""
     wanted = compute_next_count(models.get_latest_count(version_id))
     version = _get_version(version_id)
-    return examples.count_accepted(documents.list_agreeing_versions(version), wanted) >= wanted
+    return _count_accepted(version, wanted) >= wanted
+
+
+def _count_accepted(version: VersionRow, limit: int | None = None) -> int:
+    version_ids = documents.list_agreeing_versions(version)
+    return examples.count_accepted(version.schema_id, version_ids, limit)
 
 
 def enqueue(version_id: UUID, *, force: bool = False) -> None:
@@ -70,7 +75,8 @@ def enqueue(version_id: UUID, *, force: bool = False) -> None:
         TRAIN_JOB,
         {"schema_version_id": str(version_id), "force": force},
         organization_id=tenancy.current_organization_id(),
-        unique_key=f"{TRAIN_JOB}:{version_id}",
+        # A forced training is not dropped because another one, which may not be due, waits.
+        unique_key=f"{TRAIN_JOB}:{version_id}{':forced' if force else ''}",
     )
 
 
@@ -93,11 +99,11 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
         return None
     active_id = models.find_active_id(version_id)
     previous = None if active_id is None else store.find_verified_content(active_id)
+    count = _count_accepted(version)
     checkpoint()
-    count = examples.count_accepted(documents.list_agreeing_versions(version), 100 * MAX_EXAMPLES)
     try:
         trained = train_in_child(
-            documents.build_examples(accepted),
+            documents.build_examples(accepted, checkpoint),
             version.fields,
             schema_version=str(version_id),
             previous=previous,

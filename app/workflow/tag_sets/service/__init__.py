@@ -47,9 +47,10 @@ from app.workflow.tag_sets.service.statuses import (
     release_reservations,
     update_statuses_of_schema,
 )
-from app.workflow.tag_sets.service.submitting import submit
+from app.workflow.tag_sets.service.submitting import RULES_PREFIX, submit
 
 __all__ = [
+    "RULES_PREFIX",
     "NewTagSet",
     "PredictedTags",
     "TagSetRow",

@@ -75,6 +75,8 @@ def _build_flags(tag_set: LockedTagSet, terms: rules.Terms) -> list[str]:
 
 SAMPLING, CONFIDENCE, AGREEMENT = "sampling", "confidence", "agreement"
 """Reasons of an automatic acceptance, as the revision notes them."""
+RULES_PREFIX = "rules-"
+"""The beginning of the model version of predictions by rules."""
 
 
 def is_sampled(artifact_id: UUID, labeler_id: UUID | None, rate: float) -> bool:
@@ -116,13 +118,14 @@ def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) ->
 
     Other tag sets of the artifact are not considered. Confidence is a reason only where a model
     alone decided: the person removed none of the predicted tags, and no tag set of the artifact
-    was rejected.
+    was rejected. The confidence of rules is no reason, because nothing has calibrated it.
     """
     if was_sent_back(tag_set):
         return None
     if not is_sampled(tag_set.artifact_id, tag_set.labeler_id, terms.sample_rate):
         return SAMPLING
-    is_unsure = not is_confident(tag_set.tags, terms.auto_accept_confidence)
+    is_unsure = (tag_set.prediction_model_version or "").startswith(RULES_PREFIX)
+    is_unsure = is_unsure or not is_confident(tag_set.tags, terms.auto_accept_confidence)
     if tag_set.earlier_rejections or is_unsure or _has_removed_tags(tag_set, caller):
         return None
     return CONFIDENCE
