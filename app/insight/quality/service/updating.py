@@ -51,8 +51,9 @@ def rebuild(
 ) -> int:
     """Count all documents of the bound organization anew; return how many cells were wrong.
 
-    Works in batches of documents, and then schema by schema, while the service is running. With `resume` it continues an interrupted recount
-    that began with the same rules and time zone. Raises whatever `checkpoint` raises.
+    Works in batches of documents, and then schema by schema, while the service is running. With
+    `resume` it continues an interrupted recount that began with the same rules and time zone.
+    Raises whatever `checkpoint` raises.
     """
     zone = _get_time_zone()
     total = documents.count_labeled() if report is not None else 0
