@@ -50,8 +50,11 @@ class TrendsQuery(QualityPeriodQuery):
         load_default="day",
         description="At most 400 buckets; weeks begin on Monday.",
     )
-    group_by = Str(validate=OneOf(GROUPS), description="One series for each; all together without.")
-    field = Str(max_length=200, description="Full name of a field.")
+    group_by = Str(
+        validate=OneOf(GROUPS),
+        description="One series for each; all together without. `field` needs `schema_id`.",
+    )
+    field = Str(max_length=200, description="Full name of a field; needs `schema_id`.")
     team_id = Uuid()
     labeler_id = Uuid()
 
@@ -110,7 +113,9 @@ class SchemaQuality(Response):
     """Metrics of one schema.
 
     `agreement` has the compared documents as its sample size, `acceptance_rate` and
-    `correction_rate` the decisions, `gold_accuracy` the tag sets of gold documents.
+    `correction_rate` the decisions, `gold_accuracy` the tag sets of gold documents. Below reviewer,
+    `gold_accuracy` is null unless the period is whole weeks or months that have ended, with at
+    least 10 tag sets.
     """
 
     schema = Nested(QualityReference)
@@ -213,4 +218,5 @@ class QualityTrends(QualityPeriod):
     bucket = Str()
     group_by = Str(allow_none=True)
     series = List(Nested(TrendSeries))
+    warnings = List(Nested(FieldWarning))
     truncated = Bool()
