@@ -69,16 +69,10 @@ def get_trends(
     is_hidden = metric == gold.METRIC and gold.is_restricted(caller)
     if is_hidden:
         gold.check_trend(caller, bucket, of_fields=cells.subject is Subject.FIELD)
-        whole = gold.list_visible(period, buckets) or [(period.first, period.first)]
-        cells = replace(cells, first=whole[0][0], end=whole[-1][1])
+        cells = _select_whole(cells, period, buckets)
     cells, warnings = _select_types(cells)
-    rows = reading.sum_by_bucket(
-        cells,
-        GROUPS[group_by][1],
-        buckets,
-        cases=METRICS[metric].cases,
-        most=MAX_SERIES,
-    )
+    group, cases = GROUPS[group_by][1], METRICS[metric].cases
+    rows = reading.sum_by_bucket(cells, group, buckets, cases=cases, most=MAX_SERIES)
     series = _build_series(rows, METRICS[metric], buckets, is_hidden=is_hidden)
     names = reading.get_names(group_by or "", [key for key, _ in series])
     return {
@@ -93,6 +87,12 @@ def get_trends(
         "warnings": warnings,
         "truncated": len(series) > MAX_SERIES,
     }
+
+
+def _select_whole(cells: Filter, period: Period, buckets: Sequence[tuple[date, date]]) -> Filter:
+    """Return the filter limited to whole buckets that have ended."""
+    whole = gold.list_visible(period, buckets) or [(period.first, period.first)]
+    return replace(cells, first=whole[0][0], end=whole[-1][1])
 
 
 def _select_types(cells: Filter) -> tuple[Filter, list[dict[str, Any]]]:

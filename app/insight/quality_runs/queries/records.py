@@ -103,6 +103,12 @@ def find_newest(
         conditions.append(QualityRun.ends_at >= end)
     else:
         order.append(QualityRun.ends_at.desc())
+    return _find_first(schema_id, conditions, order)
+
+
+def _find_first(
+    schema_id: UUID, conditions: Sequence[ColumnElement[bool]], order: Sequence[ColumnElement[Any]]
+) -> QualityRun | None:
     statement = (
         select(QualityRun)
         .where(
