@@ -35,14 +35,17 @@ def upgrade() -> None:
         sa.Column("time_zone", sa.String(), nullable=False),
         sa.Column("rules", sa.Integer(), nullable=False),
         sa.Column("counted_until", sa.Uuid(), nullable=True),
+        sa.Column("repaired_until", sa.Uuid(), nullable=True),
         sa.Column("counted_at", sa.DateTime(timezone=True), nullable=True),
     )
     _create_table(
         DOCUMENTS,
         ("artifact_id",),
         sa.Column("artifact_id", sa.Uuid(), nullable=False),
+        sa.Column("schema_id", sa.Uuid(), nullable=True),
         sa.Column("contributions", postgresql.JSONB(), nullable=False),
     )
+    op.create_index(f"ix_{DOCUMENTS}_schema", DOCUMENTS, ["organization_id", "schema_id"])
     _create_table(
         CELLS,
         ("subject", "schema_id", "name", "field_type", "day"),

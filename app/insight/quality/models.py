@@ -49,7 +49,8 @@ class QualityState(TenantModel, db.Base):
     """The progress of counting the aggregates of an organization; one row per organization.
 
     `time_zone` is the one in which days are counted. While a recount is running, `counted_until` is
-    the last artifact that it has counted; `counted_at` is when a recount was last completed.
+    the last artifact that it has counted, and `repaired_until` the last schema whose cells it has
+    compared with the contributions; `counted_at` is when a recount was last completed.
     """
 
     __tablename__ = "quality_states"
@@ -57,19 +58,24 @@ class QualityState(TenantModel, db.Base):
     time_zone: Mapped[str]
     rules: Mapped[int]
     counted_until: Mapped[UUID | None]
+    repaired_until: Mapped[UUID | None]
     counted_at: Mapped[datetime | None]
 
 
 class QualityDocument(TenantModel, db.Base):
     """The contributions of one artifact to the cells.
 
-    They are [subject, schema_id, name, field_type, day, *counters], sorted. There is no foreign key
-    to the artifact: after its deletion its contributions still must be taken from the cells.
+    They are [subject, schema_id, name, field_type, day, *counters], sorted. `schema_id` is the
+    schema of all of them, or null if they are of several; a repair reads one schema at a time.
+    There is no foreign key to the artifact: after its deletion its contributions still must be
+    taken from the cells.
     """
 
     __tablename__ = "quality_documents"
+    __table_args__ = (Index("ix_quality_documents_schema", "organization_id", "schema_id"),)
 
     artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
+    schema_id: Mapped[UUID | None]
     contributions: Mapped[list[Any]] = mapped_column(default=list)
 
 

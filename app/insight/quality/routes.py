@@ -47,7 +47,8 @@ def get_quality_trends(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get a quality metric over time.
 
     Returns one metric by day, week or month, optionally grouped by schema, field, team or labeler.
-    Figures of teams and of other labelers require the role of a reviewer. With `Accept: image/png`
+    Figures of teams and of other labelers, and accuracy on gold documents by day or field, require
+    the role of a reviewer. With `Accept: image/png`
     or `image/svg+xml` the response is a chart.
     """
     return service.get_trends(caller=caller, **query)

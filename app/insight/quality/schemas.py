@@ -51,9 +51,10 @@ class TrendsQuery(QualityPeriodQuery):
         description="At most 400 buckets; weeks begin on Monday.",
     )
     group_by = Str(
-        validate=OneOf(GROUPS), description="One series for each group; without it, one series."
+        validate=OneOf(GROUPS),
+        description="One series for each group; without it, one series. `field` needs `schema_id`.",
     )
-    field = Str(max_length=200, description="Full name of a field.")
+    field = Str(max_length=200, description="Full name of a field; needs `schema_id`.")
     team_id = Uuid()
     labeler_id = Uuid()
 
@@ -112,7 +113,9 @@ class SchemaQuality(Response):
     """Metrics of one schema.
 
     `agreement` has the compared documents as its sample size, `acceptance_rate` and
-    `correction_rate` the decisions, `gold_accuracy` the tag sets of gold documents.
+    `correction_rate` the decisions, `gold_accuracy` the tag sets of gold documents. Below reviewer,
+    `gold_accuracy` is null unless the period is whole weeks or months that have ended, with at
+    least 10 tag sets.
     """
 
     schema = Nested(QualityReference)
@@ -215,4 +218,5 @@ class QualityTrends(QualityPeriod):
     bucket = Str()
     group_by = Str(allow_none=True)
     series = List(Nested(TrendSeries))
+    warnings = List(Nested(FieldWarning))
     truncated = Bool()

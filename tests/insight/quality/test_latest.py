@@ -72,13 +72,14 @@ def test_accuracy_on_gold_documents(quality: QualityWorkspace) -> None:
     draft = quality.reject(returned)
     assert quality.save(draft, [tag("number", "A")], by="third").status_code == 200
     quality.act(draft, "submit", by="third")
-    (found,) = quality.read("latest")["schemas"]
+    (found,) = quality.read("latest", by="reviewer")["schemas"]
     assert found["gold_accuracy"]["value"] == 0.25
     assert found["gold_accuracy"]["n"] == 2
     # An artifact that is no gold document any more has no answer.
     changed = quality.org.api("admin").patch(f"/artifacts/{artifact}", json={"gold": False})
     assert changed.status_code == 200, changed.json
-    assert quality.read("latest")["schemas"][0]["gold_accuracy"] == NO_RATE
+    found = quality.read("latest", by="reviewer")["schemas"][0]
+    assert found["gold_accuracy"] == NO_RATE
 
 
 def _publish(quality: QualityWorkspace, schema: Any, fields: list[dict[str, Any]]) -> None:
@@ -115,6 +116,12 @@ def test_a_field_that_changed_its_type(quality: QualityWorkspace) -> None:
     (warning,) = found["warnings"]
     assert (warning["schema_id"], warning["field"]) == (str(schema), "pages")
     assert "integer" in warning["message"]
+    path = f"trends?metric=correction_rate&schema_id={schema}"
+    for query in ("&field=pages", "&group_by=field"):
+        trends = quality.read(path + query)
+        by_key = {series["key"]: series["points"][-1]["n"] for series in trends["series"]}
+        assert by_key.get("pages", by_key.get(None)) == 1
+        assert trends["warnings"] == found["warnings"]
 
 
 def test_unknown_schemas(quality: QualityWorkspace) -> None:

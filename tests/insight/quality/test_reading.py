@@ -22,7 +22,7 @@ PATHS = {
     "fields?schema_id={schema}": ("viewer", 6),
     "trends": ("viewer", 1),
     "trends?group_by=schema": ("viewer", 2),
-    "trends?group_by=field&schema_id={schema}": ("viewer", 2),
+    "trends?group_by=field&schema_id={schema}": ("viewer", 4),
     "trends?group_by=team&metric=throughput": ("reviewer", 2),
     "trends?group_by=labeler&bucket=month": ("reviewer", 3),
     "labelers": ("reviewer", 2),

@@ -6,6 +6,7 @@ from threading import Barrier, Thread
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from app.insight.quality import service
 from app.kit import db, tenancy
@@ -207,6 +208,78 @@ def test_wrong_cells_are_corrected(quality: QualityWorkspace) -> None:
     quality.sql("UPDATE quality_cells SET name = 'ghost' WHERE subject = 'field'")
     quality.recount()
     assert quality.list_cells() == counted
+
+
+class _StopError(Exception):
+    """Ends a recount."""
+
+
+def test_schemas_are_repaired_one_by_one(quality: QualityWorkspace) -> None:
+    for _ in range(3):
+        quality.label(quality.artifact(quality.schema()), "A")
+    quality.count()
+    counted = quality.list_cells()
+    quality.sql("UPDATE quality_cells SET submitted = submitted + 7")
+    limits: list[str] = []
+
+    def stop_at(number: int) -> Any:
+        def checkpoint() -> None:
+            limits.append(str(db.session().scalar(text("SHOW statement_timeout"))))
+            db.checkpoint()
+            if len(limits) == number:
+                raise _StopError
+
+        return checkpoint
+
+    def rebuild(number: int) -> int:
+        with quality.org.app.app_context(), tenancy.organization(quality.org.id), db.transaction():
+            return service.rebuild(stop_at(number), resume=True)
+
+    # One commit after the documents, and one after each schema, which may take its time.
+    with pytest.raises(_StopError):
+        rebuild(2)
+    assert limits == ["30s", "0"]
+    # It goes on with the second schema.
+    assert rebuild(0) == len(counted) * 2 // 3
+    assert limits[2:] == ["0", "0"]
+    assert quality.list_cells() == counted
+
+
+def test_a_document_of_two_schemas_is_repaired(quality: QualityWorkspace) -> None:
+    first, second = quality.schema(), quality.schema()
+    artifact = quality.artifact(first)
+    quality.reject(quality.label(artifact, "A"), to="pool")
+    moved = quality.org.api("admin").patch(
+        f"/artifacts/{artifact}", json={"schema_id": str(second)}
+    )
+    assert moved.status_code == 200, moved.json
+    quality.label(artifact, "B", by="second")
+    quality.count()
+    counted = quality.list_cells()
+    assert {cell.schema_id for cell in quality.sql("SELECT schema_id FROM quality_cells")} == {
+        first,
+        second,
+    }
+    quality.sql("DELETE FROM quality_cells")
+    quality.recount()
+    assert quality.list_cells() == counted
+
+
+def test_large_earlier_revisions_are_not_loaded(
+    quality: QualityWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    artifact = quality.artifact(quality.schema(labels_per_artifact=2))
+    quality.label(artifact, "A", by="second")
+    draft = quality.reject(quality.label(artifact, "A", note="x" * 5_000))
+    assert quality.save(draft, [tag("number", "A")]).status_code == 200
+    quality.act(draft, "submit", by="labeler")
+    monkeypatch.setattr("app.insight.quality.queries.documents.MOST_BYTES", 5_000)
+    (found,) = quality.read("latest")["schemas"]
+    # Counted, but not compared.
+    assert (found["throughput"]["submitted"], found["agreement"]["n"]) == (3, 0)
+    monkeypatch.undo()
+    quality.recount()
+    assert quality.read("latest")["schemas"][0]["agreement"]["n"] == 1
 
 
 def test_days_follow_the_time_zone(quality: QualityWorkspace) -> None:

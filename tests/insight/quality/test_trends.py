@@ -60,9 +60,9 @@ def test_by_schema_field_team_and_labeler(quality: QualityWorkspace) -> None:
 
     submitted = "metric=throughput&group_by="
     assert read(f"{submitted}schema") == {str(schema): [2], str(other): [1]}
-    assert read("group_by=field") == {"number": [0.0]}
-    assert read("group_by=field&field=nothing") == {}
-    assert read("field=number") == {None: [0.0]}
+    assert read(f"group_by=field&schema_id={schema}") == {"number": [0.0]}
+    assert read(f"group_by=field&field=nothing&schema_id={schema}") == {}
+    assert read(f"field=number&schema_id={schema}") == {None: [0.0]}
     assert read(f"{submitted}team") == {team["id"]: [2]}
     people = {str(org.users[name]): [1] for name in ("labeler", "second", "third")}
     assert read(f"{submitted}labeler") == people
@@ -111,6 +111,8 @@ def test_intervals_and_speed(quality: QualityWorkspace) -> None:
         ("metric=throughput&group_by=field", 400, "metric"),
         ("metric=seconds_spent&field=number", 400, "metric"),
         ("group_by=labeler&field=number", 400, "field"),
+        ("field=number", 400, "schema_id"),
+        ("group_by=field", 400, "schema_id"),
         ("group_by=field&team_id=01a212a3-3eb2-79b0-bd61-63d4b8fb595a", 400, "team_id"),
     ],
 )

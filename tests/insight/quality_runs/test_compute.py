@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from app.engines.agreement import coefficients
 from app.kit import db, tenancy
 from app.schemas.artifact_schemas.models import SchemaVersion
 from tests.factories.labels import make_field
@@ -205,6 +206,52 @@ def _add_users(answers: Answers, count: int) -> list[UUID]:
         count=count,
     )
     return [UUID(str(row.id)) for row in rows]
+
+
+def test_a_pass_reads_few_fields(answers: Answers) -> None:
+    names = [f"text_{number}" for number in range(6)]
+    numbers = ["pages", "sheets"]
+    fields = [make_field(name, "text") for name in names]
+    fields += [make_field(name, "integer") for name in numbers]
+    schema_id = answers.schema(fields=fields)
+    for agreed in (True, False):
+        artifact_id = answers.workspace.artifact(schema_id)
+        for by, value in (("labeler", 1), ("admin", 1 if agreed else 2)):
+            tags = [tag(name, str(value)) for name in names]
+            tags += [tag(name, value) for name in numbers]
+            answers.answer(artifact_id, schema_id, by, *tags)
+    run = answers.compute(schema_id, metrics=["percent", "krippendorff_alpha"])
+    # Four texts; two texts and a number, whose distances are ratings, too; the other number.
+    assert run["progress"]["total"] == 3 * 4
+    shown = [(entry["field"], entry["value"]) for entry in run["results"][::2]]
+    assert shown == [(name, 0.5) for name in (*names, *numbers)]
+    assert {entry["units"] for entry in run["results"]} == {2}
+
+
+def test_no_pair_is_computed_beyond_the_limit(
+    answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields = [make_field(name, "text") for name in ("one", "two")]
+    schema_id = answers.schema(fields=[*fields, make_field("note", "text", multiple=True)])
+    artifact_id = answers.workspace.artifact(schema_id)
+    for by in ("labeler", "reviewer", "admin"):
+        answers.answer(
+            artifact_id, schema_id, by, tag("one", "a"), tag("two", "a"), tag("note", "a")
+        )
+    monkeypatch.setattr("app.insight.quality_runs.service.computing.MOST_PAIRS", 5)
+    computed = []
+    measure_pairs = coefficients.measure_pairs
+
+    def measure(*args: Any, **options: Any) -> Any:
+        computed.append(args[1])
+        return measure_pairs(*args, **options)
+
+    monkeypatch.setattr(coefficients, "measure_pairs", measure)
+    run = answers.compute(schema_id, metrics=["percent", "f1"])
+    assert [pair["field"] for pair in run["pairs"]] == ["one"] * 3
+    assert computed == ["percent"]
+    warned = {w["field"] for w in run["warnings"] if w["code"] == "too_many_pairs"}
+    assert warned == {"one", "two", "note"}
 
 
 def test_two_runs_of_the_same_data_are_equal(answers: Answers) -> None:

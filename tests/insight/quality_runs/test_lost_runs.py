@@ -125,17 +125,34 @@ def test_outdated_schemas_are_computed_daily(answers: Answers) -> None:
     for schema_id in (overlapping, single):
         answers.choices(schema_id, "ab", updated_at=db.utc_now() - timedelta(minutes=1))
 
-    def start_outdated() -> None:
-        scope = tenancy.across_organizations(reason="the job belongs to no organization")
-        with answers.org.app.app_context(), scope, db.transaction():
-            creating.create_outdated()
-
     for _ in range(2):
-        start_outdated()
+        _start_outdated(answers)
         (run,) = answers.read("runs")
         assert run["schema_id"] == str(overlapping)
         assert run["created_by"] is None
         answers.work()
+
+
+@pytest.mark.parametrize(
+    "narrow",
+    [{"fields": ["kind"]}, {"metrics": ["percent"]}, {"from": "2026-01-01T00:00:00Z"}],
+    ids=["fields", "metrics", "period"],
+)
+def test_a_narrow_run_does_not_replace_the_daily_one(
+    answers: Answers, narrow: dict[str, Any]
+) -> None:
+    schema_id = answers.schema(labels_per_artifact=2)
+    answers.choices(schema_id, "ab", updated_at=db.utc_now() - timedelta(minutes=1))
+    answers.compute(schema_id, **narrow)
+    _start_outdated(answers)
+    daily, _ = answers.read("runs")
+    assert (daily["created_by"], daily["fields"], daily["from"]) == (None, [], None)
+
+
+def _start_outdated(answers: Answers) -> None:
+    scope = tenancy.across_organizations(reason="the job belongs to no organization")
+    with answers.org.app.app_context(), scope, db.transaction():
+        creating.create_outdated()
 
 
 def test_old_runs_are_deleted(answers: Answers) -> None:

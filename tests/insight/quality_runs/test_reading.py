@@ -19,8 +19,18 @@ def test_agreement_comes_from_the_newest_run_that_covers_the_query(answers: Answ
     part = answers.compute(
         schema_id, fields=["kind"], metrics=["percent"], **{"from": "2026-01-01T00:00:00Z"}
     )
-    assert answers.read("agreement", schema_id=schema_id)["run_id"] == part["id"]
-    kind = answers.read("agreement", schema_id=schema_id, field="kind")
+    # The part does not hide what only the whole has.
+    assert answers.read("agreement", schema_id=schema_id)["run_id"] == whole["id"]
+    for narrow in ({"field": "kind"}, {"metric": "percent"}, {"from": "2026-01-02T00:00:00Z"}):
+        found = answers.read("agreement", schema_id=schema_id, **narrow)
+        assert found["run_id"] == whole["id"], narrow
+    kind = answers.read(
+        "agreement",
+        schema_id=schema_id,
+        field="kind",
+        metric="percent",
+        **{"from": "2026-01-01T00:00:00Z"},
+    )
     assert kind["run_id"] == part["id"]
     assert kind["computed_at"] == part["finished_at"]
     assert kind["from"] == "2026-01-01T00:00:00Z"
@@ -32,8 +42,12 @@ def test_agreement_comes_from_the_newest_run_that_covers_the_query(answers: Answ
     kappa = answers.read("agreement", **query)
     assert kappa["run_id"] == whole["id"]
     assert {entry["metric"] for entry in (*kappa["results"], *kappa["pairs"])} == {"cohen_kappa"}
+    ended = answers.compute(schema_id, to="2026-01-01T00:00:00Z")
+    assert answers.read("agreement", schema_id=schema_id)["run_id"] == whole["id"] != ended["id"]
+    again = answers.compute(schema_id)
+    assert answers.read("agreement", schema_id=schema_id)["run_id"] == again["id"]
     earlier = answers.read("agreement", schema_id=schema_id, **{"from": "2025-01-01T00:00:00Z"})
-    assert earlier["run_id"] == whole["id"]
+    assert earlier["run_id"] == again["id"]
 
 
 def test_without_a_run_there_is_no_agreement(answers: Answers) -> None:

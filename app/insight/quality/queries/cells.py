@@ -30,12 +30,12 @@ _SHARE_STATE = text(
     "SELECT time_zone FROM quality_states WHERE organization_id = :organization_id FOR SHARE"
 )
 _LOCK_STATE = text(
-    "SELECT time_zone, rules, counted_until, counted_at FROM quality_states"
+    "SELECT time_zone, rules, counted_until, repaired_until, counted_at FROM quality_states"
     " WHERE organization_id = :organization_id FOR UPDATE"
 )
 _SET_STATE = text(
     "UPDATE quality_states SET time_zone = :time_zone, rules = :rules,"
-    " counted_until = :counted_until, counted_at = :counted_at"
+    " counted_until = :counted_until, repaired_until = :repaired_until, counted_at = :counted_at"
     " WHERE organization_id = :organization_id"
 )
 # Locks existing documents too, in the order of their ids, and returns the latest contributions.
@@ -50,9 +50,11 @@ _LOCK_DOCUMENTS = text(
 )
 _STORE_DOCUMENTS = text(
     """
-    UPDATE quality_documents SET contributions = stored.contributions
-    FROM unnest(CAST(:artifact_ids AS uuid[]), CAST(:contributions AS jsonb[]))
-        AS stored (artifact_id, contributions)
+    UPDATE quality_documents
+    SET contributions = stored.contributions, schema_id = stored.schema_id
+    FROM unnest(CAST(:artifact_ids AS uuid[]), CAST(:contributions AS jsonb[]),
+                CAST(:schema_ids AS uuid[]))
+        AS stored (artifact_id, contributions, schema_id)
     WHERE organization_id = :organization_id
       AND quality_documents.artifact_id = stored.artifact_id
     """
@@ -89,18 +91,35 @@ _DELETE_EMPTY = text(
       AND {" AND ".join(f"cell.{name} = 0" for name in COUNTERS)}
     """  # noqa: S608 - consists of constants
 )
+# Contributions and cells of a large schema take longer than a request may.
+_NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
+_LIST_SCHEMAS = text(
+    """
+    SELECT schema_id FROM (
+        SELECT schema_id FROM quality_cells WHERE organization_id = :organization_id
+        UNION SELECT schema_id FROM quality_documents
+        WHERE organization_id = :organization_id AND schema_id IS NOT NULL
+        UNION SELECT CAST(value ->> 1 AS uuid)
+        FROM quality_documents, jsonb_array_elements(contributions)
+        WHERE organization_id = :organization_id AND schema_id IS NULL
+    ) AS schemas
+    WHERE schema_id > :after ORDER BY schema_id
+    """
+)
 # Under the lock of the state nobody else changes documents or cells of the organization.
 _REPAIR = text(
     f"""
     WITH unpacked AS (
         {_UNPACKED} FROM quality_documents, jsonb_array_elements(contributions)
         WHERE organization_id = :organization_id
+          AND (schema_id = :schema_id OR schema_id IS NULL)
+          AND value ->> 1 = CAST(:schema_id AS text)
     ), counted AS (
         SELECT {_KEY}, {", ".join(f"CAST(sum({name}) AS bigint) AS {name}" for name in COUNTERS)}
         FROM unpacked GROUP BY {_KEY}
     ), wrong AS (
         DELETE FROM quality_cells cell
-        WHERE organization_id = :organization_id AND NOT EXISTS (
+        WHERE organization_id = :organization_id AND schema_id = :schema_id AND NOT EXISTS (
             SELECT FROM counted WHERE counted.subject = cell.subject
                AND counted.schema_id = cell.schema_id AND counted.name = cell.name
                AND counted.field_type = cell.field_type AND counted.day = cell.day)
@@ -125,6 +144,7 @@ class State(NamedTuple):
     time_zone: str
     rules: int
     counted_until: UUID | None
+    repaired_until: UUID | None
     counted_at: datetime | None
 
 
@@ -168,6 +188,7 @@ def store_documents(contributions: Mapping[UUID, list[Any]]) -> None:
             **_bind_organization(),
             "artifact_ids": list(map(str, stored)),
             "contributions": [orjson.dumps(value).decode() for value in stored.values()],
+            "schema_ids": [_find_only_schema(value) for value in stored.values()],
         }
         db.session().execute(_STORE_DOCUMENTS, values)
     empty = [str(key) for key, value in contributions.items() if not value]
@@ -184,12 +205,23 @@ def add(deltas: Sequence[list[Any]]) -> None:
     db.session().execute(_DELETE_EMPTY, values)
 
 
-def repair() -> int:
-    """Set the cells to the sums of the contributions; return how many were wrong.
+def list_schemas(after: UUID) -> list[UUID]:
+    """Return the schemas with ids above `after` that have cells or contributions, in order.
 
-    The caller has locked the state.
+    Lifts the time limit of statements until the transaction ends.
     """
-    return int(db.session().execute(_REPAIR, _bind_organization()).scalar_one())
+    db.session().execute(_NO_TIMEOUT)
+    return list(db.session().scalars(_LIST_SCHEMAS, {**_bind_organization(), "after": after}))
+
+
+def repair(schema_id: UUID) -> int:
+    """Set the cells of a schema to the sums of the contributions; return how many were wrong.
+
+    The caller has locked the state. Lifts the time limit of statements until the transaction ends.
+    """
+    db.session().execute(_NO_TIMEOUT)
+    values = {**_bind_organization(), "schema_id": schema_id}
+    return int(db.session().execute(_REPAIR, values).scalar_one())
 
 
 def list_outdated(default_zone: str) -> list[UUID]:
@@ -209,6 +241,12 @@ def list_outdated(default_zone: str) -> list[UUID]:
         .order_by(Organization.id)
     )
     return list(db.session().scalars(statement))
+
+
+def _find_only_schema(contributions: Sequence[list[Any]]) -> str | None:
+    """Return the schema that all contributions have, or None if they are of several schemas."""
+    schema_ids = {one[1] for one in contributions}
+    return schema_ids.pop() if len(schema_ids) == 1 else None
 
 
 def _bind_organization() -> dict[str, Any]:

@@ -5,16 +5,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, Select, null, select, text
+from sqlalchemy import Row, Select, Text, cast, func, null, select, text
 
 from app.documents.artifacts.models import Artifact
 from app.kit import db, tenancy
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 
 CHUNK_BYTES = 8 * 1024 * 1024
-"""The maximum number of bytes of tags read at once, unless a single document has more."""
+"""How many bytes of tags are read at once, in all revisions, unless a single document has more."""
 MOST_BYTES = 32 * 1024 * 1024
-"""The bytes of tags up to which the tag sets of one document are compared."""
+"""The bytes of tags in all revisions up to which the tag sets of one document are compared."""
+_READ_REVISIONS = TagSetRevision.kind != "save"
 
 _NEXT = text(
     """
@@ -70,7 +71,7 @@ def load(artifact_ids: Sequence[UUID]) -> Iterator[Loaded]:
     chunk: list[Any] = []
     size = 0
     for artifact in artifacts.all():
-        added = sum(row.tags_bytes for row in tag_sets[artifact.id])
+        added = sum(row.loaded_bytes for row in tag_sets[artifact.id])
         if chunk and size + added > CHUNK_BYTES:
             yield from _load_chunk(chunk, tag_sets, has_tags=size <= MOST_BYTES)
             chunk, size = [], 0
@@ -80,6 +81,16 @@ def load(artifact_ids: Sequence[UUID]) -> Iterator[Loaded]:
 
 
 def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[Any]:
+    # Earlier revisions may be much larger than the current tags. Only saves store their size.
+    loaded_bytes = (
+        select(func.coalesce(func.sum(func.octet_length(cast(TagSetRevision.tags, Text))), 0))
+        .where(
+            TagSetRevision.organization_id == tenancy.current_organization_id(),
+            TagSetRevision.tag_set_id == TagSet.id,
+            _READ_REVISIONS,
+        )
+        .scalar_subquery()
+    )
     statement = (
         select(
             TagSet.artifact_id,
@@ -91,7 +102,7 @@ def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[Any]:
             TagSet.status,
             TagSet.superseded_by,
             TagSet.seconds_spent,
-            TagSet.tags_bytes,
+            loaded_bytes.label("loaded_bytes"),
         )
         .where(TagSet.artifact_id.in_(artifact_ids))
         .order_by(TagSet.artifact_id, TagSet.id)
@@ -131,7 +142,7 @@ def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Sequence[
             tags.label("tags"),
         )
         .where(TagSetRevision.tag_set_id.in_(tag_set_ids))
-        .where(TagSetRevision.kind != "save")
+        .where(_READ_REVISIONS)
         .order_by(TagSetRevision.tag_set_id, TagSetRevision.number)
     )
     return db.session().execute(statement).all()

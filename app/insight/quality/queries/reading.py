@@ -21,7 +21,9 @@ from sqlalchemy import (
     cast,
     func,
     literal,
+    or_,
     select,
+    tuple_,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
@@ -40,7 +42,8 @@ MAX_ROWS = 500
 class Filter:
     """A selection of cells: of one type of subject, in a period, with the values that are set.
 
-    `labelers` limits labelers, or reviewers, to these ids, and `teams` the groups by team.
+    `labelers` limits labelers, or reviewers, to these ids, and `teams` the groups by team. `types`
+    limits the fields that it names to their type.
     """
 
     subject: Subject
@@ -51,6 +54,7 @@ class Filter:
     team_id: UUID | None = None
     labelers: Sequence[UUID] | None = None
     teams: Sequence[UUID] | None = None
+    types: Mapping[str, str] | None = None
 
     def build(self) -> list[ColumnElement[bool]]:
         """Return the conditions on the cells."""
@@ -64,6 +68,10 @@ class Filter:
             conditions.append(QualityCell.schema_id == self.schema_id)
         if self.field is not None:
             conditions.append(QualityCell.name == self.field)
+        if self.types is not None:
+            pair = tuple_(QualityCell.name, QualityCell.field_type)
+            named = QualityCell.name.in_(list(self.types))
+            conditions.append(or_(~named, pair.in_(list(self.types.items()))))
         if self.labelers is not None:
             conditions.append(QualityCell.name.in_(list(map(str, self.labelers))))
         if self.team_id is not None:

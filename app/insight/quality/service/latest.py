@@ -10,6 +10,7 @@ from app.insight.feedback import service as feedback
 from app.insight.quality.models import Subject
 from app.insight.quality.queries import reading
 from app.insight.quality.queries.reading import Filter
+from app.insight.quality.service import gold
 from app.insight.quality.service.periods import Period, get_period
 from app.insight.quality.service.rates import Rate, build_rates, build_speed, compute_rate
 from app.kit.principal import Caller
@@ -27,7 +28,9 @@ def get_latest(
 ) -> dict[str, Any]:
     """Return the metrics of each schema that was worked on in the period.
 
-    Raises 404 for an unknown schema; 422 on the period.
+    Below reviewer, `gold_accuracy` has no cases unless the period consists of whole weeks or months
+    that have ended, with `gold.MIN_CASES` tag sets. Raises 404 for an unknown schema; 422 on the
+    period.
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
@@ -36,7 +39,9 @@ def get_latest(
     rows = reading.sum_by_schema(chosen)
     return {
         **build_period(period),
-        "schemas": [_build_schema(row) for row in rows[: reading.MAX_ROWS]],
+        "schemas": [
+            _build_schema(row, caller=caller, period=period) for row in rows[: reading.MAX_ROWS]
+        ],
         "truncated": len(rows) > reading.MAX_ROWS,
     }
 
@@ -46,11 +51,16 @@ def build_period(period: Period) -> dict[str, Any]:
     return {"time_zone": period.zone, "first": period.first, "end": period.end}
 
 
-def _build_schema(row: Any) -> dict[str, Any]:
+def _build_schema(row: Any, *, caller: Caller, period: Period) -> dict[str, Any]:
     counts = reading.get_counts(row)
+    rates = build_rates(counts, *_OF_SCHEMAS)
+    if gold.is_restricted(caller):
+        is_visible = gold.list_visible(period, [(period.first, period.end)])
+        rate = Rate(**rates[gold.METRIC]) if is_visible else compute_rate(0, 0)
+        rates[gold.METRIC] = gold.hide_small(rate)._asdict()
     return {
         "schema": {"id": row.schema_id, "name": row.name},
-        **build_rates(counts, *_OF_SCHEMAS),
+        **rates,
         "throughput": build_throughput(counts),
         "speed": build_speed(counts),
     }
@@ -82,12 +92,8 @@ def get_fields(
     rows = reading.sum_by_field(chosen)
     shown = rows[: reading.MAX_ROWS]
     current = reading.get_current_fields(list({row.schema_id for row in shown}))
-    types = {
-        (key, name): shape.kind
-        for key, (_, fields) in current.items()
-        for name, shape in build_shapes(fields).items()
-    }
-    fields, warnings = _split_by_type(shown, types)
+    types = list_types(current)
+    fields, warnings = split_by_type(shown, types)
     accuracy = _get_model_accuracy(caller, period, schema_id)
     return {
         **build_period(period),
@@ -120,7 +126,16 @@ def _count_cases(row: Mapping[str, Any]) -> int:
     return sum(row[name] for name in ("correct", "corrected", "missed", "spurious"))
 
 
-def _split_by_type(
+def list_types(current: Mapping[UUID, tuple[str, list[Any]]]) -> dict[tuple[UUID, str], str]:
+    """Return the current type of each field, by schema and name."""
+    return {
+        (key, name): shape.kind
+        for key, (_, fields) in current.items()
+        for name, shape in build_shapes(fields).items()
+    }
+
+
+def split_by_type(
     rows: Sequence[Any], types: Mapping[tuple[UUID, str], str]
 ) -> tuple[list[Any], list[dict[str, Any]]]:
     """Return the rows of the current types, and a warning for each row of an earlier type."""

@@ -34,7 +34,7 @@ def get_period(caller: Caller, first: date | None, end: date | None) -> Period:
     if first is not None and first > _LAST:
         raise errors.unprocessable("from", "The year must be earlier.")
     if end is None:
-        end = _get_today(zone) + _DAY
+        end = get_today(zone) + _DAY
         if first is not None and first >= end:
             end = first + DEFAULT_DAYS * _DAY
     if first is None:
@@ -72,7 +72,13 @@ def _get_next(day: date, unit: str) -> date:
     return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
 
 
-def _get_today(zone: str) -> date:
+def is_whole(first: date, end: date) -> bool:
+    """Return whether a period consists of whole weeks, or of whole months."""
+    return first.weekday() == end.weekday() == 0 or first.day == end.day == 1
+
+
+def get_today(zone: str) -> date:
+    """Return the current day in a time zone, or in UTC if this machine does not know it."""
     try:
         return db.utc_now().astimezone(ZoneInfo(zone)).date()
     except (ZoneInfoNotFoundError, ValueError, OSError):

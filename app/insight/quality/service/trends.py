@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -13,7 +14,8 @@ from app.insight.charts import service as charts
 from app.insight.quality.models import COUNTERS, Subject
 from app.insight.quality.queries import reading
 from app.insight.quality.queries.reading import Filter
-from app.insight.quality.service.latest import build_period
+from app.insight.quality.service import gold
+from app.insight.quality.service.latest import build_period, list_types, split_by_type
 from app.insight.quality.service.periods import Period, get_period, list_buckets
 from app.insight.quality.service.rates import METRICS, Metric
 from app.insight.visibility.service import Visible, find_visible
@@ -56,20 +58,22 @@ def get_trends(
 
     `filters` are members of `Narrowing`. Figures of teams and labelers need the role of a reviewer;
     labelers see their own. Raises 400 on `metric` if the group has no such metric, or on a filter
-    that does not fit the group; 403 on labelers that the caller may not see; 404 for an unknown
-    schema; 422 on the period or `bucket`.
+    that does not fit the group, or on a field without its schema; 403 on labelers, or an accuracy
+    on gold documents, that the caller may not see; 404 for an unknown schema; 422 on the period or
+    `bucket`. Below reviewer, that accuracy has no cases in buckets that have not ended, that are
+    cut, or that have fewer than `gold.MIN_CASES`.
     """
     period = get_period(caller, first, end)
     buckets = list_buckets(period, bucket)
     cells = _choose_cells(caller, METRICS[metric], group_by, period, Narrowing(**filters))
-    rows = reading.sum_by_bucket(
-        cells,
-        GROUPS[group_by][1],
-        buckets,
-        cases=METRICS[metric].cases,
-        most=MAX_SERIES,
-    )
-    series = _build_series(rows, METRICS[metric], buckets)
+    is_hidden = metric == gold.METRIC and gold.is_restricted(caller)
+    if is_hidden:
+        gold.check_trend(caller, bucket, of_fields=cells.subject is Subject.FIELD)
+        cells = _select_whole(cells, period, buckets)
+    cells, warnings = _select_types(cells)
+    group, cases = GROUPS[group_by][1], METRICS[metric].cases
+    rows = reading.sum_by_bucket(cells, group, buckets, cases=cases, most=MAX_SERIES)
+    series = _build_series(rows, METRICS[metric], buckets, is_hidden=is_hidden)
     names = reading.get_names(group_by or "", [key for key, _ in series])
     return {
         **build_period(period),
@@ -80,8 +84,24 @@ def get_trends(
             {"key": key or None, "name": names.get(key, key) or None, "points": points}
             for key, points in series[:MAX_SERIES]
         ],
+        "warnings": warnings,
         "truncated": len(series) > MAX_SERIES,
     }
+
+
+def _select_whole(cells: Filter, period: Period, buckets: Sequence[tuple[date, date]]) -> Filter:
+    """Return the filter limited to whole buckets that have ended."""
+    whole = gold.list_visible(period, buckets) or [(period.first, period.first)]
+    return replace(cells, first=whole[0][0], end=whole[-1][1])
+
+
+def _select_types(cells: Filter) -> tuple[Filter, list[dict[str, Any]]]:
+    """Return the filter limited to the current types of fields, and warnings of what it omits."""
+    if cells.subject is not Subject.FIELD or cells.schema_id is None:
+        return cells, []
+    types = list_types(reading.get_current_fields([cells.schema_id]))
+    _, warnings = split_by_type(reading.sum_by_field(cells)[: reading.MAX_ROWS], types)
+    return replace(cells, types={name: kind for (_, name), kind in types.items()}), warnings
 
 
 def _choose_cells(
@@ -91,6 +111,8 @@ def _choose_cells(
     subject = _choose_subject(group_by, filters)
     if subject is Subject.FIELD and not metric.of_fields:
         raise errors.invalid("Fields do not have this metric.", "metric")
+    if subject is Subject.FIELD and filters.schema_id is None:
+        raise errors.invalid("Send the schema of the fields, too.", "schema_id")
     labelers = teams = None
     if subject is Subject.LABELER:
         labelers, teams = _find_visible(caller, group_by, filters)
@@ -137,9 +159,16 @@ def _find_visible(caller: Caller, group_by: str | None, filters: Narrowing) -> V
 
 
 def _build_series(
-    rows: Sequence[Any], metric: Metric, buckets: Sequence[tuple[date, date]]
+    rows: Sequence[Any],
+    metric: Metric,
+    buckets: Sequence[tuple[date, date]],
+    *,
+    is_hidden: bool,
 ) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return the points of each group, in the order of the rows; buckets without cases included."""
+    """Return the points of each group, in the order of the rows; buckets without cases included.
+
+    With `is_hidden`, points of few cases have none, and groups without any other are left out.
+    """
     by_key: dict[str, dict[int, dict[str, int]]] = defaultdict(dict)
     for row in rows:
         by_key[row.key][row.bucket] = reading.get_counts(row)
@@ -147,6 +176,10 @@ def _build_series(
     series = []
     for key, counts in by_key.items():
         rates = [metric.compute(counts.get(number, zeros)) for number in range(len(buckets))]
+        if is_hidden:
+            rates = [gold.hide_small(rate) for rate in rates]
+            if not any(rate.n for rate in rates):
+                continue
         points = [
             {"first": start, "end": stop, **rate._asdict()}
             for (start, stop), rate in zip(buckets, rates, strict=True)

@@ -51,15 +51,17 @@ def rebuild(
 ) -> int:
     """Recount all documents of the bound organization; return how many cells were wrong.
 
-    Works in batches while the service is running. With `resume` it continues an interrupted recount
-    that began with the same rules and time zone. Raises whatever `checkpoint` raises.
+    Works in batches of documents, and then schema by schema, while the service is running. With
+    `resume` it continues an interrupted recount that began with the same rules and time zone.
+    Raises whatever `checkpoint` raises.
     """
     zone = _get_time_zone()
     total = documents.count_labeled() if report is not None else 0
     state = cells.lock_state(zone)
     continues = resume and (state.time_zone, state.rules) == (zone, RULES)
     after = (state.counted_until if continues else None) or _START
-    state = State(zone, RULES, after, state.counted_at)
+    repaired_until = state.repaired_until if continues else None
+    state = State(zone, RULES, after, repaired_until, state.counted_at)
     cells.set_state(state)
     done = 0
     while batch := documents.list_next(after, BATCH):
@@ -71,8 +73,24 @@ def rebuild(
         if report is not None:
             report(min(done, total), total)
         cells.lock_state(zone)
-    wrong = cells.repair()
-    cells.set_state(State(zone, RULES, None, db.utc_now()))
+    wrong = _repair(state._replace(counted_until=after), checkpoint)
+    cells.lock_state(zone)
+    cells.set_state(State(zone, RULES, None, None, db.utc_now()))
+    return wrong
+
+
+def _repair(state: State, checkpoint: Callable[[], None]) -> int:
+    """Repair the cells of each schema after `state.repaired_until`; return how many were wrong.
+
+    Each schema is one transaction, so that a large organization is not locked as a whole, and an
+    interrupted repair goes on with the next schema. The caller has locked the state.
+    """
+    wrong = 0
+    for schema_id in cells.list_schemas(state.repaired_until or _START):
+        cells.lock_state(state.time_zone)
+        wrong += cells.repair(schema_id)
+        cells.set_state(state._replace(repaired_until=schema_id))
+        checkpoint()
     return wrong
 
 

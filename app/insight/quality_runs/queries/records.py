@@ -1,9 +1,11 @@
 """SQL of the records of quality runs."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import orjson
 from sqlalchemy import ColumnElement, func, or_, select, text, update
 from sqlalchemy.orm import undefer
 
@@ -22,7 +24,7 @@ class VersionFields(NamedTuple):
 
 
 class OutdatedSchema(NamedTuple):
-    """A schema whose newest run does not have all tag sets."""
+    """A schema whose newest full run does not have all tag sets."""
 
     organization_id: UUID
     schema_id: UUID
@@ -74,18 +76,39 @@ def find_newest(
     metric: str | None = None,
     start: datetime | None = None,
     end: datetime | None = None,
+    default_metrics: Sequence[str] = (),
 ) -> QualityRun | None:
-    """Return the newest completed run of a schema whose fields, metrics and period cover these."""
+    """Return the completed run of a schema that answers a query about these best.
+
+    Its fields, metrics and period cover those that are given. Without one of them, runs over all
+    fields, over `default_metrics`, from the first tag set, and those that end last come first, and
+    then the newest: a narrow run must not hide one that has everything.
+    """
     conditions: list[ColumnElement[bool]] = []
+    order: list[ColumnElement[Any]] = []
+    has_all_fields = QualityRun.fields == []
     if field is not None:
-        covers = QualityRun.fields.contains([field])
-        conditions.append(or_(QualityRun.fields == [], covers))
-    if metric is not None:
-        conditions.append(QualityRun.metrics.contains([metric]))
+        conditions.append(or_(has_all_fields, QualityRun.fields.contains([field])))
+    else:
+        order.append(has_all_fields.desc())
     if start is not None:
         conditions.append(or_(QualityRun.starts_at.is_(None), QualityRun.starts_at <= start))
+    else:
+        order.append(QualityRun.starts_at.is_(None).desc())
+    if metric is not None:
+        conditions.append(QualityRun.metrics.contains([metric]))
+    else:
+        order.append(QualityRun.metrics.contains(list(default_metrics)).desc())
     if end is not None:
         conditions.append(QualityRun.ends_at >= end)
+    else:
+        order.append(QualityRun.ends_at.desc())
+    return _find_first(schema_id, conditions, order)
+
+
+def _find_first(
+    schema_id: UUID, conditions: Sequence[ColumnElement[bool]], order: Sequence[ColumnElement[Any]]
+) -> QualityRun | None:
     statement = (
         select(QualityRun)
         .where(
@@ -93,7 +116,7 @@ def find_newest(
             QualityRun.status == RunStatus.COMPLETED.value,
             *conditions,
         )
-        .order_by(QualityRun.finished_at.desc(), QualityRun.id.desc())
+        .order_by(*order, QualityRun.finished_at.desc(), QualityRun.id.desc())
         .limit(1)
     )
     return db.session().scalars(statement).first()
@@ -139,17 +162,21 @@ _OUTDATED = text(
           AND t.updated_at >= coalesce((
             SELECT max(r.ends_at) FROM quality_runs r
             WHERE r.organization_id = s.organization_id AND r.schema_id = s.id
+              AND r.fields = '[]' AND r.starts_at IS NULL
+              AND r.metrics @> CAST(:metrics AS jsonb)
               AND r.status <> 'failed'), '-infinity'))
     """
 )
 
 
-def list_outdated() -> list[OutdatedSchema]:
+def list_outdated(metrics: Sequence[str]) -> list[OutdatedSchema]:
     """Return the schemas with several labelers whose tag sets have changed since the newest run.
 
-    Requires access across organizations.
+    Only runs over all fields, from the first tag set and with all `metrics` count. Requires access
+    across organizations.
     """
-    return [OutdatedSchema._make(row) for row in db.session().execute(_OUTDATED)]
+    values = {"metrics": orjson.dumps(metrics).decode()}
+    return [OutdatedSchema._make(row) for row in db.session().execute(_OUTDATED, values)]
 
 
 def count_unfinished(schema_id: UUID) -> int:

@@ -20,16 +20,20 @@ from app.engines.agreement.metrics import (
 )
 from app.insight.quality_runs.queries.answers import Answer, Document, Snapshot
 from app.insight.quality_runs.service.confusing import Confusion
-from app.insight.quality_runs.service.plans import PAIR_METRICS, Comparison, FieldPlan
+from app.insight.quality_runs.service.pairs import (
+    MOST_PAIRS,
+    MOST_RATERS_IN_PAIRS,
+    choose_resamples,
+    count_pairs,
+)
+from app.insight.quality_runs.service.plans import (
+    PAIR_METRICS,
+    Comparison,
+    FieldPlan,
+    group_values,
+)
 
 RESAMPLES = 1000
-PAIR_RESAMPLES = 200
-MOST_PAIRS_WITH_INTERVALS = 66
-"""The pairs of twelve labelers. More pairs have no intervals: each costs as much as a field."""
-MOST_RATERS_IN_PAIRS = 100
-MOST_PAIRS = 20_000
-"""The number of pairs that are stored; a run with more has those of its first fields."""
-
 _DISTANCES = "\x00distances"
 _WHOLE = (0.0, 0.0, 1.0, 1.0)
 Report = Callable[[int, int], None]
@@ -55,10 +59,12 @@ def compute(snapshot: Snapshot, plans: list[FieldPlan], seed: UUID, report: Repo
     """Compute all coefficients of all fields.
 
     `seed` makes the intervals repeatable. `report` gets the number of tag sets read and the total,
-    over all passes: one for all fields with single values, and one for each other field.
+    over all passes: one for each group of fields with single values, and one for each other field.
+    The memory depends on the answers of one group, not on the number of fields.
     """
     run = _Run(snapshot, plans, zlib.crc32(seed.bytes), report)
-    run.measure_values()
+    for group in group_values(plans):
+        run.measure_values(group)
     for plan in plans:
         if plan.comparison != Comparison.VALUE:
             run.measure_marks(plan)
@@ -67,9 +73,6 @@ def compute(snapshot: Snapshot, plans: list[FieldPlan], seed: UUID, report: Repo
     order = {plan.name: position for position, plan in enumerate(plans)}
     run.computed.results.sort(key=lambda result: order[result["field"]])
     run.computed.pairs.sort(key=lambda pair: order[pair["field"]])
-    if len(run.computed.pairs) > MOST_PAIRS:
-        run.computed.warn("too_many_pairs", f"Only the first {MOST_PAIRS:,} pairs are stored.")
-        del run.computed.pairs[MOST_PAIRS:]
     return run.computed
 
 
@@ -80,21 +83,16 @@ class _Run:
         self, snapshot: Snapshot, plans: list[FieldPlan], seed: int, report: Report
     ) -> None:
         self._snapshot = snapshot
-        self._plans = plans
         self._seed = seed
         self._report = report
         self._done = 0
         self._left_out: dict[tuple[str, int], int] = {}
-        passes = [plan.comparison for plan in plans if plan.comparison != Comparison.VALUE]
-        has_values = any(plan.comparison == Comparison.VALUE for plan in plans)
-        self._total = snapshot.total * (len(passes) + has_values)
+        marked = [plan for plan in plans if plan.comparison != Comparison.VALUE]
+        self._total = snapshot.total * (len(marked) + len(group_values(plans)))
         self.computed = Computed()
 
-    def measure_values(self) -> None:
-        """Measure the fields with one value of each labeler, in one pass."""
-        plans = [plan for plan in self._plans if plan.comparison == Comparison.VALUE]
-        if not plans:
-            return
+    def measure_values(self, plans: list[FieldPlan]) -> None:
+        """Measure fields with one value of each labeler, in one pass."""
         confusions = {plan.name: Confusion(plan.options) for plan in plans if plan.has_confusion}
         levels = {plan.name + _DISTANCES: Level.INTERVAL for plan in plans if plan.has_distances}
         categories = {plan.name: list(plan.options) for plan in plans if plan.options}
@@ -109,6 +107,9 @@ class _Run:
                 with_distances = plan.has_distances and metric == Metric.KRIPPENDORFF_ALPHA
                 name = plan.name + _DISTANCES if with_distances else plan.name
                 self._measure_ratings(plan, metric, ratings.get(name, ratings[plan.name]))
+            # Measuring needs as much memory as the ratings, so each field is dropped at once.
+            del ratings[plan.name]
+            ratings.pop(plan.name + _DISTANCES, None)
         self.computed.confusions.update({name: c.build() for name, c in confusions.items()})
 
     def measure_marks(self, plan: FieldPlan) -> None:
@@ -134,8 +135,8 @@ class _Run:
     def _measure_ratings(self, plan: FieldPlan, metric: Metric, ratings: Ratings) -> None:
         estimate = coefficients.measure(ratings, metric, resamples=RESAMPLES, seed=self._seed)
         self._add_result(plan, estimate)
-        if metric in PAIR_METRICS and self._has_pairs(plan, len(ratings.raters)):
-            resamples = _choose_resamples(len(ratings.raters))
+        if metric in PAIR_METRICS and self._has_pairs(plan, ratings):
+            resamples = choose_resamples(len(ratings.raters))
             pairs = coefficients.measure_pairs(
                 ratings, metric, resamples=resamples, seed=self._seed
             )
@@ -144,18 +145,27 @@ class _Run:
     def _measure_mark_sets(self, plan: FieldPlan, metric: Metric, marks: MarkSets) -> None:
         estimate = coefficients.measure_marks(marks, metric, resamples=RESAMPLES, seed=self._seed)
         self._add_result(plan, estimate)
-        if metric in PAIR_METRICS and self._has_pairs(plan, len(marks.raters)):
-            resamples = _choose_resamples(len(marks.raters))
+        if metric in PAIR_METRICS and self._has_pairs(plan, marks):
+            resamples = choose_resamples(len(marks.raters))
             pairs = coefficients.measure_mark_pairs(
                 marks, metric, resamples=resamples, seed=self._seed
             )
             self._add_pairs(plan, pairs)
 
-    def _has_pairs(self, plan: FieldPlan, raters: int) -> bool:
+    def _has_pairs(self, plan: FieldPlan, measured: Ratings | MarkSets) -> bool:
+        raters = len(measured.raters)
         if raters > MOST_RATERS_IN_PAIRS:
             message = f"More than {MOST_RATERS_IN_PAIRS} labelers: there are no figures of pairs."
             self.computed.warn("too_many_pairs", message, plan.name)
-        return 1 < raters <= MOST_RATERS_IN_PAIRS
+            return False
+        # Each pair costs memory and time, so they are counted before they are computed.
+        if len(self.computed.pairs) + count_pairs(measured) > MOST_PAIRS:
+            message = (
+                f"The run would have more than {MOST_PAIRS:,} pairs: some figures are missing."
+            )
+            self.computed.warn("too_many_pairs", message, plan.name)
+            return False
+        return raters > 1
 
     def _add_nothing(self, plan: FieldPlan) -> None:
         caution = Caution(CautionCode.NO_RATINGS, "Nobody has labeled this field in the period.")
@@ -270,8 +280,3 @@ def _list_marks(plan: FieldPlan, answer: Answer) -> list[Mark]:
 
 def _normalize(plan: FieldPlan, tag: dict[str, Any]) -> Any:
     return coefficients.normalize_value(plan.kind, tag["value"])
-
-
-def _choose_resamples(raters: int) -> int:
-    pairs = raters * (raters - 1) // 2
-    return PAIR_RESAMPLES if pairs <= MOST_PAIRS_WITH_INTERVALS else 0

@@ -75,11 +75,11 @@ def check_period(start: datetime | None, end: datetime | None) -> datetime:
 
 
 def create_outdated() -> int:
-    """Create a run for each schema with several labelers and changes since its newest run.
+    """Create a run for each schema with several labelers and changes since its newest full run.
 
     Requires access across organizations; returns the number of runs.
     """
-    outdated = records.list_outdated()
+    outdated = records.list_outdated(list(DEFAULT_METRICS))
     for organization_id, schema_id in outdated:
         with tenancy.organization(organization_id):
             create(schema_id=schema_id, created_by=None)

@@ -28,6 +28,10 @@ CHOICES = frozenset(("choice", "boolean", "country", "currency"))
 INTERVALS = frozenset(("number", "integer", "date", "time", "datetime"))
 """The types of fields whose values have distances, which Krippendorff's alpha considers."""
 
+RATINGS_PER_PASS = 4
+"""The number of arrays of ratings that a pass fills: one for each field, and another one for the
+distances of its values. 100,000 documents with three labelers take 27 MB for each."""
+
 
 class Comparison(StrEnum):
     """How the values of a field are compared."""
@@ -105,6 +109,22 @@ def plan_fields(
         )
         plans.append(plan)
     return plans
+
+
+def group_values(plans: Iterable[FieldPlan]) -> list[list[FieldPlan]]:
+    """Return the fields with one value of each labeler in groups that are measured in one pass."""
+    groups: list[list[FieldPlan]] = []
+    size = RATINGS_PER_PASS
+    for plan in plans:
+        if plan.comparison != Comparison.VALUE:
+            continue
+        added = 1 + plan.has_distances
+        if size + added > RATINGS_PER_PASS:
+            groups.append([])
+            size = 0
+        groups[-1].append(plan)
+        size += added
+    return groups
 
 
 def _list_options(versions: Sequence[VersionFields]) -> dict[str, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from app.insight.quality_runs.models import SHARE, QualityRun
 from app.insight.quality_runs.queries import disagreements, people, records
 from app.insight.quality_runs.service import creating
 from app.insight.quality_runs.service.confusing import build_matrix
-from app.insight.quality_runs.service.plans import CHOICES
+from app.insight.quality_runs.service.plans import CHOICES, DEFAULT_METRICS
 from app.insight.visibility.service import find_visible
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
@@ -68,6 +68,7 @@ def get_agreement(
 ) -> dict[str, Any]:
     """Return the agreement according to the newest run that covers the query.
 
+    Runs over all fields and the whole time precede narrower ones where the query does not say.
     Without such a run, `computed_at` is None and there are no results. Raises 400 for an unknown
     schema or field, and for an empty period.
     """
@@ -153,7 +154,12 @@ def _find_run(
     covered_end = creating.check_period(start, end) if start or end else None
     # A run cannot reach into the future: one that began after the request may.
     return records.find_newest(
-        schema_id, field=field, metric=metric, start=start, end=covered_end if end else None
+        schema_id,
+        field=field,
+        metric=metric,
+        start=start,
+        end=covered_end if end else None,
+        default_metrics=DEFAULT_METRICS,
     )
 
 

@@ -1,0 +1,75 @@
+"""Callers below reviewer cannot find out which documents are gold."""
+
+from typing import Any
+
+import pytest
+
+from tests.factories.quality import NO_RATE, QualityWorkspace
+
+_CELLS = """
+INSERT INTO quality_cells SELECT :org, subject, CAST(:schema AS uuid), name, field_type,
+    CAST(day AS date), checked, 0, 0, 0, 0, 0, 0, 0, 0, 0, checked,
+    CAST(checked AS bigint) * 500000000
+FROM (VALUES ('schema', '', ''), ('labeler', :labeler, ''), ('field', 'number', 'text'))
+    AS cell (subject, name, field_type)
+CROSS JOIN (VALUES ('2026-03-02', 6), ('2026-03-04', 4), ('2026-03-10', 9)) AS days (day, checked)
+"""
+# Both weeks begin on a Monday.
+_WEEKS = "from=2026-03-02&to=2026-03-16"
+
+
+@pytest.fixture
+def schema(quality: QualityWorkspace) -> Any:
+    schema = quality.schema()
+    labeler = str(quality.org.users["labeler"])
+    quality.sql(_CELLS, org=quality.org.id, schema=str(schema), labeler=labeler)
+    return schema
+
+
+def _list_cases(quality: QualityWorkspace, query: str, by: str) -> list[list[int]]:
+    found = quality.read(f"trends?metric=gold_accuracy&{query}", by=by)
+    return [[point["n"] for point in series["points"]] for series in found["series"]]
+
+
+@pytest.mark.parametrize("role", ["viewer", "labeler"])
+@pytest.mark.usefixtures("schema")
+def test_only_ended_weeks_and_months_of_many_tag_sets(quality: QualityWorkspace, role: str) -> None:
+    week = f"{_WEEKS}&bucket=week"
+    assert _list_cases(quality, week, role) == [[10, 0]]
+    assert _list_cases(quality, week, "reviewer") == [[10, 9]]
+    # Weeks and months that are cut would show single days.
+    cut = "from=2026-03-03&to=2026-03-11&bucket=week"
+    assert _list_cases(quality, cut, role) == []
+    assert _list_cases(quality, "from=2026-03-02&to=2026-04-01&bucket=month", role) == []
+    assert _list_cases(quality, "from=2026-03-01&to=2026-04-01&bucket=month", role) == [[19]]
+    own = [[10, 0]] if role == "labeler" else []
+    assert _list_cases(quality, f"{week}&group_by=labeler", role) == own
+
+
+@pytest.mark.parametrize("role", ["viewer", "labeler"])
+def test_days_and_fields_are_refused(quality: QualityWorkspace, schema: Any, role: str) -> None:
+    days = _WEEKS
+    fields = f"{_WEEKS}&bucket=week&schema_id={schema}"
+    for query in (days, f"{fields}&field=number", f"{fields}&group_by=field"):
+        path = f"/quality/trends?metric=gold_accuracy&{query}"
+        refused = quality.org.api(role).get(path)
+        assert refused.status_code == 403, query
+        assert refused.json["error"]["code"] == "permission_denied"
+        assert quality.org.api("reviewer").get(path).status_code == 200
+        assert quality.org.key(role="viewer").get(path).status_code == 403
+
+
+@pytest.mark.parametrize("role", ["viewer", "labeler"])
+@pytest.mark.usefixtures("schema")
+def test_latest_figures(quality: QualityWorkspace, role: str) -> None:
+    def read(period: str, by: str) -> Any:
+        return quality.read(f"latest?{period}", by=by)["schemas"][0]["gold_accuracy"]
+
+    assert read(_WEEKS, role)["n"] == 19
+    for period in (
+        "from=2026-03-02&to=2026-03-15",
+        "from=2026-03-09&to=2026-03-16",
+        "from=2026-03-01&to=2026-03-16",
+    ):
+        assert read(period, role) == NO_RATE, period
+        assert read(period, "reviewer")["n"] > 0
