@@ -28,6 +28,7 @@ TARGETS = {
     rf"connectors/{_ID}/alerts": "alerts",
     rf"organizations/{_ID}/api-keys": "api_keys",
     rf"exports/{_ID}": "export",
+    r"quality/drift": "drift",
 }
 """Paths that notifications link to: the pattern of the path, and the key of its text."""
 PARAMETERS = {
@@ -35,6 +36,7 @@ PARAMETERS = {
     "escalated": r"true",
     "status": r"draft|submitted|accepted|rejected",
     "labeler_id": _ID,
+    "detection_id": _ID,
 }
 """Query parameters of these links, and the patterns of their values."""
 _NOT_FOUND = 404

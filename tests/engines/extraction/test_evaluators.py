@@ -60,11 +60,13 @@ def test_marginals_and_paths_equal_crfsuite():
         tagger = pycrfsuite.Tagger()
         tagger.open(path)
         for sequence in sequences[:5]:
-            predicted = [int(label) for label in tagger.tag(sequence)]
+            predicted = tagger.tag(sequence)
             marginals, path_found = ours.decode(sequence)
             expected = [[tagger.marginal(str(label), at) for label in range(3)] for at in range(12)]
             assert np.abs(marginals - np.array(expected)).max() < 1e-5
-            assert path_found.tolist() == predicted
+            # Of paths that are equally likely, either may be the result.
+            likelihood = tagger.probability([str(label) for label in path_found])
+            assert likelihood == pytest.approx(tagger.probability(predicted), rel=1e-4)
         tagger.close()
 
 

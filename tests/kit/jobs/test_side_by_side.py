@@ -120,7 +120,10 @@ def test_it_ends_although_an_organization_waits_for_its_quota(
 def test_the_slow_group_is_what_these_tests_think() -> None:
     assert {queue.name for queue in list_queues(QUEUES["bulk"].group)} == {
         "bulk",
+        "drift",
         "erasing",
         "maintenance",
         "ocr",
+        "predictions",
+        "quality_counts",
     }

@@ -58,16 +58,13 @@ def get_trends(
 
     `filters` are members of `Narrowing`. Figures of teams and labelers need the role of a reviewer;
     labelers see their own. Raises 400 on `metric` if the group has no such metric, or on a filter
-    that does not fit the group, or on a field without its schema; 403 on labelers, or an accuracy
-    on gold documents, that the caller may not see; 404 for an unknown schema; 422 on the period or
-    `bucket`. Below reviewer, that accuracy has no cases in buckets that have not ended, that are
-    cut, or that have fewer than `gold.MIN_CASES`.
+    that does not fit the group, or on a field without its schema; 403 on hidden labelers or
+    accuracy on gold documents; 404 for an unknown schema; 422 on the period or `bucket`.
     """
     period = get_period(caller, first, end)
     buckets = list_buckets(period, bucket)
     cells = _choose_cells(caller, METRICS[metric], group_by, period, Narrowing(**filters))
-    is_hidden = metric == gold.METRIC and gold.is_restricted(caller)
-    if is_hidden:
+    if is_hidden := metric == gold.METRIC and gold.is_restricted(caller):
         gold.check_trend(caller, bucket, of_fields=cells.subject is Subject.FIELD)
         cells = _select_whole(cells, period, buckets)
     cells, warnings = _select_types(cells)
