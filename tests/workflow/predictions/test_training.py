@@ -54,7 +54,7 @@ def _accept(workspace: Workspace, *numbers: int) -> list[UUID]:
         assert workspace.org.api("labeler").post(f"{path}/submit").status_code == 200
         assert workspace.org.api("reviewer").post(f"{path}/accept", json={}).status_code == 200
         created.append(artifact_id)
-    run_jobs_of(workspace.org, "default")
+    run_jobs_of(workspace.org, "default", "bulk")
     return created
 
 
@@ -122,7 +122,7 @@ def test_deleting_a_document_deletes_what_learned_from_it(taught: Workspace) -> 
     run_jobs_of(taught.org, "training")
     ((first, *_),) = _models(taught)
     assert taught.org.api("admin").delete(f"/artifacts/{documents[0]}").status_code == 204
-    run_jobs_of(taught.org, "default")
+    run_jobs_of(taught.org, "default", "bulk")
     assert _models(taught) == []
     run_jobs_of(taught.org, "training")
     ((second, state, *_),) = _models(taught)
@@ -138,7 +138,7 @@ def test_a_training_that_fails_is_recorded_and_not_repeated(taught: Workspace) -
         path = f"/tag-sets/{saved.json['data']['id']}"
         taught.org.api("labeler").post(f"{path}/submit")
         taught.org.api("reviewer").post(f"{path}/accept", json={})
-    run_jobs_of(taught.org, "default")
+    run_jobs_of(taught.org, "default", "bulk")
     assert run_jobs_of(taught.org, "training") == 1
     ((_, state, *_),) = _models(taught)
     assert state == "failed"
