@@ -6,6 +6,7 @@ conclusions, which no text must state, so they are kept without evidence.
 
 import re
 from collections.abc import Iterator, Sequence
+from time import monotonic
 from typing import Any, NamedTuple
 
 from app.engines.extraction import Document, SourceWord
@@ -16,7 +17,9 @@ MAX_VALUES = 1_000
 """The maximum number of values that are read from one answer."""
 
 _MAX_WINDOW = 6
-_MAX_VALUE_CHARS = 10_000
+_MAX_VALUE_CHARS = 1_000
+# An answer can be made so that every search is slow; its thread shares the process with others.
+_BUDGET_SECONDS = 5.0
 _CONCLUSIONS = frozenset({"choice", "boolean"})
 # Fields whose values are compared in canonical form, so that other spellings are found too.
 _TYPED = frozenset(
@@ -32,10 +35,15 @@ class _Wanted(NamedTuple):
 
 
 def align_values(values: dict[str, Any], document: Document, fields: Sequence[Field]) -> list[Tag]:
-    """Return tags of the values that fit their fields and that the document contains."""
+    """Return tags of the values that fit their fields and that the document contains.
+
+    Values after the first MAX_VALUES, and those that are not reached within some seconds, are left
+    out.
+    """
     tags: list[Tag] = []
+    ends_at = monotonic() + _BUDGET_SECONDS
     for count, wanted in enumerate(_list_wanted(values, fields)):
-        if count == MAX_VALUES:
+        if count == MAX_VALUES or monotonic() > ends_at:
             break
         tag = _build_tag(wanted, document)
         if tag is not None and tag not in tags:

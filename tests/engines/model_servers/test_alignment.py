@@ -6,7 +6,13 @@ import pytest
 
 from app.engines.extraction import Document, SourceWord
 from app.engines.fields import check_fields
-from app.engines.model_servers import InvalidAnswer, align_values, build_request, parse_answer
+from app.engines.model_servers import (
+    InvalidAnswer,
+    align_values,
+    alignment,
+    build_request,
+    parse_answer,
+)
 
 FIELDS = check_fields(
     [
@@ -77,6 +83,14 @@ def test_a_value_is_found_where_the_document_states_it(field: str, value: Any, f
 )
 def test_values_that_are_made_up_or_do_not_fit_are_left_out(values: dict[str, Any]) -> None:
     assert _align(**values) == []
+
+
+def test_values_that_are_not_reached_in_time_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 1.0, 1_000.0])
+    monkeypatch.setattr(alignment, "monotonic", lambda: next(clock))
+    names = [field for field in FIELDS if field["key"] == "names"]
+    tags = align_values({"names": ["Ann", "Bob"]}, _document(), names)
+    assert _found(tags) == ["Ann"]
 
 
 def test_choices_have_no_evidence_and_lists_have_one_tag_each() -> None:
