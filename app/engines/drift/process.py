@@ -3,12 +3,11 @@
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict
-from pathlib import Path
 
+from app.engines import interpreter
 from app.engines.drift.model import (
     Comparison,
     Hypothesis,
@@ -20,11 +19,6 @@ from app.engines.drift.model import (
 from app.engines.drift.testing import compare, decide
 
 TIMEOUT_SECONDS = 300.0
-_ROOT = Path(__file__).parents[3]
-_ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-_PATHS = {
-    name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "TMPDIR") if name in os.environ
-}
 
 
 class ComparisonFailed(Exception):  # noqa: N818 - the name says it
@@ -51,7 +45,7 @@ def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits | None = None) -
             return []
         source.seek(0)
         chosen = json.dumps(asdict(limits or Limits()))
-        command = [sys.executable, "-m", "app.engines.drift", chosen]
+        command = interpreter.build_command("app.engines.drift", chosen, str(os.getpid()))
         try:
             finished = subprocess.run(  # noqa: S603 - our own module, without a shell
                 command,
@@ -59,8 +53,8 @@ def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits | None = None) -
                 capture_output=True,
                 check=True,
                 timeout=TIMEOUT_SECONDS,
-                cwd=_ROOT,
-                env={**_PATHS, **_ONE_THREAD},
+                cwd="/",
+                env=interpreter.build_environment(one_thread=True),
             )
         except subprocess.CalledProcessError as failure:
             tail = failure.stderr.decode(errors="replace").strip().rpartition("\n")[2]

@@ -3,24 +3,19 @@
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from threading import Timer
 from typing import IO, Any, NamedTuple, cast
 
 import orjson
 
+from app.engines import interpreter
 from app.engines.extraction import Example
 from app.engines.fields import Field
 from app.engines.learning.messages import encode_example, read_frame, write_frame
 
-_ROOT = Path(__file__).resolve().parents[3]
-_ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
-)
 _MIB = 2**20
 
 
@@ -142,15 +137,10 @@ def _exchange(
 
 @contextmanager
 def _start_child() -> Iterator["subprocess.Popen[bytes]"]:
-    child = subprocess.Popen(
-        [sys.executable, "-s", "-P", "-m", "app.engines.learning.child"],
-        cwd=_ROOT,
-        env={
-            "PATH": os.environ.get("PATH", ""),
-            "LANG": "C.UTF-8",
-            "PYTHONPATH": str(_ROOT),
-            **_ONE_THREAD,
-        },
+    child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        interpreter.build_command("app.engines.learning.child"),
+        cwd="/",
+        env=interpreter.build_environment(one_thread=True),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,22 +31,16 @@ def _start(
     return ProcessWriter(out, format_id, SAMPLE_FIELDS, {}, on_wait)
 
 
-def _find_children() -> list[psutil.Process]:
-    found = []
-    for child in psutil.Process().children():
-        with suppress(psutil.ZombieProcess):
-            found += [child] if "app.engines.formats.child" in child.cmdline() else []
-    return found
+def _find_process(writer: ProcessWriter) -> psutil.Process:
+    return psutil.Process(writer._process.pid)
 
 
 @pytest.mark.parametrize("format_id", [id_ for id_, one in FORMATS.items() if one.needs_process])
 def test_the_file_is_that_of_this_process(format_id: str, tmp_path: Path) -> None:
     files = [io.BytesIO(), io.BytesIO()]
-    writers = [
-        FORMATS[format_id].create_writer(files[0], SAMPLE_FIELDS, {}),
-        _start(files[1], format_id),
-    ]
-    for writer in writers:
+    apart = _start(files[1], format_id)
+    process = _find_process(apart)
+    for writer in (FORMATS[format_id].create_writer(files[0], SAMPLE_FIELDS, {}), apart):
         for _ in range(3_000):
             writer.write_json(LINE)
         writer.write(SAMPLE_ROW)
@@ -57,7 +50,7 @@ def test_the_file_is_that_of_this_process(format_id: str, tmp_path: Path) -> Non
         writer.close()
         assert writer.rows == 3_002
     assert files[0].getvalue() == files[1].getvalue()
-    assert not _find_children()
+    assert not process.is_running()
     assert not list(tmp_path.iterdir())
 
 
@@ -74,15 +67,16 @@ def test_line_feeds_within_a_row_are_no_end_of_it() -> None:
 def test_an_invalid_row_is_refused(line: bytes) -> None:
     out = io.BytesIO()
     writer = _start(out)
+    process = _find_process(writer)
     writer.write_json(line)
     with pytest.raises(ValueError):
         writer.close()
-    assert not _find_children()
+    assert not process.is_running()
 
 
 def test_a_row_after_the_end_of_the_process_raises() -> None:
     writer = _start(io.BytesIO())
-    (child,) = _find_children()
+    child = _find_process(writer)
     child.kill()
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     with pytest.raises(RuntimeError, match="ended with -9"):
@@ -98,11 +92,12 @@ def test_what_the_output_raises_is_raised(tmp_path: Path) -> None:
             raise FullError
 
     writer = _start(Full())
+    process = _find_process(writer)
     writer.write_json(LINE)
     with pytest.raises(FullError):
         writer.close()
     del writer
-    assert not _find_children()
+    assert not process.is_running()
     assert not list(tmp_path.iterdir())
 
 
@@ -114,12 +109,12 @@ def test_waiting_can_be_ended(tmp_path: Path) -> None:
         raise EndedError
 
     writer = _start(io.BytesIO(), "xlsx", end)
-    (child,) = _find_children()
-    child.suspend()
+    process = _find_process(writer)
+    process.suspend()
     with pytest.raises(EndedError):
         writer.close()
     del writer
-    assert not _find_children()
+    assert not process.is_running()
     assert not list(tmp_path.iterdir())
 
 
