@@ -3,7 +3,8 @@
 import random
 
 from app.engines.extraction import Document, SourceWord
-from app.engines.extraction.layout import MAX_WORDS, build_layout
+from app.engines.extraction.layout import build_layout
+from app.engines.extraction.model import MAX_WORDS
 from tests.engines.extraction.documents import build_document
 
 
