@@ -21,7 +21,8 @@ from tests.factories import Org
 from tests.factories.labels import make_labeled
 
 ADDRESS = DELIVERY_NETWORK.split("/")[0]
-_ROUNDS = 3
+_ROUNDS = 5
+_POLL_SECONDS = 0.2  # each poll takes time that the export then lacks
 _THREADS = 8
 _MEMORY_MB = 200
 _WORKERS = ("worker.py", "app.engines.formats.child")
@@ -108,7 +109,7 @@ def _run_export(service: Service, org: Org, count: int, format_id: str) -> tuple
         state = api.get(f"/exports/{job['id']}").json["data"]
         if state["status"] in ("completed", "failed"):
             break
-        time.sleep(0.05)
+        time.sleep(_POLL_SECONDS)
     assert state["status"] == "completed", state
     assert state["row_count"] == count, state
     with org.app.app_context(), tenancy.organization(org.id):

@@ -28,7 +28,7 @@ from app.engines.formats import (
     spacy_bins,
     xlsx,
 )
-from app.engines.formats.labels import build_labels, merge_fields
+from app.engines.formats.labels import LabelBuilder, merge_fields
 from app.engines.formats.model import (
     KEEPS,
     Format,
@@ -47,12 +47,12 @@ __all__ = [
     "Format",
     "FormatError",
     "ImageFormat",
+    "LabelBuilder",
     "Page",
     "ProcessWriter",
     "Source",
     "Word",
     "Writer",
-    "build_labels",
     "check_options",
     "merge_fields",
 ]

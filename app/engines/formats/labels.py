@@ -6,33 +6,41 @@ from typing import Any
 from app.engines.formats.model import Field
 
 
-def build_labels(fields: Sequence[Field], tags: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return labels by field key, in schema order.
+class LabelBuilder:
+    """Builds the labels of tag sets of one schema version."""
 
-    A label is a value, a list if the field is multiple, or a list of rows for a table (each
-    `{column key: value}`). Rows are sorted by number, and unused numbers leave no gap. A field
-    without a tag is omitted. `tags` must fit the fields (`check_tags`).
-    """
-    multiple_names = {
-        name for name, field in _list_names_and_fields(fields) if field.get("multiple")
-    }
-    labels: dict[str, Any] = {}
-    tables: dict[str, dict[int, dict[str, Any]]] = {}
-    for tag in tags:
-        name, row = tag["field"], tag.get("row")
-        if row is None:
-            key, target = name, labels
-        else:
-            table, _, key = name.partition(".")
-            target = tables.setdefault(table, {}).setdefault(row, {})
-        if name in multiple_names:
-            target.setdefault(key, []).append(tag["value"])
-        else:
-            target[key] = tag["value"]
-    for table, rows in tables.items():
-        labels[table] = [rows[number] for number in sorted(rows)]
-    ordered_keys = [field["key"] for field in fields if field["key"] in labels]
-    return {key: labels[key] for key in dict.fromkeys((*ordered_keys, *labels))}
+    def __init__(self, fields: Sequence[Field]) -> None:
+        self._keys = [field["key"] for field in fields]
+        self._multiple_names = frozenset(
+            name for name, field in _list_names_and_fields(fields) if field.get("multiple")
+        )
+
+    def build(self, tags: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return labels by field key, in schema order.
+
+        A label is a value, a list if the field is multiple, or a list of rows for a table (each
+        `{column key: value}`). Rows are sorted by number, and unused numbers leave no gap. A field
+        without a tag is omitted. `tags` must fit the fields (`check_tags`).
+        """
+        labels: dict[str, Any] = {}
+        tables: dict[str, dict[int, dict[str, Any]]] = {}
+        for tag in tags:
+            name, row = tag["field"], tag.get("row")
+            if row is None:
+                key, target = name, labels
+            else:
+                table, _, key = name.partition(".")
+                target = tables.setdefault(table, {}).setdefault(row, {})
+            if name in self._multiple_names:
+                target.setdefault(key, []).append(tag["value"])
+            else:
+                target[key] = tag["value"]
+        for table, rows in tables.items():
+            labels[table] = [rows[number] for number in sorted(rows)]
+        ordered_keys = [key for key in self._keys if key in labels]
+        if ordered_keys == list(labels):
+            return labels
+        return {key: labels[key] for key in dict.fromkeys((*ordered_keys, *labels))}
 
 
 def merge_fields(versions: Iterable[Sequence[Field]]) -> list[dict[str, Any]]:

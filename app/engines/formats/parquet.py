@@ -14,7 +14,7 @@ from app.engines.formats.parquet_values import DECIMAL_DIGITS, DECIMAL_SCALE, La
 from app.engines.formats.parsing import ParsingWriter, parse_row
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 
-_BATCH_ROWS = 1_000
+_BATCH_ROWS = 200
 _BATCH_BYTES = 4 << 20
 _GROUP_ROWS = 65_536
 _GROUP_BYTES = 8 << 20
@@ -50,10 +50,11 @@ class ParquetWriter(ParsingWriter):
         parquet: Any = importlib.import_module("pyarrow.parquet")
         fields = [field for field in fields if field["type"] != "table" or field["columns"]]
         self._schema = _build_schema(self._arrow, fields)
-        self._builder = BatchBuilder(self._arrow, self._schema, LabelConverter(fields))
+        self._builder = BatchBuilder(self._arrow, self._schema, fields)
         self._batch: list[dict[str, Any]] = []
         self._batch_bytes = 0
         self._group: list[Any] = []
+        self._group_rows = self._group_bytes = 0
         self._is_open = True
         self._file: Any = parquet.ParquetWriter(
             self._arrow.PythonFile(_OutputFile(out), mode="w"),
@@ -83,11 +84,14 @@ class ParquetWriter(ParsingWriter):
             self._is_open = False
 
     def _end_batch(self) -> None:
-        if self._batch:
-            self._group.append(self._builder.build(self._batch))
-            self._batch, self._batch_bytes = [], 0
-        rows = sum(batch.num_rows for batch in self._group)
-        if rows >= _GROUP_ROWS or sum(batch.nbytes for batch in self._group) >= _GROUP_BYTES:
+        if not self._batch:
+            return
+        batch = self._builder.build(self._batch)
+        self._batch, self._batch_bytes = [], 0
+        self._group.append(batch)
+        self._group_rows += batch.num_rows
+        self._group_bytes += batch.nbytes
+        if self._group_rows >= _GROUP_ROWS or self._group_bytes >= _GROUP_BYTES:
             self._end_group()
 
     def _end_group(self) -> None:
@@ -95,6 +99,7 @@ class ParquetWriter(ParsingWriter):
             table = self._arrow.Table.from_batches(self._group, schema=self._schema)
             self._file.write_table(table, row_group_size=table.num_rows)
             self._group = []
+            self._group_rows = self._group_bytes = 0
 
 
 class _OutputFile:

@@ -1,16 +1,15 @@
 """Convert a batch of tag sets to Arrow columns.
 
 Arrow builds a column from a list of plain values several times faster than a structure from
-dictionaries. So the members of structures become lists here, except those of the labels, which have
-any type.
+dictionaries. So the members of structures become lists here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from app.engines.formats.model import Row
-from app.engines.formats.parquet_values import LabelConverter
+from app.engines.formats.model import Field, Row
+from app.engines.formats.parquet_labels import LabelColumnBuilder
 from app.engines.formats.parsing import dump_json
 
 _TEXTS = ("tag_set_id", "status", "source", "labeler_id", "reviewer_id", "text")
@@ -27,27 +26,25 @@ class BatchBuilder:
     Args:
         arrow: the module pyarrow.
         schema: the schema of the file.
-        convert_labels: converts the labels of a row.
+        fields: the fields of the labels.
     """
 
-    def __init__(self, arrow: Any, schema: Any, convert_labels: LabelConverter) -> None:
+    def __init__(self, arrow: Any, schema: Any, fields: Sequence[Field]) -> None:
         self._arrow = arrow
         self._schema = schema
-        self._convert_labels = convert_labels
+        type_ = schema.field("labels").type if fields else ()
+        self._labels = LabelColumnBuilder(arrow, fields, type_)
 
     def build(self, rows: Sequence[Row]) -> Any:
         """Return the record batch of tag sets."""
-        labels = [self._convert_labels(row.get("labels") or {}) for row in rows]
         columns = self._build_texts(rows, _TEXTS)
         revisions = [row.get("revision") for row in rows]
         columns["revision"] = self._arrow.array(revisions, type=self._arrow.int32())
         columns |= {name: self._build_times(rows, name) for name in ("submitted_at", "decided_at")}
         columns["artifact"] = self._build_artifacts([row.get("artifact") for row in rows])
         columns["schema"] = self._build_schemas([row.get("schema") for row in rows])
-        if "labels" in self._schema.names:
-            type_ = self._schema.field("labels").type
-            columns["labels"] = self._arrow.array([typed for typed, _ in labels], type=type_)
-        columns["other_labels"] = self._build_text([others for _, others in labels])
+        columns["labels"], others = self._labels.build([row.get("labels") or {} for row in rows])
+        columns["other_labels"] = self._build_text(others)
         columns["tags"] = _TagBuilder(self._arrow).build([row.get("tags") for row in rows])
         arrays = [columns[name] for name in self._schema.names]
         return self._arrow.RecordBatch.from_arrays(arrays, schema=self._schema)
@@ -154,6 +151,6 @@ def _transpose(
 ) -> Sequence[Sequence[Any]]:
     """Return the values of each member, in the order of `names`; a missing member is None."""
     try:
-        return list(zip(*map(itemgetter(*names), items), strict=True)) or [()] * len(names)
+        return [list(map(itemgetter(name), items)) for name in names]
     except KeyError:
         return [[item.get(name) for item in items] for name in names]

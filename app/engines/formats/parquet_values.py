@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from math import isfinite
 from typing import Any, TypeAlias
 
 from app.engines.formats.model import Field
@@ -17,10 +18,11 @@ Convert: TypeAlias = Callable[[Any], Any]
 
 DECIMAL_DIGITS, DECIMAL_SCALE = 38, 9
 """The precision of amounts, that of NUMERIC in BigQuery."""
-_AMOUNT = re.compile(
+AMOUNT = re.compile(
     rf"-?[0-9]{{1,{DECIMAL_DIGITS - DECIMAL_SCALE}}}(?:\.[0-9]{{1,{DECIMAL_SCALE}}})?"
 )
-_MAX_INT64 = 2**63 - 1
+"""An amount that the column of amounts holds."""
+_MIN_INT64, _MAX_INT64 = -(2**63), 2**63 - 1
 
 
 class UnfitValueError(ValueError):
@@ -43,6 +45,11 @@ class LabelConverter:
             except (KeyError, ValueError, OverflowError):
                 others[key] = value
         return typed, dump_json(others) if others else None
+
+
+def is_text(field: Field) -> bool:
+    """Return whether a label of the field is a single text and remains as it is."""
+    return not field.get("multiple") and field["type"] not in ("table", *_CONVERTERS)
 
 
 def build_converter(field: Field) -> Convert:
@@ -85,13 +92,13 @@ def _convert_address(value: Any) -> str:
 
 
 def _convert_number(value: Any) -> float:
-    if type(value) not in (int, float) or abs(value) > 2**1023 or float(value) != value:
+    if type(value) not in (int, float) or not isfinite(value) or float(value) != value:
         raise UnfitValueError
     return float(value)
 
 
 def _convert_integer(value: Any) -> int:
-    if type(value) is not int or not -_MAX_INT64 <= value <= _MAX_INT64:
+    if type(value) is not int or not _MIN_INT64 <= value <= _MAX_INT64:
         raise UnfitValueError
     return value
 
@@ -106,7 +113,7 @@ def _convert_money(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping) or value.keys() != {"amount", "currency"}:
         raise UnfitValueError
     amount, currency = value["amount"], value["currency"]
-    if not isinstance(amount, str) or not _AMOUNT.fullmatch(amount):
+    if not isinstance(amount, str) or not AMOUNT.fullmatch(amount):
         raise UnfitValueError
     return {
         "amount": Decimal(amount),

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from app.delivery.exports.queries import rows
 from app.documents.artifacts.models import Artifact, ArtifactText
-from app.engines.formats import FORMATS, build_labels
+from app.engines.formats import FORMATS, LabelBuilder
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
@@ -110,7 +110,7 @@ def _row(
         "reviewer_id": tag_set.reviewer_id,
         "submitted_at": time(tag_set.submitted_at),
         "decided_at": time(tag_set.decided_at),
-        "labels": build_labels(version.fields, tag_set.tags),
+        "labels": LabelBuilder(version.fields).build(tag_set.tags),
     }
     if include["evidence"]:
         row["tags"] = tag_set.tags

@@ -12,7 +12,7 @@ from app.engines.formats import (
     FORMATS,
     KEEPS,
     FormatError,
-    build_labels,
+    LabelBuilder,
     check_options,
     merge_fields,
 )
@@ -120,14 +120,14 @@ def test_labels_from_tags() -> None:
         {"field": "items.codes", "value": "y", "row": 2},
     ]
     checked = check_tags(FIELDS, tags, text_length=0, page_count=0)
-    labels = build_labels(FIELDS, checked)
+    labels = LabelBuilder(FIELDS).build(checked)
     assert labels == {
         "total": {"amount": "5.00", "currency": "EUR"},
         "codes": ["a", "b"],
         "items": [{"codes": ["x", "y"]}, {"name": "second"}],
     }
     assert list(labels) == ["total", "codes", "items"]
-    assert build_labels(FIELDS, []) == {}
+    assert LabelBuilder(FIELDS).build([]) == {}
 
 
 def test_the_union_of_versions_is_led_by_the_newest() -> None:

@@ -8,7 +8,7 @@ import pytest
 from defusedxml.ElementTree import fromstring
 
 from app.engines.fields import check_fields, check_tags
-from app.engines.formats import FORMATS, build_labels, check_options
+from app.engines.formats import FORMATS, LabelBuilder, check_options
 from app.engines.formats.sample import SAMPLE_ROW
 from app.engines.imports import FieldNames, convert_task
 
@@ -70,7 +70,7 @@ TAGS = check_tags(
     text_length=len(TEXT),
     page_count=1,
 )
-ROW = {**SAMPLE_ROW, "labels": build_labels(FIELDS, TAGS), "tags": TAGS, "text": TEXT}
+ROW = {**SAMPLE_ROW, "labels": LabelBuilder(FIELDS).build(TAGS), "tags": TAGS, "text": TEXT}
 
 
 def write(rows: list[Any], fields: Any = FIELDS, **options: Any) -> list[dict[str, Any]]:
@@ -221,8 +221,8 @@ def test_what_this_service_imports_again() -> None:
         text_length=len(TEXT),
         page_count=1,
     )
-    labels = build_labels(fields, [tag for tag in tags if tag["field"] != "home"])
-    assert build_labels(fields, again) == labels
+    labels = LabelBuilder(fields).build([tag for tag in tags if tag["field"] != "home"])
+    assert LabelBuilder(fields).build(again) == labels
     (number,) = [tag for tag in again if tag["field"] == "number"]
     assert [(one["start"], one["end"]) for one in number["evidence"]] == [(10, 13)]
 

@@ -171,6 +171,48 @@ def test_a_single_value_of_an_older_version_becomes_a_list() -> None:
     assert labels_of({"codes": "a"}) == ({"codes": ["a"]}, None)
 
 
+UNFIT = {
+    **dict.fromkeys(("name", "day", "moment"), 1),
+    **dict.fromkeys(("number", "count", "paid", "total"), "x"),
+}
+
+
+def test_a_value_that_does_not_fit_leaves_the_others_of_its_column_unchanged() -> None:
+    amount = {"amount": "1.50", "currency": "EUR"}
+    fit = {"name": "a", "day": "2024-05-13", "moment": "2024-05-13T12:30:00Z", "number": 0.5}
+    fit |= {"count": 2, "paid": False, "total": amount}
+    first, unfit, last = read(
+        write([{**SAMPLE_ROW, "labels": labels} for labels in (fit, UNFIT, fit)])
+    )
+    assert first == last
+    assert {key: first["labels"][key] for key in fit} == {
+        **fit,
+        "day": date(2024, 5, 13),
+        "moment": datetime(2024, 5, 13, 12, 30, tzinfo=UTC),
+        "total": {"amount": Decimal("1.50"), "currency": "EUR"},
+    }
+    assert all(value is None for value in unfit["labels"].values())
+    assert json.loads(unfit["other_labels"]) == UNFIT
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("count", -(2**63)),
+        ("count", 2**63 - 1),
+        ("number", 1.7e308),
+        ("number", -0.0),
+        ("total", {"amount": "-" + "9" * 29 + "." + "9" * 9, "currency": None}),
+    ],
+)
+def test_the_largest_values_fit(key: str, value: Any) -> None:
+    (typed, others) = labels_of({key: value})
+    assert others is None
+    if key == "total":
+        value = {"amount": Decimal(value["amount"]), "currency": None}
+    assert typed == {key: value}
+
+
 def test_tags_and_text() -> None:
     evidence = [
         {"page": 1, "box": [0.1, 0.2, 0.3, 1], "start": 0, "end": 3, "text": "abc"},

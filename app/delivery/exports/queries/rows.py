@@ -22,7 +22,7 @@ from sqlalchemy import Connection
 
 from app.delivery.exports.queries.pages import PageReader
 from app.delivery.exports.queries.statements import Statements
-from app.engines.formats import build_labels
+from app.engines.formats import LabelBuilder
 from app.kit import db, tenancy
 
 _DELIMITER = b"\x02"
@@ -160,7 +160,7 @@ class LineWriter:
         self._separator = b""
         self.removed = 0
         self._versions = {
-            version.id.encode(): (b',"schema":%b,"labels":' % version.to_json(), version.fields)
+            version.id.encode(): (version.to_json(), LabelBuilder(version.fields))
             for version in versions
         }
 
@@ -179,9 +179,9 @@ class LineWriter:
             self._receive(head, is_last=True)
             return
         assert tags is not None
-        schema, fields = self._versions[version]
-        labels = orjson.dumps(build_labels(fields, orjson.loads(tags)))
-        row = head[:-1] + schema + labels
+        schema, builder = self._versions[version]
+        labels = orjson.dumps(builder.build(orjson.loads(tags)))
+        row = b'%b,"schema":%b,"labels":%b' % (head[:-1], schema, labels)
         if self._statements.with_tags:
             row += b',"tags":%b' % tags
         if self._statements.with_history:
