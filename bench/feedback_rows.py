@@ -8,10 +8,12 @@ import time
 from datetime import timedelta
 from statistics import median
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import text
 
 from app.insight.feedback import service as feedback
+from app.insight.feedback.queries import recording
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from bench import filling, load
@@ -163,8 +165,11 @@ def _measure_recording(report: Report, service: Service) -> None:
             tags, artifact_id=assisted.workspace.artifact(schema), model=str(uuid7())
         )
         assisted.accept(draft)
-        drafts.append((draft["artifact_id"], draft["id"]))
+        drafts.append((UUID(draft["artifact_id"]), UUID(draft["id"])))
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        # The service's workers may have recorded some of them already.
+        recording.lock_recording()
+        recording.delete_automatic([tag_set_id for _, tag_set_id in drafts])
         began = time.perf_counter()
         assert feedback.record(drafts) == _ACCEPTED
         seconds = time.perf_counter() - began
