@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from flask import Flask
 
 from app import commands, features
+from app.billing.plans import catalogue
 from app.documents.artifacts import service as artifacts
 from app.identity.api_keys import service as api_keys
 from app.identity.auth import service as auth
@@ -13,7 +14,7 @@ from app.kit import container, db, health, logging, metrics, ratelimit, secrets,
 from app.kit.api import documentation, http
 from app.kit.api.operation import bind_authenticator
 from app.kit.principal import Authenticator
-from app.kit.settings import Settings
+from app.kit.settings import Settings, SettingsError
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.predictions import service as predictions
 from app.workflow.routing_rules import service as routing_rules
@@ -28,6 +29,7 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     settings = Settings.from_env(os.environ if environ is None else environ, require_servers=True)
     logging.configure(settings.log_level, settings.log_format)
     metrics.use_store(container.configure(settings).redis)
+    _check_plans()
     app = Flask("app", static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.merge_slashes = False
@@ -60,3 +62,10 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     )
     commands.init(app)
     return app
+
+
+def _check_plans() -> None:
+    try:
+        catalogue.load_catalogue()
+    except catalogue.CatalogueError as error:
+        raise SettingsError([f"PLANS_FILE {error}"]) from None

@@ -6,6 +6,7 @@ This module imports only the standard library, like `settings`.
 import re
 from collections.abc import Callable
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 Network = IPv4Network | IPv6Network
@@ -108,6 +109,13 @@ def parse_folder(raw: str) -> str:
     """Parse the absolute path of a folder, which need not exist yet."""
     if not raw.startswith("/") or "\x00" in raw:
         raise ValueError("must be an absolute path")
+    return raw
+
+
+def parse_file(raw: str) -> str:
+    """Parse the absolute path of an existing file."""
+    if not Path(parse_folder(raw)).is_file():
+        raise ValueError("must be the absolute path of a file that exists")
     return raw
 
 

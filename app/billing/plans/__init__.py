@@ -1,0 +1,1 @@
+"""Plans: what an organization may use, and what it costs."""
