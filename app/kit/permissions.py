@@ -26,6 +26,8 @@ PERMISSIONS: dict[str, Role] = {
     "artifacts:update": Role.admin,
     "audit_log:read": Role.admin,
     "assignments:read": Role.labeler,
+    "billing:manage": Role.admin,
+    "billing:change_plan": Role.owner,
     "comments:read": Role.viewer,
     "comments:write": Role.labeler,
     "connectors:manage": Role.admin,

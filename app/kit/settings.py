@@ -80,6 +80,7 @@ class Settings:
     registration: str = _setting(values.build_choice_parser("open", "invite"), "invite")
     default_plan: str = _setting(values.build_choice_parser(*PLANS), "unlimited")
     plans_file: str = _setting(values.parse_file, "")
+    billing_file: str = _setting(values.parse_file, "")
     erase_after_days: int = _setting(values.parse_whole_number(0, 3_650), 30)
     demo: bool = _setting(values.parse_switch, default=False)
     demo_password: str = _setting(values.parse_demo_password, "", secret=True)

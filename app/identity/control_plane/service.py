@@ -48,15 +48,8 @@ def set_plan(
     organization = _lock_not_closed(slug)
     if revision is not None and revision != organization.revision:
         raise errors.stale(organization.revision)
-    if (organization.plan, organization.plan_limits) != (plan, limits):
-        plan_before = organization.plan
-        organization.plan, organization.plan_limits = plan, limits
-        payload: emitted_events.PlanChangedPayload = {
-            "plan": plan,
-            "limits": limits,
-            "plan_before": plan_before,
-        }
-        _emit(organization, emitted_events.PLAN_CHANGED, payload)
+    with tenancy.organization(organization.id):
+        organizations.change_plan(organization, plan=plan, limits=limits)
     return render(organization)
 
 

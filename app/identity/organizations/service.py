@@ -233,6 +233,28 @@ def reopen_record(record: Organization) -> None:
     events.emit(emitted_events.REOPENED, {"organization_id": record.id})
 
 
+def lock(organization_id: UUID) -> Organization:
+    """Return an organization, locked against other writers until the transaction ends."""
+    return queries.lock(organization_id)
+
+
+def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None]) -> None:
+    """Replace the plan of a locked organization, which must be the bound one, and its limits.
+
+    Emits `organization.plan_changed` on a change.
+    """
+    if (record.plan, record.plan_limits) == (plan, limits):
+        return
+    plan_before = record.plan
+    record.plan, record.plan_limits = plan, limits
+    payload: emitted_events.PlanChangedPayload = {
+        "plan": plan,
+        "limits": limits,
+        "plan_before": plan_before,
+    }
+    events.emit(emitted_events.PLAN_CHANGED, payload)
+
+
 def lock_role(caller: Caller) -> Role:
     """Return the caller's current role, locked until the transaction ends.
 

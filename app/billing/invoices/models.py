@@ -1,0 +1,102 @@
+"""Models of invoices and of their series of numbers."""
+
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index, Numeric, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.tenancy import TenantModel
+
+
+class InvoiceKind(StrEnum):
+    """The kinds of documents that are numbered."""
+
+    INVOICE = "invoice"
+    CREDIT_NOTE = "credit_note"
+
+
+class InvoiceStatus(StrEnum):
+    """The statuses of invoices and credit notes."""
+
+    DRAFT = "draft"
+    ISSUED = "issued"
+    PAID = "paid"
+    VOID = "void"
+
+
+TRANSITIONS: dict[InvoiceStatus, frozenset[InvoiceStatus]] = {
+    InvoiceStatus.DRAFT: frozenset((InvoiceStatus.ISSUED,)),
+    InvoiceStatus.ISSUED: frozenset((InvoiceStatus.PAID, InvoiceStatus.VOID)),
+    InvoiceStatus.PAID: frozenset((InvoiceStatus.VOID,)),
+    InvoiceStatus.VOID: frozenset(),
+}
+"""Maps each status to the ones that may follow. A trigger of the table enforces it, too."""
+
+
+class Invoice(TenantModel, db.Revised, db.Base):
+    """An invoice or a credit note. A trigger refuses changes of what was issued.
+
+    `number` is null for drafts only. The period is from `period_from` (inclusive) to `period_to`.
+    `seller` and `buyer` are parties with the members of the engine's `Party`. Members of `lines`
+    and `tax` that are decimals are stored as text. `refers_to` is the invoice of a credit note. `pdf` and
+    `xml` are the stored files: {key, sha256, size}.
+    """
+
+    __tablename__ = "invoices"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["organization_id", "refers_to"],
+            ["invoices.organization_id", "invoices.id"],
+            name="fk_invoices_organization_id_refers_to",
+        ),
+        Index("ix_invoices_list", "organization_id", "created_at", "id"),
+        Index("ix_invoices_period", "organization_id", "period_from", "id"),
+        Index("uq_invoices_number", "number", unique=True),
+        Index(
+            "uq_invoices_of_period",
+            "organization_id",
+            "period_from",
+            "currency",
+            unique=True,
+            postgresql_where=text("kind = 'invoice'"),
+        ),
+        CheckConstraint("(status = 'draft') = (number IS NULL)", name="numbered"),
+        # The law demands that the operator keeps invoices. See decision 0072.
+        {"info": {"kept": True}},
+    )
+
+    kind: Mapped[str]
+    number: Mapped[str | None]
+    status: Mapped[str] = mapped_column(default=InvoiceStatus.DRAFT.value)
+    period_from: Mapped[datetime]
+    period_to: Mapped[datetime]
+    currency: Mapped[str]
+    language: Mapped[str]
+    time_zone: Mapped[str]
+    seller: Mapped[dict[str, Any]]
+    buyer: Mapped[dict[str, Any] | None]
+    lines: Mapped[list[Any]]
+    subtotal: Mapped[Decimal] = mapped_column(Numeric())
+    tax: Mapped[dict[str, Any]]
+    total: Mapped[Decimal] = mapped_column(Numeric())
+    notes: Mapped[list[Any]] = mapped_column(default=list)
+    refers_to: Mapped[UUID | None]
+    issued_at: Mapped[datetime | None]
+    due_at: Mapped[datetime | None]
+    paid_at: Mapped[datetime | None]
+    pdf: Mapped[dict[str, Any] | None]
+    xml: Mapped[dict[str, Any] | None]
+
+
+class InvoiceSeries(db.Base):
+    """The last number of a series, which is locked from issuing a number to the commit."""
+
+    __tablename__ = "invoice_series"
+
+    prefix: Mapped[str] = mapped_column(primary_key=True)
+    last_number: Mapped[int] = mapped_column(BigInteger)

@@ -1,0 +1,1 @@
+"""Services that compute, issue, read and correct invoices."""

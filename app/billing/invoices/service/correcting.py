@@ -1,0 +1,157 @@
+"""Pay, void and credit issued invoices, which are never changed otherwise."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from app.billing.invoices import emitted_events
+from app.billing.invoices.models import Invoice, InvoiceKind, InvoiceStatus
+from app.billing.invoices.queries import records
+from app.billing.invoices.service import issuing, texts
+from app.billing.invoices.service.dumping import dump_line, dump_tax, load_tax
+from app.billing.invoices.service.reading import render
+from app.billing.seller.configuration import BillingConfiguration, BillingFileError
+from app.billing.seller.configuration import require_configuration as read_configuration
+from app.engines.invoices.charges import compute_line
+from app.engines.invoices.currencies import get_minor_digits
+from app.engines.invoices.taxes import TaxRule, compute_totals
+from app.kit import db, errors, tenancy
+
+_REASON = "the operator names an invoice by its number"
+
+
+def mark_paid(number: str, *, paid_at: datetime | None = None) -> dict[str, Any]:
+    """Mark an issued invoice as paid. Emits `invoice.paid`.
+
+    Raises 404, 400 for a time before the issue or in the future, and 409 if it cannot be paid.
+    """
+    with _lock(number) as invoice:
+        if invoice.status != InvoiceStatus.ISSUED:
+            message = f"The invoice is {invoice.status}; only an issued one can be paid."
+            raise errors.conflict(message, state=invoice.status)
+        assert invoice.issued_at is not None
+        now = db.utc_now()
+        at = paid_at or max(now, invoice.issued_at)
+        if not invoice.issued_at.date() <= at.date() <= max(now, invoice.issued_at).date():
+            raise errors.invalid("Must be from the day of issue until today.", "paid_at")
+        issuing.change_status(invoice, InvoiceStatus.PAID)
+        invoice.paid_at = at
+        issuing.emit(emitted_events.PAID, invoice)
+        return render(invoice)
+
+
+def void(number: str, *, reason: str) -> dict[str, Any]:
+    """Void an invoice by a credit note over all of its lines, and return the credit note.
+
+    Emits `invoice.voided`. Raises 404, and 409 if the invoice is void or partly credited.
+    """
+    configuration = _require_configuration()
+    with _lock(number) as invoice:
+        _check_creditable(invoice)
+        if records.sum_credited(invoice.id):
+            raise errors.conflict(
+                "A part of the invoice has been credited. Credit the remaining amount instead."
+            )
+        note = texts.describe_cancellation(number, invoice.language)
+        credit_note = _copy(
+            invoice,
+            lines=invoice.lines,
+            subtotal=invoice.subtotal,
+            tax=invoice.tax,
+            total=invoice.total,
+            notes=[note, reason],
+        )
+        _issue(credit_note, invoice, configuration, is_whole=True)
+        return render(credit_note)
+
+
+def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
+    """Credit a net amount of an invoice, and return the credit note.
+
+    The tax is that of the invoice. If nothing of the invoice remains, it is void. Raises 404, 400
+    for an amount that is not one of the currency, and 409 if the amount is more than what remains.
+    """
+    configuration = _require_configuration()
+    with _lock(number) as invoice:
+        _check_creditable(invoice)
+        _check_amount(amount, invoice.currency)
+        remaining = invoice.subtotal - records.sum_credited(invoice.id)
+        if amount > remaining:
+            raise errors.conflict(
+                f"Only {remaining:f} {invoice.currency} of the invoice remain before tax.",
+                remaining=f"{remaining:f}",
+            )
+        tax = load_tax(invoice.tax)
+        line = compute_line(
+            description=reason, quantity=Decimal(1), unit_price=amount, currency=invoice.currency
+        )
+        rule = TaxRule(tax.name, tax.category, tax.rate, reason=tax.reason)
+        totals = compute_totals([line], invoice.currency, [rule])
+        credit_note = _copy(
+            invoice,
+            lines=[dump_line(line)],
+            subtotal=totals.subtotal,
+            tax=dump_tax(totals.taxes[0]),
+            total=totals.total,
+            notes=[],
+        )
+        _issue(credit_note, invoice, configuration, is_whole=amount == remaining)
+        return render(credit_note)
+
+
+@contextmanager
+def _lock(number: str) -> Iterator[Invoice]:
+    """Yield the locked invoice with a number, with its organization bound. Raises 404."""
+    with tenancy.across_organizations(reason=_REASON):
+        found = records.find_by_number(number)
+    if found is None:
+        raise errors.ApiError("not_found", "No invoice has this number.", field="number")
+    with tenancy.organization(found.organization_id):
+        invoice = records.lock(found.id)
+        assert invoice is not None, "issued invoices are never deleted"
+        yield invoice
+        db.session().flush()
+
+
+def _require_configuration() -> BillingConfiguration:
+    try:
+        return read_configuration()
+    except BillingFileError as error:
+        raise errors.conflict(f"The setting BILLING_FILE {error}.") from None
+
+
+def _check_creditable(invoice: Invoice) -> None:
+    if invoice.kind == InvoiceKind.CREDIT_NOTE:
+        raise errors.conflict("This is a credit note; it cannot be voided or credited.")
+    if invoice.status not in (InvoiceStatus.ISSUED, InvoiceStatus.PAID):
+        raise errors.conflict(f"The invoice is {invoice.status}.", state=invoice.status)
+
+
+def _check_amount(amount: Decimal, currency: str) -> None:
+    digits = get_minor_digits(currency)
+    if not amount.is_finite() or amount <= 0 or round(amount, digits) != amount:
+        message = f"Must be a positive amount with at most {digits} decimal places."
+        raise errors.invalid(message, "amount")
+
+
+def _copy(invoice: Invoice, **content: Any) -> Invoice:
+    """Return a new credit note with the parties and the period of an invoice."""
+    names = ("period_from", "period_to", "currency", "language", "time_zone", "seller", "buyer")
+    return Invoice(
+        kind=InvoiceKind.CREDIT_NOTE.value,
+        refers_to=invoice.id,
+        **{name: getattr(invoice, name) for name in names},
+        **content,
+    )
+
+
+def _issue(
+    credit_note: Invoice, invoice: Invoice, configuration: BillingConfiguration, *, is_whole: bool
+) -> None:
+    if is_whole:
+        issuing.change_status(invoice, InvoiceStatus.VOID)
+        issuing.emit(emitted_events.VOIDED, invoice)
+    db.session().add(credit_note)
+    issuing.issue(credit_note, configuration)

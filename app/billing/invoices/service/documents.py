@@ -1,0 +1,90 @@
+"""Render invoices once as files, and store them with their checksums."""
+
+import hashlib
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from app.billing.invoices.models import Invoice, InvoiceStatus
+from app.billing.invoices.queries import records
+from app.billing.invoices.service.dumping import load_line, load_party, load_tax
+from app.engines.invoices.currencies import has_xml
+from app.engines.invoices.model import Document, Payment
+from app.engines.invoices.pdf import render_pdf
+from app.engines.invoices.xml import render_xml
+from app.kit import container
+from app.kit.jobs import Job
+
+_FOLDER = "invoices"
+"""The files are not under the organization's folder, which is deleted when it is erased."""
+
+
+def render(job: Job, invoice_id: UUID) -> None:
+    """Render the files of an issued invoice and store them, unless that was done before.
+
+    The same invoice always gives the same bytes, so an interrupted run can be repeated.
+    """
+    invoice = records.get(invoice_id)
+    if invoice is None or invoice.status == InvoiceStatus.DRAFT or invoice.pdf is not None:
+        return
+    document = build_document(invoice, _find_number(invoice.refers_to))
+    organization_id = invoice.organization_id
+    job.checkpoint()
+    xml = render_xml(document) if has_xml(document.currency) else None
+    pdf = render_pdf(document, xml)
+    stored_xml = None if xml is None else _store(organization_id, invoice_id, xml, "xml")
+    stored_pdf = _store(organization_id, invoice_id, pdf, "pdf")
+    locked = records.lock(invoice_id)
+    if locked is not None and locked.pdf is None:
+        locked.pdf = stored_pdf
+        if stored_xml is not None:
+            locked.xml = stored_xml
+
+
+def build_document(invoice: Invoice, refers_to: str | None) -> Document:
+    """Return the engine's document of an invoice; `refers_to` is the number of another one."""
+    assert invoice.issued_at is not None
+    assert invoice.buyer is not None
+    seller = dict(invoice.seller)
+    payment = seller.pop("payment")
+    return Document(
+        number=invoice.number,
+        kind=invoice.kind,  # type: ignore[arg-type] - the values are the same
+        issued_at=invoice.issued_at,
+        due_at=invoice.due_at,
+        period_from=_to_calendar(invoice.period_from, invoice.time_zone),
+        period_to=_to_calendar(invoice.period_to, invoice.time_zone),
+        currency=invoice.currency,
+        seller=load_party(seller),
+        buyer=load_party(invoice.buyer),
+        lines=tuple(load_line(line) for line in invoice.lines),
+        subtotal=invoice.subtotal,
+        taxes=(load_tax(invoice.tax),),
+        total=invoice.total,
+        refers_to=refers_to,
+        language=invoice.language,  # type: ignore[arg-type] - the profile has one of them
+        notes=tuple(invoice.notes),
+        payment=None if payment is None else Payment(**payment),
+        time_zone=invoice.time_zone,
+    )
+
+
+def _to_calendar(at: datetime, time_zone: str) -> datetime:
+    """Return midnight in a time zone on the day of a time in UTC.
+
+    The period is a month in UTC. Its first and last day are the same ones for every customer.
+    """
+    return at.astimezone(UTC).replace(tzinfo=ZoneInfo(time_zone))
+
+
+def _find_number(invoice_id: UUID | None) -> str | None:
+    invoice = None if invoice_id is None else records.get(invoice_id)
+    return None if invoice is None else invoice.number
+
+
+def _store(organization_id: UUID, invoice_id: UUID, content: bytes, suffix: str) -> dict[str, Any]:
+    sha256 = hashlib.sha256(content).hexdigest()
+    key = f"{_FOLDER}/{organization_id}/{invoice_id}-{sha256}.{suffix}"
+    stored = container.current().storage.write(key, [content])
+    return {"key": key, "sha256": stored.sha256, "size": stored.size}

@@ -1,0 +1,64 @@
+"""Write and read the parts of invoices as JSON. Decimals are text."""
+
+from dataclasses import asdict
+from decimal import Decimal
+from typing import Any
+
+from app.billing.seller.configuration import BillingConfiguration
+from app.engines.invoices.model import Line, Party, Tax, TaxCategory
+
+
+def dump_seller(configuration: BillingConfiguration) -> dict[str, Any]:
+    """Return the seller with the bank account as JSON."""
+    payment = configuration.payment
+    return {
+        **dump_party(configuration.seller),
+        "payment": None if payment is None else asdict(payment),
+    }
+
+
+def dump_party(party: Party) -> dict[str, Any]:
+    """Return a party as JSON."""
+    return {**asdict(party), "address_lines": list(party.address_lines)}
+
+
+def dump_line(line: Line) -> dict[str, Any]:
+    """Return a line as JSON, with decimals as text."""
+    return {
+        "description": line.description,
+        "quantity": f"{line.quantity:f}",
+        "unit": line.unit,
+        "unit_price": f"{line.unit_price:f}",
+        "amount": f"{line.amount:f}",
+    }
+
+
+def dump_tax(tax: Tax) -> dict[str, Any]:
+    """Return a tax as JSON, with decimals as text."""
+    return {
+        "name": tax.name,
+        "category": tax.category.value,
+        "rate": f"{tax.rate:f}",
+        "base": f"{tax.base:f}",
+        "amount": f"{tax.amount:f}",
+        "reason": tax.reason,
+    }
+
+
+def load_tax(tax: dict[str, Any]) -> Tax:
+    """Return a tax from its JSON."""
+    numbers = {key: Decimal(tax[key]) for key in ("rate", "base", "amount")}
+    return Tax(
+        name=tax["name"], category=TaxCategory(tax["category"]), reason=tax["reason"], **numbers
+    )
+
+
+def load_party(party: dict[str, Any]) -> Party:
+    """Return a party from its JSON."""
+    return Party(**{**party, "address_lines": tuple(party["address_lines"])})
+
+
+def load_line(line: dict[str, Any]) -> Line:
+    """Return a line from its JSON."""
+    numbers = {key: Decimal(line[key]) for key in ("quantity", "unit_price", "amount")}
+    return Line(description=line["description"], unit=line["unit"], **numbers)

@@ -1,0 +1,183 @@
+"""Read invoices and their files, and compute the upcoming one."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from app.billing.invoices.models import Invoice, InvoiceStatus
+from app.billing.invoices.queries import records
+from app.billing.invoices.service import computing
+from app.billing.invoices.service.computing import Content, Period
+from app.billing.invoices.service.dumping import dump_line, dump_tax
+from app.billing.plan_changes import service as plan_changes
+from app.billing.plan_changes.months import get_month
+from app.billing.plans import catalogue
+from app.billing.profiles import service as profiles
+from app.billing.seller.configuration import find_configuration
+from app.identity.organizations.models import Organization
+from app.kit import container, db, errors, tenancy
+from app.kit.api.responses import Download
+from app.kit.errors import ApiError
+from app.kit.pagination import Page
+from app.kit.storage import NotStored, StorageUnavailable
+
+_LINK_SECONDS = 300
+_PDF = "application/pdf"
+
+
+def list_invoices(**query: Any) -> Page:
+    """Return a page of the invoices and credit notes of the bound organization."""
+    page = records.list_page(**query)
+    return replace(page, items=[render(invoice) for invoice in page.items])
+
+
+def list_all(
+    *, slug: str | None = None, status: str | None = None, period: datetime | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the invoices and credit notes of all organizations, oldest first."""
+    with tenancy.across_organizations(reason="the operator sees the invoices of everybody"):
+        for slug_, invoice in records.list_all(slug=slug, status=status, period=period):
+            yield {"organization": slug_, **render(invoice)}
+
+
+def get(invoice_id: UUID) -> dict[str, Any]:
+    """Return an invoice or a credit note. Raises 404."""
+    return render(_get(invoice_id))
+
+
+def get_upcoming(organization_id: UUID) -> dict[str, Any]:
+    """Return the invoice that closing the running month now would create.
+
+    The present plan counts until the end of the month, and what was used counts until now.
+    """
+    organization = db.session().get_one(Organization, organization_id)
+    start, end = get_month(plan_changes.get_database_time())
+    profile, configuration = profiles.find(), find_configuration()
+    contents = computing.compute(organization, Period(start, end), profile, configuration)
+    currency = catalogue.get_plan(organization.plan).currency
+    content = next(
+        (content for content in contents if content.currency == currency),
+        contents[0]
+        if contents
+        else computing.build_empty(currency, profile, configuration),
+    )
+    return {"period": {"from": start, "to": end}, **_render_content(content)}
+
+
+def render(invoice: Invoice) -> dict[str, Any]:
+    """Return an invoice or a credit note as clients see it."""
+    return {
+        "id": invoice.id,
+        "kind": invoice.kind,
+        "number": invoice.number,
+        "status": invoice.status,
+        "period": {"from": invoice.period_from, "to": invoice.period_to},
+        "currency": invoice.currency,
+        "language": invoice.language,
+        "seller": _render_party(invoice.seller),
+        "buyer": None if invoice.buyer is None else _render_party(invoice.buyer),
+        "lines": invoice.lines,
+        "subtotal": f"{invoice.subtotal:f}",
+        "tax": invoice.tax,
+        "total": f"{invoice.total:f}",
+        "notes": invoice.notes,
+        "refers_to": invoice.refers_to,
+        "issued_at": invoice.issued_at,
+        "due_at": invoice.due_at,
+        "paid_at": invoice.paid_at,
+        "pdf": _render_file(invoice.pdf),
+        "created_at": invoice.created_at,
+        "updated_at": invoice.updated_at,
+    }
+
+
+def download_pdf(invoice_id: UUID) -> Download:
+    """Return the stored PDF of an invoice.
+
+    Raises 404, and 409 if there is none yet; `details.state` is then `draft` or `pending`.
+    """
+    invoice = _get(invoice_id)
+    if invoice.status == InvoiceStatus.DRAFT:
+        message = "The invoice is a draft. It has a PDF when it is issued."
+        raise errors.conflict(message, state="draft")
+    if invoice.pdf is None:
+        message = "The PDF is being prepared. Try again shortly."
+        raise errors.conflict(message, state="pending")
+    key, name = invoice.pdf["key"], f"{invoice.number}.pdf".replace("/", "-")
+    with _translate_storage_errors():
+        container.current().storage.size(key)
+    return Download(
+        _build_reader(key),
+        invoice.pdf["size"],
+        _PDF,
+        name,
+        invoice.pdf["sha256"],
+        link=partial(_sign_link, key, name),
+    )
+
+
+def _get(invoice_id: UUID) -> Invoice:
+    invoice = records.get(invoice_id)
+    if invoice is None:
+        raise errors.not_found()
+    return invoice
+
+
+def _render_content(content: Content) -> dict[str, Any]:
+    totals = content.totals
+    return {
+        "currency": content.currency,
+        "lines": [dump_line(line) for line in content.lines],
+        "subtotal": f"{totals.subtotal:f}",
+        "tax": dump_tax(totals.taxes[0]) if totals.taxes else None,
+        "total": f"{totals.total:f}",
+    }
+
+
+def _render_party(party: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": party["name"],
+        "address": {
+            "lines": party["address_lines"],
+            "postal_code": party["postal_code"] or None,
+            "city": party["city"],
+            "country": party["country"],
+        },
+        "tax_number": party["tax_number"],
+        "email": party["email"],
+    }
+
+
+def _render_file(file: dict[str, Any] | None) -> dict[str, Any] | None:
+    return None if file is None else {"sha256": file["sha256"], "size_bytes": file["size"]}
+
+
+@contextmanager
+def _translate_storage_errors() -> Iterator[None]:
+    try:
+        yield
+    except (NotStored, StorageUnavailable):
+        raise ApiError(
+            "service_unavailable", "The file storage is not available. Try again later."
+        ) from None
+
+
+def _sign_link(key: str, name: str) -> str | None:
+    if not container.settings().download_links:
+        return None
+    with _translate_storage_errors():
+        return container.current().storage.sign_link(
+            key, name=name, media_type=_PDF, seconds=_LINK_SECONDS
+        )
+
+
+def _build_reader(key: str) -> Callable[[int, int], Iterator[bytes]]:
+    def read(start: int, end: int) -> Iterator[bytes]:
+        with _translate_storage_errors():
+            return container.current().storage.stream(key, start, end)
+
+    return read

@@ -1,0 +1,1 @@
+"""Changes of plans: now or at the end of the period, and their history."""

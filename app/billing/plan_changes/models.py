@@ -1,0 +1,46 @@
+"""Models of the history of plans and of scheduled changes."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import BigInteger, ForeignKey, Identity, Index, UniqueConstraint, func
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.ids import uuid7
+from app.kit.tenancy import TenantModel
+
+
+class PlanChange(TenantModel, db.Base):
+    """A change of an organization's plan, written by a trigger on `organizations`.
+
+    `id` grows in the order of the changes, and `changed_at` never decreases with it. Until the
+    first change, an organization has the plan `plan_before` of that change; without a change, it
+    has always had its present plan.
+    """
+
+    __tablename__ = "plan_changes"
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    plan_before: Mapped[str]
+    plan: Mapped[str]
+    changed_at: Mapped[datetime]
+
+
+class ScheduledPlanChange(TenantModel, db.Base):
+    """The plan that an organization gets at `effective_at`; it has at most one such change.
+
+    Any change of the plan deletes it.
+    """
+
+    __tablename__ = "scheduled_plan_changes"
+    __table_args__ = (
+        UniqueConstraint("organization_id"),
+        Index("ix_scheduled_plan_changes_due", "effective_at"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
+    plan: Mapped[str]
+    effective_at: Mapped[datetime]
+    requested_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())

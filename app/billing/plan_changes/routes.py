@@ -1,0 +1,24 @@
+"""Route that changes the plan."""
+
+from typing import Any
+
+from app.billing.plan_changes import service
+from app.billing.plan_changes.schemas import ChangePlan, PlanChange
+from app.kit.api.blueprint import Blueprint
+from app.kit.principal import Caller
+
+blueprint = Blueprint("plan_changes", tag="billing", records="organizations")
+
+
+@blueprint.post(
+    "/billing/plan/change", permission="billing:change_plan", body=ChangePlan, returns=PlanChange
+)
+def change_plan(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
+    """Change the plan.
+
+    Changes the plan now, or at the end of the month. The price of a month with several plans is
+    prorated by the second. A change replaces a scheduled one; choosing the present plan cancels
+    it. Responds with 409 `conflict` if more is used than the new plan allows now (`details.over`),
+    if there is no billing profile (`details.missing`), or if the operator has set other limits.
+    """
+    return service.change(caller.org.id, user_id=caller.user_id, **body)

@@ -1,0 +1,164 @@
+"""Service that changes plans, now or at the end of the period, and tells which were in force."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from app.billing.plan_changes import queries
+from app.billing.plan_changes.models import PlanChange, ScheduledPlanChange
+from app.billing.plan_changes.months import get_month
+from app.billing.plans import catalogue
+from app.billing.plans.catalogue import Plan
+from app.billing.profiles import service as profiles
+from app.billing.usage import service as usage
+from app.identity.organizations import service as organizations
+from app.identity.organizations.models import Organization
+from app.kit import db, errors, tenancy
+
+get_database_time = queries.get_database_time
+_FOREVER = datetime.max.replace(tzinfo=UTC)
+
+
+class When(StrEnum):
+    """When a plan changes."""
+
+    NOW = "now"
+    PERIOD_END = "period_end"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A time in which an organization had a plan; `end` is exclusive."""
+
+    plan: str
+    start: datetime
+    end: datetime
+
+
+def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dict[str, Any]:
+    """Change the plan of the bound organization, and return the plan and what is scheduled.
+
+    A change replaces a scheduled one; the present plan cancels it. Emits
+    `organization.plan_changed` for a change that is made now. Raises 400 `validation_error` for a
+    plan that only the operator can assign, and 409 `conflict` if the billing profile is missing, if
+    the operator has set other limits, or if more is used than the plan allows now.
+    """
+    organization = organizations.lock(organization_id)
+    apply_due(organization)
+    if plan == organization.plan:
+        queries.delete_scheduled()
+        return _render(organization, None)
+    _check_change(organization, catalogue.get_plan(plan))
+    if when == When.NOW:
+        _check_usage(catalogue.get_plan(plan))
+        organizations.change_plan(organization, plan=plan, limits={})
+        db.session().flush()
+        return _render(organization, None)
+    queries.delete_scheduled()
+    _, end = get_month(queries.get_database_time())
+    scheduled = ScheduledPlanChange(plan=plan, effective_at=end, requested_by=user_id)
+    db.session().add(scheduled)
+    db.session().flush()
+    return _render(organization, scheduled)
+
+
+def apply_due(organization: Organization) -> None:
+    """Make the scheduled change of a locked organization if it is due.
+
+    The new plan counts from the time at which the change was due, whenever it is made.
+    """
+    scheduled = queries.find_scheduled()
+    if scheduled is None or scheduled.effective_at > queries.get_database_time():
+        return
+    queries.set_due_time(scheduled.effective_at)
+    organizations.change_plan(organization, plan=scheduled.plan, limits={})
+    db.session().flush()
+    queries.set_due_time(None)
+
+
+def list_due() -> list[UUID]:
+    """Return the organizations with a scheduled change that is due."""
+    with tenancy.across_organizations(reason="finds the plan changes that are due"):
+        return queries.list_due(queries.get_database_time())
+
+
+def apply_due_change(organization_id: UUID) -> None:
+    """Make the scheduled change of an organization if it is due."""
+    with tenancy.organization(organization_id):
+        apply_due(organizations.lock(organization_id))
+
+
+def list_segments(organization: Organization, start: datetime, end: datetime) -> list[Segment]:
+    """Return the plans of the bound organization in a period, in order.
+
+    The segments follow one another without a gap, from the creation of the organization to its
+    closing.
+    """
+    closed_at = organization.closed_at or _FOREVER
+    segments = build_segments(
+        queries.list_changes(), organization.plan, organization.created_at, closed_at
+    )
+    clipped = [
+        Segment(segment.plan, max(segment.start, start), min(segment.end, end))
+        for segment in segments
+    ]
+    return [segment for segment in clipped if segment.start < segment.end]
+
+
+def build_segments(
+    changes: Sequence[PlanChange], plan: str, start: datetime, end: datetime
+) -> list[Segment]:
+    """Return all segments of an organization that has `plan` now; those without length, too."""
+    segments = []
+    for item in changes:
+        segments.append(Segment(item.plan_before, start, item.changed_at))
+        start = item.changed_at
+    return [*segments, Segment(plan, start, end)]
+
+
+def _check_change(organization: Organization, plan: Plan) -> None:
+    if not plan.is_public:
+        raise errors.invalid("Only the operator of this service can assign this plan.", "plan")
+    if organization.plan_limits:
+        raise errors.conflict(
+            "The operator of this service has set other limits than those of your plan, so only"
+            " they can change it.",
+            limits=organization.plan_limits,
+        )
+    if not profiles.is_paid(plan):
+        return
+    profile = profiles.find()
+    if profile is None:
+        message = "Set the billing profile before you choose a plan with a price."
+        raise errors.conflict(message, missing="billing_profile")
+    if profile.currency != plan.currency:
+        message = f"The plan is offered in {plan.currency}; the billing profile has another one."
+        raise errors.invalid(message, "plan", currency=plan.currency)
+
+
+def _check_usage(plan: Plan) -> None:
+    levels = usage.get_levels()
+    over = [
+        {"meter": meter, "used": levels[meter], "limit": limit}
+        for meter, limit in plan.limits.items()
+        if limit is not None and levels[meter] > limit
+    ]
+    if over:
+        raise errors.conflict(
+            "More is used than this plan allows. Reduce it, or change the plan at the end of the"
+            " period.",
+            plan=plan.name,
+            over=over,
+        )
+
+
+def _render(organization: Organization, scheduled: ScheduledPlanChange | None) -> dict[str, Any]:
+    return {
+        "plan": organization.plan,
+        "scheduled_change": None
+        if scheduled is None
+        else {"plan": scheduled.plan, "effective_at": scheduled.effective_at},
+    }

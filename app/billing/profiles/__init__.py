@@ -1,0 +1,1 @@
+"""Billing profiles: to whom invoices are addressed."""

@@ -1,0 +1,38 @@
+"""Routes of the billing profile."""
+
+from typing import Any
+
+from app.billing.profiles import service
+from app.billing.profiles.schemas import BillingProfile, SetBillingProfile
+from app.kit.api.blueprint import Blueprint
+from app.kit.principal import Caller
+
+blueprint = Blueprint("billing_profiles", tag="billing-invoices", records="billing_profiles")
+_MANAGE = "billing:manage"
+
+
+@blueprint.get("/billing/profile", permission=_MANAGE, returns=BillingProfile)
+def get_billing_profile(caller: Caller) -> dict[str, Any]:
+    """Get the billing profile.
+
+    Returns to whom invoices are addressed, and their currency, time zone and language.
+    """
+    return service.get(caller.org.id)
+
+
+@blueprint.put(
+    "/billing/profile",
+    permission=_MANAGE,
+    body=SetBillingProfile,
+    returns=BillingProfile,
+    revision="optional",
+)
+def set_billing_profile(
+    caller: Caller, body: dict[str, Any], revision: int | None
+) -> dict[str, Any]:
+    """Set the billing profile.
+
+    Replaces the whole profile. The tax number must be one of the country of the address. Issued
+    invoices do not change; invoices that are drafts because the profile was missing are issued.
+    """
+    return service.replace(caller.org.id, revision=revision, **body)

@@ -1,0 +1,76 @@
+"""Request and response schemas of billing profiles."""
+
+from marshmallow.validate import Length
+
+from app.billing.profiles.service import LANGUAGES
+from app.kit.api.fields import (
+    Int,
+    List,
+    Name,
+    Nested,
+    OneOf,
+    Response,
+    Schema,
+    Str,
+    UtcDateTime,
+)
+
+_COUNTRY = "Country code of ISO 3166-1, such as AT."
+_CURRENCY = "Currency code of ISO 4217. Must be that of the organization's plan."
+_ZONE = "IANA time zone of the dates on invoices."
+_TAX_NUMBER = (
+    "Number for value added tax of a company in the country of the address. With a valid number of"
+    " another country of the European Union, reverse charge applies."
+)
+
+
+class SetBillingAddress(Schema):
+    """A postal address."""
+
+    lines = List(
+        Name(max_length=100),
+        required=True,
+        max_items=3,
+        validate=Length(min=1),
+        description="Street and house.",
+    )
+    postal_code = Name(max_length=20, allow_none=True, load_default=None)
+    city = Name(required=True, max_length=100)
+    country = Str(required=True, min_length=2, max_length=2, description=_COUNTRY)
+
+
+class SetBillingProfile(Schema):
+    """Request body to replace the billing profile."""
+
+    name = Name(required=True, description="Name of the company or person.")
+    address = Nested(SetBillingAddress, required=True)
+    tax_number = Name(max_length=40, allow_none=True, load_default=None, description=_TAX_NUMBER)
+    email = Str(required=True, max_length=320)
+    currency = Str(required=True, min_length=3, max_length=3, description=_CURRENCY)
+    time_zone = Str(max_length=64, load_default="UTC", description=_ZONE)
+    language = Str(validate=OneOf(LANGUAGES), load_default=LANGUAGES[0])
+    revision = Int()
+
+
+class BillingAddress(Response):
+    """A postal address."""
+
+    lines = List(Str())
+    postal_code = Str(allow_none=True)
+    city = Str()
+    country = Str(description=_COUNTRY)
+
+
+class BillingProfile(Response):
+    """The billing profile. Until it is set, its revision is 0 and it has no name and address."""
+
+    name = Str(allow_none=True)
+    address = Nested(BillingAddress, allow_none=True)
+    tax_number = Str(allow_none=True, description=_TAX_NUMBER)
+    email = Str(allow_none=True)
+    currency = Str(description=_CURRENCY)
+    time_zone = Str(description=_ZONE)
+    language = Str(validate=OneOf(LANGUAGES))
+    created_at = UtcDateTime(allow_none=True)
+    updated_at = UtcDateTime(allow_none=True)
+    revision = Int()

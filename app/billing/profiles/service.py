@@ -1,0 +1,146 @@
+"""Service that reads and writes billing profiles."""
+
+import re
+from typing import Any
+from uuid import UUID
+
+import pycountry
+
+from app.billing.plans import catalogue
+from app.billing.plans.catalogue import Plan
+from app.billing.profiles import emitted_events, queries
+from app.billing.profiles.models import BillingProfile
+from app.engines.invoices.tax_numbers import TaxNumberError, normalize_tax_number
+from app.identity.organizations import service as organizations
+from app.identity.users import addresses
+from app.kit import db, errors, events
+from app.kit.locales import check_time_zone
+
+LANGUAGES = ("en", "de", "es", "fr")
+"""The languages of invoices."""
+# XML 1.0 has no other characters, and invoices are XML, too.
+_NOT_IN_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+find = queries.find
+
+
+def get(organization_id: UUID) -> dict[str, Any]:
+    """Return the billing profile of the bound organization.
+
+    A profile that was never set has the revision 0 and the currency of the plan.
+    """
+    profile = queries.find()
+    if profile is not None:
+        return _render(profile)
+    return {
+        **dict.fromkeys(("name", "address", "tax_number", "email", "created_at", "updated_at")),
+        "currency": catalogue.get_plan(queries.get_plan_name(organization_id)).currency,
+        "time_zone": "UTC",
+        "language": LANGUAGES[0],
+        "revision": 0,
+    }
+
+
+def replace(
+    organization_id: UUID,
+    *,
+    name: str,
+    address: dict[str, Any],
+    email: str,
+    currency: str,
+    tax_number: str | None,
+    time_zone: str,
+    language: str,
+    revision: int | None,
+) -> dict[str, Any]:
+    """Replace the billing profile of the bound organization, and return it.
+
+    Emits `billing_profile.changed`. Raises 400 `validation_error` for an unknown country, time zone
+    or currency, for a tax number that is not one of the country, and for a currency that the plan
+    is not offered in; and 409 `stale_precondition`.
+    """
+    organization = organizations.lock(organization_id)
+    profile = queries.find()
+    current = 0 if profile is None else profile.revision
+    if revision is not None and revision != current:
+        raise errors.stale(current)
+    country = _check_country(address["country"])
+    _check_currency(currency, catalogue.get_plan(organization.plan))
+    values = {
+        "name": _check_text(name, "name"),
+        "address_lines": [
+            _check_text(line, f"address.lines.{n}") for n, line in enumerate(address["lines"])
+        ],
+        "postal_code": _check_text(address["postal_code"] or "", "address.postal_code"),
+        "city": _check_text(address["city"], "address.city"),
+        "country": country,
+        "tax_number": _check_tax_number(tax_number, country),
+        "email": addresses.parse(email),
+        "currency": currency,
+        "time_zone": check_time_zone(time_zone, "time_zone"),
+        "language": language,
+    }
+    if profile is None:
+        profile = BillingProfile(**values)
+        db.session().add(profile)
+    for key, value in values.items():
+        setattr(profile, key, value)
+    db.session().flush()
+    events.emit(emitted_events.CHANGED, {"revision": profile.revision})
+    return _render(profile)
+
+
+def is_paid(plan: Plan) -> bool:
+    """Return whether a plan can lead to an invoice."""
+    return bool(plan.price or plan.charges)
+
+
+def _check_country(code: str) -> str:
+    if pycountry.countries.get(alpha_2=code) is None:
+        message = "Must be a country code of ISO 3166-1, such as AT."
+        raise errors.invalid(message, "address.country")
+    return code
+
+
+def _check_currency(code: str, plan: Plan) -> None:
+    if pycountry.currencies.get(alpha_3=code) is None:
+        raise errors.invalid("Must be a currency code of ISO 4217, such as EUR.", "currency")
+    if is_paid(plan) and code != plan.currency:
+        message = f"The plan {plan.name} is offered in {plan.currency}."
+        raise errors.invalid(message, "currency", plan=plan.name, currency=plan.currency)
+
+
+def _check_tax_number(number: str | None, country: str) -> str | None:
+    if number is None:
+        return None
+    try:
+        return normalize_tax_number(number, country)
+    except TaxNumberError as error:
+        message = f"{error.message[0].upper()}{error.message[1:]}."
+        raise errors.invalid(message, "tax_number") from None
+
+
+def _check_text(text: str, field: str) -> str:
+    if _NOT_IN_XML.search(text):
+        raise errors.invalid("Has a character that invoices cannot contain.", field)
+    return text
+
+
+def _render(profile: BillingProfile) -> dict[str, Any]:
+    return {
+        "name": profile.name,
+        "address": {
+            "lines": profile.address_lines,
+            "postal_code": profile.postal_code or None,
+            "city": profile.city,
+            "country": profile.country,
+        },
+        "tax_number": profile.tax_number,
+        "email": profile.email,
+        "currency": profile.currency,
+        "time_zone": profile.time_zone,
+        "language": profile.language,
+        "created_at": profile.created_at,
+        "updated_at": profile.updated_at,
+        "revision": profile.revision,
+    }

@@ -1,0 +1,219 @@
+"""The operator's file about invoices (setting BILLING_FILE): read once, and checked whole."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pycountry
+from stdnum import iban
+from stdnum.exceptions import ValidationError
+
+from app.engines.invoices.model import InvoiceError, Party, Payment, TaxCategory
+from app.engines.invoices.tax_numbers import (
+    UNION_COUNTRIES,
+    TaxNumberError,
+    normalize_tax_number,
+)
+from app.engines.invoices.taxes import TaxRule, list_union_rules
+from app.kit import container
+
+_MAX_TEXT = 200
+_RATE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,3})?")
+_SERIES = re.compile(r"[A-Za-z0-9/_.-]{0,20}(\{year\}[A-Za-z0-9/_.-]{0,20})?")
+
+
+class BillingFileError(ValueError):
+    """The billing file is invalid; the message says where and why."""
+
+
+@dataclass(frozen=True)
+class BillingConfiguration:
+    """Who issues invoices, under which numbers, payable when, and with which taxes.
+
+    A series is the part of a number before its digits; `{year}` in it stands for the year of issue.
+    `rates` are percentages by country.
+    """
+
+    seller: Party
+    payment: Payment | None
+    series: str
+    credit_note_series: str
+    digits: int
+    payment_days: int
+    notes: tuple[str, ...]
+    tax_name: str
+    rates: Mapping[str, Decimal]
+
+    def list_tax_rules(self) -> list[TaxRule]:
+        """Return the rules that choose the tax of a buyer, in order."""
+        home, rate = self.seller.country, self.rates[self.seller.country]
+        if home in UNION_COUNTRIES:
+            return list_union_rules(home, self.rates, name=self.tax_name)
+        category = TaxCategory.STANDARD if rate else TaxCategory.ZERO
+        return [
+            TaxRule(self.tax_name, category, rate, frozenset({home})),
+            TaxRule(self.tax_name, TaxCategory.OUTSIDE),
+        ]
+
+    def build_prefix(self, *, is_credit_note: bool, at: datetime) -> str:
+        """Return the series of a document that is issued at a time."""
+        series = self.credit_note_series if is_credit_note else self.series
+        return series.replace("{year}", str(at.year))
+
+    def format_number(self, prefix: str, number: int) -> str:
+        """Return the number of a document in the series `prefix`."""
+        return f"{prefix}{number:0{self.digits}}"
+
+
+def find_configuration() -> BillingConfiguration | None:
+    """Return the content of the billing file, or None if there is none. Raises BillingFileError."""
+    path = container.settings().billing_file
+    return read_configuration(Path(path)) if path else None
+
+
+def require_configuration() -> BillingConfiguration:
+    """Return the content of the billing file. Raises BillingFileError if there is none."""
+    configuration = find_configuration()
+    if configuration is None:
+        raise BillingFileError("is not set")
+    return configuration
+
+
+@cache
+def read_configuration(path: Path) -> BillingConfiguration:
+    """Return the content of a billing file. Raises BillingFileError."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BillingFileError(f"cannot be read: {error}") from None
+    configuration = _parse_file(content)
+    try:
+        configuration.list_tax_rules()
+    except InvoiceError as error:
+        raise BillingFileError(f"taxes.{error.field} {error.message}") from None
+    return configuration
+
+
+def _parse_file(content: Any) -> BillingConfiguration:
+    _check_members(content, "the file", {"seller", "taxes"}, {"invoices", "payment"})
+    seller = _parse_seller(content["seller"])
+    invoices, taxes = content.get("invoices", {}), content["taxes"]
+    optional = {"series", "credit_note_series", "digits", "payment_days", "notes"}
+    _check_members(invoices, "invoices", set(), optional)
+    _check_members(taxes, "taxes", {"name", "rates"}, set())
+    rates = _parse_rates(taxes["rates"])
+    if seller.country not in rates:
+        raise BillingFileError(f"taxes.rates: the rate of {seller.country} is missing")
+    series = _parse_series(invoices.get("series", "INV-{year}-"), "invoices.series")
+    credit_notes = invoices.get("credit_note_series", "CN-{year}-")
+    credit_note_series = _parse_series(credit_notes, "invoices.credit_note_series")
+    if series == credit_note_series:
+        raise BillingFileError("invoices.credit_note_series must differ from invoices.series")
+    return BillingConfiguration(
+        seller=seller,
+        payment=_parse_payment(content.get("payment")),
+        series=series,
+        credit_note_series=credit_note_series,
+        digits=_parse_integer(invoices.get("digits", 5), "invoices.digits", 1, 12),
+        payment_days=_parse_integer(invoices.get("payment_days", 14), "payment_days", 0, 365),
+        notes=_parse_texts(invoices.get("notes", []), "invoices.notes", 5),
+        tax_name=_parse_text(taxes["name"], "taxes.name"),
+        rates=rates,
+    )
+
+
+def _parse_payment(value: Any) -> Payment | None:
+    if value is None:
+        return None
+    _check_members(value, "payment", {"iban"}, {"bic", "account_holder"})
+    texts = {key: _parse_text(text, f"payment.{key}") for key, text in value.items()}
+    try:
+        texts["iban"] = iban.validate(texts["iban"])
+    except ValidationError:
+        raise BillingFileError("payment.iban must be a valid IBAN") from None
+    return Payment(**texts)
+
+
+def _parse_seller(value: Any) -> Party:
+    required = {"name", "address_lines", "postal_code", "city", "country", "email"}
+    _check_members(value, "seller", required, {"tax_number"})
+    country = _parse_country(value["country"], "seller.country")
+    tax_number = value.get("tax_number")
+    if tax_number is not None:
+        try:
+            tax_number = normalize_tax_number(
+                _parse_text(tax_number, "seller.tax_number"), country
+            )
+        except TaxNumberError as error:
+            raise BillingFileError(f"seller.tax_number {error.message}") from None
+    lines = _parse_texts(value["address_lines"], "seller.address_lines", 3)
+    if not lines:
+        raise BillingFileError("seller.address_lines must have a line")
+    return Party(
+        **{key: _parse_text(value[key], f"seller.{key}") for key in ("name", "city", "email")},
+        postal_code=_parse_text(value["postal_code"], "seller.postal_code"),
+        address_lines=lines,
+        country=country,
+        tax_number=tax_number,
+    )
+
+
+def _parse_rates(value: Any) -> Mapping[str, Decimal]:
+    if not isinstance(value, dict):
+        raise BillingFileError("taxes.rates must be a table")
+    rates = {}
+    for key, rate in value.items():
+        country = _parse_country(key, f"taxes.rates.{key}")
+        # TOML's floating-point numbers would not be exact, so that rates are texts.
+        if not isinstance(rate, str) or not _RATE.fullmatch(rate):
+            raise BillingFileError(f'taxes.rates.{key} must be a text such as "19" or "8.1"')
+        rates[country] = Decimal(rate)
+    return MappingProxyType(rates)
+
+
+def _parse_country(value: Any, place: str) -> str:
+    if not isinstance(value, str) or pycountry.countries.get(alpha_2=value) is None:
+        raise BillingFileError(f"{place} must be a country code of ISO 3166-1, such as DE")
+    return value
+
+
+def _parse_series(value: Any, place: str) -> str:
+    if not isinstance(value, str) or not _SERIES.fullmatch(value):
+        raise BillingFileError(
+            f"{place} must have letters, digits, -, _, . and / only, and at most one {{year}}"
+        )
+    return value
+
+
+def _parse_text(value: Any, place: str) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > _MAX_TEXT:
+        raise BillingFileError(f"{place} must be a text of 1 to {_MAX_TEXT} characters")
+    return value.strip()
+
+
+def _parse_texts(value: Any, place: str, maximum: int) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) > maximum:
+        raise BillingFileError(f"{place} must be a list of at most {maximum} texts")
+    return tuple(_parse_text(text, place) for text in value)
+
+
+def _parse_integer(value: Any, place: str, low: int, high: int) -> int:
+    if type(value) is not int or not low <= value <= high:
+        raise BillingFileError(f"{place} must be a whole number from {low} to {high}")
+    return value
+
+
+def _check_members(value: Any, place: str, required: set[str], optional: set[str]) -> None:
+    if not isinstance(value, dict):
+        raise BillingFileError(f"{place} must be a table")
+    if unknown := sorted(value.keys() - required - optional):
+        raise BillingFileError(f"{place}: unknown members: {', '.join(unknown)}")
+    if missing := sorted(required - value.keys()):
+        raise BillingFileError(f"{place}: missing members: {', '.join(missing)}")
