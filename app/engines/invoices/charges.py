@@ -1,0 +1,118 @@
+"""Compute lines from prices and from quantities with graduated tiers."""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Protocol
+
+from app.engines.invoices.currencies import get_minor_digits, round_amount, round_half_up
+from app.engines.invoices.model import InvoiceError, Language, Line
+from app.engines.invoices.texts import describe_tier
+from app.engines.invoices.units import ONE
+
+QUANTITY_DIGITS = 6
+"""The decimal places of a charged quantity, half up. Amounts are computed from what is shown."""
+
+
+class TierLike(Protocol):
+    """A price for each unit up to `up_to` units; None means any number of units."""
+
+    @property
+    def up_to(self) -> Decimal | None:
+        """Return the last unit of the tier, counted from the end of the included quantity."""
+
+    @property
+    def unit_price(self) -> Decimal:
+        """Return the price of one unit."""
+
+
+def compute_charge(
+    *,
+    description: str,
+    tiers: Sequence[TierLike],
+    quantity: int | Decimal,
+    included: int | Decimal,
+    unit: int,
+    currency: str,
+    unit_code: str = ONE,
+    language: Language = "en",
+) -> list[Line]:
+    """Return one line for each tier that the quantity beyond the included one reaches.
+
+    `quantity` and `included` are in the meter's own measure, of which `unit` are one unit with a
+    price. With several tiers, descriptions end with the range of the tier. Raises `InvoiceError`
+    if the tiers are not in order or end before the quantity does.
+    """
+    if quantity < 0 or included < 0 or unit < 1:
+        raise InvoiceError("quantity", "must not be negative")
+    _check_tiers(tiers)
+    beyond = Fraction(max(quantity - included, 0)) / unit
+    units = round_half_up(beyond, QUANTITY_DIGITS)
+    lines = []
+    for start, end, price in _list_ranges(tiers):
+        if units <= start:
+            return lines
+        charged = (units if end is None else min(units, end)) - start
+        text = description if len(tiers) == 1 else describe_tier(description, start, end, language)
+        amount = round_amount(Fraction(charged) * Fraction(price), currency)
+        lines.append(Line(text, strip_zeros(charged), unit_code, price, amount))
+    last = tiers[-1].up_to
+    if last is not None and units > last:
+        raise InvoiceError("tiers", "must have a last tier without an end")
+    return lines
+
+
+def compute_price_line(
+    *, description: str, price: Fraction | Decimal, currency: str, unit_code: str = ONE
+) -> Line:
+    """Return a line of quantity 1 for a price, or of quantity -1 for a negative price (a credit).
+
+    EN 16931 forbids negative unit prices (BR-27), so the quantity has the sign.
+    """
+    amount = round_amount(price, currency)
+    sign = -1 if amount < 0 else 1
+    return Line(description, Decimal(sign), unit_code, abs(amount), amount)
+
+
+def compute_line(
+    *,
+    description: str,
+    quantity: Decimal,
+    unit_price: Decimal,
+    currency: str,
+    unit_code: str = ONE,
+) -> Line:
+    """Return a line with its amount, rounded half up to the minor unit of the currency."""
+    amount = round_amount(Fraction(quantity) * Fraction(unit_price), currency)
+    return Line(description, quantity, unit_code, unit_price, amount)
+
+
+def sum_amounts(amounts: Iterable[Decimal], currency: str) -> Decimal:
+    """Return the sum of rounded amounts, exactly and with all decimal places of the currency."""
+    total = sum((Fraction(amount) for amount in amounts), Fraction(0))
+    return round_half_up(total, get_minor_digits(currency))
+
+
+def strip_zeros(number: Decimal) -> Decimal:
+    """Return a number without trailing zeros after the point, never in scientific notation."""
+    text = f"{number:f}"
+    return Decimal(text.rstrip("0").rstrip(".") if "." in text else text)
+
+
+def _check_tiers(tiers: Sequence[TierLike]) -> None:
+    ends = [tier.up_to for tier in tiers]
+    known = [Decimal(0), *(end for end in ends if end is not None)]
+    is_ordered = all(before < after for before, after in zip(known, known[1:], strict=False))
+    if not ends or None in ends[:-1] or not is_ordered:
+        raise InvoiceError("tiers", "must be in ascending order, and only the last without an end")
+    if any(tier.unit_price < 0 for tier in tiers):
+        raise InvoiceError("tiers", "must not have a negative price")
+
+
+def _list_ranges(
+    tiers: Sequence[TierLike],
+) -> Iterable[tuple[Decimal, Decimal | None, Decimal]]:
+    start = Decimal(0)
+    for tier in tiers:
+        yield start, tier.up_to, tier.unit_price
+        start = tier.up_to if tier.up_to is not None else start

@@ -1,0 +1,184 @@
+"""Check that a document is complete, consistent and within the limits of rendering."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from stdnum import bic, iban
+
+from app.engines.invoices.charges import sum_amounts
+from app.engines.invoices.currencies import round_amount
+from app.engines.invoices.model import (
+    MAX_ADDRESS_LINES,
+    MAX_AMOUNT,
+    MAX_DECIMALS,
+    MAX_DESCRIPTION,
+    MAX_LINES,
+    MAX_NAME,
+    MAX_NOTE,
+    MAX_NOTES,
+    MAX_NUMBER,
+    MAX_TAXES,
+    Document,
+    InvoiceError,
+    Line,
+    Party,
+    Payment,
+    Tax,
+    TaxCategory,
+)
+from app.engines.invoices.taxes import check_rate
+from app.engines.invoices.texts import load_texts
+
+_UNIT = re.compile(r"[A-Z0-9]{1,3}")
+_COUNTRY = re.compile(r"[A-Z]{2}")
+_PERCENT = 100
+
+
+def check_document(document: Document) -> None:
+    """Raise `InvoiceError` for the first member that is missing, too large or does not add up."""
+    load_texts(document.language)
+    if document.number is not None:
+        _check_text(document.number, "number", MAX_NUMBER)
+    if document.refers_to is not None:
+        _check_text(document.refers_to, "refers_to", MAX_NUMBER)
+    _check_dates(document)
+    _check_party(document.seller, "seller")
+    _check_party(document.buyer, "buyer")
+    _check_notes(document)
+    if document.payment is not None:
+        _check_payment(document.payment)
+    _check_count(document.lines, "lines", MAX_LINES)
+    _check_count(document.taxes, "taxes", MAX_TAXES)
+    for position, line in enumerate(document.lines):
+        _check_line(line, f"lines.{position}", document)
+    _check_taxes(document)
+    _check_sum(document.total, "total", _list_summands(document), document.currency)
+
+
+def _check_count(items: tuple[object, ...], field: str, most: int) -> None:
+    if not 1 <= len(items) <= most:
+        raise InvoiceError(field, f"must have between 1 and {most} elements")
+
+
+def _check_text(text: str, field: str, most: int) -> None:
+    if not text.strip() or len(text) > most:
+        raise InvoiceError(field, f"must have between 1 and {most} characters")
+
+
+def _check_dates(document: Document) -> None:
+    try:
+        ZoneInfo(document.time_zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvoiceError("time_zone", "must be an IANA time zone such as UTC") from None
+    for field in ("issued_at", "due_at", "period_from", "period_to"):
+        moment = getattr(document, field)
+        if moment is not None and moment.tzinfo is None:
+            raise InvoiceError(field, "must have a time zone")
+    if document.period_from >= document.period_to:
+        raise InvoiceError("period_to", "must be after the start of the period")
+
+
+def _check_party(party: Party, field: str) -> None:
+    _check_text(party.name, f"{field}.name", MAX_NAME)
+    if not _COUNTRY.fullmatch(party.country):
+        raise InvoiceError(f"{field}.country", "must be a code of ISO 3166-1 such as DE")
+    if len(party.address_lines) > MAX_ADDRESS_LINES:
+        raise InvoiceError(f"{field}.address_lines", f"must be at most {MAX_ADDRESS_LINES}")
+    optional = {
+        **{f"address_lines.{row}": line for row, line in enumerate(party.address_lines)},
+        "postal_code": party.postal_code,
+        "city": party.city,
+        "tax_number": party.tax_number,
+        "email": party.email,
+        "registration": party.registration,
+    }
+    for name, text in optional.items():
+        if text and len(text) > MAX_NAME:
+            raise InvoiceError(f"{field}.{name}", f"must have at most {MAX_NAME} characters")
+
+
+def _check_notes(document: Document) -> None:
+    if len(document.notes) > MAX_NOTES:
+        raise InvoiceError("notes", f"must be at most {MAX_NOTES}")
+    for position, note in enumerate(document.notes):
+        _check_text(note, f"notes.{position}", MAX_NOTE)
+
+
+def _check_payment(payment: Payment) -> None:
+    if not iban.is_valid(payment.iban):
+        raise InvoiceError("payment.iban", "is not a valid IBAN")
+    if payment.bic is not None and not bic.is_valid(payment.bic):
+        raise InvoiceError("payment.bic", "is not a valid BIC")
+    if payment.account_holder is not None:
+        _check_text(payment.account_holder, "payment.account_holder", MAX_NAME)
+
+
+def _check_line(line: Line, field: str, document: Document) -> None:
+    _check_text(line.description, f"{field}.description", MAX_DESCRIPTION)
+    if not _UNIT.fullmatch(line.unit):
+        raise InvoiceError(f"{field}.unit", "must be a code of UN/ECE Recommendation 20")
+    for name in ("quantity", "unit_price", "amount"):
+        _check_number(getattr(line, name), f"{field}.{name}")
+    if line.unit_price < 0:
+        raise InvoiceError(f"{field}.unit_price", "must not be negative")
+    if not 0 <= line.tax < len(document.taxes):
+        raise InvoiceError(f"{field}.tax", "must be the position of a tax")
+    exact = Fraction(line.quantity) * Fraction(line.unit_price)
+    if round_amount(exact, document.currency) != line.amount:
+        raise InvoiceError(f"{field}.amount", "must be the rounded product of quantity and price")
+
+
+def _check_number(number: Decimal, field: str) -> None:
+    if not number.is_finite() or abs(number) >= MAX_AMOUNT:
+        raise InvoiceError(field, f"must be less than {MAX_AMOUNT:,}")
+    exponent = number.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < -MAX_DECIMALS:
+        raise InvoiceError(field, f"must have at most {MAX_DECIMALS} decimal places")
+
+
+def _check_taxes(document: Document) -> None:
+    rates = {(tax.category, tax.rate) for tax in document.taxes}
+    if len(rates) < len(document.taxes):
+        raise InvoiceError("taxes", "must differ in category or rate")
+    categories = {tax.category for tax in document.taxes}
+    if TaxCategory.OUTSIDE in categories and len(categories) > 1:
+        raise InvoiceError("taxes", "must have no other category beside O")
+    for position, tax in enumerate(document.taxes):
+        _check_tax(tax, position, document)
+    if not document.seller.tax_number:
+        raise InvoiceError("seller.tax_number", "is required")
+    if TaxCategory.REVERSE_CHARGE in categories and not document.buyer.tax_number:
+        raise InvoiceError("buyer.tax_number", "is required for reverse charge")
+
+
+def _check_tax(tax: Tax, position: int, document: Document) -> None:
+    field = f"taxes.{position}"
+    _check_text(tax.name, f"{field}.name", MAX_NAME)
+    if tax.reason is not None:
+        _check_text(tax.reason, f"{field}.reason", MAX_NOTE)
+    check_rate(tax.category, tax.rate, f"{field}.rate")
+    amounts = [line.amount for line in document.lines if line.tax == position]
+    if not amounts:
+        raise InvoiceError(field, "must have a line")
+    _check_sum(tax.base, f"{field}.base", amounts, document.currency)
+    exact = Fraction(tax.base) * Fraction(tax.rate) / _PERCENT
+    if round_amount(exact, document.currency) != tax.amount:
+        raise InvoiceError(f"{field}.amount", "must be the rounded share of the base")
+
+
+def _list_summands(document: Document) -> Iterator[Decimal]:
+    amounts = (line.amount for line in document.lines)
+    _check_sum(document.subtotal, "subtotal", list(amounts), document.currency)
+    yield document.subtotal
+    yield from (tax.amount for tax in document.taxes)
+
+
+def _check_sum(
+    total: Decimal, field: str, amounts: list[Decimal] | Iterator[Decimal], currency: str
+) -> None:
+    _check_number(total, field)
+    if sum_amounts(amounts, currency) != total:
+        raise InvoiceError(field, f"must be the sum, {sum_amounts(amounts, currency)}")

@@ -1,0 +1,200 @@
+"""Write the XML of documents: Cross Industry Invoice, EN 16931, for Factur-X and ZUGFeRD.
+
+The library factur-x builds the elements from a mapping whose keys are the terms of EN 16931.
+"""
+
+import functools
+import threading
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from importlib.resources import files
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from facturx import generate_cii_xml
+from lxml import etree
+
+from app.engines.invoices.charges import strip_zeros
+from app.engines.invoices.currencies import round_amount
+from app.engines.invoices.model import Document, InvoiceError, Line, Party, Tax, TaxCategory
+from app.engines.invoices.plain import clean_text
+from app.engines.invoices.sentences import describe_payment, describe_reason
+from app.engines.invoices.tax_numbers import is_vat_number
+from app.engines.invoices.texts import load_texts
+
+LEVEL = "en16931"
+TYPE_CODES = {"invoice": "380", "credit_note": "381"}
+_SCHEMA = ("xsd_and_schematron", "facturx-en16931", "Factur-X_EN16931.xsd")
+_SEPA_TRANSFER, _TRANSFER = "58", "30"
+_REASON_CODES = {
+    TaxCategory.REVERSE_CHARGE: "VATEX-EU-AE",
+    TaxCategory.EXPORT: "VATEX-EU-G",
+    TaxCategory.OUTSIDE: "VATEX-EU-O",
+}
+_WITHOUT_REASON = (TaxCategory.STANDARD, TaxCategory.ZERO)
+_LOCK = threading.Lock()  # a schema collects errors in one log
+
+
+def build_xml(document: Document) -> bytes:
+    """Return the XML of a checked document with a number."""
+    if document.number is None:
+        raise InvoiceError("number", "is required: a draft has no XML")
+    is_outside = any(tax.category is TaxCategory.OUTSIDE for tax in document.taxes)
+    xml: bytes = generate_cii_xml(
+        {
+            "BT-1": clean_text(document.number),
+            "BT-2": _to_day(document.issued_at, document),
+            "BT-3": TYPE_CODES[document.kind],
+            "BT-5": document.currency,
+            "BT-20": describe_payment(document),
+            "BT-72": _find_last_day(document),
+            "BT-73": _to_day(document.period_from, document),
+            "BT-74": _find_last_day(document),
+            "BG-1": [{"BT-22": clean_text(note)} for note in document.notes],
+            "BG-4": _describe_party(document.seller, is_seller=True, is_outside=is_outside),
+            "BG-7": _describe_party(document.buyer, is_seller=False, is_outside=is_outside),
+            "BG-23": [_describe_tax(tax, document) for tax in document.taxes],
+            "BG-25": [_describe_line(line, n, document) for n, line in enumerate(document.lines)],
+            **_describe_due_day(document),
+            **_describe_reference(document),
+            **_describe_account(document),
+            **_describe_totals(document),
+        },
+        level=LEVEL,
+        check_xsd=False,
+        check_schematron=None,
+    )
+    return xml
+
+
+def list_schema_errors(xml: bytes) -> list[str]:
+    """Return how an XML violates the schema of Factur-X EN 16931; none if it is valid."""
+    try:
+        root = etree.fromstring(xml, etree.XMLParser(resolve_entities=False, no_network=True))
+    except etree.XMLSyntaxError as error:
+        return [str(error)]
+    with _LOCK:
+        schema = _load_schema()
+        schema.validate(root)
+        return [f"line {entry.line}: {entry.message}" for entry in schema.error_log]
+
+
+@functools.cache
+def _load_schema() -> Any:
+    return etree.XMLSchema(file=str(files("facturx").joinpath(*_SCHEMA)))
+
+
+def _to_day(moment: datetime, document: Document) -> date:
+    return moment.astimezone(ZoneInfo(document.time_zone)).date()
+
+
+def _find_last_day(document: Document) -> date:
+    last = document.period_to - timedelta(microseconds=1)
+    return _to_day(max(document.period_from, last), document)
+
+
+def _describe_due_day(document: Document) -> dict[str, date]:
+    return {"BT-9": _to_day(document.due_at, document)} if document.due_at else {}
+
+
+def _describe_reference(document: Document) -> dict[str, list[dict[str, str]]]:
+    if document.refers_to is None:
+        return {}
+    return {"BG-3": [{"BT-25": clean_text(document.refers_to)}]}
+
+
+def _describe_account(document: Document) -> dict[str, str]:
+    payment = document.payment
+    if payment is None:
+        return {}
+    account = {
+        "BT-81": _SEPA_TRANSFER if document.currency == "EUR" else _TRANSFER,
+        "BT-83": clean_text(document.number or ""),
+        "BT-84": payment.iban.replace(" ", "").upper(),
+    }
+    if payment.account_holder:
+        account["BT-85"] = clean_text(payment.account_holder)
+    if payment.bic:
+        account["BT-86"] = payment.bic
+    return account
+
+
+def _describe_party(party: Party, *, is_seller: bool, is_outside: bool) -> dict[str, Any]:
+    """Return the terms of a party.
+
+    Only VAT numbers have a prefix of a country (BR-CO-09), and nobody has one in category O
+    (BR-O-02). Other numbers are identifiers of the party.
+    """
+    rows = [clean_text(line) for line in party.address_lines if line.strip()]
+    terms: dict[str, Any] = {
+        "name": clean_text(party.name),
+        **{f"addr_l{number}": row for number, row in enumerate(rows, start=1)},
+        "country_code": party.country,
+    }
+    optional = {"postcode": party.postal_code, "city": party.city}
+    optional["legal_identifier"] = party.registration or ""
+    terms |= {name: clean_text(text) for name, text in optional.items() if text.strip()}
+    if party.email:
+        terms["einvoicing_addr"] = clean_text(party.email)
+        terms["einvoicing_addr_schemeid"] = "EM"
+    if party.tax_number:
+        number = clean_text(party.tax_number)
+        is_vat = is_vat_number(number, party.country) and not is_outside
+        if is_vat:
+            terms["vat_identifier"] = number
+        else:
+            terms["identifiers"] = {None: number}
+            if is_seller:
+                terms["tax_identifier"] = number
+    return terms
+
+
+def _describe_tax(tax: Tax, document: Document) -> dict[str, Any]:
+    terms = {
+        "BT-116": _format_amount(tax.base, document),
+        "BT-117": _format_amount(tax.amount, document),
+        "BT-118": tax.category.value,
+        **_describe_rate(tax, "BT-119"),
+    }
+    if tax.category not in _WITHOUT_REASON:
+        terms["BT-120"] = describe_reason(tax, load_texts(document.language)) or ""
+        if tax.category in _REASON_CODES:
+            terms["BT-121"] = _REASON_CODES[tax.category]
+    return terms
+
+
+def _describe_rate(tax: Tax, term: str) -> dict[str, str]:
+    """Return the rate of a tax; category O has none (BR-O-05)."""
+    if tax.category is TaxCategory.OUTSIDE:
+        return {}
+    return {term: f"{strip_zeros(tax.rate):f}"}
+
+
+def _describe_line(line: Line, position: int, document: Document) -> dict[str, Any]:
+    tax = document.taxes[line.tax]
+    return {
+        "BT-126": str(position + 1),
+        "BT-153": clean_text(line.description),
+        "BT-129": f"{strip_zeros(line.quantity):f}",
+        "BT-130": line.unit,
+        "BT-146": f"{strip_zeros(line.unit_price):f}",
+        "BT-131": _format_amount(line.amount, document),
+        "BT-151": tax.category.value,
+        **_describe_rate(tax, "BT-152"),
+    }
+
+
+def _describe_totals(document: Document) -> dict[str, str]:
+    taxes = sum((tax.amount for tax in document.taxes), Decimal(0))
+    subtotal, total = (_format_amount(x, document) for x in (document.subtotal, document.total))
+    return {
+        "BT-106": subtotal,
+        "BT-109": subtotal,
+        "BT-110": _format_amount(taxes, document),
+        "BT-112": total,
+        "BT-115": total,
+    }
+
+
+def _format_amount(amount: Decimal, document: Document) -> str:
+    return f"{round_amount(amount, document.currency):f}"

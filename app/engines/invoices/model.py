@@ -1,0 +1,146 @@
+"""Define the content of invoices and credit notes, and the errors of this package."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Literal
+
+Language = Literal["en", "de", "es", "fr"]
+Kind = Literal["invoice", "credit_note"]
+
+MAX_LINES = 2_000
+"""The maximum number of lines of a document. Rendering has no time limit, so its input has one."""
+MAX_TAXES = 10
+MAX_DESCRIPTION = 500
+"""The maximum number of characters of a line's description."""
+MAX_NAME = 300
+"""The maximum number of characters of each text of a party or of the payment details."""
+MAX_ADDRESS_LINES = 3
+MAX_NOTES = 20
+MAX_NOTE = 2_000
+"""The maximum number of characters of a note."""
+MAX_NUMBER = 60
+"""The maximum number of characters of the number of a document."""
+MAX_AMOUNT = Decimal(10) ** 18
+"""Quantities, prices and amounts are smaller than this, positive or negative."""
+MAX_DECIMALS = 12
+"""The maximum number of decimal places of a quantity or a price."""
+
+
+class InvoiceError(ValueError):
+    """A document or a part of it is invalid. `field` is the path of the invalid member."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+class TaxCategory(StrEnum):
+    """The category of a tax, as UNTDID 5305 codes it for EN 16931.
+
+    Those of goods (K) and of the Canary Islands, Ceuta and Melilla (L, M) are left out.
+    """
+
+    STANDARD = "S"
+    ZERO = "Z"
+    EXEMPT = "E"
+    REVERSE_CHARGE = "AE"
+    EXPORT = "G"
+    OUTSIDE = "O"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line. `amount` is `quantity` times `unit_price`, rounded to the minor unit.
+
+    `unit` is a code of UN/ECE Recommendation 20, such as C62 (one) or MON (month). A discount has
+    a negative quantity. `tax` is the position of the line's tax in the taxes of the document.
+    """
+
+    description: str
+    quantity: Decimal
+    unit: str
+    unit_price: Decimal
+    amount: Decimal
+    tax: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """The seller or the buyer. `country` is a code of ISO 3166-1 alpha-2.
+
+    `registration` is the entry in a register of companies.
+    """
+
+    name: str
+    address_lines: tuple[str, ...]
+    postal_code: str
+    city: str
+    country: str
+    tax_number: str | None = None
+    email: str | None = None
+    registration: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tax:
+    """A tax on the sum of the lines that refer to it. `rate` is in percent.
+
+    `reason` says why no tax is charged. Without it, the text of the language is used.
+    """
+
+    name: str
+    category: TaxCategory
+    rate: Decimal
+    base: Decimal
+    amount: Decimal
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The sums of a document."""
+
+    subtotal: Decimal
+    taxes: tuple[Tax, ...]
+    total: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """The bank account to pay into."""
+
+    iban: str
+    bic: str | None = None
+    account_holder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An invoice or a credit note. The amounts of a credit note are positive.
+
+    Timestamps are shown as dates of `time_zone`. The period ends before `period_to`. `refers_to`
+    is the number of the invoice that a credit note corrects. A document without a number is a
+    draft: it has a PDF, but no XML.
+    """
+
+    number: str | None
+    kind: Kind
+    issued_at: datetime
+    due_at: datetime | None
+    period_from: datetime
+    period_to: datetime
+    currency: str
+    seller: Party
+    buyer: Party
+    lines: tuple[Line, ...]
+    subtotal: Decimal
+    taxes: tuple[Tax, ...]
+    total: Decimal
+    refers_to: str | None = None
+    language: Language = "en"
+    notes: tuple[str, ...] = ()
+    payment: Payment | None = None
+    time_zone: str = "UTC"

@@ -1,0 +1,93 @@
+"""Check tax numbers with python-stdnum: their form, their check digits and their country."""
+
+import re
+from collections.abc import Collection
+from types import ModuleType
+from typing import Literal
+
+from stdnum import get_cc_module
+from stdnum.eu import vat
+from stdnum.exceptions import ValidationError
+
+from app.engines.invoices.model import InvoiceError
+
+TaxNumberProblem = Literal["malformed", "other_country"]
+
+UNION_COUNTRIES: Collection[str] = frozenset(
+    code.upper() for code in vat.MEMBER_STATES if code != "xi"
+)
+"""The members of the European Union, as ISO 3166-1 codes."""
+
+_PREFIXES = {"GR": ("EL", "GR"), "GB": ("GB", "XI")}
+_COUNTRIES = {"EL": "GR", "XI": "GB"}
+_OTHER = re.compile(r"[A-Z0-9](?:[A-Z0-9 ./-]{0,28}[A-Z0-9])?")
+_VAT_PREFIX = re.compile(r"[A-Z]{2}(?=[A-Z0-9+*]*[0-9])")
+
+
+class TaxNumberError(InvoiceError):
+    """A tax number has the wrong form, or is one of another country."""
+
+    def __init__(self, problem: TaxNumberProblem, message: str) -> None:
+        super().__init__("tax_number", message)
+        self.problem = problem
+
+
+def normalize_tax_number(number: str, country: str) -> str:
+    """Return the compact form of a tax number of a country, or raise `TaxNumberError`.
+
+    A VAT number of the European Union gets its prefix: `DE 136.695.976` becomes `DE136695976`,
+    as does `136695976` with the country DE. A number of Northern Ireland (XI) belongs to GB. For
+    countries whose numbers are unknown here, only the characters are checked.
+    """
+    text = " ".join(number.upper().split())
+    if country in UNION_COUNTRIES or text.startswith("XI"):
+        return _normalize_vat(text, country)
+    _refuse_other_country(text, country)
+    module = get_cc_module(country.lower(), "vat")
+    if module is None:
+        if not _OTHER.fullmatch(text):
+            raise TaxNumberError("malformed", "must consist of at most 30 letters and digits")
+        return text
+    compact = _validate(module, text, country)
+    return f"GB{compact}" if country == "GB" else compact
+
+
+def is_vat_number(number: str | None, country: str) -> bool:
+    """Tell whether a normalized tax number starts with the VAT prefix of its country."""
+    return bool(number) and str(number).startswith(_PREFIXES.get(country, (country,)))
+
+
+def belongs_to(number: str | None, country: str) -> bool:
+    """Tell whether a tax number is a valid one of the country."""
+    try:
+        return bool(number) and bool(normalize_tax_number(str(number), country))
+    except TaxNumberError:
+        return False
+
+
+def _normalize_vat(text: str, country: str) -> str:
+    _refuse_other_country(text, country)
+    prefixes = _PREFIXES.get(country, (country,))
+    compact = re.sub(r"[ ./-]", "", text)
+    if not compact.startswith(prefixes):
+        compact = prefixes[0] + compact
+    if country == "GR":
+        compact = "EL" + compact[2:]
+    return _validate(vat, compact, country)
+
+
+def _validate(module: ModuleType, text: str, country: str) -> str:
+    try:
+        return str(module.validate(text))
+    except ValidationError:
+        raise TaxNumberError("malformed", f"is not a valid tax number of {country}") from None
+
+
+def _refuse_other_country(text: str, country: str) -> None:
+    """Raise an error if the text is a valid VAT number of another member of the Union."""
+    compact = re.sub(r"[ ./-]", "", text)
+    if not _VAT_PREFIX.match(compact):
+        return
+    owner = _COUNTRIES.get(compact[:2], compact[:2])
+    if owner != country and vat.is_valid(compact):
+        raise TaxNumberError("other_country", f"is a tax number of {owner}, not of {country}")
