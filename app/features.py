@@ -7,8 +7,16 @@ from types import ModuleType
 
 from flask import Blueprint as FlaskBlueprint
 
+from app.billing.invoices import jobs as invoice_jobs
+from app.billing.invoices import models as invoice_models
+from app.billing.invoices import routes as invoices
 from app.billing.periods import models as billing_period_models
 from app.billing.periods import routes as billing_periods
+from app.billing.plan_changes import jobs as plan_change_jobs
+from app.billing.plan_changes import models as plan_change_models
+from app.billing.plan_changes import routes as plan_changes
+from app.billing.profiles import models as billing_profile_models
+from app.billing.profiles import routes as billing_profiles
 from app.delivery.export_formats import routes as export_formats
 from app.delivery.exports import jobs as export_jobs
 from app.delivery.exports import models as export_models
@@ -140,6 +148,9 @@ BLUEPRINTS: list[Blueprint] = [
     drift.blueprint,
     webhooks.blueprint,
     notifications.blueprint,
+    plan_changes.blueprint,
+    invoices.blueprint,
+    billing_profiles.blueprint,
     feedback.blueprint,
     control_plane.blueprint,
     billing_periods.blueprint,
@@ -173,6 +184,8 @@ JOBS: list[ModuleType] = [
     webhook_jobs,
     notification_jobs,
     quality_jobs,
+    plan_change_jobs,
+    invoice_jobs,
     sso_jobs,
 ]
 """Modules of jobs; importing one registers its handlers."""
@@ -196,6 +209,9 @@ MODELS: list[ModuleType] = [
     notification_models,
     webhook_models,
     billing_period_models,
+    billing_profile_models,
+    plan_change_models,
+    invoice_models,
     artifact_models,
     prediction_models,
     tag_set_models,

@@ -10,14 +10,12 @@ from app.billing.plans import catalogue
 from app.billing.plans.catalogue import Plan
 from app.billing.profiles import emitted_events, queries
 from app.billing.profiles.models import BillingProfile
-from app.engines.invoices.tax_numbers import TaxNumberError, normalize_tax_number
+from app.engines.invoices import LANGUAGES, TaxNumberError, normalize_tax_number
 from app.identity.organizations import service as organizations
 from app.identity.users import addresses
 from app.kit import db, errors, events
 from app.kit.locales import check_time_zone
 
-LANGUAGES = ("en", "de", "es", "fr")
-"""The languages of invoices."""
 # XML 1.0 has no other characters, and invoices are XML, too.
 _NOT_IN_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

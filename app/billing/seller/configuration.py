@@ -15,13 +15,17 @@ import pycountry
 from stdnum import iban
 from stdnum.exceptions import ValidationError
 
-from app.engines.invoices.model import InvoiceError, Party, Payment, TaxCategory
-from app.engines.invoices.tax_numbers import (
+from app.engines.invoices import (
     UNION_COUNTRIES,
+    InvoiceError,
+    Party,
+    Payment,
+    TaxCategory,
     TaxNumberError,
+    TaxRule,
+    list_union_rules,
     normalize_tax_number,
 )
-from app.engines.invoices.taxes import TaxRule, list_union_rules
 from app.kit import container
 
 _MAX_TEXT = 200

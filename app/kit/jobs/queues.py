@@ -46,6 +46,8 @@ _SLOW = Group("slow", nice=5)
 _DOCUMENTS = Group("documents", forking=True, nice=5)
 _EXPORTS = Group("exports", forking=True, nice=5)
 _IMPORTS = Group("imports", forking=True, nice=5)
+# Rendering loads fonts into its process, which must not fork afterwards.
+_INVOICES = Group("invoices", nice=5)
 _QUALITY = Group("quality", forking=True, nice=10)
 _CRAWLS = Group("crawls", nice=5, outbound=True)
 # The training itself runs in a child of the process, at the lowest priority of all.
@@ -75,6 +77,8 @@ _ALL = (
     Queue("imports", _IMPORTS, late_after=15 * _MINUTE),
     # Statistics import numpy and scipy, so they run in forked children that end with the job.
     Queue("quality", _QUALITY, late_after=_HOUR),
+    Queue("invoices", _INVOICES, late_after=_HOUR),
+    Queue("invoice_files", _INVOICES, late_after=_HOUR),
     # Crawls mostly wait for other hosts.
     Queue("crawls", _CRAWLS, slots=4, late_after=15 * _MINUTE),
     Queue("export_deliveries", _CRAWLS, slots=4, late_after=15 * _MINUTE),

@@ -6,23 +6,35 @@ from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
+from typing import cast
 
-from app.billing.invoices.service import texts
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plans import service as plans
 from app.billing.plans.catalogue import Charge, Plan
 from app.billing.profiles.models import BillingProfile
 from app.billing.seller.configuration import BillingConfiguration
 from app.billing.usage import service as usage
-from app.engines.invoices.charges import QUANTITY_DIGITS, compute_charge, compute_price_line
-from app.engines.invoices.currencies import round_amount, round_half_up
-from app.engines.invoices.model import Line, Party, Totals
-from app.engines.invoices.proration import prorate
-from app.engines.invoices.taxes import TaxRule, choose_tax, compute_totals
+from app.engines.invoices import (
+    MONTH,
+    Language,
+    Line,
+    Party,
+    TaxRule,
+    Totals,
+    choose_tax,
+    compute_charge,
+    compute_price_line,
+    compute_totals,
+    describe_meter,
+    describe_plan,
+    get_unit_code,
+    prorate,
+    round_amount,
+)
 from app.identity.organizations.models import Organization
 from app.kit.plan_limits import Meter
 
-_MONTH = "MON"
+_QUANTITY_DIGITS = 6
 _MONTHLY = frozenset(str(meter) for meter in Meter if meter.is_monthly)
 
 
@@ -48,7 +60,7 @@ class Content:
     """The lines of an invoice and their sums; without a tax rule, no tax is added."""
 
     currency: str
-    language: str
+    language: Language
     lines: tuple[Line, ...]
     rule: TaxRule | None
     totals: Totals
@@ -65,7 +77,7 @@ def compute(
     There is one for each currency in which something is to be paid, so usually one or none. Until
     there is a profile, the tax is that of the seller's own country.
     """
-    language = profile.language if profile else "en"
+    language = _get_language(profile)
     parts = _list_parts(organization, period)
     rule = _choose_rule(profile, configuration)
     contents = []
@@ -85,7 +97,7 @@ def build_empty(
 ) -> Content:
     """Return the content of an invoice with nothing to pay."""
     rule = _choose_rule(profile, configuration)
-    language = profile.language if profile else "en"
+    language = _get_language(profile)
     return Content(currency, language, (), rule, _sum([], currency, rule))
 
 
@@ -102,7 +114,7 @@ def build_buyer(profile: BillingProfile) -> Party:
     )
 
 
-def compute_prices(parts: Sequence[PlanPeriod], period: Period, language: str) -> list[Line]:
+def compute_prices(parts: Sequence[PlanPeriod], period: Period, language: Language) -> list[Line]:
     """Return a line for the price of each part, in proportion to its seconds.
 
     The amounts are differences of rounded sums, so that together they are the rounded sum.
@@ -115,17 +127,17 @@ def compute_prices(parts: Sequence[PlanPeriod], period: Period, language: str) -
     for part, (before, after) in zip(parts, pairwise(sums), strict=True):
         currency = part.plan.currency
         amount = round_amount(after, currency) - round_amount(before, currency)
-        text = texts.describe_plan(part.plan.name, part.start, part.end, language)
+        text = describe_plan(part.plan.name, part.start, part.end, language=language)
         if amount:
             line = compute_price_line(
-                description=text, price=amount, currency=currency, unit_code=_MONTH
+                description=text, price=amount, currency=currency, unit_code=MONTH
             )
             lines.append(line)
     return lines
 
 
 def _compute_charges(
-    parts: Sequence[PlanPeriod], currency: str, period: Period, language: str
+    parts: Sequence[PlanPeriod], currency: str, period: Period, language: Language
 ) -> list[Line]:
     """Return the lines for what was used beyond the included quantities.
 
@@ -146,7 +158,7 @@ def _compute_charges(
 
 
 def compute_charge_lines(
-    charge: Charge, used: int, share: Fraction, currency: str, language: str
+    charge: Charge, used: int, share: Fraction, currency: str, language: Language
 ) -> list[Line]:
     """Return the lines of a charge for a part of the period, which is `share` of it.
 
@@ -154,14 +166,18 @@ def compute_charge_lines(
     too; a monthly meter has counted in this part only.
     """
     quantity = Fraction(used) if charge.meter in _MONTHLY else used * share
+    is_bytes = charge.meter == Meter.STORED_BYTES
     return compute_charge(
-        description=texts.describe_charge(charge.meter, charge.unit, language),
+        description=describe_meter(
+            charge.meter, unit=charge.unit, is_bytes=is_bytes, language=language
+        ),
         tiers=charge.tiers,
-        quantity=round_half_up(quantity, QUANTITY_DIGITS),
-        included=round_half_up(charge.included * share, QUANTITY_DIGITS),
+        quantity=_to_decimal(quantity),
+        included=_to_decimal(charge.included * share),
         unit=charge.unit,
         currency=currency,
-        language=language,  # type: ignore[arg-type] - the profile has one of the languages
+        unit_code=get_unit_code(charge.unit, is_bytes=is_bytes),
+        language=language,
     )
 
 
@@ -173,11 +189,15 @@ def split_days(parts: Sequence[PlanPeriod], period: Period) -> list[tuple[dateti
     return list(pairwise([*starts, period.end]))
 
 
-def _name_part(line: Line, part: PlanPeriod, language: str) -> Line:
-    text = texts.describe_part(
-        line.description, part.plan.name, part.start, part.end, language
-    )
-    return replace(line, description=text)
+def _name_part(line: Line, part: PlanPeriod, language: Language) -> Line:
+    plan = describe_plan(part.plan.name, part.start, part.end, language=language)
+    return replace(line, description=f"{line.description}. {plan}")
+
+
+def _to_decimal(quantity: Fraction) -> Decimal:
+    """Return a quantity with six decimal places, rounded half up."""
+    scaled = (2 * quantity * 10**_QUANTITY_DIGITS + 1) // 2
+    return Decimal(scaled).scaleb(-_QUANTITY_DIGITS)
 
 
 def _list_parts(organization: Organization, period: Period) -> list[PlanPeriod]:
@@ -186,6 +206,10 @@ def _list_parts(organization: Organization, period: Period) -> list[PlanPeriod]:
     return [
         PlanPeriod(plans.get_plan_at(s.plan, s.start), s.start, s.end) for s in segments
     ]
+
+
+def _get_language(profile: BillingProfile | None) -> Language:
+    return cast(Language, profile.language if profile else "en")
 
 
 def _choose_rule(

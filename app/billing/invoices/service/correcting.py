@@ -9,14 +9,12 @@ from typing import Any
 from app.billing.invoices import emitted_events
 from app.billing.invoices.models import Invoice, InvoiceKind, InvoiceStatus
 from app.billing.invoices.queries import records
-from app.billing.invoices.service import issuing, texts
+from app.billing.invoices.service import issuing
 from app.billing.invoices.service.dumping import dump_line, dump_tax, load_tax
 from app.billing.invoices.service.reading import render
 from app.billing.seller.configuration import BillingConfiguration, BillingFileError
 from app.billing.seller.configuration import require_configuration as read_configuration
-from app.engines.invoices.charges import compute_line
-from app.engines.invoices.currencies import get_minor_digits
-from app.engines.invoices.taxes import TaxRule, compute_totals
+from app.engines.invoices import TaxRule, compute_line, compute_totals, get_minor_digits
 from app.kit import db, errors, tenancy
 
 _REASON = "the operator names an invoice by its number"
@@ -54,14 +52,13 @@ def void(number: str, *, reason: str) -> dict[str, Any]:
             raise errors.conflict(
                 "A part of the invoice has been credited. Credit the remaining amount instead."
             )
-        note = texts.describe_cancellation(number, invoice.language)
         credit_note = _copy(
             invoice,
             lines=invoice.lines,
             subtotal=invoice.subtotal,
             tax=invoice.tax,
             total=invoice.total,
-            notes=[note, reason],
+            notes=[reason],
         )
         _issue(credit_note, invoice, configuration, is_whole=True)
         return render(credit_note)

@@ -9,10 +9,7 @@ from zoneinfo import ZoneInfo
 from app.billing.invoices.models import Invoice, InvoiceStatus
 from app.billing.invoices.queries import records
 from app.billing.invoices.service.dumping import load_line, load_party, load_tax
-from app.engines.invoices.currencies import has_xml
-from app.engines.invoices.model import Document, Payment
-from app.engines.invoices.pdf import render_pdf
-from app.engines.invoices.xml import render_xml
+from app.engines.invoices import Document, Payment, render_pdf, render_xml
 from app.kit import container
 from app.kit.jobs import Job
 
@@ -31,7 +28,7 @@ def render(job: Job, invoice_id: UUID) -> None:
     document = build_document(invoice, _find_number(invoice.refers_to))
     organization_id = invoice.organization_id
     job.checkpoint()
-    xml = render_xml(document) if has_xml(document.currency) else None
+    xml = render_xml(document)
     pdf = render_pdf(document, xml)
     stored_xml = None if xml is None else _store(organization_id, invoice_id, xml, "xml")
     stored_pdf = _store(organization_id, invoice_id, pdf, "pdf")

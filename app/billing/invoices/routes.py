@@ -1,0 +1,65 @@
+"""Routes of invoices."""
+
+from typing import Any
+from uuid import UUID
+
+from app.billing.invoices.schemas import Invoice, InvoiceFilters, UpcomingInvoice
+from app.billing.invoices.service import reading
+from app.kit.api.blueprint import Blueprint, File, Listing
+from app.kit.api.responses import Download
+from app.kit.pagination import Page
+from app.kit.principal import Caller
+
+blueprint = Blueprint(
+    "billing-invoices", description="Invoices, credit notes and the billing profile."
+)
+_READ = "billing:manage"
+
+
+@blueprint.get(
+    "/billing/invoices",
+    permission=_READ,
+    query=Listing(sorts=("-created_at", "period"), filters=InvoiceFilters),
+    returns=Invoice,
+)
+def list_invoices(caller: Caller, query: dict[str, Any]) -> Page:
+    """List invoices.
+
+    Returns invoices and credit notes with their lines. Months without anything to pay have no
+    invoice.
+    """
+    return reading.list_invoices(**query)
+
+
+@blueprint.get("/billing/invoices/upcoming", permission=_READ, returns=UpcomingInvoice)
+def get_upcoming_invoice(caller: Caller) -> dict[str, Any]:
+    """Get the upcoming invoice.
+
+    Returns the invoice that closing the running month now would create: the present plan until the
+    end of the month, and the usage until now.
+    """
+    return reading.get_upcoming(caller.org.id)
+
+
+@blueprint.get("/billing/invoices/{invoice_id}", permission=_READ, returns=Invoice)
+def get_invoice(caller: Caller, invoice_id: UUID) -> dict[str, Any]:
+    """Get an invoice.
+
+    Returns an invoice or a credit note with its lines. What was issued never changes, except for
+    its status.
+    """
+    return reading.get(invoice_id)
+
+
+@blueprint.get(
+    "/billing/invoices/{invoice_id}/pdf", permission=_READ, returns=File(("application/pdf",))
+)
+def download_invoice_pdf(caller: Caller, invoice_id: UUID) -> Download:
+    """Download the PDF of an invoice.
+
+    Returns the stored file, or a range of it. It is PDF/A-3 and contains the invoice as XML
+    (EN 16931), if its currency has at most two decimal places. Responds with 409 `conflict` if
+    there is no file yet; `details.state` is `draft` or `pending`. If the operator has switched on
+    `DOWNLOAD_LINKS`, the response is a redirect (307) to a signed link of the object store.
+    """
+    return reading.download_pdf(invoice_id)
