@@ -9,6 +9,8 @@ from flask import Blueprint as FlaskBlueprint
 
 from app.billing.periods import models as billing_period_models
 from app.billing.periods import routes as billing_periods
+from app.billing.plans import models as plan_models
+from app.billing.usage import models as usage_models
 from app.delivery.export_formats import routes as export_formats
 from app.delivery.exports import jobs as export_jobs
 from app.delivery.exports import models as export_models
@@ -196,6 +198,8 @@ MODELS: list[ModuleType] = [
     notification_models,
     webhook_models,
     billing_period_models,
+    plan_models,
+    usage_models,
     artifact_models,
     prediction_models,
     tag_set_models,
