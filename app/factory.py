@@ -29,7 +29,6 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     settings = Settings.from_env(os.environ if environ is None else environ, require_servers=True)
     logging.configure(settings.log_level, settings.log_format)
     metrics.use_store(container.configure(settings).redis)
-    _check_plans()
     app = Flask("app", static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.merge_slashes = False
@@ -46,6 +45,13 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
     bind_authenticator(
         Authenticator(by_token=auth.authenticate_token, by_api_key=api_keys.authenticate_key)
     )
+    _check_plans()
+    _bind_ports()
+    commands.init(app)
+    return app
+
+
+def _bind_ports() -> None:
     artifacts.bind_workflow(
         artifacts.Workflow(
             has_routing_rules=routing_rules.has_rules,
@@ -60,8 +66,6 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
             count_tag_sets=tag_sets.count_of_schema, detach_artifacts=artifacts.detach_schema
         )
     )
-    commands.init(app)
-    return app
 
 
 def _check_plans() -> None:

@@ -15,8 +15,10 @@ from app.billing.periods import routes as billing_periods
 from app.billing.plan_changes import jobs as plan_change_jobs
 from app.billing.plan_changes import models as plan_change_models
 from app.billing.plan_changes import routes as plan_changes
+from app.billing.plans import models as plan_models
 from app.billing.profiles import models as billing_profile_models
 from app.billing.profiles import routes as billing_profiles
+from app.billing.usage import models as usage_models
 from app.delivery.export_formats import routes as export_formats
 from app.delivery.exports import jobs as export_jobs
 from app.delivery.exports import models as export_models
@@ -212,6 +214,8 @@ MODELS: list[ModuleType] = [
     billing_profile_models,
     plan_change_models,
     invoice_models,
+    plan_models,
+    usage_models,
     artifact_models,
     prediction_models,
     tag_set_models,

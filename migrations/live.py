@@ -47,6 +47,9 @@ _REQUIRED = text(
 )
 _ORGANIZATIONS = text("SELECT id FROM organizations ORDER BY id")
 _RECOUNT = text("SELECT repair_counts(CAST(:organization AS uuid), :source)")
+_FILL_METERS = text(
+    "SELECT repair_usage(CAST(:organization AS uuid), meter) FROM usage_sources ORDER BY meter"
+)
 _BUILT = text(
     "SELECT CASE WHEN blocks_total > 0 THEN blocks_done ELSE tuples_done END AS done,"
     " CASE WHEN blocks_total > 0 THEN blocks_total ELSE tuples_total END AS total"
@@ -153,6 +156,19 @@ def recount(*sources: str) -> None:
         for done, organization in enumerate(organizations, start=1):
             for source in sources:
                 connection.execute(_RECOUNT, {"organization": organization, "source": source})
+            progress.advance(done, len(organizations))
+
+
+def fill_meters() -> None:
+    """Add the existing rows to the meters of usage, one organization at a time.
+
+    Run this after the migration whose triggers meter new changes. Only the difference is added, so
+    that each row counts once. A second run finds no difference.
+    """
+    with _step("metering") as (connection, progress):
+        organizations = connection.scalars(_ORGANIZATIONS).all()
+        for done, organization in enumerate(organizations, start=1):
+            connection.execute(_FILL_METERS, {"organization": organization})
             progress.advance(done, len(organizations))
 
 

@@ -8,7 +8,7 @@ from migrations.auditing import audited, unaudited
 from migrations.policies import ROLE, protect
 
 revision = "202612032001"
-down_revision = "202612021002"
+down_revision = "202612031001"
 branch_labels = None
 depends_on = None
 

@@ -1,13 +1,16 @@
-"""Job that makes the scheduled changes of plans."""
+"""Jobs that make the scheduled changes of plans, and record new versions of plans."""
 
 from app.billing.plan_changes import service
+from app.billing.plan_changes.versions import record_versions
 from app.kit import jobs
 from app.kit.jobs import Job
 
 
 @jobs.handler("plan_changes.apply_due", resumable=True)
 def apply_due_changes(job: Job) -> None:
-    """Make the scheduled changes that are due, each in its own transaction."""
+    """Record new versions, and make the scheduled changes that are due, one by one."""
+    record_versions()
+    job.checkpoint()
     for organization_id in service.list_due():
         service.apply_due_change(organization_id)
         job.checkpoint()

@@ -10,6 +10,7 @@ from uuid import UUID
 from app.billing.plan_changes import queries
 from app.billing.plan_changes.models import PlanChange, ScheduledPlanChange
 from app.billing.plan_changes.months import get_month
+from app.billing.plan_changes.versions import record_versions
 from app.billing.plans import catalogue
 from app.billing.plans.catalogue import Plan
 from app.billing.profiles import service as profiles
@@ -54,6 +55,7 @@ def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dic
     _check_change(organization, catalogue.get_plan(plan))
     if when == When.NOW:
         _check_usage(catalogue.get_plan(plan))
+        record_versions()
         organizations.change_plan(organization, plan=plan, limits={})
         db.session().flush()
         return _render(organization, None)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import cast
 
 from app.billing.plan_changes import service as plan_changes
-from app.billing.plans import service as plans
+from app.billing.plan_changes.versions import get_plan_at
 from app.billing.plans.catalogue import Charge, Plan
 from app.billing.profiles.models import BillingProfile
 from app.billing.seller.configuration import BillingConfiguration
@@ -204,7 +204,7 @@ def _list_parts(organization: Organization, period: Period) -> list[PlanPeriod]:
     """Return the plan versions in force; a period goes on with the version it began with."""
     segments = plan_changes.list_segments(organization, period.start, period.end)
     return [
-        PlanPeriod(plans.get_plan_at(s.plan, s.start), s.start, s.end) for s in segments
+        PlanPeriod(get_plan_at(s.plan, s.start), s.start, s.end) for s in segments
     ]
 
 

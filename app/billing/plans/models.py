@@ -1,0 +1,23 @@
+"""Model of the versions of plans that are in use."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+
+
+class PlanVersion(db.Base):
+    """A version of a plan that an organization or an invoice names. A row is never changed.
+
+    `definition` is the plan in the form of `catalogue.format_plan`.
+    """
+
+    __tablename__ = "plan_versions"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    definition: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())

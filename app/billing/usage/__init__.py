@@ -1,0 +1,1 @@
+"""Usage: meters, the limits of plans, and their history."""

@@ -1,0 +1,100 @@
+"""The tables of meters. Triggers and functions of the database write most of them.
+
+See `migrations/metering.py`.
+"""
+
+from datetime import date, datetime
+from uuid import UUID
+
+from sqlalchemy import BigInteger, CheckConstraint, Identity, Text, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.kit import db
+from app.kit.tenancy import TenantModel
+
+_DERIVED = ({"info": {"derived": True}},)
+
+
+class UsageChange(db.Base):
+    """What one statement added to a meter and removed from it, until it is folded into the day.
+
+    `xact` is its transaction. `organization_id` is not a foreign key, so that a write to a metered
+    table does not lock the organization.
+    """
+
+    __tablename__ = "usage_changes"
+    __table_args__ = _DERIVED
+
+    organization_id: Mapped[UUID] = mapped_column(primary_key=True)
+    xact: Mapped[int] = mapped_column(
+        BigInteger,
+        primary_key=True,
+        server_default=text("CAST(CAST(pg_current_xact_id() AS text) AS bigint)"),
+    )
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    meter: Mapped[str] = mapped_column(Text)
+    day: Mapped[date]
+    added: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    removed: Mapped[int] = mapped_column(BigInteger, server_default="0")
+
+
+class UsageDay(TenantModel, db.Base):
+    """What was added to a meter and removed from it on a day in UTC, and its level at the end.
+
+    A day without changes has no row. A trigger deletes the rows of an erased organization.
+    """
+
+    __tablename__ = "usage_days"
+    __table_args__ = _DERIVED
+
+    meter: Mapped[str] = mapped_column(Text, primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True)
+    added: Mapped[int] = mapped_column(BigInteger)
+    removed: Mapped[int] = mapped_column(BigInteger)
+    level: Mapped[int] = mapped_column(BigInteger)
+
+
+class UsageSettlement(TenantModel, db.Base):
+    """The day before which an organization's usage is settled, that is, was measured for good.
+
+    Changes of settled days that are not visible in `snapshot`, because their transaction committed
+    later, count on the day `until`.
+    """
+
+    __tablename__ = "usage_settlements"
+    __table_args__ = _DERIVED
+
+    until: Mapped[date]
+    snapshot: Mapped[str] = mapped_column(Text)
+
+
+class UsageHorizon(db.Base):
+    """The transaction before which all changes are folded. The table has one row."""
+
+    __tablename__ = "usage_horizon"
+    __table_args__ = (CheckConstraint("one", name="one"),)
+
+    one: Mapped[bool] = mapped_column(primary_key=True, server_default="true")
+    xact: Mapped[int] = mapped_column(BigInteger, server_default="0")
+
+
+class UsageSource(db.Base):
+    """The rows over which a meter sums a quantity."""
+
+    __tablename__ = "usage_sources"
+
+    meter: Mapped[str] = mapped_column(Text, primary_key=True)
+    table_name: Mapped[str] = mapped_column(Text)
+    quantity: Mapped[str] = mapped_column(Text)
+    created: Mapped[str] = mapped_column(Text)
+
+
+class UsageWarning(TenantModel, db.Base):
+    """A warning that was sent: a meter reached `percent` of its limit in a month."""
+
+    __tablename__ = "usage_warnings"
+
+    meter: Mapped[str] = mapped_column(Text, primary_key=True)
+    month: Mapped[date] = mapped_column(primary_key=True)
+    percent: Mapped[int] = mapped_column(primary_key=True)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())

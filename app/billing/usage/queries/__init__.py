@@ -1,0 +1,1 @@
+"""SQL queries of usage."""

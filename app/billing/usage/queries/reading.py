@@ -1,0 +1,116 @@
+"""SQL queries of meters: what an organization used, by month and by day."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, NamedTuple
+
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+from app.kit.plan_limits import Meter
+
+# The transaction before which all changes are folded. A value beyond all transactions, which a
+# restored dump may contain, is ignored.
+_HORIZON = """(SELECT coalesce(max(xact), 0) FROM usage_horizon
+    WHERE xact <= CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint))"""
+_PENDING = f"""
+    SELECT c.meter, get_usage_day(c.day, c.xact, s.until, s.snapshot) AS day, c.added, c.removed
+    FROM usage_changes c LEFT JOIN usage_settlements s ON s.organization_id = c.organization_id
+    WHERE c.organization_id = :organization AND c.xact >= {_HORIZON}
+      AND c.meter = ANY (CAST(:meters AS text[]))
+"""  # noqa: S608 - consists of constants
+_METERS = "unnest(CAST(:meters AS text[])) AS m (meter)"
+_READ_MONTH = text(
+    f"""
+    WITH pending AS MATERIALIZED ({_PENDING})
+    SELECT m.meter,
+        coalesce((SELECT d.level FROM usage_days d
+                  WHERE d.organization_id = :organization AND d.meter = m.meter
+                  ORDER BY d.day DESC LIMIT 1), 0)
+        + coalesce((SELECT sum(p.added - p.removed) FROM pending p
+                    WHERE p.meter = m.meter), 0) AS level,
+        coalesce((SELECT sum(d.added) FROM usage_days d
+                  WHERE d.organization_id = :organization AND d.meter = m.meter
+                    AND d.day >= :first AND d.day < :next), 0)
+        + coalesce((SELECT sum(p.added) FROM pending p
+                    WHERE p.meter = m.meter AND p.day >= :first AND p.day < :next), 0) AS added
+    FROM {_METERS}
+    """  # noqa: S608 - consists of constants
+)
+# The level before the first day, and what changed on each day, pending changes included.
+_READ_DAYS = text(
+    f"""
+    WITH pending AS MATERIALIZED ({_PENDING}), opening AS (
+        SELECT m.meter, CAST(:first AS date) - 1 AS day, CAST(0 AS numeric) AS added,
+            CAST(0 AS numeric) AS removed,
+            coalesce((SELECT d.level FROM usage_days d
+                      WHERE d.organization_id = :organization AND d.meter = m.meter
+                        AND d.day < :first ORDER BY d.day DESC LIMIT 1), 0)
+            + coalesce((SELECT sum(p.added - p.removed) FROM pending p
+                        WHERE p.meter = m.meter AND p.day < :first), 0) AS level
+        FROM {_METERS}
+    ), changed AS (
+        SELECT meter, day, sum(added) AS added, sum(removed) AS removed FROM (
+            SELECT meter, day, added, removed FROM usage_days
+            WHERE organization_id = :organization AND meter = ANY (CAST(:meters AS text[]))
+              AND day >= :first AND day < :next
+            UNION ALL
+            SELECT meter, day, added, removed FROM pending WHERE day >= :first AND day < :next
+        ) AS parts GROUP BY meter, day
+    )
+    SELECT meter, day, added, removed,
+        CAST(sum(level) OVER (PARTITION BY meter ORDER BY day) AS bigint) AS level
+    FROM (
+        SELECT meter, day, added, removed, level FROM opening
+        UNION ALL
+        SELECT meter, day, added, removed, added - removed FROM changed
+    ) AS days ORDER BY meter, day
+    """  # noqa: S608 - consists of constants
+)
+_SETTLE = text("SELECT settle_usage(:organization, :until)")
+
+
+class MonthRow(NamedTuple):
+    """A meter's present level, and what was added in a month."""
+
+    level: int
+    added: int
+
+
+class DayRow(NamedTuple):
+    """What was added and removed on a day, and the level at its end."""
+
+    meter: str
+    day: date
+    added: int
+    removed: int
+    level: int
+
+
+def read_month(meters: Sequence[Meter], first: date, following: date) -> dict[Meter, MonthRow]:
+    """Return the levels of meters, and what was added from `first` until before `following`."""
+    values = {**_bind(meters), "first": first, "next": following}
+    rows = db.session().execute(_READ_MONTH, values)
+    return {Meter(row.meter): MonthRow(int(row.level), int(row.added)) for row in rows}
+
+
+def read_days(meters: Sequence[Meter], first: date, following: date) -> list[DayRow]:
+    """Return the days with changes of each meter, after a row for the day before `first`."""
+    values = {**_bind(meters), "first": first, "next": following}
+    rows = db.session().execute(_READ_DAYS, values)
+    return [
+        DayRow(row.meter, row.day, int(row.added), int(row.removed), int(row.level)) for row in rows
+    ]
+
+
+def settle(until: date) -> None:
+    """Exclude changes that are committed after this from the days before `until`."""
+    values = {"organization": tenancy.current_organization_id(), "until": until}
+    db.session().execute(_SETTLE, values)
+
+
+def _bind(meters: Sequence[Meter]) -> dict[str, Any]:
+    return {
+        "organization": tenancy.current_organization_id(),
+        "meters": [str(meter) for meter in meters],
+    }

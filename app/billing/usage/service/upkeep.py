@@ -1,0 +1,84 @@
+"""Fold the changes of meters into days, and compare meters with the rows that they measure."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from uuid import UUID
+
+from app.billing.usage.queries import upkeep as queries
+from app.kit import tenancy
+from app.kit.logging import get_logger
+from app.kit.metrics import Counter
+from app.kit.plan_limits import Meter
+from app.kit.purging import Checkpoint
+
+log = get_logger(__name__)
+
+BATCH = 5_000
+"""The number of changes that are folded in one transaction."""
+_REASON = "maintains the meters of every organization"
+
+DIFFERENCES = Counter(
+    "labeling_usage_differences",
+    "Meters that differed from the rows that they measure: see flask billing reconcile.",
+    ["meter"],
+    at_start=[(str(meter),) for meter in Meter],
+)
+
+
+class Difference(NamedTuple):
+    """A wrong meter: it shows `metered`, but the rows add up to `counted`."""
+
+    organization: str
+    meter: str
+    counted: int
+    metered: int
+
+
+def fold(checkpoint: Checkpoint) -> set[UUID]:
+    """Fold all changes in batches; `checkpoint` commits. Return the organizations with changes."""
+    changed: set[UUID] = set()
+    while True:
+        with tenancy.across_organizations(reason=_REASON):
+            batch = queries.fold(BATCH)
+        checkpoint()
+        changed.update(batch.changed)
+        if batch.folded < BATCH:
+            return changed
+
+
+def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
+    """Yield the meters of an organization that differ from the rows that they measure.
+
+    Each meter is compared in one statement, so concurrent writes and folds do not matter.
+    """
+    with tenancy.organization(organization_id):
+        for row in queries.find_differences():
+            yield Difference(slug, row.meter, row.counted, row.metered)
+
+
+def report_differences(organization_id: UUID, slug: str) -> int:
+    """Log and count the wrong meters of an organization, and return how many there are.
+
+    Nothing is corrected: a wrong meter may already be on an invoice, so that a person decides.
+    """
+    differences = list(find_differences(organization_id, slug))
+    for difference in differences:
+        log.error("usage.differs", **difference._asdict())
+        DIFFERENCES.labels(difference.meter).inc()
+    return len(differences)
+
+
+def repair(organization_id: UUID, slug: str) -> list[Difference]:
+    """Correct the wrong meters of an organization, and return them as they were.
+
+    What a meter lacks is added on the days on which the rows were created, or today if that is not
+    known. Days that are settled do not change: what belongs to them counts on the first day after.
+    """
+    repaired = []
+    with tenancy.organization(organization_id):
+        for row in queries.find_differences():
+            if difference := queries.repair(row.meter):
+                metered = row.counted - difference
+                repaired.append(Difference(slug, row.meter, row.counted, metered))
+                log.warning("usage.repaired", **repaired[-1]._asdict())
+    return repaired

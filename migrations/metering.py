@@ -1,0 +1,114 @@
+"""Meter what organizations use with triggers; used by migrations.
+
+See `app.billing.usage`. Each meter sums a quantity over the rows of a table. Triggers append what a
+statement adds and removes to `usage_changes`, in the transaction of the change. `fold_usage` moves
+changes into `usage_days`. The definitions are stored in `usage_sources`, so that meters can be
+compared with the rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from alembic import op
+from sqlalchemy import text
+
+FOLDING = 7_203_114_561
+"""The advisory lock for folding changes; settling a period takes it shared."""
+REPAIRING = 7_203_114_562
+"""The advisory lock for repairing meters."""
+TODAY = "CAST(timezone('UTC', now()) AS date)"
+_SAVE = text(
+    "INSERT INTO usage_sources (meter, table_name, quantity, created)"
+    " VALUES (:meter, :table, :quantity, :created)"
+)
+_FUNCTION = """
+CREATE FUNCTION meter_{table}() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN {insert}
+    ELSE {delete}
+    END IF;
+    RETURN NULL;
+END $$
+"""
+_APPEND = """
+        INSERT INTO usage_changes (organization_id, meter, day, {column})
+        SELECT c.organization_id, m.meter, {today}, m.quantity
+        FROM (SELECT r.organization_id, {sums} FROM {rows} r GROUP BY r.organization_id) AS c
+        CROSS JOIN LATERAL (VALUES {meters}) AS m (meter, quantity)
+        WHERE m.quantity > 0;
+"""
+_UPDATE_FUNCTION = """
+CREATE FUNCTION meter_{meter}_update() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO usage_changes (organization_id, meter, day, added, removed)
+    VALUES (NEW.organization_id, '{meter}', {today}, greatest(({new}) - ({old}), 0),
+        greatest(({old}) - ({new}), 0));
+    RETURN NULL;
+END $$
+"""
+# It runs once per row, but only for rows whose quantity changes. A trigger per statement would run
+# at every update of the table, because one with transition tables cannot be limited to columns.
+_UPDATE_TRIGGER = """
+CREATE TRIGGER meter_{meter}_update AFTER UPDATE OF {column} ON {table}
+FOR EACH ROW WHEN (({old}) <> ({new})) EXECUTE FUNCTION meter_{meter}_update()
+"""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The definition of a meter: `quantity` is summed over the rows `r` of a table.
+
+    `quantity` is an SQL expression for a whole number that is not negative. `created` is the column
+    with the time from which a row counts. If `changed_by` is None, the quantity of a row never
+    changes; otherwise it is the column on which the quantity depends.
+    """
+
+    meter: str
+    quantity: str = "1"
+    created: str = "created_at"
+    changed_by: str | None = None
+
+
+def metered(table: str, *sources: Source) -> None:
+    """Meter the rows of `table` from now on; `live.fill_meters` adds the existing rows."""
+    connection = op.get_bind()
+    for source in sources:
+        values = {"meter": source.meter, "table": table, "quantity": source.quantity}
+        connection.execute(_SAVE, {**values, "created": source.created})
+    insert = _build_append("added", "new_rows", sources)
+    delete = _build_append("removed", "old_rows", sources)
+    op.execute(_FUNCTION.format(table=table, insert=insert, delete=delete))
+    for event, rows in (("insert", "NEW TABLE AS new_rows"), ("delete", "OLD TABLE AS old_rows")):
+        op.execute(
+            f"CREATE TRIGGER meter_{event} AFTER {event.upper()} ON {table}"
+            f" REFERENCING {rows} FOR EACH STATEMENT EXECUTE FUNCTION meter_{table}()"
+        )
+    for source in sources:
+        if source.changed_by is not None:
+            _follow_updates(table, source, source.changed_by)
+
+
+def _build_append(column: str, rows: str, sources: Sequence[Source]) -> str:
+    return _APPEND.format(
+        column=column,
+        rows=rows,
+        today=TODAY,
+        sums=", ".join(f"sum({one.quantity}) AS q{n}" for n, one in enumerate(sources)),
+        meters=", ".join(f"('{one.meter}', c.q{n})" for n, one in enumerate(sources)),
+    )
+
+
+def _follow_updates(table: str, source: Source, column: str) -> None:
+    values = {
+        "table": table,
+        "meter": source.meter,
+        "column": column,
+        "today": TODAY,
+        "old": source.quantity.replace("r.", "OLD."),
+        "new": source.quantity.replace("r.", "NEW."),
+    }
+    op.execute(_UPDATE_FUNCTION.format(**values))
+    op.execute(_UPDATE_TRIGGER.format(**values))
+
+
+__all__ = ["FOLDING", "REPAIRING", "TODAY", "Source", "metered"]

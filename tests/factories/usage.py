@@ -1,0 +1,52 @@
+"""Fold, compare and read the meters of an organization."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from flask import Flask
+
+from app.billing.usage import service
+from app.billing.usage.service import upkeep
+from app.kit import db, tenancy
+from tests.factories.counts import run_sql
+from tests.factories.orgs import Org, operator
+
+
+def fold_usage(app: Flask) -> None:
+    """Fold the changes of all organizations."""
+    with app.app_context():
+        upkeep.fold(db.checkpoint)
+
+
+def find_usage_differences(org: Org) -> list[upkeep.Difference]:
+    """Return the meters of an organization that differ from its rows."""
+    with org.app.app_context():
+        differences = list(upkeep.find_differences(org.id, org.slug))
+        db.session().rollback()
+    return differences
+
+
+def measure(org: Org, start: datetime, end: datetime, *, settle: bool = False) -> dict[str, int]:
+    """Measure a period as invoices do, and commit."""
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        if settle:
+            service.settle_period(end)
+        return service.measure_period(start, end)
+
+
+def insert_change(org: Org, meter: str, day: str, added: int = 0, removed: int = 0) -> None:
+    """Append a change of a meter on a day, as a trigger does."""
+    run_sql(
+        org,
+        "INSERT INTO usage_changes (organization_id, meter, day, added, removed)"
+        " VALUES (:org, :meter, :day, :added, :removed)",
+        meter=meter, day=day, added=added, removed=removed,
+    )  # fmt: skip
+
+
+def set_plan(org: Org, plan: str, limits: Mapping[str, Any] | None = None) -> None:
+    """Set the plan of an organization as the operator does."""
+    path = f"/internal/organizations/{org.slug}/plan"
+    answer = operator(org.app).put(path, json={"plan": plan, "limits": dict(limits or {})})
+    assert answer.status_code == 200, answer.json
