@@ -7,6 +7,7 @@ from flask import Flask
 
 from app import commands, features
 from app.billing.plans import catalogue
+from app.billing.seller import configuration
 from app.documents.artifacts import service as artifacts
 from app.identity.api_keys import service as api_keys
 from app.identity.auth import service as auth
@@ -46,6 +47,7 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
         Authenticator(by_token=auth.authenticate_token, by_api_key=api_keys.authenticate_key)
     )
     _check_plans()
+    _check_billing_file()
     _bind_ports()
     commands.init(app)
     return app
@@ -73,3 +75,10 @@ def _check_plans() -> None:
         catalogue.load_catalogue()
     except catalogue.CatalogueError as error:
         raise SettingsError([f"PLANS_FILE {error}"]) from None
+
+
+def _check_billing_file() -> None:
+    try:
+        configuration.find_configuration()
+    except configuration.BillingFileError as error:
+        raise SettingsError([f"BILLING_FILE {error}"]) from None

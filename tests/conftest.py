@@ -29,6 +29,7 @@ from devserver.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
 from tests.factories.processes import SHARED
 
+ROOT = Path(__file__).parents[1]
 _MAX_ID_BYTES = 16
 # Periodic jobs stay: there is one of each.
 _PENDING = {
@@ -153,6 +154,7 @@ def environ(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, data_dir: Path) 
         "CONNECTOR_ALLOW_UNENCRYPTED": "on",
         "CONNECTOR_LOCAL_ROOT": str(data_dir / "connectors"),
         "WEBHOOK_ALLOW_HTTP": "on",
+        "BILLING_FILE": str(ROOT / "examples/billing.toml"),
         "MAX_UPLOAD_BYTES": str(8 * 1024 * 1024),
         "LOG_LEVEL": "WARNING",
         # A page takes seconds; only the tests of text recognition need it.

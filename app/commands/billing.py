@@ -5,9 +5,12 @@ from flask.cli import AppGroup
 
 from app.billing.periods import service
 from app.billing.periods.schemas import ClosePeriod
+from app.commands import billing_invoices
 from app.commands.running import as_json, load_body, run_operation, show_record
 
-group = AppGroup("billing", help="Billing periods.")
+group = AppGroup("billing", help="Billing periods, invoices and credit notes.")
+group.add_command(billing_invoices.invoices)
+group.add_command(billing_invoices.credit_note)
 
 
 @group.command("close-period")

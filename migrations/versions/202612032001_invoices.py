@@ -15,17 +15,19 @@ depends_on = None
 # A change is recorded whoever makes it. A scheduled change names the time at which it was due. The
 # row of the organization is locked by the statement, so the times of its changes are in order.
 _RECORD = """
-CREATE FUNCTION record_plan_change() RETURNS trigger LANGUAGE plpgsql
-SET app.all_organizations = 'on' AS $$
+CREATE FUNCTION record_plan_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    latest timestamptz := (SELECT max(changed_at) FROM plan_changes
-        WHERE organization_id = NEW.id);
+    scope text := coalesce(current_setting('app.all_organizations', true), '');
     due timestamptz := NULLIF(current_setting('app.plan_due_at', true), '')::timestamptz;
+    latest timestamptz;
 BEGIN
+    PERFORM set_config('app.all_organizations', 'on', true);
+    latest := (SELECT max(changed_at) FROM plan_changes WHERE organization_id = NEW.id);
     INSERT INTO plan_changes (organization_id, plan_before, plan, changed_at)
     VALUES (NEW.id, OLD.plan, NEW.plan,
         greatest(least(due, clock_timestamp()), latest, OLD.created_at));
     DELETE FROM scheduled_plan_changes WHERE organization_id = NEW.id;
+    PERFORM set_config('app.all_organizations', scope, true);
     RETURN NULL;
 END $$
 """

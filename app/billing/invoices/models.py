@@ -43,8 +43,8 @@ class Invoice(TenantModel, db.Revised, db.Base):
 
     `number` is null for drafts only. The period is from `period_from` (inclusive) to `period_to`.
     `seller` and `buyer` are parties with the members of the engine's `Party`. Members of `lines`
-    and `tax` that are decimals are stored as text. `refers_to` is the invoice of a credit note. `pdf` and
-    `xml` are the stored files: {key, sha256, size}.
+    and `tax` that are decimals are stored as text. `refers_to` is the invoice of a credit note.
+    `pdf` and `xml` are the stored files: {key, sha256, size}.
     """
 
     __tablename__ = "invoices"

@@ -19,7 +19,9 @@ _AMOUNT = "A decimal number, in the currency of the invoice."
 _STATUS = (
     "`draft` until there is a billing profile. `void` when credit notes have reversed the invoice."
 )
-_CATEGORY = "Code of UNTDID 5305: `S` standard rate, `Z` zero rate, `AE` reverse charge, `O` no tax."
+_CATEGORY = (
+    "Code of UNTDID 5305: `S` standard rate, `Z` zero rate, `AE` reverse charge, `O` no tax."
+)
 
 
 class InvoiceFilters(Schema):

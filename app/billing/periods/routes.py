@@ -21,7 +21,7 @@ def close_billing_period(caller: None, body: dict[str, Any]) -> dict[str, Any]:
     """Close a billing period.
 
     Closes a month for all organizations, so that its invoices are issued. For a month that is
-    already closed, the response is the same again. Responds with 409 `conflict` until this service
-    issues invoices.
+    already closed, the response is the same again. Responds with 409 `conflict` if the operator has
+    not set up invoices (`BILLING_FILE`).
     """
     return service.close(**body)

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.billing.periods import queries
-from app.kit import errors, events, tenancy
+from app.billing.seller.configuration import BillingFileError, require_configuration
+from app.kit import errors, tenancy
 
 MONTH = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])"
 CLOSED = "billing.period_closed"
@@ -28,20 +29,16 @@ def get_bounds(period: str) -> tuple[datetime, datetime]:
 def close(*, period: str) -> dict[str, Any]:
     """Close a month for all organizations; for a closed month, return the same result again.
 
-    Raises 400 `validation_error` if the month has not ended, and 409 `conflict` if the event has no
-    handler: a month is closed only once, so its invoices would never be issued.
+    Raises 400 `validation_error` if the month has not ended, and 409 `conflict` if the operator has
+    not set up invoices.
     """
     start, end = get_bounds(period)
     with tenancy.across_organizations(reason="a period is closed for every organization"):
         if queries.get_database_time() < end:
             message = "This month has not ended yet in UTC."
             raise errors.invalid(message, "period", ends_at=_format_utc(end))
-        if not events.list_handlers(CLOSED) and queries.find(period) is None:
-            raise errors.conflict(
-                "Billing periods cannot be closed yet: this release issues no invoices, and a"
-                " closed month stays closed. Close it when invoices are available.",
-                state="open",
-            )
+        if queries.find(period) is None:
+            _check_ready()
         if queries.close(period, end):
             payload = {"period": period, "from": _format_utc(start), "to": _format_utc(end)}
             queries.emit_for_billed_organizations(CLOSED, payload, end)
@@ -54,6 +51,18 @@ def close(*, period: str) -> dict[str, Any]:
         "organizations": record.organizations,
         "closed_at": record.closed_at,
     }
+
+
+def _check_ready() -> None:
+    """Raise 409 unless the operator's file about invoices is there and valid."""
+    try:
+        require_configuration()
+    except BillingFileError as error:
+        raise errors.conflict(
+            f"Billing periods cannot be closed yet, because the setting BILLING_FILE {error}. It"
+            " names the seller and the taxes of invoices.",
+            state="open",
+        ) from None
 
 
 def _format_utc(time: datetime) -> str:

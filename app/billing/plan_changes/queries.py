@@ -14,7 +14,8 @@ _SET_DUE_TIME = text("SELECT set_config('app.plan_due_at', :at, true)")
 
 def get_database_time() -> datetime:
     """Return the time of the database's clock, by which periods end."""
-    return db.session().scalars(select(func.clock_timestamp())).one()
+    now: datetime = db.session().scalars(select(func.clock_timestamp())).one()
+    return now
 
 
 def list_changes() -> list[PlanChange]:

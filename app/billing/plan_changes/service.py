@@ -14,10 +14,11 @@ from app.billing.plan_changes.versions import record_versions
 from app.billing.plans import catalogue
 from app.billing.plans.catalogue import Plan
 from app.billing.profiles import service as profiles
-from app.billing.usage import service as usage
+from app.billing.usage.queries.reading import read_month
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Organization
 from app.kit import db, errors, tenancy
+from app.kit.plan_limits import Meter
 
 get_database_time = queries.get_database_time
 _FOREVER = datetime.max.replace(tzinfo=UTC)
@@ -142,7 +143,7 @@ def _check_change(organization: Organization, plan: Plan) -> None:
 
 
 def _check_usage(plan: Plan) -> None:
-    levels = usage.get_levels()
+    levels = _read_levels()
     over = [
         {"meter": meter, "used": levels[meter], "limit": limit}
         for meter, limit in plan.limits.items()
@@ -155,6 +156,13 @@ def _check_usage(plan: Plan) -> None:
             plan=plan.name,
             over=over,
         )
+
+
+def _read_levels() -> dict[str, int]:
+    """Return what counts against the limits now: levels, and what was added in this month."""
+    first, following = get_month(queries.get_database_time())
+    rows = read_month(tuple(Meter), first.date(), following.date())
+    return {str(meter): row.added if meter.is_monthly else row.level for meter, row in rows.items()}
 
 
 def _render(organization: Organization, scheduled: ScheduledPlanChange | None) -> dict[str, Any]:

@@ -152,9 +152,7 @@ def _parse_seller(value: Any) -> Party:
     tax_number = value.get("tax_number")
     if tax_number is not None:
         try:
-            tax_number = normalize_tax_number(
-                _parse_text(tax_number, "seller.tax_number"), country
-            )
+            tax_number = normalize_tax_number(_parse_text(tax_number, "seller.tax_number"), country)
         except TaxNumberError as error:
             raise BillingFileError(f"seller.tax_number {error.message}") from None
     lines = _parse_texts(value["address_lines"], "seller.address_lines", 3)

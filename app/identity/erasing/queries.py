@@ -63,8 +63,9 @@ def lock_organization(organization_id: UUID) -> Organization:
 def list_tables() -> list[Table]:
     """Return every table with rows of organizations, in the order of deletion.
 
-    Memberships and the audit log are not included. Jobs come first, so that nothing works on the
-    organization any more. Then each table comes after those that reference it.
+    Memberships, the audit log and what the operator has to keep are not included. Jobs come first,
+    so that nothing works on the organization any more. Then each table comes after those that
+    reference it.
     """
     tables = {
         table.name: table
@@ -72,6 +73,7 @@ def list_tables() -> list[Table]:
         if "organization_id" in table.columns
         # Derived rows are deleted together with the rows that they come from.
         and not table.info.get("derived")
+        and not table.info.get("kept")
         and table.name != _MEMBERS
         and not table.name.startswith(_AUDIT)
     }

@@ -183,9 +183,7 @@ def compute_charge_lines(
 
 def split_days(parts: Sequence[PlanPeriod], period: Period) -> list[tuple[datetime, datetime]]:
     """Return the days of each part: from its first day to before the first day of the next one."""
-    starts = [
-        part.start.replace(hour=0, minute=0, second=0, microsecond=0) for part in parts
-    ]
+    starts = [part.start.replace(hour=0, minute=0, second=0, microsecond=0) for part in parts]
     return list(pairwise([*starts, period.end]))
 
 
@@ -203,13 +201,11 @@ def _to_decimal(quantity: Fraction) -> Decimal:
 def _list_parts(organization: Organization, period: Period) -> list[PlanPeriod]:
     """Return the plan versions in force; a period goes on with the version it began with."""
     segments = plan_changes.list_segments(organization, period.start, period.end)
-    return [
-        PlanPeriod(get_plan_at(s.plan, s.start), s.start, s.end) for s in segments
-    ]
+    return [PlanPeriod(get_plan_at(s.plan, s.start), s.start, s.end) for s in segments]
 
 
 def _get_language(profile: BillingProfile | None) -> Language:
-    return cast(Language, profile.language if profile else "en")
+    return cast("Language", profile.language if profile else "en")
 
 
 def _choose_rule(

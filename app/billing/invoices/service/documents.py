@@ -2,14 +2,14 @@
 
 import hashlib
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from app.billing.invoices.models import Invoice, InvoiceStatus
 from app.billing.invoices.queries import records
 from app.billing.invoices.service.dumping import load_line, load_party, load_tax
-from app.engines.invoices import Document, Payment, render_pdf, render_xml
+from app.engines.invoices import Document, Kind, Language, Payment, render_pdf, render_xml
 from app.kit import container
 from app.kit.jobs import Job
 
@@ -47,7 +47,7 @@ def build_document(invoice: Invoice, refers_to: str | None) -> Document:
     payment = seller.pop("payment")
     return Document(
         number=invoice.number,
-        kind=invoice.kind,  # type: ignore[arg-type] - the values are the same
+        kind=cast("Kind", invoice.kind),
         issued_at=invoice.issued_at,
         due_at=invoice.due_at,
         period_from=_to_calendar(invoice.period_from, invoice.time_zone),
@@ -60,7 +60,7 @@ def build_document(invoice: Invoice, refers_to: str | None) -> Document:
         taxes=(load_tax(invoice.tax),),
         total=invoice.total,
         refers_to=refers_to,
-        language=invoice.language,  # type: ignore[arg-type] - the profile has one of them
+        language=cast("Language", invoice.language),
         notes=tuple(invoice.notes),
         payment=None if payment is None else Payment(**payment),
         time_zone=invoice.time_zone,

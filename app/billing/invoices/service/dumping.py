@@ -60,5 +60,10 @@ def load_party(party: dict[str, Any]) -> Party:
 
 def load_line(line: dict[str, Any]) -> Line:
     """Return a line from its JSON."""
-    numbers = {key: Decimal(line[key]) for key in ("quantity", "unit_price", "amount")}
-    return Line(description=line["description"], unit=line["unit"], **numbers)
+    return Line(
+        description=line["description"],
+        quantity=Decimal(line["quantity"]),
+        unit=line["unit"],
+        unit_price=Decimal(line["unit_price"]),
+        amount=Decimal(line["amount"]),
+    )

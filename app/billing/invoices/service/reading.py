@@ -61,9 +61,7 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
     currency = catalogue.get_plan(organization.plan).currency
     content = next(
         (content for content in contents if content.currency == currency),
-        contents[0]
-        if contents
-        else computing.build_empty(currency, profile, configuration),
+        contents[0] if contents else computing.build_empty(currency, profile, configuration),
     )
     return {"period": {"from": start, "to": end}, **_render_content(content)}
 

@@ -1,0 +1,127 @@
+"""`flask billing invoices …` and `flask billing credit-note`: the operator's work with invoices."""
+
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import click
+from flask.cli import AppGroup
+
+from app.billing.invoices.models import InvoiceStatus
+from app.billing.invoices.service import correcting, reading
+from app.billing.periods.service import get_bounds
+from app.commands.running import as_json, run_operation, show_list, show_record
+
+invoices = AppGroup("invoices", help="Invoices and credit notes of all organizations.")
+_COLUMNS = (
+    *("number", "organization", "kind", "status", "period", "total", "currency"),
+    *("issued_at", "due_at", "paid_at"),
+)
+_MAX_REASON = 500
+
+
+class _Month(click.ParamType[Any]):
+    """A month such as 2026-10."""
+
+    name = "month"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
+        try:
+            return get_bounds(value)[0]
+        except ValueError:
+            self.fail(f"{value!r} is not a month such as 2026-10.", param, ctx)
+
+
+class _Amount(click.ParamType[Any]):
+    """A decimal number."""
+
+    name = "amount"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Decimal:
+        try:
+            amount = Decimal(value)
+        except InvalidOperation:
+            self.fail(f"{value!r} is not a decimal number such as 12.50.", param, ctx)
+        return amount
+
+
+def _check_reason(_context: Any, _parameter: Any, value: str) -> str:
+    text = " ".join(value.split())
+    if not text or len(text) > _MAX_REASON or not text.isprintable():
+        raise click.BadParameter(f"must be a text of 1 to {_MAX_REASON} characters.")
+    return text
+
+
+_reason = click.option(
+    "--reason", required=True, callback=_check_reason, help="Shown on the credit note."
+)
+
+
+@invoices.command("list")
+@click.option("--org", "slug", help="Only those of the organization with this slug.")
+@click.option("--status", type=click.Choice([status.value for status in InvoiceStatus]))
+@click.option("--period", type=_Month(), help="Only those of a month, such as 2026-10.")
+@as_json
+def list_invoices(
+    slug: str | None, status: str | None, period: datetime | None, *, as_json: bool
+) -> None:
+    """List invoices and credit notes, oldest first."""
+    with run_operation("list_invoices"):
+        rows = list(reading.list_all(slug=slug, status=status, period=period))
+    if not as_json:
+        rows = [{**row, "period": f"{row['period']['from']:%Y-%m}"} for row in rows]
+    show_list(rows, _COLUMNS, as_json=as_json)
+
+
+@invoices.command("mark-paid")
+@click.argument("number")
+@click.option(
+    "--on",
+    "paid_on",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Day of the payment, such as 2026-11-05. By default now.",
+)
+@as_json
+def mark_paid(number: str, paid_on: datetime | None, *, as_json: bool) -> None:
+    """Mark the issued invoice NUMBER as paid."""
+    paid_at = None if paid_on is None else paid_on.replace(tzinfo=UTC)
+    with run_operation("mark_invoice_paid"):
+        invoice = correcting.mark_paid(number, paid_at=paid_at)
+    _show(invoice, as_json=as_json)
+
+
+@invoices.command("void")
+@click.argument("number")
+@_reason
+@as_json
+def void(number: str, reason: str, *, as_json: bool) -> None:
+    """Void the invoice NUMBER, by a credit note over the whole of it.
+
+    An issued invoice never changes. The credit note reverses all of its lines.
+    """
+    with run_operation("void_invoice"):
+        credit_note = correcting.void(number, reason=reason)
+    _show(credit_note, as_json=as_json)
+
+
+@click.command("credit-note")
+@click.argument("number")
+@click.option("--amount", type=_Amount(), required=True, help="Amount before tax, such as 12.50.")
+@_reason
+@as_json
+def credit_note(number: str, amount: Decimal, reason: str, *, as_json: bool) -> None:
+    """Credit an amount of the invoice NUMBER.
+
+    The tax is that of the invoice. If nothing of the invoice remains, it becomes void.
+    """
+    with run_operation("credit_invoice"):
+        created = correcting.credit(number, amount=amount, reason=reason)
+    _show(created, as_json=as_json)
+
+
+def _show(invoice: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        show_record(invoice, as_json=True)
+        return
+    names = ("number", "kind", "status", "subtotal", "total", "currency", "issued_at", "paid_at")
+    show_record({name: invoice[name] for name in names}, as_json=False)

@@ -1,0 +1,102 @@
+"""Fixtures of billing: an organization with a profile and a plan, and months that have ended."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.billing.invoices.service import issuing
+from app.billing.periods.service import get_bounds
+from app.kit import db, tenancy
+from tests.factories import Org, operator
+from tests.factories.counts import run_sql
+
+PROFILE: dict[str, Any] = {
+    "name": "Muster & Söhne <b>GmbH</b>",
+    "address": {
+        "lines": ["Mariahilfer Straße 1", "Stiege 2"],
+        "postal_code": "1060",
+        "city": "Wien",
+        "country": "AT",
+    },
+    "tax_number": "ATU13585627",
+    "email": "rechnung@muster.example",
+    "currency": "EUR",
+    "time_zone": "Europe/Vienna",
+    "language": "de",
+}
+
+
+@dataclass
+class Customer:
+    """An organization with a plan, and the history that a test gives it."""
+
+    org: Org
+
+    def set_plan(self, plan: str, **limits: int | None) -> None:
+        """Set the plan as the operator does."""
+        body = {"plan": plan, "limits": limits}
+        path = f"/internal/organizations/{self.org.slug}/plan"
+        answer = operator(self.org.app).put(path, json=body)
+        assert answer.status_code == 200, answer.json
+
+    def set_profile(self, **members: Any) -> dict[str, Any]:
+        """Set the billing profile."""
+        answer = self.org.api("admin").put("/billing/profile", json={**PROFILE, **members})
+        assert answer.status_code == 200, answer.json
+        profile: dict[str, Any] = answer.json["data"]
+        return profile
+
+    def sql(self, statement: str, **values: Any) -> None:
+        """Run a statement in the organization; triggers record what they always do."""
+        run_sql(self.org, statement, **values)
+
+    def begin(self, at: str) -> None:
+        """Let the organization exist since a time."""
+        self.sql("UPDATE organizations SET created_at = :at WHERE id = :org", at=at)
+
+    def had(self, plan: str, until: str, then: str) -> None:
+        """Add a change of the plan to the history."""
+        self.sql(
+            "INSERT INTO plan_changes (organization_id, plan_before, plan, changed_at)"
+            " VALUES (:org, :plan, :then, :until)",
+            plan=plan,
+            until=until,
+            then=then,
+        )
+
+    def used(self, meter: str, day: str, added: int, level: int | None = None) -> None:
+        """Record the use of a meter on a day."""
+        self.sql(
+            "INSERT INTO usage_days (organization_id, meter, day, added, removed, level)"
+            " VALUES (:org, :meter, :day, :added, 0, :level)",
+            meter=meter,
+            day=day,
+            added=added,
+            level=added if level is None else level,
+        )
+
+    def issue(self, month: str) -> list[UUID]:
+        """Issue the invoices of a month, and return their ids."""
+        start, end = get_bounds(month)
+        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
+            return [invoice.id for invoice in issuing.issue_period(self.org.id, start, end)]
+
+    def list_invoices(self, **query: Any) -> list[dict[str, Any]]:
+        """Return the invoices as an admin sees them."""
+        answer = self.org.api("admin").get("/billing/invoices", query_string=query)
+        assert answer.status_code == 200, answer.json
+        invoices: list[dict[str, Any]] = answer.json["data"]
+        return invoices
+
+
+@pytest.fixture
+def customer(org: Org) -> Customer:
+    """An organization with the plan team and a billing profile, since January 2001."""
+    customer = Customer(org)
+    customer.begin("2001-01-01T00:00:00Z")
+    customer.set_plan("team")
+    customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
+    customer.set_profile()
+    return customer
