@@ -8,10 +8,21 @@ from flask import Flask
 from app import commands, features
 from app.billing.plans import catalogue
 from app.billing.seller import configuration
+from app.billing.usage import service as usage
 from app.documents.artifacts import service as artifacts
 from app.identity.api_keys import service as api_keys
 from app.identity.auth import service as auth
-from app.kit import container, db, health, logging, metrics, ratelimit, secrets, tokens
+from app.kit import (
+    container,
+    db,
+    health,
+    logging,
+    metrics,
+    plan_limits,
+    ratelimit,
+    secrets,
+    tokens,
+)
 from app.kit.api import documentation, http
 from app.kit.api.operation import bind_authenticator
 from app.kit.principal import Authenticator
@@ -54,6 +65,7 @@ def create_app(environ: Mapping[str, str] | None = None) -> Flask:
 
 
 def _bind_ports() -> None:
+    plan_limits.bind(usage.open_allowance)
     artifacts.bind_workflow(
         artifacts.Workflow(
             has_routing_rules=routing_rules.has_rules,

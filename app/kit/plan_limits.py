@@ -1,6 +1,17 @@
-"""The meters whose use a plan can limit."""
+"""Limits of plans: the interface through which all rooms ask whether something may be added.
 
+Billing implements it, and the factory binds it. The check and what it allows are one transaction:
+for a meter with a limit, the organization's other transactions wait until this one ends. Without a
+limit nothing is locked or counted. A transaction asks before it locks the contents of documents.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from app.kit.errors import ApiError
+
+CODE = "plan_limit_reached"
 
 
 class Meter(StrEnum):
@@ -18,3 +29,83 @@ class Meter(StrEnum):
     def is_monthly(self) -> bool:
         """Whether the meter counts what happens in a month; the others are levels."""
         return self in (Meter.DOCUMENTS, Meter.AI_PAGES)
+
+
+_NOUNS: Mapping[Meter, str] = {
+    Meter.MEMBERS: "members",
+    Meter.DOCUMENTS: "documents in this month",
+    Meter.STORED_BYTES: "stored bytes",
+    Meter.ACTIVE_SCHEMAS: "active schemas",
+    Meter.CONNECTORS: "connectors",
+    Meter.WEBHOOKS: "webhooks",
+    Meter.AI_PAGES: "pages with AI assistance in this month",
+}
+
+
+@dataclass
+class Allowance:
+    """What the plan allows the bound organization until the end of the transaction.
+
+    `limits` has the meters with a limit, and `used` their present use.
+    """
+
+    plan: str
+    limits: Mapping[Meter, int] = field(default_factory=dict)
+    used: dict[Meter, int] = field(default_factory=dict)
+
+    def take(self, quantities: Mapping[Meter, int]) -> None:
+        """Use quantities of meters, all or none. Raises 402 `plan_limit_reached`."""
+        for meter, quantity in quantities.items():
+            limit = self.limits.get(meter)
+            if limit is not None and quantity > 0 and self.used[meter] + quantity > limit:
+                raise self._build_error(meter, limit)
+        for meter in self.limits:
+            self.used[meter] += quantities.get(meter, 0)
+
+    def _build_error(self, meter: Meter, limit: int) -> ApiError:
+        return ApiError(
+            CODE,
+            f"The plan allows {limit} {_NOUNS[meter]}, and {self.used[meter]} are in use. Use less,"
+            " or choose a larger plan.",
+            details={
+                "meter": str(meter),
+                "limit": limit,
+                "used": self.used[meter],
+                "plan": self.plan,
+            },
+        )
+
+
+OpenAllowance = Callable[[Sequence[Meter]], Allowance]
+_bound: list[OpenAllowance] = []
+
+
+def bind(implementation: OpenAllowance) -> None:
+    """Set the function that `open_allowance` calls."""
+    _bound[:] = [implementation]
+
+
+def open_allowance(*meters: Meter) -> Allowance:
+    """Return what the plan of the bound organization allows of these meters.
+
+    Locks the meters that have a limit until the transaction ends. What the transaction has added
+    before counts as used.
+    """
+    return _bound[0](meters)
+
+
+def reserve(meter: Meter, quantity: int = 1) -> None:
+    """Check that `quantity` may be added to a meter. Raises 402 `plan_limit_reached`."""
+    open_allowance(meter).take({meter: quantity})
+
+
+def confirm(meter: Meter, quantity: int = 1) -> None:
+    """Check that the `quantity` that this transaction has just added was allowed.
+
+    For rows of which only the insertion shows whether they are new. Raises 402
+    `plan_limit_reached`; the caller must then roll back.
+    """
+    allowance = open_allowance(meter)
+    if meter in allowance.limits:
+        allowance.used[meter] -= quantity
+    allowance.take({meter: quantity})

@@ -143,11 +143,11 @@ def _check_change(organization: Organization, plan: Plan) -> None:
 
 
 def _check_usage(plan: Plan) -> None:
-    levels = _read_levels()
+    month = read_month(tuple(Meter))
     over = [
-        {"meter": meter, "used": levels[meter], "limit": limit}
-        for meter, limit in plan.limits.items()
-        if limit is not None and levels[meter] > limit
+        {"meter": str(meter), "used": month.used(meter), "limit": limit}
+        for meter in Meter
+        if (limit := plan.limits[meter]) is not None and month.used(meter) > limit
     ]
     if over:
         raise errors.conflict(
@@ -156,13 +156,6 @@ def _check_usage(plan: Plan) -> None:
             plan=plan.name,
             over=over,
         )
-
-
-def _read_levels() -> dict[str, int]:
-    """Return what counts against the limits now: levels, and what was added in this month."""
-    first, following = get_month(queries.get_database_time())
-    rows = read_month(tuple(Meter), first.date(), following.date())
-    return {str(meter): row.added if meter.is_monthly else row.level for meter, row in rows.items()}
 
 
 def _render(organization: Organization, scheduled: ScheduledPlanChange | None) -> dict[str, Any]:

@@ -15,9 +15,10 @@ from app.delivery.webhooks.models import DeliveryAttempt, DeliveryStatus, Webhoo
 from app.delivery.webhooks.queries import records, replays, statistics
 from app.delivery.webhooks.queries.records import DeliveryFilters, DeliveryRecord
 from app.delivery.webhooks.replaying import ReplayRequest
-from app.kit import container, db, errors, events, secrets
+from app.kit import container, db, errors, events, plan_limits, secrets
 from app.kit.counters import spans
 from app.kit.pagination import Page, PageRequest
+from app.kit.plan_limits import Meter
 
 SECRET_OVERLAP = timedelta(hours=24)
 STATISTICS_PERIOD = timedelta(hours=24)
@@ -56,10 +57,11 @@ def _describe_statistics(webhook_ids: Sequence[UUID]) -> dict[UUID, dict[str, An
 def create(*, url: str, events: list[str], description: str = "") -> dict[str, Any]:
     """Register an endpoint and return it with its `secret`, which is shown only here.
 
-    Raises 400 `validation_error` on `url` or `events`.
+    Raises 400 `validation_error` on `url` or `events`, and 402 `plan_limit_reached`.
     """
     checks.check_events(events)
     checks.check_url(url)
+    plan_limits.reserve(Meter.WEBHOOKS)
     secret = secrets.random_hex(32)
     webhook = Webhook(
         url=url,

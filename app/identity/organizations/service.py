@@ -9,9 +9,10 @@ from uuid import UUID
 from app.identity.organizations import emitted_events, queries, slugs
 from app.identity.organizations import settings as rules
 from app.identity.organizations.models import Membership, Organization
-from app.kit import container, db, errors, events, tenancy
+from app.kit import container, db, errors, events, plan_limits, tenancy
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
+from app.kit.plan_limits import Meter
 from app.kit.principal import Caller
 
 _MAX_ATTEMPTS = 8
@@ -124,10 +125,12 @@ def join(user_id: UUID, *, role: str, invitation_id: UUID | None) -> bool:
     """Make a user a member of the bound organization, and emit `member.joined`.
 
     Also deletes the record of an earlier removal. Returns false and changes nothing if the user is
-    already a member, also if a concurrent transaction has created the membership.
+    already a member, also if a concurrent transaction has created the membership. Raises 402
+    `plan_limit_reached`; the caller must then roll back.
     """
     joined = queries.insert_membership(user_id, role)
     if joined:
+        plan_limits.confirm(Meter.MEMBERS)
         queries.delete_removal(user_id)
         payload: emitted_events.MemberJoinedPayload = {
             "user_id": user_id,

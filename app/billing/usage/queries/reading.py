@@ -22,8 +22,10 @@ _PENDING = f"""
 _METERS = "unnest(CAST(:meters AS text[])) AS m (meter)"
 _READ_MONTH = text(
     f"""
-    WITH pending AS MATERIALIZED ({_PENDING})
-    SELECT m.meter,
+    WITH pending AS MATERIALIZED ({_PENDING}), month AS (
+        SELECT CAST(date_trunc('month', timezone('UTC', now())) AS date) AS first
+    )
+    SELECT m.meter, month.first,
         coalesce((SELECT d.level FROM usage_days d
                   WHERE d.organization_id = :organization AND d.meter = m.meter
                   ORDER BY d.day DESC LIMIT 1), 0)
@@ -31,10 +33,10 @@ _READ_MONTH = text(
                     WHERE p.meter = m.meter), 0) AS level,
         coalesce((SELECT sum(d.added) FROM usage_days d
                   WHERE d.organization_id = :organization AND d.meter = m.meter
-                    AND d.day >= :first AND d.day < :next), 0)
+                    AND d.day >= month.first), 0)
         + coalesce((SELECT sum(p.added) FROM pending p
-                    WHERE p.meter = m.meter AND p.day >= :first AND p.day < :next), 0) AS added
-    FROM {_METERS}
+                    WHERE p.meter = m.meter AND p.day >= month.first), 0) AS added
+    FROM month, {_METERS}
     """  # noqa: S608 - consists of constants
 )
 # The level before the first day, and what changed on each day, pending changes included.
@@ -70,11 +72,16 @@ _READ_DAYS = text(
 _SETTLE = text("SELECT settle_usage(:organization, :until)")
 
 
-class MonthRow(NamedTuple):
-    """A meter's present level, and what was added in a month."""
+class Month(NamedTuple):
+    """The running month, which begins on `first`: present levels, and what was added."""
 
-    level: int
-    added: int
+    first: date
+    levels: dict[Meter, int]
+    added: dict[Meter, int]
+
+    def used(self, meter: Meter) -> int:
+        """Return the use of a meter that a limit applies to."""
+        return self.added[meter] if meter.is_monthly else self.levels[meter]
 
 
 class DayRow(NamedTuple):
@@ -87,11 +94,14 @@ class DayRow(NamedTuple):
     level: int
 
 
-def read_month(meters: Sequence[Meter], first: date, following: date) -> dict[Meter, MonthRow]:
-    """Return the levels of meters, and what was added from `first` until before `following`."""
-    values = {**_bind(meters), "first": first, "next": following}
-    rows = db.session().execute(_READ_MONTH, values)
-    return {Meter(row.meter): MonthRow(int(row.level), int(row.added)) for row in rows}
+def read_month(meters: Sequence[Meter]) -> Month:
+    """Return the use of meters in the running month, by the database's clock."""
+    rows = db.session().execute(_READ_MONTH, _bind(meters)).all()
+    return Month(
+        rows[0].first,
+        {Meter(row.meter): int(row.level) for row in rows},
+        {Meter(row.meter): int(row.added) for row in rows},
+    )
 
 
 def read_days(meters: Sequence[Meter], first: date, following: date) -> list[DayRow]:

@@ -29,8 +29,8 @@ def attach(artifact_id: UUID, checkpoint: Checkpoint) -> None:
 
     They inherit schema, metadata, priority and origin of the email, and have it as their parent.
     Content that the organization has already is left out, also what an earlier run has created, and
-    so are types that cannot be read, but they are counted. `checkpoint` commits, or raises if this
-    run must stop.
+    so are types that cannot be read and what the plan does not allow, but they are counted.
+    `checkpoint` commits, or raises if this run must stop.
     """
     carrier = queries.find_carrier(artifact_id)
     if carrier is None or queries.count_ancestors(artifact_id, MAX_DEPTH) >= MAX_DEPTH:
@@ -74,8 +74,12 @@ def _create(
                 raise
             log.info(
                 "artifact.attachment_left_out",
-                artifact=str(parent_id), number=number, error=type(failure).__name__,
+                artifact=str(parent_id), number=number, error=_get_code(failure),
             )  # fmt: skip
+
+
+def _get_code(failure: ApiError | TooLarge) -> str:
+    return failure.code if isinstance(failure, ApiError) else "payload_too_large"
 
 
 def _choose_name(name: str, number: int) -> str:

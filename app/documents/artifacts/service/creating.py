@@ -17,10 +17,11 @@ from app.documents.artifacts.queries.reading import PAGE_MEMBERS
 from app.documents.artifacts.service import files, routing
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.engines import documents
-from app.kit import capacity, db, errors, events
+from app.kit import capacity, db, errors, events, plan_limits
 from app.kit.api.uploads import Upload
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
+from app.kit.plan_limits import Allowance, Meter
 from app.kit.storage import Staged, StorageUnavailable
 
 
@@ -70,8 +71,8 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
     """Create a document from a text.
 
     It is ready for labeling at once (emits `artifact.ingested`), unless routing rules must run
-    first (emits `artifact.parsed`). Raises 400 for an empty `text` or an unknown `schema_id`, and
-    409 `artifact_duplicate`.
+    first (emits `artifact.parsed`). Raises 400 for an empty `text` or an unknown `schema_id`, 402
+    `plan_limit_reached`, and 409 `artifact_duplicate`.
     """
     try:
         parsed = documents.parse_text(text)
@@ -90,9 +91,11 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
         has_text_layer=True,
         **build_first_status(),
     )
+    allowance = open_allowance()
     _lock(row)
     pages = [{name: getattr(page, name) for name in PAGE_MEMBERS} for page in parsed.pages]
     _insert(row, text=parsed.text, pages=pages)
+    allowance.take(measure(row))
     if row["routing_since"] is None:
         events.emit(emitted_events.INGESTED, build_ingested(row["id"], row))
     else:
@@ -114,8 +117,9 @@ def create_from_file(
     """Create a document from a staged file, which a job reads, and emit `artifact.created`.
 
     `declared` is the media type that the client sent; the content decides. Raises 400 for an empty
-    `file` or an unknown `schema_id`, 409 `artifact_duplicate`, 415 for a type that cannot be read,
-    422 on `name` if the file's own name is invalid. After an error the content is not kept.
+    `file` or an unknown `schema_id`, 402 `plan_limit_reached`, 409 `artifact_duplicate`, 415 for a
+    type that cannot be read, 422 on `name` if the file's own name is invalid. After an error the
+    content is not kept.
     """
     if staged.size == 0:
         raise errors.invalid("The file is empty.", "file")
@@ -131,8 +135,10 @@ def create_from_file(
         has_text_layer=None,
         status=ArtifactStatus.PROCESSING,
     )
+    allowance = open_allowance()
     _lock(row)
     _check_not_duplicate(row)
+    allowance.take(measure(row))
     _store_file(staged, row, file_name=file_name or row["name"], declared=declared)
     return row
 
@@ -161,6 +167,16 @@ def _discard(row: dict[str, Any]) -> None:
     # The transaction that locked the content runs this, so a result proves the lock still exists.
     if queries.find_by_content(row["sha256"]) in (None, row["id"]):
         files.get_storage().delete(files.build_content_key(row["sha256"]))
+
+
+def open_allowance() -> Allowance:
+    """Return how many documents the plan allows; call it before a content is locked."""
+    return plan_limits.open_allowance(Meter.DOCUMENTS, Meter.STORED_BYTES)
+
+
+def measure(row: dict[str, Any]) -> dict[Meter, int]:
+    """Return what a new document adds to the meters."""
+    return {Meter.DOCUMENTS: 1, Meter.STORED_BYTES: row["size_bytes"]}
 
 
 def build_first_status() -> dict[str, Any]:

@@ -13,11 +13,18 @@ from app.documents.artifacts.emitted_events import build_ingested
 from app.documents.artifacts.queries import creating as queries
 from app.documents.artifacts.queries.reading import PAGE_MEMBERS
 from app.documents.artifacts.service import files, routing
-from app.documents.artifacts.service.creating import build_first_status, build_row
+from app.documents.artifacts.service.creating import (
+    build_first_status,
+    build_row,
+    measure,
+    open_allowance,
+)
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.engines import documents
 from app.kit import events
+from app.kit.errors import ApiError
 from app.kit.ids import generate
+from app.kit.plan_limits import Allowance
 
 MAX_BATCH = 500
 """The maximum number of documents in one call. Each one's content is locked until the commit."""
@@ -88,8 +95,9 @@ def create_from_texts(
 
     A document whose content exists, or repeats in `texts`, is not created. The others emit
     `artifact.ingested`, or `artifact.parsed` if routing rules must run first. A document that
-    cannot be created has an error in its outcome. The caller creates the tag sets of documents that
-    are labeled. Raises StorageUnavailable; the caller must then roll back.
+    cannot be created, also because the plan does not allow it, has an error in its outcome. The
+    caller creates the tag sets of documents that are labeled. Raises StorageUnavailable; the caller
+    must then roll back.
     """
     assert len(texts) <= MAX_BATCH
     schema_ids = {text.text.schema_id for text in texts if text.text.schema_id is not None}
@@ -105,7 +113,9 @@ def create_from_texts(
         for text, new_id in zip(texts, ids, strict=True)
     ]
     candidates = [result for result in results if isinstance(result, _Candidate)]
+    allowance = open_allowance()
     new = _find_new(candidates)
+    refused = _refuse_excess(allowance, new)
     contents = {files.build_content_key(digest): one.content for digest, one in new.items()}
     # The contents are locked. If the transaction fails, `sweep` deletes the files.
     with ThreadPoolExecutor(1, "contents") as pool:
@@ -114,7 +124,7 @@ def create_from_texts(
         _emit([one.row for one in new.values() if one.row["id"] in created])
         writing.result()
     existing = queries.find_by_contents({candidate.row["sha256"] for candidate in candidates})
-    return [_build_outcome(result, existing) for result in results]
+    return [_build_outcome(result, existing, refused) for result in results]
 
 
 def _build_candidate(
@@ -165,8 +175,24 @@ def _emit(rows: Sequence[dict[str, Any]]) -> None:
     routing.request_routing_of([row["id"] for row in waiting])
 
 
-def _build_outcome(result: _Candidate | Outcome, existing: dict[str, UUID]) -> Outcome:
+def _refuse_excess(allowance: Allowance, new: dict[str, _Candidate]) -> dict[str, Outcome]:
+    """Remove what the plan does not allow from `new`, and return the outcomes by digest."""
+    refused = {}
+    for digest, candidate in list(new.items()):
+        try:
+            allowance.take(measure(candidate.row))
+        except ApiError as refusal:
+            refused[digest] = Outcome(None, error=(refusal.code, refusal.message))
+            del new[digest]
+    return refused
+
+
+def _build_outcome(
+    result: _Candidate | Outcome, existing: dict[str, UUID], refused: dict[str, Outcome]
+) -> Outcome:
     if isinstance(result, Outcome):
         return result
+    if result.row["sha256"] in refused:
+        return refused[result.row["sha256"]]
     artifact_id = existing[result.row["sha256"]]
     return Outcome(artifact_id, is_new=result.row["id"] == artifact_id)

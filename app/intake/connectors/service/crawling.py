@@ -22,6 +22,7 @@ from app.intake.connectors.service.scheduling import plan
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import ItemRow
+from app.kit import plan_limits
 
 LISTED = 1000
 """How many objects of a listing are compared with one statement."""
@@ -31,6 +32,10 @@ FETCHED_BYTES = 64 * 1024 * 1024
 _UNKNOWN_SIZE = 4 * 1024 * 1024
 
 Checkpoint = Callable[[], None]
+
+
+class _LimitReachedError(Exception):
+    """The plan allows no more documents; the message says which limit is reached."""
 
 
 class _Plan(NamedTuple):
@@ -64,6 +69,8 @@ def run_crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
             finish_crawl(job_id)
     except SourceError as problem:
         fail_crawl(job_id, code=problem.kind.value, message=problem.message)
+    except _LimitReachedError as refusal:
+        fail_crawl(job_id, code=plan_limits.CODE, message=str(refusal))
 
 
 def finish_crawl(job_id: UUID) -> None:
@@ -173,13 +180,20 @@ class _Crawl:
             # In the order of the contents, so that two crawls never wait for each other.
             fetched.sort(key=lambda one: one.staged.sha256)
             items = [self._create(one) for one in fetched]
-            versions = {one.wanted.path: _choose_version(one) for one in fetched}
+            refusals = _find_refusals(items)
+            versions = {
+                one.wanted.path: None if one.wanted.number in refusals else _choose_version(one)
+                for one in fetched
+            }
             if batch.cursor is not None:
                 objects.save(self._plan.connector_id, versions)
             ingestion_jobs.record_batch(
                 job, items, number=batch.end, cursor=batch.cursor, unchanged=batch.unchanged
             )
             self._checkpoint()
+        if refusals:
+            # To fetch the rest would be in vain. The next crawl continues with what was refused.
+            raise _LimitReachedError(next(iter(refusals.values())))
         return True
 
     def _create(self, fetched: Fetched) -> ItemRow:
@@ -203,6 +217,15 @@ class _Batch(NamedTuple):
     first: int
     end: int
     cursor: str | None
+
+
+def _find_refusals(items: Sequence[ItemRow]) -> dict[int, str]:
+    """Return the messages of documents that the plan did not allow, by number."""
+    return {
+        item.number: item.error["message"]
+        for item in items
+        if item.error is not None and item.error["code"] == plan_limits.CODE
+    }
 
 
 def _choose_version(fetched: Fetched) -> str | None:

@@ -15,8 +15,9 @@ from app.intake.connectors.service.globs import MAX_PATTERN, MAX_PATTERNS
 from app.intake.connectors.service.scheduling import check_schedule, plan, start_crawl
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.kit import db, errors, jobs, tenancy, typed_settings
+from app.kit import db, errors, jobs, plan_limits, tenancy, typed_settings
 from app.kit.pagination import Page, PageRequest
+from app.kit.plan_limits import Meter
 from app.kit.secrets import DecryptionFailed
 from app.kit.typed_settings import Settings
 
@@ -66,13 +67,14 @@ def create(
     """Create a connector and return it.
 
     Raises 400 `validation_error` on `type`, a member of `settings`, `schema_id`, `schedule`,
-    `include` or `exclude`.
+    `include` or `exclude`, and 402 `plan_limit_reached`.
     """
     checked = settings_rules.check_settings(type, settings)
     connector = Connector(type=type, created_by=created_by)
     _store_settings(connector, checked)
     changes = {"name": name, "schema_id": schema_id, "enabled": enabled, "schedule": schedule}
     _change(connector, {**changes, "include": include, "exclude": exclude})
+    plan_limits.reserve(Meter.CONNECTORS)
     db.session().add(connector)
     connector.organization_id = tenancy.current_organization_id()
     connector.next_crawl_at, connector.stale_at = plan(connector)

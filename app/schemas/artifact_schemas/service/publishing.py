@@ -4,9 +4,10 @@ from typing import Any
 from uuid import UUID
 
 from app.engines.fields import compare
-from app.kit import db, errors, events
+from app.kit import db, errors, events, plan_limits
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
+from app.kit.plan_limits import Meter
 from app.schemas.artifact_schemas import emitted_events
 from app.schemas.artifact_schemas.emitted_events import PublishedPayload
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
@@ -115,11 +116,14 @@ def _list_changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
 def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
     """Open a schema for labeling.
 
-    Raises 404, 409 `stale_precondition`, or 409 `conflict` if no version is published.
+    Raises 404, 409 `stale_precondition`, 409 `conflict` if no version is published, or 402
+    `plan_limit_reached`.
     """
     schema = lock(schema_id, revision)
     if schema.current_version_id is None:
         raise errors.conflict("Publish the schema before activating it.", state=schema.status)
+    if schema.status != ACTIVATE.target:
+        plan_limits.reserve(Meter.ACTIVE_SCHEMAS)
     schema.status = ACTIVATE.target
     db.session().flush()
     return schema

@@ -7,8 +7,9 @@ from app.documents.artifacts import service as artifacts
 from app.engines import extraction
 from app.engines.extraction import MIN_EXAMPLES, Document
 from app.engines.fields import CompiledFields, SourceText, Tag, TagErrors
-from app.kit import db, events
+from app.kit import db, events, plan_limits
 from app.kit.errors import ApiError
+from app.kit.plan_limits import Meter
 from app.kit.purging import Checkpoint
 from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.models import SchemaVersion
@@ -112,6 +113,11 @@ def _complete(prediction_id: UUID, result: _Result, version: SchemaVersion) -> N
     artifact = artifacts.get(prediction.artifact_id)
     if artifact.schema_id != prediction.schema_id:
         _end_failed(prediction, "schema_changed", "The artifact got another schema meanwhile.")
+        return
+    try:
+        plan_limits.reserve(Meter.AI_PAGES, result.pages)
+    except ApiError as refusal:
+        _end_failed(prediction, refusal.code, refusal.message)
         return
     fields = schemas.get_compiled_fields(version.id, version.fields)
     source = artifacts.build_source_text(artifact.id, artifact.updated_at)

@@ -7,8 +7,9 @@ from uuid import UUID
 from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models import ArtifactRow
 from app.documents.artifacts.statuses import ArtifactStatus
-from app.kit import errors, jobs, tenancy
+from app.kit import errors, jobs, plan_limits, tenancy
 from app.kit.errors import ApiError
+from app.kit.plan_limits import Meter
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.predictions.models import Prediction, PredictionStatus
 from app.workflow.predictions.queries import records
@@ -30,14 +31,15 @@ class Request(NamedTuple):
 def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
     """Queue a prediction of a document, or return the one that is queued already.
 
-    Raises 404; 409 `conflict` with `details.state` (of the artifact or its schema) or
-    `details.missing` (`schema` or `ai_assist`).
+    Raises 404; 402 `plan_limit_reached`; 409 `conflict` with `details.state` (of the artifact or
+    its schema) or `details.missing` (`schema` or `ai_assist`).
     """
     artifact = artifacts.lock(artifact_id)
     queued = records.find_queued(artifact_id)
     if queued is not None:
         return queued
     new = _build_new(artifact)
+    plan_limits.reserve(Meter.AI_PAGES, artifact.page_count or 0)
     ids = _queue([new], requested_by=requested_by, ingestion_job_id=None)
     prediction = records.find(ids[artifact_id])
     assert prediction is not None
@@ -53,6 +55,7 @@ def request_many(
     """
     outcomes: dict[UUID, Request] = {}
     new: list[NewPrediction] = []
+    pages: dict[UUID, int] = {}
     for artifact_id in sorted(set(artifact_ids)):  # locked in the order of ids, as everywhere
         try:
             artifact = artifacts.lock(artifact_id)
@@ -61,12 +64,25 @@ def request_many(
                 outcomes[artifact_id] = Request(artifact_id, queued.id, None)
                 continue
             new.append(_build_new(artifact))
+            pages[artifact_id] = artifact.page_count or 0
         except ApiError as refusal:
-            error = {"code": refusal.code, "message": refusal.message}
-            outcomes[artifact_id] = Request(artifact_id, None, error)
-    ids = _queue(new, requested_by=requested_by, ingestion_job_id=ingestion_job_id)
+            outcomes[artifact_id] = _build_refusal(artifact_id, refusal)
+    # After the artifacts are locked, as in a single request.
+    allowance = plan_limits.open_allowance(Meter.AI_PAGES)
+    allowed = []
+    for one in new:
+        try:
+            allowance.take({Meter.AI_PAGES: pages[one.artifact_id]})
+            allowed.append(one)
+        except ApiError as refusal:
+            outcomes[one.artifact_id] = _build_refusal(one.artifact_id, refusal)
+    ids = _queue(allowed, requested_by=requested_by, ingestion_job_id=ingestion_job_id)
     outcomes |= {key: Request(key, value, None) for key, value in ids.items()}
     return [outcomes[artifact_id] for artifact_id in artifact_ids]
+
+
+def _build_refusal(artifact_id: UUID, refusal: ApiError) -> Request:
+    return Request(artifact_id, None, {"code": refusal.code, "message": refusal.message})
 
 
 def _build_new(artifact: ArtifactRow) -> NewPrediction:
