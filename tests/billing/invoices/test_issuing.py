@@ -1,13 +1,165 @@
+"""Invoices of a month: from the plans and the meters of an organization, once."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import orjson
+import pytest
+from sqlalchemy import text
+
+from app.billing.invoices.service import computing
+from app.billing.invoices.service.computing import Period
+from app.billing.periods.service import get_bounds
+from app.billing.plans import catalogue
+from app.identity.organizations.models import Organization
+from app.kit import db, tenancy
 from tests.billing.conftest import Customer
+from tests.factories import run_jobs_of
+from tests.factories.counts import run_sql
 
 
-def test_first(customer: Customer) -> None:
-    customer.used("documents_per_month", "2001-03-05", 1200)
+def test_an_invoice_has_the_price_and_what_was_used(customer: Customer) -> None:
+    customer.used("documents_per_month", "2001-03-05", 6_100)
+    customer.used("documents_per_month", "2001-03-31", 900)
+    customer.used("documents_per_month", "2001-04-01", 5_000)
+    customer.used("members", "2001-02-10", 7)
     customer.issue("2001-03")
-    invoices = customer.list_invoices()
-    import json
+    (invoice,) = customer.list_invoices()
+    shown = [(line["description"], line["quantity"], line["amount"]) for line in invoice["lines"]]
+    assert shown == [
+        ("Tarif team, 01.03.2001 – 31.03.2001", "1", "49.00"),
+        ("Mitglieder", "2", "18.00"),
+        ("Dokumente (1–5.000)", "5000", "250.00"),
+        ("Dokumente (über 5.000)", "1000", "40.00"),
+    ]
+    assert (invoice["subtotal"], invoice["total"], invoice["currency"]) == (
+        *("357.00", "357.00"),
+        "EUR",
+    )
+    assert (invoice["status"], invoice["kind"], invoice["period"]) == (
+        "issued",
+        "invoice",
+        {"from": "2001-03-01T00:00:00Z", "to": "2001-04-01T00:00:00Z"},
+    )
+    assert invoice["buyer"]["name"] == "Muster & Söhne <b>GmbH</b>"
+    assert invoice["seller"]["tax_number"] == "DE136695976"
+    one = customer.org.api("admin").get(f"/billing/invoices/{invoice['id']}")
+    assert one.json["data"] == invoice
 
-    print(json.dumps(invoices, indent=1))
-    up = customer.org.api("admin").get("/billing/invoices/upcoming")
-    print(up.json)
-    assert 0
+
+@pytest.mark.parametrize(
+    ("country", "tax_number", "category", "rate", "tax"),
+    [
+        ("DE", "DE136695976", "S", "19", "9.31"),
+        ("AT", "ATU13585627", "AE", "0", "0.00"),
+        ("AT", None, "S", "20", "9.80"),
+        ("ES", None, "S", "19", "9.31"),
+        ("US", None, "O", "0", "0.00"),
+    ],
+)
+def test_the_tax_depends_on_the_buyer(
+    customer: Customer, country: str, tax_number: str | None, category: str, rate: str, tax: str
+) -> None:
+    address = {"lines": ["1 Street"], "city": "City", "country": country}
+    customer.set_profile(address=address, tax_number=tax_number)
+    customer.issue("2001-03")
+    (invoice,) = customer.list_invoices()
+    found = invoice["tax"]
+    assert (found["category"], found["rate"], found["amount"]) == (category, rate, tax)
+    assert (found["name"], found["base"]) == ("VAT", "49.00")
+    assert Decimal(invoice["total"]) == Decimal("49.00") + Decimal(tax)
+
+
+def test_issuing_again_changes_nothing(customer: Customer) -> None:
+    customer.issue("2001-03")
+    before = customer.list_invoices()
+    customer.used("documents_per_month", "2001-03-05", 6_100)
+    assert customer.issue("2001-03") == []
+    assert customer.list_invoices() == before
+
+
+@pytest.mark.parametrize("plan", ["free", "unlimited"])
+def test_months_without_anything_to_pay_have_no_invoice(customer: Customer, plan: str) -> None:
+    customer.set_plan(plan)
+    customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
+    customer.used("documents_per_month", "2001-03-05", 50)
+    assert customer.issue("2001-03") == []
+    assert customer.list_invoices() == []
+
+
+def test_a_month_before_the_organization_has_no_invoice(customer: Customer) -> None:
+    assert customer.issue("2000-12") == []
+
+
+def test_a_month_with_several_plans_is_prorated(customer: Customer) -> None:
+    customer.begin("2001-03-05T12:00:00Z")
+    customer.had("free", "2001-03-11T00:00:00Z", "business")
+    customer.had("business", "2001-03-21T18:00:00Z", "team")
+    customer.used("documents_per_month", "2001-03-20", 9_000)
+    customer.used("documents_per_month", "2001-03-21", 500)
+    customer.issue("2001-03")
+    (invoice,) = customer.list_invoices()
+    seconds = 31 * 86400
+    business = Decimal(299) * (10 * 86400 + 18 * 3600) / seconds
+    team = Decimal(49) * (10 * 86400 + 6 * 3600) / seconds
+    prices = [Decimal(line["amount"]) for line in invoice["lines"] if line["unit"] == "MON"]
+    assert prices[0] == round(business, 2)
+    assert sum(prices) == round(business + team, 2)
+    # The day of the change belongs to the later plan, which includes 1,000 documents a month.
+    included = Decimal(1000) * (10 * 86400 + 6 * 3600) / seconds
+    charged = [line for line in invoice["lines"] if line["description"].startswith("Dokumente")]
+    assert [Decimal(line["quantity"]) for line in charged] == [
+        9_000 - round(10_000 * Decimal(10 * 86400 + 18 * 3600) / seconds, 6),
+        500 - round(included, 6),
+    ]
+
+
+def test_a_closed_organization_pays_until_it_was_closed(customer: Customer) -> None:
+    customer.sql("UPDATE organizations SET closed_at = '2001-03-16T12:00:00Z' WHERE id = :org")
+    customer.issue("2001-03")
+    customer.issue("2001-04")
+    (invoice,) = customer.list_invoices()
+    assert invoice["subtotal"] == "24.50"
+
+
+def test_an_invoice_without_a_profile_is_a_draft_until_there_is_one(customer: Customer) -> None:
+    run_sql(customer.org, "DELETE FROM billing_profiles WHERE organization_id = :org")
+    customer.issue("2001-03")
+    (draft,) = customer.list_invoices()
+    assert (draft["status"], draft["number"], draft["buyer"]) == ("draft", None, None)
+    assert draft["issued_at"] is None
+    answer = customer.org.api("admin").get(f"/billing/invoices/{draft['id']}/pdf")
+    assert (answer.status_code, answer.json["error"]["details"]) == (409, {"state": "draft"})
+    customer.set_profile()
+    run_jobs_of(customer.org, "invoices")
+    (issued,) = customer.list_invoices()
+    assert (issued["id"], issued["status"]) == (draft["id"], "issued")
+    assert issued["number"]
+    assert issued["buyer"]["address"]["country"] == "AT"
+    assert issued["tax"]["category"] == "AE"
+
+
+def test_a_changed_price_does_not_change_a_period_that_has_begun(customer: Customer) -> None:
+    # A plan whose price changes in the middle of March; the transaction is rolled back.
+    insert = text(
+        "INSERT INTO plan_versions (name, version, definition, created_at)"
+        " VALUES ('changing', :version, CAST(:plan AS jsonb), :at)"
+    )
+    team = catalogue.get_plan("team")
+    subtotals = []
+    with customer.org.app.app_context(), tenancy.organization(customer.org.id):
+        session = db.session()
+        for version, price, at in ((1, 49, "2001-01-01"), (2, 99, "2001-03-15")):
+            plan = replace(team, version=version, price=Decimal(price))
+            definition = orjson.dumps(catalogue.format_plan(plan)).decode()
+            session.execute(insert, {"version": version, "plan": definition, "at": at})
+        organization = session.get_one(Organization, customer.org.id)
+        organization.plan = "changing"
+        session.flush()
+        session.execute(text("DELETE FROM plan_changes"))
+        for month in ("2001-03", "2001-04"):
+            period = Period(*get_bounds(month))
+            (content,) = computing.compute(organization, period, None, None)
+            subtotals.append(content.totals.subtotal)
+        session.rollback()
+    assert subtotals == [Decimal("49.00"), Decimal("99.00")]

@@ -1,0 +1,107 @@
+"""The database refuses changes of what was issued, whoever makes them."""
+
+import itertools
+
+import pytest
+
+from app.billing.invoices.models import TRANSITIONS, InvoiceStatus
+from tests.billing.conftest import Customer
+from tests.factories.counts import run_sql
+
+_CHANGES = {
+    "number": "'X-1'",
+    "kind": "'credit_note'",
+    "lines": "'[]'",
+    "subtotal": "subtotal + 1",
+    "total": "0",
+    "tax": "'{}'",
+    "currency": "'USD'",
+    "buyer": "'{}'",
+    "seller": "'{}'",
+    "notes": "'[1]'",
+    "issued_at": "now()",
+    "due_at": "now()",
+    "period_from": "now()",
+    "period_to": "now()",
+    "language": "'en'",
+    "time_zone": "'UTC'",
+    "organization_id": "gen_random_uuid()",
+    "id": "gen_random_uuid()",
+    "created_at": "now()",
+    "refers_to": "id",
+}
+
+
+@pytest.fixture
+def issued(customer: Customer) -> Customer:
+    customer.issue("2001-03")
+    return customer
+
+
+@pytest.mark.parametrize("column", _CHANGES)
+def test_nothing_of_an_issued_invoice_can_be_changed(issued: Customer, column: str) -> None:
+    before = issued.list_invoices()
+    with pytest.raises(Exception, match="an issued invoice cannot be changed"):
+        issued.sql(f"UPDATE invoices SET {column} = {_CHANGES[column]}")
+    assert issued.list_invoices() == before
+
+
+def test_every_column_is_tried(issued: Customer) -> None:
+    rows = run_sql(
+        issued.org,
+        "SELECT attname FROM pg_attribute WHERE attrelid = CAST('invoices' AS regclass)"
+        " AND attnum > 0 AND NOT attisdropped",
+    )
+    changing = {"status", "paid_at", "pdf", "xml", "updated_at", "revision"}
+    assert {row.attname for row in rows} - changing == set(_CHANGES)
+
+
+def test_an_issued_invoice_cannot_be_deleted(issued: Customer) -> None:
+    with pytest.raises(Exception, match="an issued invoice cannot be deleted"):
+        issued.sql("DELETE FROM invoices")
+    assert len(issued.list_invoices()) == 1
+
+
+@pytest.mark.parametrize("file", ["pdf", "xml", "paid_at"])
+def test_files_and_the_payment_are_stored_once(issued: Customer, file: str) -> None:
+    first, second = ("now()", "now() + interval '1 day'") if file == "paid_at" else ("'{}'", "'[]'")
+    issued.sql(f"UPDATE invoices SET {file} = {first}")
+    for value in (second, "NULL"):
+        with pytest.raises(Exception, match="an issued invoice cannot be changed"):
+            issued.sql(f"UPDATE invoices SET {file} = {value}")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pair
+        for pair in itertools.product(InvoiceStatus, InvoiceStatus)
+        if pair[0] != pair[1] and pair[0] != InvoiceStatus.DRAFT
+    ],
+)
+def test_the_trigger_has_the_table_of_transitions(
+    issued: Customer, before: InvoiceStatus, after: InvoiceStatus
+) -> None:
+    if before != InvoiceStatus.ISSUED:
+        issued.sql("UPDATE invoices SET status = :status", status=before.value)
+    change = "UPDATE invoices SET status = :status"
+    if after in TRANSITIONS[before]:
+        issued.sql(change, status=after.value)
+        assert issued.list_invoices()[0]["status"] == after
+        return
+    with pytest.raises(Exception, match="cannot become|cannot be changed"):
+        issued.sql(change, status=after.value)
+
+
+def test_a_draft_has_no_number_and_everything_else_has_one(issued: Customer) -> None:
+    with pytest.raises(Exception, match="ck_invoices_numbered"):
+        issued.sql(
+            """INSERT INTO invoices SELECT (jsonb_populate_record(i, jsonb_build_object(
+                   'id', gen_random_uuid(), 'kind', 'credit_note', 'number', NULL))).*
+               FROM invoices i"""
+        )
+
+
+def test_numbers_of_a_series_cannot_be_deleted(issued: Customer) -> None:
+    with pytest.raises(Exception, match="permission denied"):
+        issued.sql("DELETE FROM invoice_series")

@@ -1,0 +1,153 @@
+"""Numbers of invoices: no gaps and no duplicates, also with several processes and failures."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.billing.invoices.service import issuing
+from app.billing.periods.service import get_bounds
+from app.billing.seller import configuration
+from app.kit import db, tenancy
+from tests.billing.conftest import Customer
+from tests.factories import make_org
+from tests.factories.counts import run_sql
+
+ROOT = Path(__file__).parents[3]
+_ISSUE = """
+import os, sys
+from uuid import UUID
+from app.billing.invoices.service import issuing
+from app.billing.periods.service import get_bounds
+from app.factory import create_app
+from app.kit import db, tenancy
+
+app = create_app(os.environ)
+print("ready", flush=True)
+sys.stdin.readline()
+for organization_id in map(UUID, sys.argv[1:]):
+    with app.app_context(), tenancy.organization(organization_id), db.transaction():
+        issuing.issue_period(organization_id, *get_bounds("2001-03"))
+"""
+
+
+@pytest.fixture
+def make_customer(app: Flask) -> Callable[[], Customer]:
+    def make() -> Customer:
+        customer = Customer(make_org(app))
+        customer.begin("2001-01-01T00:00:00Z")
+        customer.set_plan("team")
+        customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
+        customer.set_profile()
+        return customer
+
+    return make
+
+
+@pytest.fixture
+def series(
+    environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[str, Path]:
+    """A series of numbers of this test alone."""
+    prefix = f"T{tmp_path.name[-8:]}-{id(tmp_path) % 10**6}-"
+    path = tmp_path / "billing.toml"
+    content = (ROOT / "examples/billing.toml").read_text()
+    path.write_text(content.replace("INV-{year}-", prefix).replace("CN-{year}-", f"C{prefix}"))
+    found = configuration.read_configuration(path)
+    monkeypatch.setattr(issuing, "require_configuration", lambda: found)
+    return prefix, path
+
+
+def list_numbers(customers: list[Customer], prefix: str) -> list[int]:
+    numbers = []
+    for customer in customers:
+        (invoice,) = customer.list_invoices()
+        assert invoice["number"].startswith(prefix)
+        numbers.append(int(invoice["number"].removeprefix(prefix)))
+    return sorted(numbers)
+
+
+def test_a_rollback_after_the_number_was_taken_leaves_no_gap(
+    make_customer: Callable[[], Customer], series: tuple[str, Path]
+) -> None:
+    customers = [make_customer() for _ in range(3)]
+    start, end = get_bounds("2001-03")
+    for number, customer in enumerate(customers):
+        with customer.org.app.app_context(), tenancy.organization(customer.org.id):
+            (invoice,) = issuing.issue_period(customer.org.id, start, end)
+            assert invoice.number == f"{series[0]}{number + 1:05}"
+            db.session().rollback()
+        assert customer.list_invoices() == []
+        customer.issue("2001-03")
+    assert list_numbers(customers, series[0]) == [1, 2, 3]
+
+
+def test_threads_that_issue_the_same_invoices(
+    make_customer: Callable[[], Customer], series: tuple[str, Path]
+) -> None:
+    customers = [make_customer() for _ in range(8)]
+    start, failures = threading.Barrier(4), []
+
+    def issue(order: list[Customer]) -> None:
+        start.wait()
+        try:
+            for customer in order:
+                customer.issue("2001-03")
+        except Exception as failure:  # noqa: BLE001 - reported below
+            failures.append(failure)
+
+    orders = [customers, customers[::-1], customers[4:] + customers[:4], customers]
+    threads = [threading.Thread(target=issue, args=(order,)) for order in orders]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert list_numbers(customers, series[0]) == list(range(1, 9))
+
+
+def test_two_processes_that_issue_the_same_invoices(
+    environ: dict[str, str], make_customer: Callable[[], Customer], series: tuple[str, Path]
+) -> None:
+    customers = [make_customer() for _ in range(12)]
+    ids = [str(customer.org.id) for customer in customers]
+    environment = {**environ, "BILLING_FILE": str(series[1]), "PYTHONPATH": str(ROOT)}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", _ISSUE, *order],
+            env=environment,
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for order in (ids, ids[::-1])
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    for process in processes:
+        process.communicate()
+    assert [process.returncode for process in processes] == [0, 0]
+    assert list_numbers(customers, series[0]) == list(range(1, 13))
+
+
+def test_a_number_cannot_be_used_twice(customer: Customer) -> None:
+    customer.issue("2001-03")
+    (invoice,) = customer.list_invoices()
+    with pytest.raises(Exception, match="uq_invoices_number"):
+        run_sql(
+            customer.org,
+            """INSERT INTO invoices SELECT (jsonb_populate_record(i, jsonb_build_object(
+                   'id', gen_random_uuid(), 'kind', 'credit_note'))).* FROM invoices i
+               WHERE id = :id""",
+            id=invoice["id"],
+        )
