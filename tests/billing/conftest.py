@@ -11,21 +11,7 @@ from app.billing.periods.service import get_bounds
 from app.kit import db, tenancy
 from tests.factories import Org, operator
 from tests.factories.counts import run_sql
-
-PROFILE: dict[str, Any] = {
-    "name": "Muster & Söhne <b>GmbH</b>",
-    "address": {
-        "lines": ["Mariahilfer Straße 1", "Stiege 2"],
-        "postal_code": "1060",
-        "city": "Wien",
-        "country": "AT",
-    },
-    "tax_number": "ATU13585627",
-    "email": "rechnung@muster.example",
-    "currency": "EUR",
-    "time_zone": "Europe/Vienna",
-    "language": "de",
-}
+from tests.factories.invoices import PROFILE
 
 
 @dataclass

@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.factories import Org, run_jobs_of
 from tests.factories.drift import insert_drift_reports
+from tests.factories.invoices import PROFILE, insert_invoices
 from tests.factories.notifications import insert_notifications
 from tests.factories.orgs import PASSWORD, Api
 
@@ -105,6 +106,7 @@ def plant(org: Org) -> Seeds:
         "rule_id": _rules(owner, users[0]),
         "run_id": runs,
         "notification_id": insert_notifications(org, org.users["owner"], 3),
+        "invoice_id": insert_invoices(org),
         "report_id": insert_drift_reports(org, schemas[0], 3),
     }
     seeds.bodies = _bodies(seeds)
@@ -351,6 +353,8 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             {"plan": "business", "limits": {"webhooks": None}},
         ],
         "suspend_organization": [{"reason": "Not paid"}],
+        "change_plan": [{"plan": "team", "when": "period_end"}, {"plan": "free"}],
+        "set_billing_profile": [{**PROFILE, "revision": 0}, PROFILE],
         "close_billing_period": [{"period": "2026-01"}],
         "update_notification_preferences": [
             {"mention": {"in_app": True, "email": False}, "plan_limit": {}},

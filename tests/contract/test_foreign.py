@@ -29,6 +29,7 @@ from app.workflow.tag_sets.models import TagSet
 from tests.contract.conftest import OPERATIONS
 from tests.factories import Org
 from tests.factories.drift import insert_drift_reports
+from tests.factories.invoices import insert_invoices
 from tests.factories.labels import make_labeled
 
 ON_RECORDS = [
@@ -75,6 +76,7 @@ def _records(org: Org) -> dict[str, UUID]:
     """One record of each kind, by the name of the path parameter that means it."""
     labeled = make_labeled(org, 1)
     (report_id,) = insert_drift_reports(org, labeled.schema_id, 1)
+    invoice_id = insert_invoices(org)[0]
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         webhook = Webhook(url="https://example.com/", events=["export.completed"], secret="x")
         export = Export(format="jsonl", status="completed", created_by=org.users["owner"])
@@ -119,6 +121,7 @@ def _records(org: Org) -> dict[str, UUID]:
         session.flush()
         return {
             "report_id": UUID(report_id),
+            "invoice_id": UUID(invoice_id),
             "schema_id": labeled.schema_id,
             "version_id": labeled.version_id,
             "artifact_id": session.scalars(select(Artifact.id)).one(),
