@@ -44,25 +44,26 @@ class Texts:
         is_before = standard.startswith("¤")
         number = _build_pattern(get_minor_digits(currency))
         pattern = f"¤¤\N{NO-BREAK SPACE}{number}" if is_before else f"{number}\N{NO-BREAK SPACE}¤¤"
-        return format_currency(amount, currency, pattern, self.locale, currency_digits=False)
+        text = format_currency(amount, currency, pattern, self.locale, currency_digits=False)
+        return _widen(text)
 
     def format_amount(self, amount: Decimal, currency: str) -> str:
         """Return an amount with all decimal places of its currency's unit, without the code."""
-        return format_decimal(amount, _build_pattern(get_minor_digits(currency)), self.locale)
+        return _widen(format_decimal(amount, _build_pattern(get_minor_digits(currency)), self.locale))
 
     def format_price(self, price: Decimal, currency: str) -> str:
         """Return a unit price with at least the decimal places of its currency's unit."""
         digits = get_minor_digits(currency)
-        return format_decimal(price, _build_pattern(digits, MAX_DECIMALS), self.locale)
+        return _widen(format_decimal(price, _build_pattern(digits, MAX_DECIMALS), self.locale))
 
     def format_quantity(self, quantity: Decimal) -> str:
         """Return a quantity with the decimal places that it has."""
-        return format_decimal(quantity, _build_pattern(0, MAX_DECIMALS), self.locale)
+        return _widen(format_decimal(quantity, _build_pattern(0, MAX_DECIMALS), self.locale))
 
     def format_rate(self, rate: Decimal) -> str:
         """Return a rate in percent as readers of the language write it."""
         pattern = self.locale.percent_formats[None].pattern.replace("0", "0.####")
-        return format_decimal(rate / _PERCENT, pattern, self.locale)
+        return _widen(format_decimal(rate / _PERCENT, pattern, self.locale))
 
     def format_day(self, moment: datetime, time_zone: str) -> str:
         """Return the date of a moment with the name of the month."""
@@ -141,3 +142,8 @@ def describe_tier(
 def _build_pattern(least: int, most: int = 0) -> str:
     decimals = "0" * least + "#" * max(0, most - least)
     return f"#,##0.{decimals}" if decimals else "#,##0"
+
+
+def _widen(number: str) -> str:
+    """Return a number in which a narrow space between digits, hard to see in print, is wider."""
+    return number.replace("\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}")
