@@ -10,7 +10,10 @@ from flask import Blueprint as FlaskBlueprint
 from app.billing.periods import models as billing_period_models
 from app.billing.periods import routes as billing_periods
 from app.billing.plans import models as plan_models
+from app.billing.plans import routes as plans
+from app.billing.usage import jobs as usage_jobs
 from app.billing.usage import models as usage_models
+from app.billing.usage import routes as usage
 from app.delivery.export_formats import routes as export_formats
 from app.delivery.exports import jobs as export_jobs
 from app.delivery.exports import models as export_models
@@ -142,6 +145,8 @@ BLUEPRINTS: list[Blueprint] = [
     drift.blueprint,
     webhooks.blueprint,
     notifications.blueprint,
+    plans.blueprint,
+    usage.blueprint,
     feedback.blueprint,
     control_plane.blueprint,
     billing_periods.blueprint,
@@ -174,6 +179,7 @@ JOBS: list[ModuleType] = [
     quality_run_jobs,
     webhook_jobs,
     notification_jobs,
+    usage_jobs,
     quality_jobs,
     sso_jobs,
 ]

@@ -26,6 +26,7 @@ PERMISSIONS: dict[str, Role] = {
     "artifacts:update": Role.admin,
     "audit_log:read": Role.admin,
     "assignments:read": Role.labeler,
+    "billing:read": Role.viewer,
     "comments:read": Role.viewer,
     "comments:write": Role.labeler,
     "connectors:manage": Role.admin,
