@@ -16,9 +16,12 @@ from app.billing.plan_changes import jobs as plan_change_jobs
 from app.billing.plan_changes import models as plan_change_models
 from app.billing.plan_changes import routes as plan_changes
 from app.billing.plans import models as plan_models
+from app.billing.plans import routes as plans
 from app.billing.profiles import models as billing_profile_models
 from app.billing.profiles import routes as billing_profiles
+from app.billing.usage import jobs as usage_jobs
 from app.billing.usage import models as usage_models
+from app.billing.usage import routes as usage
 from app.delivery.export_formats import routes as export_formats
 from app.delivery.exports import jobs as export_jobs
 from app.delivery.exports import models as export_models
@@ -150,6 +153,8 @@ BLUEPRINTS: list[Blueprint] = [
     drift.blueprint,
     webhooks.blueprint,
     notifications.blueprint,
+    plans.blueprint,
+    usage.blueprint,
     plan_changes.blueprint,
     invoices.blueprint,
     billing_profiles.blueprint,
@@ -185,6 +190,7 @@ JOBS: list[ModuleType] = [
     quality_run_jobs,
     webhook_jobs,
     notification_jobs,
+    usage_jobs,
     quality_jobs,
     plan_change_jobs,
     invoice_jobs,

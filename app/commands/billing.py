@@ -1,16 +1,30 @@
-"""`flask billing`: command that closes billing periods."""
+"""`flask billing`: commands that close billing periods, and show and compare usage."""
+
+from uuid import UUID
 
 import click
 from flask.cli import AppGroup
 
 from app.billing.periods import service
 from app.billing.periods.schemas import ClosePeriod
+from app.billing.usage.service import reporting, upkeep
+from app.billing.usage.service.upkeep import Difference
 from app.commands import billing_invoices
-from app.commands.running import as_json, load_body, run_operation, show_record
+from app.commands.running import (
+    EXIT_FINDINGS,
+    as_json,
+    load_body,
+    run_operation,
+    show_list,
+    show_progress,
+    show_record,
+)
+from app.kit import db, errors, tenancy
 
-group = AppGroup("billing", help="Billing periods, invoices and credit notes.")
+group = AppGroup("billing", help="Billing: usage, periods, invoices and credit notes.")
 group.add_command(billing_invoices.invoices)
 group.add_command(billing_invoices.credit_note)
+_USAGE = ("organization", "plan", "meter", "used", "limit", "warning")
 
 
 @group.command("close-period")
@@ -21,3 +35,53 @@ def close_period(month: str, *, as_json: bool) -> None:
     with run_operation("close_billing_period"):
         closed = service.close(**load_body(ClosePeriod, {"period": month}))
     show_record(closed, as_json=as_json)
+
+
+@group.command("usage")
+@click.argument("slug", required=False)
+@as_json
+def usage(slug: str | None, *, as_json: bool) -> None:
+    """Show the usage of the running month of all organizations, or of SLUG, with the limits."""
+    rows = []
+    with run_operation("get_usage"):
+        for organization_id, name in _list_organizations(slug):
+            with tenancy.organization(organization_id):
+                described = reporting.describe_usage()
+            about = {"organization": name, "plan": described["plan"]}
+            rows += [{**about, **meter} for meter in described["meters"]]
+    show_list(rows, _USAGE, as_json=as_json)
+
+
+@group.command("reconcile")
+@click.argument("slug", required=False)
+@click.option("--repair", is_flag=True, help="Correct the meters that differ.")
+@as_json
+def reconcile(slug: str | None, *, repair: bool, as_json: bool) -> None:
+    """Compare the meters of all organizations, or of SLUG, with the rows that they measure.
+
+    Prints the meters that differ: what the rows add up to (counted), and what the meter shows
+    (metered). The exit status is 3 if any meter differs and is not repaired. It is safe to
+    interrupt this command and to run it again.
+    """
+    differences: list[Difference] = []
+    with run_operation("reconcile_usage"), show_progress("Comparing") as report:
+        organizations = _list_organizations(slug)
+        for done, (organization_id, name) in enumerate(organizations, start=1):
+            if repair:
+                differences += upkeep.repair(organization_id, name)
+            else:
+                differences += upkeep.find_differences(organization_id, name)
+            db.checkpoint()
+            report(done, len(organizations))
+    if differences or as_json:
+        rows = [difference._asdict() for difference in differences]
+        show_list(rows, Difference._fields, as_json=as_json)
+    if differences and not repair:
+        raise click.exceptions.Exit(EXIT_FINDINGS)
+
+
+def _list_organizations(slug: str | None) -> list[tuple[UUID, str]]:
+    organizations = upkeep.list_organizations(slug)
+    if slug is not None and not organizations:
+        raise errors.not_found()
+    return organizations

@@ -68,6 +68,9 @@ _declare_handler(
 )
 _declare_handler("notifications.drift_found", ("drift.found",), results.notify_of_drift)
 _declare_handler(
+    "notifications.limit_used", ("usage.threshold_reached",), results.notify_of_used_limit
+)
+_declare_handler(
     "notifications.api_key_creator_left",
     ("member.removed", "member.disabled"),
     work.notify_of_departed_creator,

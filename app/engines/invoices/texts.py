@@ -49,7 +49,9 @@ class Texts:
 
     def format_amount(self, amount: Decimal, currency: str) -> str:
         """Return an amount with all decimal places of its currency's unit, without the code."""
-        return _widen(format_decimal(amount, _build_pattern(get_minor_digits(currency)), self.locale))
+        return _widen(
+            format_decimal(amount, _build_pattern(get_minor_digits(currency)), self.locale)
+        )
 
     def format_price(self, price: Decimal, currency: str) -> str:
         """Return a unit price with at least the decimal places of its currency's unit."""

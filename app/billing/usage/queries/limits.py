@@ -1,10 +1,15 @@
 """SQL queries of the limits of an organization."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Any, NamedTuple
+from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import select, text
+from sqlalchemy.dialects.postgresql import insert
 
+from app.billing.usage.models import UsageWarning
+from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from app.kit.plan_limits import Meter
 from app.kit.prepared import Prepared
@@ -40,3 +45,37 @@ def lock_meters(meters: Sequence[Meter]) -> None:
         "meters": sorted(map(str, meters)),
     }
     db.session().execute(_LOCK, values)
+
+
+class OrganizationRow(NamedTuple):
+    """An organization with its plan, and the limits that differ from it."""
+
+    id: UUID
+    slug: str
+    plan: str
+    limits: dict[str, Any]
+
+
+def list_plans(organization_ids: Sequence[UUID]) -> list[OrganizationRow]:
+    """Return the plans of organizations."""
+    columns = (Organization.id, Organization.slug, Organization.plan, Organization.plan_limits)
+    statement = select(*columns).where(Organization.id.in_(organization_ids))
+    return [OrganizationRow._make(row) for row in db.session().execute(statement)]
+
+
+def insert_warnings(month: date, reached: Sequence[tuple[Meter, int]]) -> set[tuple[Meter, int]]:
+    """Record the parts of limits that meters have reached in a month; return those that are new."""
+    if not reached:
+        return set()
+    rows = [
+        {
+            "organization_id": tenancy.current_organization_id(),
+            "meter": str(meter),
+            "month": month,
+            "percent": percent,
+        }
+        for meter, percent in reached
+    ]
+    statement = insert(UsageWarning).on_conflict_do_nothing()
+    returning = statement.returning(UsageWarning.meter, UsageWarning.percent)
+    return {(Meter(row.meter), row.percent) for row in db.session().execute(returning, rows)}

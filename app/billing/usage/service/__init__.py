@@ -1,6 +1,15 @@
 """Service of usage: meters, the limits of plans, warnings and history."""
 
-from app.billing.usage.service.limits import merge_limits, open_allowance
+from app.billing.usage.service.limits import OrganizationLimits, get_limits, open_allowance
 from app.billing.usage.service.measuring import measure_period, settle_period
+from app.billing.usage.service.reporting import describe_history, describe_usage
 
-__all__ = ["measure_period", "merge_limits", "open_allowance", "settle_period"]
+__all__ = [
+    "OrganizationLimits",
+    "describe_history",
+    "describe_usage",
+    "get_limits",
+    "measure_period",
+    "open_allowance",
+    "settle_period",
+]

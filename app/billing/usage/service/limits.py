@@ -1,30 +1,47 @@
 """The limits of an organization, and the allowances that other rooms ask for."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.billing.plans import catalogue
+from app.billing.plans import service as plans
 from app.billing.usage.queries import limits as queries
 from app.billing.usage.queries import reading
 from app.kit import db
 from app.kit.plan_limits import Allowance, Meter
 
 
-def merge_limits(plan: str, overrides: Mapping[str, Any]) -> dict[Meter, int | None]:
-    """Return the limits of a plan's newest version with those that the operator has set."""
-    limits = {**catalogue.get_plan(plan).limits, **overrides}
-    return {meter: limits[meter] for meter in Meter}
+class OrganizationLimits(NamedTuple):
+    """The name of an organization's plan, and its limits; None means no limit."""
+
+    plan: str
+    by_meter: Mapping[Meter, int | None]
+
+    @property
+    def limited(self) -> dict[Meter, int]:
+        """Return the limits of those meters that have one."""
+        return {meter: limit for meter, limit in self.by_meter.items() if limit is not None}
+
+
+def get_limits() -> OrganizationLimits:
+    """Return the limits of the bound organization."""
+    row = queries.get_plan()
+    return build_limits(row.plan, row.limits)
+
+
+def build_limits(plan: str, overrides: Mapping[str, Any]) -> OrganizationLimits:
+    """Return the limits of the newest version of a plan, and those that the operator has set."""
+    return OrganizationLimits(plan, plans.merge_limits(catalogue.get_plan(plan), overrides))
 
 
 def open_allowance(meters: Sequence[Meter]) -> Allowance:
     """Return what the plan allows; see `app.kit.plan_limits`."""
-    row = queries.get_plan()
-    merged = merge_limits(row.plan, row.limits)
-    limits = {meter: limit for meter in meters if (limit := merged[meter]) is not None}
+    plan, by_meter = get_limits()
+    limits = {meter: limit for meter in meters if (limit := by_meter[meter]) is not None}
     if not limits:
-        return Allowance(row.plan)
+        return Allowance(plan)
     db.session().flush()
     queries.lock_meters(tuple(limits))
     # A new statement, so that it sees what the previous holders of the locks have committed.
     month = reading.read_month(tuple(limits))
-    return Allowance(row.plan, limits, {meter: month.used(meter) for meter in limits})
+    return Allowance(plan, limits, {meter: month.used(meter) for meter in limits})

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from app.billing.usage.queries import upkeep as queries
+from app.billing.usage.service import warnings
 from app.kit import tenancy
 from app.kit.logging import get_logger
 from app.kit.metrics import Counter
@@ -34,16 +35,21 @@ class Difference(NamedTuple):
     metered: int
 
 
-def fold(checkpoint: Checkpoint) -> set[UUID]:
-    """Fold all changes in batches; `checkpoint` commits. Return the organizations with changes."""
-    changed: set[UUID] = set()
+def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
+    """Return the ids and slugs of all organizations with meters, or of the one with this slug."""
+    with tenancy.across_organizations(reason=_REASON):
+        return queries.list_organizations(slug)
+
+
+def fold(checkpoint: Checkpoint) -> None:
+    """Fold all changes in batches, and enqueue the checks of limits; `checkpoint` commits."""
     while True:
         with tenancy.across_organizations(reason=_REASON):
             batch = queries.fold(BATCH)
+            warnings.enqueue_checks(batch.changed)
         checkpoint()
-        changed.update(batch.changed)
         if batch.folded < BATCH:
-            return changed
+            return
 
 
 def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:

@@ -1,4 +1,4 @@
-"""Notify users of results: exports that they requested or scheduled, and drift."""
+"""Notify users of results: exports that they requested or scheduled, drift, and used limits."""
 
 from uuid import UUID
 
@@ -6,6 +6,10 @@ from app.delivery.notifications.queries import causes
 from app.delivery.notifications.service.sending import notify
 from app.delivery.notifications.service.work import Event
 from app.kit.permissions import Role
+from app.kit.plan_limits import Meter
+
+_ALL = 100
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def notify_of_finished_export(event: Event) -> None:
@@ -67,3 +71,29 @@ def notify_of_drift(event: Event) -> None:
         unique_key=f"drift:{data['detection_id']}",
         role=Role.admin,
     )
+
+
+def notify_of_used_limit(event: Event) -> None:
+    """Notify administrators that a meter has reached a part of the plan's limit."""
+    data = event.data
+    used, limit = data["used"], data["limit"]
+    is_size = data["meter"] == Meter.STORED_BYTES
+    suffix = "reached" if data["percent"] == _ALL else "near"
+    notify(
+        f"plan_limit_{data['meter']}_{suffix}",
+        kind="plan_limit",
+        values={
+            "used": format_size(used, limit) if is_size else str(used),
+            "limit": format_size(limit, limit) if is_size else str(limit),
+            "percent": data["percent"],
+        },
+        link="/api/v1/billing/usage",
+        unique_key=f"plan_limit:{data['meter']}:{data['month']}:{data['percent']}",
+        role=Role.admin,
+    )
+
+
+def format_size(size: int, largest: int) -> str:
+    """Return a size as a whole number of a unit in which `largest` has at least two digits."""
+    power = max((n for n in range(len(_UNITS)) if largest >= 10 * 1024**n), default=0)
+    return f"{size // 1024**power} {_UNITS[power]}"

@@ -1,0 +1,17 @@
+"""Events of usage."""
+
+from typing import TypedDict
+
+THRESHOLD_REACHED = "usage.threshold_reached"
+"""A meter has reached a part of its limit, once per meter, month and part."""
+
+
+class ThresholdPayload(TypedDict):
+    """The payload of `THRESHOLD_REACHED`; `month` is the first day of the month."""
+
+    meter: str
+    percent: int
+    used: int
+    limit: int
+    plan: str
+    month: str

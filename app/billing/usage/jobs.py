@@ -1,0 +1,41 @@
+"""Jobs that fold meters, warn of limits, and compare meters with the rows."""
+
+from app.billing.usage.service import upkeep, warnings
+from app.identity.organizations import emitted_events as organization_events
+from app.kit import jobs
+from app.kit.jobs import Job
+
+_FOLD_SECONDS = 5
+_RECONCILE_SECONDS = 86_400
+
+
+@jobs.handler("usage.fold", resumable=True)
+def fold(job: Job) -> None:
+    """Fold the changes of all organizations into days, batch by batch."""
+    upkeep.fold(job.checkpoint)
+
+
+@jobs.handler(warnings.WARN_JOB, listens=(organization_events.PLAN_CHANGED,))
+def warn(_: Job) -> None:
+    """Warn of meters of an organization that have reached a part of their limit."""
+    warnings.warn()
+
+
+@jobs.handler("usage.reconcile", queue="maintenance")
+def reconcile(_: Job) -> None:
+    """Enqueue a comparison of the meters of each organization."""
+    organizations = upkeep.list_organizations()
+    jobs.enqueue_many(
+        "usage.reconcile_organization", [(id_, {"slug": slug}) for id_, slug in organizations]
+    )
+
+
+@jobs.handler("usage.reconcile_organization", queue="maintenance")
+def reconcile_organization(job: Job) -> None:
+    """Report the meters of an organization that differ from the rows."""
+    assert job.organization_id is not None
+    upkeep.report_differences(job.organization_id, job.args["slug"])
+
+
+jobs.periodic("usage.fold", every=_FOLD_SECONDS)
+jobs.periodic("usage.reconcile", every=_RECONCILE_SECONDS)

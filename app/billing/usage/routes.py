@@ -1,0 +1,35 @@
+"""Routes of usage."""
+
+from typing import Any
+
+from app.billing.usage import service
+from app.billing.usage.schemas import Usage, UsageHistory, UsageHistoryQuery
+from app.kit.api.blueprint import Blueprint
+from app.kit.principal import Caller
+
+blueprint = Blueprint("billing_usage", tag="billing")
+
+
+@blueprint.get("/billing/usage", permission="billing:read", returns=Usage)
+def get_usage(caller: Caller) -> dict[str, Any]:
+    """Get the usage of the running month.
+
+    Returns what is used of each meter, its limit, and a warning from 80 % of the limit. Deleted
+    documents count in the month in which they were created.
+    """
+    return service.describe_usage()
+
+
+@blueprint.get(
+    "/billing/usage/history",
+    permission="billing:read",
+    query=UsageHistoryQuery,
+    returns=UsageHistory,
+)
+def get_usage_history(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
+    """Get the usage by day.
+
+    Returns the use of each meter, or of one, on each day of a period, by default of the last 30
+    days.
+    """
+    return service.describe_history(**query)

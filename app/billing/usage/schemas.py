@@ -1,0 +1,71 @@
+"""Query and response schemas of usage."""
+
+from app.billing.usage.service.reporting import WARNINGS
+from app.kit.api.fields import Date, Int, List, Nested, OneOf, Response, Schema, Str
+from app.kit.plan_limits import Meter
+from app.kit.settings import PLANS
+
+_METERS = tuple(map(str, Meter))
+
+
+class UsagePeriod(Response):
+    """A calendar month in UTC; `from` is inclusive and `to` exclusive."""
+
+    from_ = Date(data_key="from", attribute="from")
+    to = Date()
+
+
+class MeterUsage(Response):
+    """What is used of a meter, and its limit; a limit of null means no limit."""
+
+    meter = Str(validate=OneOf(_METERS))
+    used = Int()
+    limit = Int(allow_none=True)
+    warning = Str(
+        allow_none=True,
+        validate=OneOf(tuple(name for name in WARNINGS.values() if name)),
+        description="`near_limit` from 80 % of the limit, `limit_reached` from 100 %.",
+    )
+
+
+class Usage(Response):
+    """The use of the running month. Meters that do not end with `_per_month` are present levels."""
+
+    plan = Str(validate=OneOf(PLANS))
+    period = Nested(UsagePeriod)
+    meters = List(Nested(MeterUsage))
+
+
+class UsageHistoryQuery(Schema):
+    """Days in UTC, both inclusive; by default the last 30 days."""
+
+    first = Date(data_key="from", description="The first day.")
+    last = Date(data_key="to", description="The last day; a period has at most 366 days.")
+    meter = Str(validate=OneOf(_METERS))
+
+
+class UsageDay(Response):
+    """The use of a meter at the end of a day, and what was added and removed on the day.
+
+    For meters that end with `_per_month`, `used` is the sum since the first day of the month.
+    """
+
+    day = Date()
+    used = Int()
+    added = Int()
+    removed = Int()
+
+
+class MeterHistory(Response):
+    """The days of a meter, oldest first; days in the future are left out."""
+
+    meter = Str(validate=OneOf(_METERS))
+    days = List(Nested(UsageDay))
+
+
+class UsageHistory(Response):
+    """The use of meters by day; both days are inclusive."""
+
+    from_ = Date(data_key="from", attribute="from")
+    to = Date()
+    meters = List(Nested(MeterHistory))

@@ -1,0 +1,89 @@
+"""Describe the use of the running month, and its history by day."""
+
+from datetime import date, timedelta
+from typing import Any
+
+from app.billing.usage.queries import reading
+from app.billing.usage.queries.reading import DayRow
+from app.billing.usage.service.limits import get_limits
+from app.billing.usage.service.warnings import find_percent
+from app.kit import db
+from app.kit.days import Period, get_period
+from app.kit.plan_limits import Meter
+
+_DAY = timedelta(days=1)
+WARNINGS = {None: None, 80: "near_limit", 100: "limit_reached"}
+"""The warnings that the API shows, by the part of the limit that is reached."""
+
+
+def describe_usage() -> dict[str, Any]:
+    """Return the use of each meter in the running month, with its limit and a warning."""
+    limits = get_limits()
+    month = reading.read_month(tuple(Meter))
+    return {
+        "plan": limits.plan,
+        "period": {"from": month.first, "to": get_next_month(month.first)},
+        "meters": [
+            {
+                "meter": str(meter),
+                "used": month.used(meter),
+                "limit": limits.by_meter[meter],
+                "warning": WARNINGS[find_percent(month.used(meter), limits.by_meter[meter])],
+            }
+            for meter in Meter
+        ],
+    }
+
+
+def describe_history(
+    *, first: date | None = None, last: date | None = None, meter: str | None = None
+) -> dict[str, Any]:
+    """Return the use of each meter, or of one, on each day of a period in UTC.
+
+    The period has 30 days by default, and ends today at the latest. Raises 400 `validation_error`.
+    """
+    period = get_period("UTC", first, last)
+    meters = tuple(Meter) if meter is None else (Meter(meter),)
+    # Monthly meters begin anew on the first day of each month.
+    start = period.first.replace(day=1)
+    rows = reading.read_days(meters, start, period.last + _DAY)
+    return {
+        "from": period.first,
+        "to": period.last,
+        "meters": [
+            {
+                "meter": str(one),
+                "days": _list_days(one, [row for row in rows if row.meter == one], period),
+            }
+            for one in meters
+        ],
+    }
+
+
+def _list_days(meter: Meter, rows: list[DayRow], period: Period) -> list[dict[str, Any]]:
+    """Return the days of a period up to today; the first row is that of the day before it."""
+    changes = {row.day: row for row in rows}
+    level, added_in_month = rows[0].level, 0
+    day, today = rows[0].day + _DAY, db.utc_now().date()
+    days = []
+    while day <= min(period.last, today):
+        row = changes.get(day)
+        level = level if row is None else row.level
+        added = 0 if row is None else row.added
+        added_in_month = added if day.day == 1 else added_in_month + added
+        if day >= period.first:
+            days.append(
+                {
+                    "day": day,
+                    "used": added_in_month if meter.is_monthly else level,
+                    "added": added,
+                    "removed": 0 if row is None else row.removed,
+                }
+            )
+        day += _DAY
+    return days
+
+
+def get_next_month(first: date) -> date:
+    """Return the first day of the month after the one that begins on `first`."""
+    return (first + 31 * _DAY).replace(day=1)

@@ -1,0 +1,65 @@
+"""Pages with AI assistance: refused at the request, and counted once when a prediction ends."""
+
+from uuid import UUID
+
+from app.kit import db, tenancy
+from app.workflow.predictions import service
+from tests.factories import run_jobs_of
+from tests.factories.usage import find_usage_differences, set_plan
+from tests.factories.workspace import Workspace
+from tests.workflow.predictions.conftest import create_document, predict, show_prediction
+
+TEXT = "Invoice number: A-{}\nTotal: EUR 12.50\n"
+
+
+def _get_used(workspace: Workspace) -> int:
+    meters = workspace.org.api("viewer").get("/billing/usage").json["data"]["meters"]
+    return next(int(one["used"]) for one in meters if one["meter"] == "ai_pages_per_month")
+
+
+def test_a_request_beyond_the_limit(assisted: Workspace) -> None:
+    first, second = (create_document(assisted, TEXT.format(n)) for n in range(2))
+    set_plan(assisted.org, "team", {"ai_pages_per_month": 1})
+    assert predict(assisted, first).status_code == 202
+    run_jobs_of(assisted.org, "predictions")
+    answer = predict(assisted, second)
+    assert (answer.status_code, answer.json["error"]["code"]) == (402, "plan_limit_reached")
+    details = {"meter": "ai_pages_per_month", "limit": 1, "used": 1, "plan": "team"}
+    assert answer.json["error"]["details"] == details
+    assert show_prediction(assisted, second) is None
+    assert _get_used(assisted) == 1
+
+
+def test_requests_before_the_limit_that_end_after_it(assisted: Workspace) -> None:
+    ids = [create_document(assisted, TEXT.format(n)) for n in range(3)]
+    set_plan(assisted.org, "team", {"ai_pages_per_month": 2})
+    assert {predict(assisted, one).status_code for one in ids} == {202}
+    run_jobs_of(assisted.org, "predictions")
+    shown = [show_prediction(assisted, one) for one in ids]
+    assert sorted(one["status"] for one in shown) == ["completed", "completed", "failed"]
+    [failed] = [one for one in shown if one["status"] == "failed"]
+    assert failed["error"]["code"] == "plan_limit_reached"
+    assert _get_used(assisted) == 2
+    assert find_usage_differences(assisted.org) == []
+
+
+def test_a_repeated_job_counts_once(assisted: Workspace) -> None:
+    artifact_id = create_document(assisted)
+    prediction_id = predict(assisted, artifact_id).json["data"]["id"]
+    run_jobs_of(assisted.org, "predictions")
+    with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
+        service.enqueue_prediction(UUID(prediction_id))
+    assert run_jobs_of(assisted.org, "predictions") == 1
+    assert _get_used(assisted) == 1
+    assert assisted.org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
+    assert _get_used(assisted) == 1
+    assert find_usage_differences(assisted.org) == []
+
+
+def test_many_requests_are_allowed_in_their_order(assisted: Workspace) -> None:
+    ids = [UUID(create_document(assisted, TEXT.format(n))) for n in range(3)]
+    set_plan(assisted.org, "team", {"ai_pages_per_month": 2})
+    with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
+        outcomes = service.request_many(ids, requested_by=None, ingestion_job_id=ids[0])
+    errors = [one.error and one.error["code"] for one in outcomes]
+    assert errors == [None, None, "plan_limit_reached"]
