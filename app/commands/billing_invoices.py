@@ -5,7 +5,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import click
-from flask.cli import AppGroup
+from flask.cli import AppGroup, with_appcontext
 
 from app.billing.invoices.models import InvoiceStatus
 from app.billing.invoices.service import correcting, reading
@@ -105,6 +105,7 @@ def void(number: str, reason: str, *, as_json: bool) -> None:
 
 
 @click.command("credit-note")
+@with_appcontext
 @click.argument("number")
 @click.option("--amount", type=_Amount(), required=True, help="Amount before tax, such as 12.50.")
 @_reason

@@ -7,6 +7,7 @@ from typing import Any
 from app.billing.periods import queries
 from app.billing.seller.configuration import BillingFileError, require_configuration
 from app.kit import errors, tenancy
+from app.kit.errors import ApiError
 
 MONTH = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])"
 CLOSED = "billing.period_closed"
@@ -37,8 +38,9 @@ def close(*, period: str) -> dict[str, Any]:
         if queries.get_database_time() < end:
             message = "This month has not ended yet in UTC."
             raise errors.invalid(message, "period", ends_at=_format_utc(end))
-        if queries.find(period) is None:
-            _check_ready()
+        problem = _find_problem()
+        if problem is not None and queries.find(period) is None:
+            raise problem
         if queries.close(period, end):
             payload = {"period": period, "from": _format_utc(start), "to": _format_utc(end)}
             queries.emit_for_billed_organizations(CLOSED, payload, end)
@@ -53,16 +55,17 @@ def close(*, period: str) -> dict[str, Any]:
     }
 
 
-def _check_ready() -> None:
-    """Raise 409 unless the operator's file about invoices is there and valid."""
+def _find_problem() -> ApiError | None:
+    """Return the 409 if the operator's file about invoices is missing, or None."""
     try:
         require_configuration()
     except BillingFileError as error:
-        raise errors.conflict(
+        return errors.conflict(
             f"Billing periods cannot be closed yet, because the setting BILLING_FILE {error}. It"
             " names the seller and the taxes of invoices.",
             state="open",
-        ) from None
+        )
+    return None
 
 
 def _format_utc(time: datetime) -> str:

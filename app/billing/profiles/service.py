@@ -94,14 +94,16 @@ def is_paid(plan: Plan) -> bool:
 
 
 def _check_country(code: str) -> str:
-    if pycountry.countries.get(alpha_2=code) is None:
+    country = pycountry.countries.get(alpha_2=code)
+    if country is None or country.alpha_2 != code:  # the library ignores case
         message = "Must be a country code of ISO 3166-1, such as AT."
         raise errors.invalid(message, "address.country")
     return code
 
 
 def _check_currency(code: str, plan: Plan) -> None:
-    if pycountry.currencies.get(alpha_3=code) is None:
+    currency = pycountry.currencies.get(alpha_3=code)
+    if currency is None or currency.alpha_3 != code:
         raise errors.invalid("Must be a currency code of ISO 4217, such as EUR.", "currency")
     if is_paid(plan) and code != plan.currency:
         message = f"The plan {plan.name} is offered in {plan.currency}."
@@ -114,8 +116,7 @@ def _check_tax_number(number: str | None, country: str) -> str | None:
     try:
         return normalize_tax_number(number, country)
     except TaxNumberError as error:
-        message = f"{error.message[0].upper()}{error.message[1:]}."
-        raise errors.invalid(message, "tax_number") from None
+        raise errors.invalid(f"This {error.message}.", "tax_number") from None
 
 
 def _check_text(text: str, field: str) -> str:

@@ -181,9 +181,10 @@ def _parse_rates(value: Any) -> Mapping[str, Decimal]:
 
 
 def _parse_country(value: Any, place: str) -> str:
-    if not isinstance(value, str) or pycountry.countries.get(alpha_2=value) is None:
+    country = pycountry.countries.get(alpha_2=value) if isinstance(value, str) else None
+    if country is None or country.alpha_2 != value:  # the library ignores case
         raise BillingFileError(f"{place} must be a country code of ISO 3166-1, such as DE")
-    return value
+    return str(country.alpha_2)
 
 
 def _parse_series(value: Any, place: str) -> str:

@@ -6,7 +6,7 @@ import pypdfium2
 import pytest
 
 from app.billing.invoices.service import documents
-from app.kit import container
+from app.kit import container, db, jobs, tenancy
 from tests.billing.conftest import Customer
 from tests.factories import run_jobs_of
 from tests.factories.counts import run_sql
@@ -68,12 +68,11 @@ def test_files_are_rendered_once(customer: Customer, monkeypatch: pytest.MonkeyP
     render(customer)
     before = customer.list_invoices()
     monkeypatch.setattr(documents, "render_pdf", lambda *_: pytest.fail("rendered again"))
-    run_sql(
-        customer.org,
-        "UPDATE jobs SET due_at = now(), finished_at = NULL WHERE organization_id = :org"
-        " AND function = 'invoices.render'",
-    )
-    render(customer)
+    with customer.org.app.app_context(), tenancy.organization(customer.org.id):
+        args = {"data": {"invoice_id": before[0]["id"]}}
+        jobs.enqueue("invoices.render", args, organization_id=customer.org.id)
+        db.session().commit()
+    assert run_jobs_of(customer.org, "invoice_files") == 1
     assert customer.list_invoices() == before
 
 

@@ -11,6 +11,7 @@ from flask import Flask
 from sqlalchemy import event, select, text
 
 from app.billing.periods import service
+from app.billing.seller.configuration import BillingFileError
 from app.kit import db, tenancy
 from app.kit.events import OutboxEvent
 from tests.factories import Org, make_org, operator
@@ -24,13 +25,6 @@ _MONTHS = itertools.count()
 def month() -> str:
     number = next(_MONTHS)
     return f"{2000 + number // 12}-{number % 12 + 1:02}"
-
-
-@pytest.fixture(autouse=True)
-def invoices(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Let something make invoices of closed months; undone, nothing does, as in this release."""
-    monkeypatch.setattr(service.events, "list_handlers", lambda _: [("invoices.issue", "default")])
-    return monkeypatch
 
 
 def move(org: Org, created_at: str, status: str = "active") -> None:
@@ -123,23 +117,26 @@ def test_statements_do_not_grow_with_the_organizations(
         move(one, "2026-11-01T00:00:00Z")
 
 
-def test_nothing_is_closed_while_nothing_makes_invoices(
-    app: Flask, old_org: Org, month: str, invoices: pytest.MonkeyPatch
+def test_nothing_is_closed_without_a_billing_file(
+    app: Flask, old_org: Org, month: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    invoices.undo()
+    def find_nothing() -> None:
+        raise BillingFileError("is not set")
+
+    monkeypatch.setattr(service, "require_configuration", find_nothing)
     for _ in range(2):
         answer = operator(app).post(PATH, json={"period": month})
         assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
         assert answer.json["error"]["details"] == {"state": "open"}
-        assert "invoices" in answer.json["error"]["message"]
+        assert "BILLING_FILE is not set" in answer.json["error"]["message"]
     assert told(old_org, month) == []
     with app.app_context():
         counted = text("SELECT count(*) FROM billing_periods WHERE period = :month")
         assert db.session().scalar(counted, {"month": month}) == 0
-    # What an earlier release has closed stays closed, and answers as before.
-    invoices.setattr(service.events, "list_handlers", lambda _: [("invoices.issue", "default")])
+    # A month that is closed stays closed, and the response is the same as before.
+    monkeypatch.undo()
     closed = operator(app).post(PATH, json={"period": month})
-    invoices.undo()
+    monkeypatch.setattr(service, "require_configuration", find_nothing)
     again = operator(app).post(PATH, json={"period": month})
     assert (again.status_code, again.json) == (202, closed.json)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from app.billing.invoices import emitted_events
@@ -128,7 +129,8 @@ def _check_creditable(invoice: Invoice) -> None:
 
 def _check_amount(amount: Decimal, currency: str) -> None:
     digits = get_minor_digits(currency)
-    if not amount.is_finite() or amount <= 0 or round(amount, digits) != amount:
+    is_whole = amount.is_finite() and (Fraction(amount) * 10**digits).denominator == 1
+    if not is_whole or amount <= 0:
         message = f"Must be a positive amount with at most {digits} decimal places."
         raise errors.invalid(message, "amount")
 

@@ -1,0 +1,155 @@
+"""What the operator does with issued invoices: mark them as paid, void and credit them."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.billing.conftest import Customer
+from tests.factories import run_jobs_of
+
+
+@pytest.fixture
+def invoice(customer: Customer) -> dict[str, Any]:
+    customer.set_profile(
+        tax_number=None, address={"lines": ["A 1"], "city": "Berlin", "country": "DE"}
+    )
+    customer.issue("2001-03")
+    (invoice,) = customer.list_invoices()
+    assert (invoice["subtotal"], invoice["total"]) == ("49.00", "58.31")
+    return invoice
+
+
+def run(customer: Customer, *arguments: str) -> tuple[int, str]:
+    """Run a command, and return its exit status and its output."""
+    result = customer.org.app.test_cli_runner().invoke(args=["billing", *arguments])
+    return result.exit_code, result.output
+
+
+def get(customer: Customer, invoice: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = (
+        customer.org.api("admin").get(f"/billing/invoices/{invoice['id']}").json["data"]
+    )
+    return found
+
+
+def test_marking_an_invoice_as_paid(customer: Customer, invoice: dict[str, Any]) -> None:
+    status, output = run(customer, "invoices", "mark-paid", invoice["number"])
+    assert status == 0, output
+    paid = get(customer, invoice)
+    assert (paid["status"], paid["paid_at"] is not None) == ("paid", True)
+    changing = ("status", "paid_at", "updated_at")
+    assert {k: v for k, v in paid.items() if k not in changing} == {
+        k: v for k, v in invoice.items() if k not in changing
+    }
+    status, output = run(customer, "invoices", "mark-paid", invoice["number"])
+    assert (status, "only an issued one can be paid" in output) == (1, True)
+
+
+@pytest.mark.parametrize("day", ["2001-01-01", "2999-01-01"])
+def test_a_day_of_payment_that_cannot_be(
+    customer: Customer, invoice: dict[str, Any], day: str
+) -> None:
+    status, output = run(customer, "invoices", "mark-paid", invoice["number"], "--on", day)
+    assert (status, "from the day of issue until today" in output) == (1, True)
+    assert get(customer, invoice)["status"] == "issued"
+
+
+def test_voiding_an_invoice_by_a_credit_note(customer: Customer, invoice: dict[str, Any]) -> None:
+    status, output = run(
+        customer, "invoices", "void", invoice["number"], "--reason", "Sent by mistake"
+    )
+    assert status == 0, output
+    assert get(customer, invoice)["status"] == "void"
+    (note,) = customer.list_invoices(kind="credit_note")
+    for member in ("lines", "subtotal", "tax", "total", "buyer", "seller", "period", "currency"):
+        assert note[member] == invoice[member]
+    assert (note["status"], note["refers_to"], note["notes"], note["due_at"]) == (
+        *("issued", invoice["id"]),
+        *(["Sent by mistake"], None),
+    )
+    assert note["number"].startswith("CN-")
+    run_jobs_of(customer.org, "invoice_files")
+    answer = customer.org.api("admin").get(f"/billing/invoices/{note['id']}/pdf")
+    assert answer.status_code == 200
+    again = run(customer, "invoices", "void", invoice["number"], "--reason", "Again")
+    assert (again[0], "The invoice is void" in again[1]) == (1, True)
+    assert len(customer.list_invoices()) == 2
+
+
+def test_crediting_parts_of_an_invoice(customer: Customer, invoice: dict[str, Any]) -> None:
+    credit = ("credit-note", invoice["number"], "--reason", "A day without service", "--amount")
+    assert run(customer, *credit, "9.99")[0] == 0
+    (note,) = customer.list_invoices(kind="credit_note")
+    assert (note["subtotal"], note["tax"]["amount"], note["total"]) == ("9.99", "1.90", "11.89")
+    assert note["lines"][0]["description"] == "A day without service"
+    assert get(customer, invoice) == invoice
+    status, output = run(customer, *credit, "39.02")
+    assert (status, "Only 39.01 EUR of the invoice remain" in output) == (1, True)
+    status, output = run(customer, "invoices", "void", invoice["number"], "--reason", "x")
+    assert (status, "A part of the invoice has been credited" in output) == (1, True)
+    assert run(customer, *credit, "39.01")[0] == 0
+    assert get(customer, invoice)["status"] == "void"
+    notes = customer.list_invoices(kind="credit_note")
+    assert sum(Decimal(note["subtotal"]) for note in notes) == Decimal("49.00")
+
+
+@pytest.mark.parametrize(
+    ("amount", "message"),
+    [
+        ("0", "Must be a positive amount"),
+        ("-1", "Must be a positive amount"),
+        ("0.001", "at most 2 decimal places"),
+        ("NaN", "Must be a positive amount"),
+        ("1e30", "remain before tax"),
+        ("many", "is not a decimal number"),
+    ],
+)
+def test_amounts_that_cannot_be_credited(
+    customer: Customer, invoice: dict[str, Any], amount: str, message: str
+) -> None:
+    status, output = run(
+        *(customer, "credit-note", invoice["number"]), f"--amount={amount}", "--reason", "x"
+    )
+    assert status in (1, 2)
+    assert message in output, output
+    assert customer.list_invoices() == [invoice]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("invoices", "mark-paid", "NONE-1"),
+        ("invoices", "void", "NONE-1", "--reason", "x"),
+        ("credit-note", "NONE-1", "--amount", "1", "--reason", "x"),
+    ],
+)
+def test_a_number_that_is_not_one(customer: Customer, arguments: tuple[str, ...]) -> None:
+    status, output = run(customer, *arguments)
+    assert (status, "No invoice has this number" in output) == (1, True)
+
+
+def test_a_credit_note_cannot_be_credited(customer: Customer, invoice: dict[str, Any]) -> None:
+    run(customer, "invoices", "void", invoice["number"], "--reason", "x")
+    (note,) = customer.list_invoices(kind="credit_note")
+    status, output = run(customer, "invoices", "void", note["number"], "--reason", "x")
+    assert (status, "This is a credit note" in output) == (1, True)
+
+
+def test_listing_invoices(customer: Customer, invoice: dict[str, Any]) -> None:
+    slug = customer.org.slug
+    _, output = run(customer, "invoices", "list", "--org", slug)
+    assert invoice["number"] in output
+    assert "2001-03" in output
+    for option in (("--status", "void"), ("--period", "2001-04")):
+        assert invoice["number"] not in run(customer, "invoices", "list", "--org", slug, *option)[1]
+    status, output = run(customer, "invoices", "list", "--period", "2001-13")
+    assert (status, "is not a month" in output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "command", [("invoices",), ("invoices", "list"), ("invoices", "mark-paid"), ("credit-note",)]
+)
+def test_each_command_has_help(customer: Customer, command: tuple[str, ...]) -> None:
+    status, output = run(customer, *command, "--help")
+    assert (status, "Usage:" in output) == (0, True)

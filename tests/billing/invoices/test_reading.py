@@ -1,0 +1,79 @@
+"""The list of invoices, and the upcoming invoice, which equals what closing creates."""
+
+import itertools
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from app.billing.plan_changes import service as plan_changes
+from tests.billing.conftest import Customer
+
+_SAME = ("period", "currency", "lines", "subtotal", "tax", "total")
+
+
+def get_upcoming(customer: Customer) -> dict[str, Any]:
+    answer = customer.org.api("admin").get("/billing/invoices/upcoming")
+    assert answer.status_code == 200, answer.json
+    upcoming: dict[str, Any] = answer.json["data"]
+    return upcoming
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("day", [12, 31])
+def test_the_upcoming_invoice_is_what_closing_creates(
+    customer: Customer, monkeypatch: pytest.MonkeyPatch, day: int, language: str
+) -> None:
+    customer.set_profile(language=language, tax_number=None)
+    customer.begin("2001-03-02T08:00:00Z")
+    customer.had("business", "2001-03-07T10:11:12Z", "team")
+    customer.used("documents_per_month", "2001-03-06", 7_777)
+    customer.used("documents_per_month", "2001-03-09", 4_321)
+    customer.used("stored_bytes", "2001-03-09", 10**11 + 1)
+    now = datetime(2001, 3, day, 23, 59, 59, tzinfo=UTC)
+    monkeypatch.setattr(
+        "app.billing.invoices.service.reading.plan_changes.get_database_time", lambda: now
+    )
+    upcoming = get_upcoming(customer)
+    monkeypatch.undo()
+    assert len(upcoming["lines"]) > 4
+    customer.issue("2001-03")
+    (invoice,) = customer.list_invoices()
+    assert {name: invoice[name] for name in _SAME} == upcoming
+
+
+def test_nothing_to_pay(customer: Customer) -> None:
+    customer.set_plan("free")
+    customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
+    upcoming = get_upcoming(customer)
+    assert (upcoming["lines"], upcoming["subtotal"], upcoming["total"]) == ([], "0.00", "0.00")
+
+
+def test_the_list_has_filters_and_an_order(customer: Customer) -> None:
+    months = ("2001-03", "2001-01", "2001-02")
+    for month in months:
+        customer.issue(month)
+    shown = [invoice["period"]["from"][:7] for invoice in customer.list_invoices()]
+    assert shown == list(reversed(months))
+    by_period = [i["period"]["from"][:7] for i in customer.list_invoices(sort="period")]
+    assert by_period == sorted(months)
+    assert customer.list_invoices(status="paid") == []
+    assert customer.list_invoices(kind="credit_note") == []
+    assert len(customer.list_invoices(status="issued", kind="invoice")) == 3
+    created = customer.list_invoices()[0]["created_at"]
+    assert len(customer.list_invoices(created_before=created)) == 2
+    assert len(customer.list_invoices(created_after=created)) == 1
+    pages = []
+    cursor = None
+    for _ in itertools.repeat(None, 3):
+        query = {"page_size": 1, **({"cursor": cursor} if cursor else {})}
+        answer = customer.org.api("admin").get("/billing/invoices", query_string=query)
+        pages += [invoice["period"]["from"][:7] for invoice in answer.json["data"]]
+        assert answer.json["meta"]["total"] == 3
+        cursor = answer.json["meta"]["next_cursor"]
+    assert (pages, cursor) == (list(reversed(months)), None)
+
+
+def test_get_database_time_is_in_utc(customer: Customer) -> None:
+    with customer.org.app.app_context():
+        assert plan_changes.get_database_time().tzinfo is not None

@@ -1,0 +1,29 @@
+"""Closing a month writes the invoices of all organizations."""
+
+from collections.abc import Callable
+
+from flask import Flask
+
+from tests.billing.conftest import Customer
+from tests.factories import make_org, operator, run_jobs_of
+
+
+def test_closing_a_month_issues_invoices_and_their_files(
+    app: Flask, customer: Customer, work: Callable[[], None]
+) -> None:
+    draft = Customer(make_org(app))
+    draft.begin("2001-01-01T00:00:00Z")
+    draft.set_plan("business")
+    draft.sql("DELETE FROM plan_changes WHERE organization_id = :org")
+    for _ in range(2):
+        answer = operator(app).post("/internal/billing/close-period", json={"period": "2003-05"})
+        assert answer.status_code == 202
+    for one in (customer, draft):
+        run_jobs_of(one.org, "invoices", "invoice_files")
+    (invoice,) = customer.list_invoices()
+    assert (invoice["status"], invoice["period"]["from"]) == ("issued", "2003-05-01T00:00:00Z")
+    assert invoice["pdf"] is not None
+    (other,) = draft.list_invoices()
+    assert (other["status"], other["subtotal"]) == ("draft", "299.00")
+    for one in (customer, draft):
+        one.begin("2026-11-01T00:00:00Z")

@@ -1,0 +1,223 @@
+"""Changes of the plan: now, at the end of the month, and by the operator; all are recorded."""
+
+import threading
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from app.billing.plan_changes import queries, service
+from app.identity.organizations.models import Organization
+from app.kit import db, tenancy
+from tests.billing.conftest import Customer
+from tests.factories import Org, make_due, operator
+from tests.factories.counts import run_sql
+from tests.factories.invoices import PROFILE
+from tests.factories.usage import insert_change
+
+PATH = "/billing/plan/change"
+
+
+@pytest.fixture
+def paying(org: Org) -> Customer:
+    """An organization with the plan free and a billing profile."""
+    customer = Customer(org)
+    customer.set_plan("free")
+    customer.set_profile()
+    customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
+    return customer
+
+
+def change(customer: Customer, **body: Any) -> Any:
+    return customer.org.api("owner").post(PATH, body)
+
+
+def list_history(org: Org) -> list[tuple[str, str]]:
+    rows = run_sql(org, "SELECT * FROM plan_changes ORDER BY id")
+    times = [row.changed_at for row in rows]
+    assert times == sorted(times)
+    return [(row.plan_before, row.plan) for row in rows]
+
+
+def list_segments(org: Org, start: datetime, end: datetime) -> list[tuple[str, datetime, datetime]]:
+    with org.app.app_context(), tenancy.organization(org.id):
+        organization = db.session().get_one(Organization, org.id)
+        found = service.list_segments(organization, start, end)
+        return [(segment.plan, segment.start, segment.end) for segment in found]
+
+
+def get_plan(org: Org) -> str:
+    plan: str = org.api("owner").get(f"/organizations/{org.slug}").json["data"]["plan"]
+    return plan
+
+
+def test_changing_the_plan_now(paying: Customer) -> None:
+    answer = change(paying, plan="team")
+    assert answer.status_code == 200, answer.json
+    assert answer.json["data"] == {"plan": "team", "scheduled_change": None}
+    assert get_plan(paying.org) == "team"
+    assert list_history(paying.org) == [("free", "team")]
+    (event,) = run_sql(
+        paying.org,
+        "SELECT data FROM outbox_events WHERE name = 'organization.plan_changed'"
+        " AND data ->> 'plan' = 'team'",
+    )
+    assert event.data == {"plan": "team", "limits": {}, "plan_before": "free"}
+
+
+def test_changing_the_plan_at_the_end_of_the_month(paying: Customer) -> None:
+    answer = change(paying, plan="business", when="period_end")
+    scheduled = answer.json["data"]["scheduled_change"]
+    assert (answer.json["data"]["plan"], scheduled["plan"]) == ("free", "business")
+    assert scheduled["effective_at"].endswith("-01T00:00:00Z")
+    assert datetime.fromisoformat(scheduled["effective_at"]) > db.utc_now()
+    assert (get_plan(paying.org), list_history(paying.org)) == ("free", [])
+
+
+def make_scheduled_due(customer: Customer, at: datetime) -> None:
+    customer.sql("UPDATE scheduled_plan_changes SET effective_at = :at", at=at)
+    make_due(customer.org.app, "plan_changes.apply_due")
+    with customer.org.app.app_context():
+        due = service.list_due()
+        assert customer.org.id in due
+        service.apply_due_change(customer.org.id)
+        db.session().commit()
+
+
+def test_a_scheduled_change_counts_from_when_it_was_due(paying: Customer) -> None:
+    now = db.utc_now()
+    created = now - timedelta(days=3)
+    paying.begin(created.isoformat())
+    change(paying, plan="business", when="period_end")
+    due = now - timedelta(days=2)
+    make_scheduled_due(paying, due)
+    assert get_plan(paying.org) == "business"
+    assert list_segments(paying.org, created, now) == [
+        ("free", created, due),
+        ("business", due, now),
+    ]
+    with paying.org.app.app_context():
+        assert paying.org.id not in service.list_due()
+
+
+def test_a_change_that_is_due_comes_before_the_next_one(paying: Customer) -> None:
+    now = db.utc_now()
+    paying.begin((now - timedelta(days=3)).isoformat())
+    change(paying, plan="business", when="period_end")
+    paying.sql("UPDATE scheduled_plan_changes SET effective_at = :at", at=now - timedelta(days=2))
+    assert change(paying, plan="team").status_code == 200
+    assert list_history(paying.org) == [("free", "business"), ("business", "team")]
+
+
+@pytest.mark.parametrize("by", ["present plan", "change now", "operator"])
+def test_a_scheduled_change_is_cancelled(paying: Customer, by: str) -> None:
+    change(paying, plan="business", when="period_end")
+    if by == "present plan":
+        answer = change(paying, plan="free")
+        assert answer.json["data"] == {"plan": "free", "scheduled_change": None}
+    elif by == "change now":
+        change(paying, plan="team")
+    else:
+        paying.set_plan("enterprise")
+    assert run_sql(paying.org, "SELECT * FROM scheduled_plan_changes") == []
+
+
+def test_a_scheduled_change_is_replaced(paying: Customer) -> None:
+    change(paying, plan="business", when="period_end")
+    answer = change(paying, plan="team", when="period_end")
+    assert answer.json["data"]["scheduled_change"]["plan"] == "team"
+    (row,) = run_sql(paying.org, "SELECT plan FROM scheduled_plan_changes")
+    assert row.plan == "team"
+
+
+def test_a_plan_below_the_present_use_is_refused(paying: Customer) -> None:
+    change(paying, plan="team")
+    today = db.utc_now().date().isoformat()
+    insert_change(paying.org, "documents_per_month", today, added=101)
+    answer = change(paying, plan="free")
+    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
+    assert answer.json["error"]["details"] == {
+        "plan": "free",
+        "over": [
+            {"meter": "members", "used": 5, "limit": 3},
+            {"meter": "documents_per_month", "used": 101, "limit": 100},
+        ],
+    }
+    assert get_plan(paying.org) == "team"
+    assert change(paying, plan="free", when="period_end").status_code == 200
+
+
+def test_a_plan_with_a_price_needs_a_profile(org: Org) -> None:
+    answer = org.api("owner").post(PATH, {"plan": "team"})
+    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
+    assert answer.json["error"]["details"] == {"missing": "billing_profile"}
+    org.api("owner").put("/billing/profile", json={**PROFILE, "currency": "USD"})
+    answer = org.api("owner").post(PATH, {"plan": "team"})
+    assert (answer.status_code, answer.json["error"]["field"]) == (400, "plan")
+    assert answer.json["error"]["details"] == {"currency": "EUR"}
+
+
+def test_plans_of_the_operator(paying: Customer) -> None:
+    answer = change(paying, plan="unlimited")
+    assert (answer.status_code, answer.json["error"]["field"]) == (400, "plan")
+    assert change(paying, plan="gold").status_code == 422
+    assert change(paying, plan="team", when="later").status_code == 422
+    paying.set_plan("team", members=10)
+    answer = change(paying, plan="business")
+    assert (answer.status_code, answer.json["error"]["details"]) == (
+        *(409,),
+        {"limits": {"members": 10}},
+    )
+
+
+def test_roles_that_cannot_change_the_plan(paying: Customer) -> None:
+    answer = paying.org.api("admin").post(PATH, {"plan": "team"})
+    assert (answer.status_code, answer.json["error"]["code"]) == (403, "insufficient_role")
+
+
+def test_changes_of_the_operator_are_recorded(paying: Customer) -> None:
+    for plan in ("team", "business", "business", "team"):
+        paying.set_plan(plan)
+    assert list_history(paying.org) == [
+        ("free", "team"),
+        ("team", "business"),
+        ("business", "team"),
+    ]
+
+
+def test_changes_at_the_same_time_are_recorded_in_order(paying: Customer) -> None:
+    start, statuses = threading.Barrier(4), []
+
+    def run(plan: str) -> None:
+        start.wait()
+        path = f"/internal/organizations/{paying.org.slug}/plan"
+        for _ in range(3):
+            answer = operator(paying.org.app).put(path, json={"plan": plan, "limits": {}})
+            statuses.append(answer.status_code)
+
+    names = ("team", "business", "enterprise", "free")
+    threads = [threading.Thread(target=run, args=(plan,)) for plan in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(statuses) == {200}
+    history = list_history(paying.org)
+    assert history[0][0] == "free"
+    assert history[-1][1] == get_plan(paying.org)
+    assert all(one[1] == following[0] for one, following in zip(history, history[1:], strict=False))
+
+
+def test_two_changes_in_one_transaction(paying: Customer) -> None:
+    org = paying.org
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        organization = session.get_one(Organization, org.id)
+        for plan in ("team", "business"):
+            organization.plan = plan
+            session.flush()
+        assert queries.find_scheduled() is None
+    assert list_history(org) == [("free", "team"), ("team", "business")]
+    now = db.utc_now()
+    start = now - timedelta(days=1)
+    segments = list_segments(org, start, now + timedelta(days=1))
+    assert [plan for plan, _, _ in segments][-1] == "business"
