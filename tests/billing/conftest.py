@@ -1,15 +1,17 @@
 """Fixtures of billing: an organization with a profile and a plan, and months that have ended."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 import pytest
+from flask import Flask
 
 from app.billing.invoices.service import issuing
 from app.billing.periods.service import get_bounds
 from app.kit import db, tenancy
-from tests.factories import Org, operator
+from tests.factories import Org, make_org, operator
 from tests.factories.counts import run_sql
 from tests.factories.invoices import PROFILE
 
@@ -77,12 +79,23 @@ class Customer:
         return invoices
 
 
-@pytest.fixture
-def customer(org: Org) -> Customer:
-    """An organization with the plan team and a billing profile, since January 2001."""
+def make_customer_of(org: Org) -> Customer:
+    """Give an organization the plan team and a billing profile, since January 2001."""
     customer = Customer(org)
     customer.begin("2001-01-01T00:00:00Z")
     customer.set_plan("team")
     customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
     customer.set_profile()
     return customer
+
+
+@pytest.fixture
+def customer(org: Org) -> Customer:
+    """An organization with the plan team and a billing profile, since January 2001."""
+    return make_customer_of(org)
+
+
+@pytest.fixture
+def make_customer(app: Flask) -> Callable[[], Customer]:
+    """Return a function that creates such organizations."""
+    return lambda: make_customer_of(make_org(app))

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from flask import Flask
 
 from app.billing.invoices.service import issuing
 from app.billing.periods.service import get_bounds
 from app.billing.seller import configuration
 from app.kit import db, tenancy
 from tests.billing.conftest import Customer
-from tests.factories import make_org
 from tests.factories.counts import run_sql
 
 ROOT = Path(__file__).parents[3]
@@ -33,19 +31,6 @@ for organization_id in map(UUID, sys.argv[1:]):
     with app.app_context(), tenancy.organization(organization_id), db.transaction():
         issuing.issue_period(organization_id, *get_bounds("2001-03"))
 """
-
-
-@pytest.fixture
-def make_customer(app: Flask) -> Callable[[], Customer]:
-    def make() -> Customer:
-        customer = Customer(make_org(app))
-        customer.begin("2001-01-01T00:00:00Z")
-        customer.set_plan("team")
-        customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
-        customer.set_profile()
-        return customer
-
-    return make
 
 
 @pytest.fixture

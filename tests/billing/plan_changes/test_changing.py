@@ -2,6 +2,7 @@
 
 import threading
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -205,7 +206,7 @@ def test_changes_at_the_same_time_are_recorded_in_order(paying: Customer) -> Non
     history = list_history(paying.org)
     assert history[0][0] == "free"
     assert history[-1][1] == get_plan(paying.org)
-    assert all(one[1] == following[0] for one, following in zip(history, history[1:], strict=False))
+    assert all(one[1] == following[0] for one, following in pairwise(history))
 
 
 def test_two_changes_in_one_transaction(paying: Customer) -> None:

@@ -1,0 +1,107 @@
+"""The process that closes a month is killed at random points; nothing is lost or done twice."""
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+from tests.billing.conftest import Customer, make_customer_of
+from tests.factories import make_org
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+ROOT = Path(__file__).parents[2]
+ORGANIZATIONS, KILLS, STATEMENTS = 25, 20, 60
+_CLOSE = """
+import os, signal, sys
+from uuid import UUID
+from sqlalchemy import event, text
+from app.billing.periods import service
+from app.factory import create_app
+from app.kit import db, tenancy
+from tests.factories import Org, run_jobs_of
+
+period, ids, points = sys.argv[1], sys.argv[2].split(","), sys.argv[3].split(",")
+app = create_app(os.environ)
+
+def die_at(point):
+    count = 0
+
+    def step(*_):
+        nonlocal count
+        count += 1
+        if count == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    # Every second process dies after its last statement, so that the server may go on without it.
+    name = "before_cursor_execute" if point % 2 else "after_cursor_execute"
+    event.listen(db.engine(), name, step)
+
+def close(point):
+    with app.app_context():
+        if point:
+            die_at(point)
+        with db.transaction():
+            service.close(period=period)
+        with tenancy.across_organizations(reason="the leases of the killed process end"):
+            db.session().execute(text("UPDATE jobs SET leased_until = now()"
+                " WHERE function = 'invoices.issue' AND leased_until > now()"))
+            db.session().commit()
+    for number in ids:
+        run_jobs_of(Org(app, UUID(number), ""), "invoices")
+
+for point in [*map(int, points), 0]:
+    # Nothing was connected before, so that each child has connections of its own.
+    child = os.fork()
+    if child == 0:
+        close(point)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    print("killed" if os.WIFSIGNALED(status) else f"ended {status}", flush=True)
+"""
+
+
+@pytest.fixture
+def customers(app: Flask) -> list[Customer]:
+    found = [make_customer_of(make_org(app)) for _ in range(ORGANIZATIONS)]
+    for customer in found:
+        customer.begin("1998-01-01T00:00:00Z")
+    return found
+
+
+def list_numbers(customers: list[Customer]) -> list[str]:
+    ids = [customer.org.id for customer in customers]
+    statement = text("SELECT number FROM invoices WHERE organization_id = ANY(:ids)")
+    everything = tenancy.across_organizations(reason="a test counts the invoices of all")
+    with customers[0].org.app.app_context(), everything:
+        return list(db.session().scalars(statement, {"ids": ids}))
+
+
+def test_each_organization_has_one_invoice_and_numbers_have_no_gap(
+    environ: dict[str, str], customers: list[Customer], tmp_path: Path
+) -> None:
+    series = f"K{customers[0].org.id.hex[-12:]}-"
+    path = tmp_path / "billing.toml"
+    content = (ROOT / "examples/billing.toml").read_text()
+    path.write_text(content.replace("INV-{year}-", series))
+    points = [random.Random(number).randint(1, STATEMENTS) for number in range(KILLS)]
+    ids = ",".join(str(customer.org.id) for customer in customers)
+    found = subprocess.run(
+        [sys.executable, "-c", _CLOSE, "1998-05", ids, ",".join(map(str, points))],
+        env={**environ, "BILLING_FILE": str(path), "PYTHONPATH": str(ROOT)},
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.split("\n")[:-1] == ["killed"] * KILLS + ["ended 0"]
+    for customer in customers:
+        (invoice,) = customer.list_invoices()
+        assert (invoice["status"], invoice["subtotal"]) == ("issued", "49.00")
+    numbers = sorted(list_numbers(customers))
+    assert numbers == [f"{series}{number:05}" for number in range(1, ORGANIZATIONS + 1)]
