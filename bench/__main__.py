@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from bench import coefficient_rows, drift_rows, extraction_rows, parse_rows
 from bench.report import Report
-from bench.service import Service, running
+from bench.service import ROOT, Service, running
 
 IDENTITY = ("token", "key", "hash", "members", "teams", "audit")
 REVIEW = ("queue", "reviews", "own", "accepts")
@@ -44,6 +44,7 @@ NAMES = (
         "growth",
         "notifications",
         "feedback",
+        "billing",
     ),
 )
 
@@ -57,6 +58,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--crawled", type=int, default=100_000, help="objects to crawl")
     parser.add_argument("--routed", type=int, default=50_000, help="documents to route")
     parser.add_argument("--deliveries", type=int, default=5_000, help="webhooks to deliver")
+    parser.add_argument("--billed", type=int, default=5_000, help="organizations to bill")
     parser.add_argument("--seconds", type=float, default=3.0, help="length of a round")
     parser.add_argument("--only", nargs="*", choices=NAMES, default=[], help="just these rows")
     return parser.parse_args()
@@ -81,7 +83,7 @@ def main() -> int:
 
 def _measure_service(report: Report, options: argparse.Namespace, names: set[str]) -> None:
     print("starting the service ...", flush=True)
-    with running() as service:
+    with running(BILLING_FILE=str(ROOT / "examples/billing.toml")) as service:
         from bench import (  # noqa: PLC0415 - they need the environment
             filling,
             identity_rows,
@@ -132,6 +134,7 @@ def _measure_workers(
     """Measure the work of background workers."""
     from bench import (  # noqa: PLC0415 - as above
         backlog_rows,
+        billing_rows,
         crawl_rows,
         hanging_rows,
         import_rows,
@@ -156,6 +159,8 @@ def _measure_workers(
         hanging_rows.measure(report, alone, beside, options.deliveries)
     if not names or "backlog" in names:
         backlog_rows.measure(report, service, make_org(service.app), make_org(service.app))
+    if not names or "billing" in names:
+        billing_rows.measure(report, service, options.billed)
     if not names or "routing" in names:
         routing_rows.measure(report, service, options.routed)
     _measure_growth(report, service, names)

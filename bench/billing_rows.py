@@ -1,0 +1,112 @@
+"""Measure the closing of a month: the invoices of many organizations, and their files.
+
+The floor is one statement that copies the finished invoices.
+"""
+
+import time
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from app.billing.periods import service as periods
+from app.billing.plans import catalogue
+from app.billing.plans.catalogue import Charge, Tier
+from app.kit import db
+from app.kit.plan_limits import Meter
+from bench.filling import analyze, open_cursor, without_triggers
+from bench.report import Report, Row
+from bench.service import Service
+
+_PERIOD, _LINES = "1999-05", 20
+_INVOICES, _FILES = 200.0, 20.0
+"""The numbers of invoices and of files that are needed in a second."""
+_FILES_SECONDS = 15.0
+_POLL_SECONDS = 0.1
+_PLAN = """
+INSERT INTO plan_versions (name, version, definition, created_at)
+VALUES ('business', 99, %s, '1990-01-01')
+"""
+_ORGANIZATIONS = """
+INSERT INTO organizations (id, slug, name, settings, status, plan, plan_limits, created_at,
+    updated_at, revision)
+SELECT md5('billed' || i)::uuid, 'billed-' || i, 'Billed', '{{}}', 'active', 'business', '{{}}',
+    '1999-01-01', now(), 1
+FROM generate_series(1, {count}) AS i;
+INSERT INTO billing_profiles (organization_id, id, name, address_lines, postal_code, city, country,
+    tax_number, email, currency, time_zone, language, created_at, updated_at, revision)
+SELECT md5('billed' || i)::uuid, gen_random_uuid(), 'Billed', '["1 High Street"]', 'D02 XY45',
+    'Dublin', 'IE', 'IE6433435OA', 'pay@billed.example', 'EUR', 'UTC', 'en', now(), now(), 1
+FROM generate_series(1, {count}) AS i;
+INSERT INTO usage_days (organization_id, meter, day, added, removed, level)
+SELECT md5('billed' || i)::uuid, 'documents_per_month', day, 100, 0, 100
+FROM generate_series(1, {count}) AS i,
+    generate_series(date '1999-05-01', '1999-05-31', interval '1 day') AS day;
+"""
+_PROGRESS = """
+SELECT count(*), min(issued_at), max(issued_at), count(pdf) FROM invoices
+WHERE period_from = '1999-05-01' AND status = 'issued'
+"""
+_COPY = "CREATE TEMPORARY TABLE copied ON COMMIT DROP AS SELECT * FROM invoices"
+
+
+def measure(report: Report, service: Service, count: int) -> None:
+    """Measure closing a month of `count` organizations with 20 lines each."""
+    with without_triggers(service), open_cursor(service) as cursor:
+        cursor.execute(_PLAN, (_build_plan(),))
+        cursor.execute(_ORGANIZATIONS.format(count=count))
+    analyze(service)
+    with open_cursor(service) as cursor:
+        rate = _close(service, cursor, count)
+        began = time.perf_counter()
+        cursor.execute(_COPY)
+        floor = count / (time.perf_counter() - began)
+        report.add(
+            Row(
+                f"closing a month of {count:,}, {_LINES} lines each",
+                f"{rate:,.0f} invoices/s",
+                f"{floor:,.0f}/s copied",
+                floor / rate,
+                f"> {_INVOICES:g}/s",
+                rate > _INVOICES,
+            )
+        )
+        files = _count_files(cursor, count)
+        met = files > _FILES
+        report.add(Row("their files", f"{files:.0f}/s", "", None, f"> {_FILES:g}/s", met))
+
+
+def _build_plan() -> str:
+    """Return a plan whose charge has a line for each of its tiers."""
+    tiers = [Tier(Decimal(100 * n), Decimal("0.05")) for n in range(1, _LINES - 1)]
+    charge = Charge(Meter.DOCUMENTS, 0, (*tiers, Tier(None, Decimal("0.01"))), 1)
+    plan = catalogue.get_plan("business")
+    changed = {**vars(plan), "version": 99, "charges": (charge,)}
+    return orjson.dumps(catalogue.format_plan(type(plan)(**changed))).decode()
+
+
+def _close(service: Service, cursor: Any, count: int) -> float:
+    """Close the month, wait for the invoices, and return how many were issued in a second."""
+    began = time.perf_counter()
+    with service.app.app_context(), db.transaction():
+        periods.close(period=_PERIOD)
+    while _read(cursor)[0] < count:
+        time.sleep(_POLL_SECONDS)
+    return count / (time.perf_counter() - began)
+
+
+def _count_files(cursor: Any, count: int) -> float:
+    """Return how many files were rendered in a second, until all are or the time is over."""
+    began, before = time.perf_counter(), _read(cursor)[1]
+    while (seconds := time.perf_counter() - began) < _FILES_SECONDS:
+        rendered = _read(cursor)[1]
+        if rendered == count:
+            break
+        time.sleep(_POLL_SECONDS)
+    return (_read(cursor)[1] - before) / seconds
+
+
+def _read(cursor: Any) -> tuple[int, int]:
+    cursor.execute(_PROGRESS)
+    issued, *_, files = cursor.fetchone()
+    return issued, files
