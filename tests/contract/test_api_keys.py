@@ -151,6 +151,7 @@ def test_the_control_plane_knows_no_keys(keys: Keys) -> None:
 def test_which_operations_depart_from_the_rule() -> None:
     outside = {op.name for op in OPERATIONS if op.access == "user" and op.keys}
     catalogues = {"list_schema_templates", "get_schema_template", "list_webhook_events"}
+    catalogues.add("list_plans")
     assert outside == {"get_session", "list_organizations", *catalogues}
     not_for_keys = {op.name for op in SCOPED if not op.keys}
     assert not_for_keys == {op.name for op in OF_PEOPLE}

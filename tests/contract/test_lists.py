@@ -24,6 +24,7 @@ TIMELESS = {
     "list_export_formats": "a catalogue of the service",
     "list_feedback_models": "a model is in use for a time, from `first_date` to `last_date`",
     "list_my_assignments": "what is to do, by when it is due",
+    "list_plans": "a catalogue of the service",
     "list_schema_templates": "a catalogue of the service",
     "list_webhook_events": "a catalogue of the service",
 }

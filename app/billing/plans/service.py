@@ -54,7 +54,7 @@ def _describe(plan: Plan) -> dict[str, Any]:
         "name": plan.name,
         "version": plan.version,
         "price": {"amount": f"{plan.price:f}", "currency": plan.currency},
-        "limits": plan.limits,
+        "limits": dict(plan.limits),
         "charges": [_describe_charge(charge) for charge in plan.charges],
     }
 
