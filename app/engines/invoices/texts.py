@@ -49,7 +49,9 @@ class Texts:
 
     def format_amount(self, amount: Decimal, currency: str) -> str:
         """Return an amount with all decimal places of its currency's unit, without the code."""
-        return _widen(format_decimal(amount, _build_pattern(get_minor_digits(currency)), self.locale))
+        return _widen(
+            format_decimal(amount, _build_pattern(get_minor_digits(currency)), self.locale)
+        )
 
     def format_price(self, price: Decimal, currency: str) -> str:
         """Return a unit price with at least the decimal places of its currency's unit."""
@@ -119,7 +121,7 @@ def describe_meter(
     name = texts.meters.get(meter, meter)
     if find_unit_code(unit, is_bytes=is_bytes):
         return name
-    return f"{name} (× {texts.format_quantity(Decimal(unit))})"
+    return f"{name} (\N{MULTIPLICATION SIGN} {texts.format_quantity(Decimal(unit))})"
 
 
 def describe_tier(
