@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from typing import Protocol
 
 from app.engines.invoices.currencies import get_minor_digits, round_amount, round_half_up
@@ -48,7 +49,7 @@ def compute_charge(
     _check_tiers(tiers)
     beyond = Fraction(max(quantity - included, 0)) / unit
     units = round_half_up(beyond, QUANTITY_DIGITS)
-    lines = []
+    lines: list[Line] = []
     for start, end, price in _list_ranges(tiers):
         if units <= start:
             return lines
@@ -102,7 +103,7 @@ def strip_zeros(number: Decimal) -> Decimal:
 def _check_tiers(tiers: Sequence[TierLike]) -> None:
     ends = [tier.up_to for tier in tiers]
     known = [Decimal(0), *(end for end in ends if end is not None)]
-    is_ordered = all(before < after for before, after in zip(known, known[1:], strict=False))
+    is_ordered = all(before < after for before, after in pairwise(known))
     if not ends or None in ends[:-1] or not is_ordered:
         raise InvoiceError("tiers", "must be in ascending order, and only the last without an end")
     if any(tier.unit_price < 0 for tier in tiers):

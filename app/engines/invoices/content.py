@@ -26,7 +26,7 @@ _BREAK = "\u200b"  # a zero-width space
 _LONG_WORD = re.compile(r"[^\s/\u2010-\u2015\u2e80-\u9fff\uac00-\ud7af-]{29,}")
 _CONSONANTS = re.compile(r"[^aeiouyäöüáéíóúàèùâêîôûëïœ]{9,}", re.IGNORECASE)
 _MAX_WORD = 80
-_HEADINGS = ("position", "description", "quantity", "unit", "unit_price", "amount")
+_HEADINGS = ("position", "description", "quantity", "unit", "unit_price")
 
 
 def build_content(document: Document) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def build_content(document: Document) -> dict[str, Any]:
     number = _show(document.number) if document.number else labels["draft"]
     seller = document.seller
     rows = _list_address(seller, texts)
-    content = {
+    return {
         "language": document.language,
         "fonts": FAMILIES,
         "title": title,
@@ -52,15 +52,16 @@ def build_content(document: Document) -> dict[str, Any]:
             "script": _SCRIPTS.get(document.buyer.country),
         },
         "facts": list(_list_facts(document, texts, number)),
-        "headings": [labels[name] for name in _HEADINGS],
+        "headings": [
+            *(labels[name] for name in _HEADINGS),
+            f"{labels['amount']} ({document.currency})",
+        ],
         "rows": list(_list_rows(document, texts)),
         "sums": list(_list_sums(document, texts)),
         "total": _describe_total(document, texts),
         "remarks": _list_remarks(document, texts),
         "footer": [column for column in _list_footer(document, texts) if column],
     }
-    content["headings"][-1] = f"{labels['amount']} ({document.currency})"
-    return content
 
 
 def _show(text: str) -> str:

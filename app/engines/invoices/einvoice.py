@@ -12,7 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from facturx import generate_cii_xml
-from lxml import etree
+from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.invoices.charges import strip_zeros
 from app.engines.invoices.currencies import round_amount

@@ -8,6 +8,7 @@ Noto fonts of further scripts and symbols follow. Nothing of the machine is used
 import functools
 import io
 import tempfile
+import unicodedata
 from importlib.resources import files
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def create_compiler() -> typst.Compiler:
     with tempfile.TemporaryDirectory() as folder:
         for name, module in _EMBEDDED.items():
             (Path(folder) / name).write_bytes(module.fontbuffer)
-        folders: list[str | Path | bytes] = [folder, *(str(files(name)) for name in _PACKAGES)]
+        folders = [folder, *(str(files(name)) for name in _PACKAGES)]
         compiler = typst.Compiler(
             font_paths=typst.Fonts(
                 include_system_fonts=False, include_embedded_fonts=False, font_paths=folders
@@ -48,21 +49,64 @@ def create_compiler() -> typst.Compiler:
 
 
 def replace_missing(text: str) -> str:
-    """Return a text in which characters without a shape are written as code points: [U+20000]."""
+    """Return a text in which characters without a shape are written as code points: [U+20000].
+
+    A letter and its marks need a font that has them all, otherwise the marks are written so.
+    """
     if text.isascii():
         return text
-    return "".join(letter if _has_shape(letter) else f"[U+{ord(letter):04X}]" for letter in text)
+    return "".join(_replace_in_cluster(cluster) for cluster in _split_clusters(text))
+
+
+def replace_doubtful(text: str) -> str:
+    """Return a text of letters that can be shown alone. The others are written as code points.
+
+    Used if typst does not find a font for a cluster of characters in spite of `replace_missing`.
+    """
+    return "".join(
+        letter if letter.isascii() or _is_plain(letter) else _write_code(letter) for letter in text
+    )
+
+
+def _split_clusters(text: str) -> list[str]:
+    """Return the letters of a text, each with the marks and joiners after it."""
+    clusters: list[str] = []
+    for letter in text:
+        if clusters and (letter in _JOINERS or unicodedata.category(letter).startswith("M")):
+            clusters[-1] += letter
+        else:
+            clusters.append(letter)
+    return clusters
+
+
+def _replace_in_cluster(cluster: str) -> str:
+    if cluster.isascii() or _find_font(cluster):
+        return cluster
+    first, rest = cluster[0], cluster[1:]
+    head = first if _find_font(first) else _write_code(first)
+    return head + "".join(map(_write_code, rest))
+
+
+def _write_code(letter: str) -> str:
+    return f"[U+{ord(letter):04X}]"
+
+
+def _is_plain(letter: str) -> bool:
+    return unicodedata.category(letter)[0] in "LNPSZ" and any(
+        ord(letter) in font for font in _load_coverage()[:2]
+    )
 
 
 @functools.lru_cache(maxsize=65_536)
-def _has_shape(letter: str) -> bool:
-    code = ord(letter)
-    return letter.isascii() or letter in _JOINERS or any(code in font for font in _load_coverage())
+def _find_font(cluster: str) -> bool:
+    """Tell whether a font has all characters of a cluster."""
+    codes = {ord(letter) for letter in cluster if letter not in _JOINERS}
+    return any(codes <= font for font in _load_coverage())
 
 
 @functools.cache
 def _load_coverage() -> list[frozenset[int]]:
-    """Return the characters of each font."""
+    """Return the characters of each font: FiraGO, Noto Sans CJK, and the others."""
     paths = [path for package in _PACKAGES for path in _list_files(package)]
     return [_read_characters(io.BytesIO(FiraGO_Regular.fontbuffer)), *map(_read_characters, paths)]
 

@@ -9,7 +9,7 @@ import functools
 import io
 
 from facturx.facturx import FACTURX_FILENAME, generate_xmp_object
-from lxml import etree
+from lxml import etree  # type: ignore[import-untyped]
 from pypdf import PdfReader
 from pypdf.generic import DictionaryObject, NameObject, NumberObject
 
@@ -53,7 +53,8 @@ def _insert_properties(packet: bytes) -> bytes:
     bag = root.find(".//ext:schemas/rdf:Bag", _NAMES)
     bag.append(schema)
     bag.getparent().getparent().addnext(properties)
-    return _HEAD + etree.tostring(root, encoding="utf-8") + _TAIL
+    content: bytes = etree.tostring(root, encoding="utf-8")
+    return _HEAD + content + _TAIL
 
 
 @functools.cache

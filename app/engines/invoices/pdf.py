@@ -2,13 +2,15 @@
 
 import functools
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import orjson
 import typst
 
 from app.engines.invoices.content import build_content
-from app.engines.invoices.fonts import create_compiler
+from app.engines.invoices.fonts import create_compiler, replace_doubtful
 from app.engines.invoices.metadata import add_metadata
 from app.engines.invoices.model import Document
 
@@ -20,21 +22,39 @@ _RUNS_TO_FORGET = 11
 
 def build_pdf(document: Document, xml: bytes | None) -> bytes:
     """Return the PDF/A-3b of a checked document, with its XML if it has one."""
-    inputs = {
-        "document": orjson.dumps(build_content(document)).decode(),
-        "xml": (xml or b"").decode(),
-    }
+    content = build_content(document)
     with _LOCK:
-        pdf = _load_compiler().compile(
-            input=_LAYOUT,
-            format="pdf",
-            sys_inputs=inputs,
-            pdf_standards="a-3b",
-            timestamp=int(document.issued_at.timestamp()),
-        )
+        try:
+            pdf = _compile(content, document, xml)
+        except typst.TypstError:
+            # PDF/A forbids boxes, so no PDF is written if a character has no shape.
+            pdf = _compile(_map_texts(content, replace_doubtful), document, xml)
         if len(document.lines) > _MANY_LINES:
             _release_memory()
     return add_metadata(pdf) if xml else pdf
+
+
+def _compile(content: dict[str, Any], document: Document, xml: bytes | None) -> bytes:
+    pdf = _load_compiler().compile(
+        input=_LAYOUT,
+        format="pdf",
+        sys_inputs={"document": orjson.dumps(content).decode(), "xml": (xml or b"").decode()},
+        pdf_standards="a-3b",
+        timestamp=int(document.issued_at.timestamp()),
+    )
+    assert isinstance(pdf, bytes), "there is no output file, and a PDF is one"
+    return pdf
+
+
+def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a structure of JSON in which each text has been changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: _map_texts(member, change) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_map_texts(item, change) for item in value]
+    return value
 
 
 @functools.cache

@@ -14,7 +14,7 @@ def clean_text(text: str) -> str:
     """
     letters = (" " if letter.isspace() else letter for letter in unicodedata.normalize("NFC", text))
     visible = (letter for letter in letters if letter in _JOINERS or not _is_removed(letter))
-    return " ".join("".join(visible).split()).strip(_JOINERS) or "–"
+    return " ".join("".join(visible).split()).strip(_JOINERS) or "-"
 
 
 def _is_removed(letter: str) -> bool:

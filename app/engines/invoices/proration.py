@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 
 from app.engines.invoices.currencies import round_amount
 from app.engines.invoices.model import InvoiceError
@@ -42,7 +43,7 @@ def split_price(price: Decimal, moments: Sequence[datetime], currency: str) -> l
         round_amount(prorate(price, moments[0], moment, moments[0], moments[-1]), currency)
         for moment in moments
     ]
-    return [after - before for before, after in zip(sums, sums[1:], strict=False)]
+    return [after - before for before, after in pairwise(sums)]
 
 
 def _count_seconds(moment: datetime) -> int:

