@@ -3,14 +3,14 @@
 from typing import TypedDict
 from uuid import UUID
 
-ISSUED = "invoice.issued"
+ISSUED = "invoices.issued"
+"""Invoices or credit notes of the organization were issued; the payload is {period_from}."""
 PAID = "invoice.paid"
 VOIDED = "invoice.voided"
 
 
 class InvoicePayload(TypedDict):
-    """The payload of `ISSUED`, `PAID` and `VOIDED`; `kind` is `invoice` or `credit_note`."""
+    """The payload of `PAID` and `VOIDED`."""
 
     invoice_id: UUID
     number: str
-    kind: str

@@ -5,23 +5,50 @@ from uuid import UUID
 
 from app.billing.invoices import emitted_events
 from app.billing.invoices.service import documents, issuing
-from app.billing.periods.service import CLOSED
+from app.billing.periods.service import ISSUE_MONTH
 from app.billing.profiles.emitted_events import CHANGED
 from app.billing.seller.configuration import BillingFileError
-from app.kit import jobs
+from app.kit import db, jobs, tenancy
 from app.kit.jobs import Job, Retry
+from app.kit.logging import get_logger
 
+log = get_logger(__name__)
 MAX_ATTEMPTS = 20
+_FIRST = UUID(int=0)
 
 
-@jobs.handler("invoices.issue", queue="invoices", listens=(CLOSED,), max_attempts=MAX_ATTEMPTS)
+@jobs.handler(ISSUE_MONTH, queue="invoices", max_attempts=MAX_ATTEMPTS)
+def issue_month(job: Job) -> None:
+    """Issue the invoices of a closed period for some organizations, and enqueue the next ones.
+
+    If that fails, each organization gets a job of its own, so that one does not hold up others.
+    """
+    start, end = _get_period(job)
+    ids = issuing.list_billed(end, after=UUID(job.args.get("after", str(_FIRST))))
+    if not ids:
+        return
+    with tenancy.across_organizations(reason="the jobs belong to no organization"):
+        _issue(ids, start, end, {"from": job.args["from"], "to": job.args["to"]})
+
+
+def _issue(ids: list[UUID], start: datetime, end: datetime, period: dict[str, str]) -> None:
+    try:
+        issuing.issue_many(ids, start, end)
+    except BillingFileError as error:
+        raise Retry(f"BILLING_FILE {error}") from None
+    except (LookupError, ValueError, ArithmeticError, AssertionError):
+        log.exception("invoices.batch_failed", period=period["from"])
+        db.session().rollback()
+        jobs.enqueue_many("invoices.issue", [(key, period) for key in ids])
+    jobs.enqueue(ISSUE_MONTH, {**period, "after": str(ids[-1])}, organization_id=None)
+
+
+@jobs.handler("invoices.issue", queue="invoices", max_attempts=MAX_ATTEMPTS)
 def issue_invoices(job: Job) -> None:
-    """Issue the invoices of an organization for a closed period."""
-    data = job.args["data"]
-    start, end = datetime.fromisoformat(data["from"]), datetime.fromisoformat(data["to"])
+    """Issue the invoices of one organization for a closed period."""
     assert job.organization_id is not None
     try:
-        issuing.issue_period(job.organization_id, start, end)
+        issuing.issue_period(job.organization_id, *_get_period(job))
     except BillingFileError as error:
         raise Retry(f"BILLING_FILE {error}") from None
 
@@ -43,5 +70,9 @@ def issue_drafts(job: Job) -> None:
     max_attempts=MAX_ATTEMPTS,
 )
 def render_files(job: Job) -> None:
-    """Render and store the files of an issued invoice."""
-    documents.render(job, UUID(job.args["data"]["invoice_id"]))
+    """Render and store the files of issued invoices."""
+    documents.render_missing(job)
+
+
+def _get_period(job: Job) -> tuple[datetime, datetime]:
+    return datetime.fromisoformat(job.args["from"]), datetime.fromisoformat(job.args["to"])

@@ -1,4 +1,4 @@
-"""Service that closes billing periods; the handlers of the event `CLOSED` issue the invoices."""
+"""Service that closes billing periods; the job `ISSUE_MONTH` writes the invoices."""
 
 import re
 from datetime import UTC, datetime
@@ -6,10 +6,12 @@ from typing import Any
 
 from app.billing.periods import queries
 from app.billing.seller.configuration import BillingFileError, require_configuration
-from app.kit import errors, tenancy
+from app.kit import errors, jobs, tenancy
 from app.kit.errors import ApiError
 
 MONTH = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])"
+ISSUE_MONTH = "invoices.issue_month"
+"""The job that writes the invoices of a closed month; its arguments are {from, to}."""
 CLOSED = "billing.period_closed"
 """Emitted once for each organization billed for the month; payload: {period, from, to}."""
 
@@ -44,6 +46,8 @@ def close(*, period: str) -> dict[str, Any]:
         if queries.close(period, end):
             payload = {"period": period, "from": _format_utc(start), "to": _format_utc(end)}
             queries.emit_for_billed_organizations(CLOSED, payload, end)
+            arguments = {"from": payload["from"], "to": payload["to"]}
+            jobs.enqueue(ISSUE_MONTH, arguments, organization_id=None)
         record = queries.find(period)
         assert record is not None
     return {

@@ -1,5 +1,6 @@
 """SQL of the history of plans and of scheduled changes."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -18,9 +19,17 @@ def get_database_time() -> datetime:
     return now
 
 
-def list_changes() -> list[PlanChange]:
-    """Return all changes of the bound organization's plan, in order."""
-    return list(db.session().scalars(select(PlanChange).order_by(PlanChange.id)))
+def list_changes(organization_ids: Sequence[UUID]) -> dict[UUID, list[PlanChange]]:
+    """Return all changes of the plans of organizations, which must be bound, in order."""
+    changes: dict[UUID, list[PlanChange]] = {key: [] for key in organization_ids}
+    statement = (
+        select(PlanChange)
+        .where(PlanChange.organization_id.in_(organization_ids))
+        .order_by(PlanChange.id)
+    )
+    for change in db.session().scalars(statement):
+        changes[change.organization_id].append(change)
+    return changes
 
 
 def find_scheduled() -> ScheduledPlanChange | None:
@@ -33,10 +42,13 @@ def delete_scheduled() -> None:
     db.session().execute(delete(ScheduledPlanChange))
 
 
-def list_due(now: datetime) -> list[UUID]:
-    """Return the organizations with a scheduled change that is due, of all organizations."""
-    due = ScheduledPlanChange.effective_at <= now
-    return list(db.session().scalars(select(ScheduledPlanChange.organization_id).where(due)))
+def list_due(organization_ids: Sequence[UUID] | None = None) -> list[UUID]:
+    """Return the organizations with a scheduled change that is due: all, or some of these."""
+    due = ScheduledPlanChange.effective_at <= func.clock_timestamp()
+    statement = select(ScheduledPlanChange.organization_id).where(due)
+    if organization_ids is not None:
+        statement = statement.where(ScheduledPlanChange.organization_id.in_(organization_ids))
+    return list(db.session().scalars(statement))
 
 
 def set_due_time(at: datetime | None) -> None:

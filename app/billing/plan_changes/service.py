@@ -21,6 +21,7 @@ from app.kit import db, errors, tenancy
 from app.kit.plan_limits import Meter
 
 get_database_time = queries.get_database_time
+list_changes = queries.list_changes
 _FOREVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -85,7 +86,7 @@ def apply_due(organization: Organization) -> None:
 def list_due() -> list[UUID]:
     """Return the organizations with a scheduled change that is due."""
     with tenancy.across_organizations(reason="finds the plan changes that are due"):
-        return queries.list_due(queries.get_database_time())
+        return queries.list_due()
 
 
 def apply_due_change(organization_id: UUID) -> None:
@@ -94,16 +95,22 @@ def apply_due_change(organization_id: UUID) -> None:
         apply_due(organizations.lock(organization_id))
 
 
-def list_segments(organization: Organization, start: datetime, end: datetime) -> list[Segment]:
-    """Return the plans of the bound organization in a period, in order.
+def apply_due_changes(organization_ids: Sequence[UUID]) -> None:
+    """Make the scheduled changes of locked organizations that are due. All must be bound."""
+    for organization_id in queries.list_due(organization_ids):
+        apply_due_change(organization_id)
+
+
+def list_segments(
+    organization: Organization, changes: Sequence[PlanChange], start: datetime, end: datetime
+) -> list[Segment]:
+    """Return the plans of an organization in a period, in order, from all changes of its plan.
 
     The segments follow one another without a gap, from the creation of the organization to its
     closing.
     """
     closed_at = organization.closed_at or _FOREVER
-    segments = build_segments(
-        queries.list_changes(), organization.plan, organization.created_at, closed_at
-    )
+    segments = build_segments(changes, organization.plan, organization.created_at, closed_at)
     clipped = [
         Segment(segment.plan, max(segment.start, start), min(segment.end, end))
         for segment in segments

@@ -1,5 +1,6 @@
 """SQL of billing profiles."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import select
@@ -12,6 +13,12 @@ from app.kit import db
 def find() -> BillingProfile | None:
     """Return the billing profile of the bound organization, or None if it was never set."""
     return db.session().scalars(select(BillingProfile)).one_or_none()
+
+
+def find_many(organization_ids: Sequence[UUID]) -> dict[UUID, BillingProfile]:
+    """Return the billing profiles of organizations, which must be bound; some have none."""
+    statement = select(BillingProfile).where(BillingProfile.organization_id.in_(organization_ids))
+    return {profile.organization_id: profile for profile in db.session().scalars(statement)}
 
 
 def get_plan_name(organization_id: UUID) -> str:

@@ -20,6 +20,7 @@ from app.kit.locales import check_time_zone
 _NOT_IN_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 find = queries.find
+find_many = queries.find_many
 
 
 def get(organization_id: UUID) -> dict[str, Any]:

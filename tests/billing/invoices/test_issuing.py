@@ -1,20 +1,25 @@
 """Invoices of a month: from the plans and the meters of an organization, once."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import orjson
 import pytest
+from flask import Flask
 from sqlalchemy import text
 
-from app.billing.invoices.service import computing
-from app.billing.invoices.service.computing import Period
+from app.billing.invoices.jobs import issue_invoices, issue_month
+from app.billing.invoices.service import computing, issuing
+from app.billing.invoices.service.computing import Facts, Period
 from app.billing.periods.service import get_bounds
 from app.billing.plans import catalogue
+from app.billing.usage.service import measure_period
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from tests.billing.conftest import Customer
-from tests.factories import run_jobs_of
+from tests.factories import make_job, run_jobs_of
 from tests.factories.counts import run_sql
 
 
@@ -156,10 +161,38 @@ def test_a_changed_price_does_not_change_a_period_that_has_begun(customer: Custo
         organization = session.get_one(Organization, customer.org.id)
         organization.plan = "changing"
         session.flush()
-        session.execute(text("DELETE FROM plan_changes"))
         for month in ("2001-03", "2001-04"):
             period = Period(*get_bounds(month))
-            (content,) = computing.compute(organization, period, None, None)
+            facts = Facts(organization, [], None, measure_period)
+            (content,) = computing.compute(facts, period, None)
             subtotals.append(content.totals.subtotal)
         session.rollback()
     assert subtotals == [Decimal("49.00"), Decimal("99.00")]
+
+
+def test_a_failure_of_one_organization_does_not_hold_up_others(
+    app: Flask, make_customer: Callable[[], Customer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, sound = make_customer(), make_customer()
+    compute = computing.compute
+
+    def fail_for_one(facts: Facts, *arguments: Any) -> Any:
+        if facts.organization.id == broken.org.id:
+            raise LookupError
+        return compute(facts, *arguments)
+
+    monkeypatch.setattr(computing, "compute", fail_for_one)
+    ids = sorted((broken.org.id, sound.org.id))
+    monkeypatch.setattr(issuing, "list_billed", lambda *_, after: ids if after < ids[0] else [])
+    period = {"from": "2001-03-01T00:00:00+00:00", "to": "2001-04-01T00:00:00+00:00"}
+    with app.app_context():
+        issue_month(make_job(None, period))
+        db.session().commit()
+    run_jobs_of(sound.org, "invoices")
+    with pytest.raises(LookupError), app.app_context(), tenancy.organization(broken.org.id):
+        issue_invoices(make_job(broken.org.id, period))
+    assert len(sound.list_invoices()) == 1
+    assert broken.list_invoices() == []
+    monkeypatch.undo()
+    broken.issue("2001-03")
+    assert len(broken.list_invoices()) == 1

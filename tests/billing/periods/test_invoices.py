@@ -5,7 +5,7 @@ from collections.abc import Callable
 from flask import Flask
 
 from tests.billing.conftest import Customer
-from tests.factories import make_org, operator, run_jobs_of
+from tests.factories import make_org, operator
 
 
 def test_closing_a_month_issues_invoices_and_their_files(
@@ -18,8 +18,7 @@ def test_closing_a_month_issues_invoices_and_their_files(
     for _ in range(2):
         answer = operator(app).post("/internal/billing/close-period", json={"period": "2003-05"})
         assert answer.status_code == 202
-    for one in (customer, draft):
-        run_jobs_of(one.org, "invoices", "invoice_files")
+    work()
     (invoice,) = customer.list_invoices()
     assert (invoice["status"], invoice["period"]["from"]) == ("issued", "2003-05-01T00:00:00Z")
     assert invoice["pdf"] is not None

@@ -43,7 +43,8 @@ def list_history(org: Org) -> list[tuple[str, str]]:
 def list_segments(org: Org, start: datetime, end: datetime) -> list[tuple[str, datetime, datetime]]:
     with org.app.app_context(), tenancy.organization(org.id):
         organization = db.session().get_one(Organization, org.id)
-        found = service.list_segments(organization, start, end)
+        changes = service.list_changes([org.id])[org.id]
+        found = service.list_segments(organization, changes, start, end)
         return [(segment.plan, segment.start, segment.end) for segment in found]
 
 

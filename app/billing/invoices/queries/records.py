@@ -1,6 +1,6 @@
 """SQL that reads, locks and numbers invoices."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
@@ -13,11 +13,12 @@ from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
 
 _BATCH = 1000
+_ERASED = "erased"
 # The row is locked until the commit, so that the numbers of a series have no gaps.
-_NEXT = text(
+_TAKE = text(
     """
-    INSERT INTO invoice_series AS series (prefix, last_number) VALUES (:prefix, 1)
-    ON CONFLICT (prefix) DO UPDATE SET last_number = series.last_number + 1
+    INSERT INTO invoice_series AS series (prefix, last_number) VALUES (:prefix, :count)
+    ON CONFLICT (prefix) DO UPDATE SET last_number = series.last_number + excluded.last_number
     RETURNING last_number
     """
 )
@@ -63,12 +64,51 @@ def lock(invoice_id: UUID) -> Invoice | None:
     return db.session().scalars(statement).one_or_none()
 
 
-def list_of_period(start: datetime) -> dict[str, Invoice]:
-    """Return the invoices of the period that begins at `start`, by currency."""
+def list_of_period(
+    organization_ids: Sequence[UUID], start: datetime
+) -> dict[tuple[UUID, str], Invoice]:
+    """Return the invoices of the period that begins at `start`, by organization and currency."""
     statement = select(Invoice).where(
-        Invoice.period_from == start, Invoice.kind == InvoiceKind.INVOICE
+        Invoice.organization_id.in_(organization_ids),
+        Invoice.period_from == start,
+        Invoice.kind == InvoiceKind.INVOICE,
     )
-    return {invoice.currency: invoice for invoice in db.session().scalars(statement)}
+    return {(one.organization_id, one.currency): one for one in db.session().scalars(statement)}
+
+
+def list_billed(end: datetime, *, after: UUID, limit: int) -> list[UUID]:
+    """Return the organizations that existed before `end` and are not erased, in order."""
+    statement = (
+        select(Organization.id)
+        .where(
+            Organization.id > after, Organization.created_at < end, Organization.status != _ERASED
+        )
+        .order_by(Organization.id)
+        .limit(limit)
+    )
+    return list(db.session().scalars(statement))
+
+
+def lock_organizations(organization_ids: Sequence[UUID]) -> list[Organization]:
+    """Return organizations, locked against other writers until the transaction ends."""
+    statement = (
+        select(Organization)
+        .where(Organization.id.in_(organization_ids))
+        .order_by(Organization.id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    )
+    return list(db.session().scalars(statement))
+
+
+def list_without_files() -> list[UUID]:
+    """Return the issued invoices of the bound organization that have no PDF yet, in order."""
+    statement = (
+        select(Invoice.id)
+        .where(Invoice.status != InvoiceStatus.DRAFT, Invoice.pdf.is_(None))
+        .order_by(Invoice.id)
+    )
+    return list(db.session().scalars(statement))
 
 
 def list_draft_periods() -> list[tuple[datetime, datetime]]:
@@ -82,9 +122,11 @@ def list_draft_periods() -> list[tuple[datetime, datetime]]:
     return [(row.period_from, row.period_to) for row in db.session().execute(statement)]
 
 
-def take_number(prefix: str) -> int:
-    """Return the next number of a series, which stays locked until the transaction ends."""
-    return int(db.session().execute(_NEXT, {"prefix": prefix}).scalar_one())
+def take_numbers(prefix: str, count: int) -> range:
+    """Return the next numbers of a series, which stays locked until the transaction ends."""
+    values = {"prefix": prefix, "count": count}
+    last = int(db.session().execute(_TAKE, values).scalar_one())
+    return range(last - count + 1, last + 1)
 
 
 def sum_credited(invoice_id: UUID) -> Decimal:

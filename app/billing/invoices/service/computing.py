@@ -1,6 +1,6 @@
 """Compute what an organization owes for a period, from its plans and its meters."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -9,11 +9,11 @@ from itertools import pairwise
 from typing import cast
 
 from app.billing.plan_changes import service as plan_changes
+from app.billing.plan_changes.models import PlanChange
 from app.billing.plan_changes.versions import get_plan_at
 from app.billing.plans.catalogue import Charge, Plan
 from app.billing.profiles.models import BillingProfile
 from app.billing.seller.configuration import BillingConfiguration
-from app.billing.usage import service as usage
 from app.engines.invoices import (
     MONTH,
     Language,
@@ -56,6 +56,19 @@ class Period:
 
 
 @dataclass(frozen=True)
+class Facts:
+    """What the invoice of an organization is computed from.
+
+    `measure` returns the use of each meter from a day to before another one, both in UTC.
+    """
+
+    organization: Organization
+    changes: Sequence[PlanChange]
+    profile: BillingProfile | None
+    measure: Callable[[datetime, datetime], dict[str, int]]
+
+
+@dataclass(frozen=True)
 class Content:
     """The lines of an invoice and their sums; without a tax rule, no tax is added."""
 
@@ -67,24 +80,21 @@ class Content:
 
 
 def compute(
-    organization: Organization,
-    period: Period,
-    profile: BillingProfile | None,
-    configuration: BillingConfiguration | None,
+    facts: Facts, period: Period, configuration: BillingConfiguration | None
 ) -> list[Content]:
-    """Return the content of the invoices of the bound organization for a period.
+    """Return the content of the invoices of an organization for a period.
 
     There is one for each currency in which something is to be paid, so usually one or none. Until
     there is a profile, the tax is that of the seller's own country.
     """
-    language = _get_language(profile)
-    parts = _list_parts(organization, period)
-    rule = _choose_rule(profile, configuration)
+    language = _get_language(facts.profile)
+    parts = _list_parts(facts, period)
+    rule = _choose_rule(facts.profile, configuration)
     contents = []
     for currency in dict.fromkeys(part.plan.currency for part in parts):
         lines = [
             *compute_prices([p for p in parts if p.plan.currency == currency], period, language),
-            *_compute_charges(parts, currency, period, language),
+            *_compute_charges(facts, parts, currency, period),
         ]
         if lines:
             totals = _sum(lines, currency, rule)
@@ -137,17 +147,18 @@ def compute_prices(parts: Sequence[PlanPeriod], period: Period, language: Langua
 
 
 def _compute_charges(
-    parts: Sequence[PlanPeriod], currency: str, period: Period, language: Language
+    facts: Facts, parts: Sequence[PlanPeriod], currency: str, period: Period
 ) -> list[Line]:
     """Return the lines for what was used beyond the included quantities.
 
     Meters count by day. A day on which the plan changes belongs to the later plan.
     """
     lines: list[Line] = []
+    language = _get_language(facts.profile)
     for part, (start, end) in zip(parts, split_days(parts, period), strict=True):
         if part.plan.currency != currency or not part.plan.charges or start >= end:
             continue
-        used = usage.measure_period(start, end)
+        used = facts.measure(start, end)
         share = prorate(Decimal(1), part.start, part.end, period.start, period.end)
         for charge in part.plan.charges:
             charged = compute_charge_lines(charge, used[charge.meter], share, currency, language)
@@ -198,9 +209,11 @@ def _to_decimal(quantity: Fraction) -> Decimal:
     return Decimal(scaled).scaleb(-_QUANTITY_DIGITS)
 
 
-def _list_parts(organization: Organization, period: Period) -> list[PlanPeriod]:
+def _list_parts(facts: Facts, period: Period) -> list[PlanPeriod]:
     """Return the plan versions in force; a period goes on with the version it began with."""
-    segments = plan_changes.list_segments(organization, period.start, period.end)
+    segments = plan_changes.list_segments(
+        facts.organization, facts.changes, period.start, period.end
+    )
     return [PlanPeriod(get_plan_at(s.plan, s.start), s.start, s.end) for s in segments]
 
 

@@ -139,7 +139,9 @@ def _copy(invoice: Invoice, **content: Any) -> Invoice:
     """Return a new credit note with the parties and the period of an invoice."""
     names = ("period_from", "period_to", "currency", "language", "time_zone", "seller", "buyer")
     return Invoice(
+        organization_id=invoice.organization_id,
         kind=InvoiceKind.CREDIT_NOTE.value,
+        status=InvoiceStatus.DRAFT.value,
         refers_to=invoice.id,
         **{name: getattr(invoice, name) for name in names},
         **content,
@@ -153,4 +155,6 @@ def _issue(
         issuing.change_status(invoice, InvoiceStatus.VOID)
         issuing.emit(emitted_events.VOIDED, invoice)
     db.session().add(credit_note)
-    issuing.issue(credit_note, configuration)
+    with tenancy.across_organizations(reason="numbers are taken as for many organizations"):
+        issuing.issue([credit_note], configuration)
+        db.session().flush()

@@ -17,6 +17,13 @@ _FOLDER = "invoices"
 """The files are not under the organization's folder, which is deleted when it is erased."""
 
 
+def render_missing(job: Job) -> None:
+    """Render and store the files of all issued invoices of the bound organization without any."""
+    for invoice_id in records.list_without_files():
+        render(job, invoice_id)
+        job.checkpoint()
+
+
 def render(job: Job, invoice_id: UUID) -> None:
     """Render the files of an issued invoice and store them, unless that was done before.
 

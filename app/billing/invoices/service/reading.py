@@ -11,13 +11,14 @@ from uuid import UUID
 from app.billing.invoices.models import Invoice, InvoiceStatus
 from app.billing.invoices.queries import records
 from app.billing.invoices.service import computing
-from app.billing.invoices.service.computing import Content, Period
+from app.billing.invoices.service.computing import Content, Facts, Period
 from app.billing.invoices.service.dumping import dump_line, dump_tax
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.months import get_month
 from app.billing.plans import catalogue
 from app.billing.profiles import service as profiles
 from app.billing.seller.configuration import find_configuration
+from app.billing.usage import service as usage
 from app.identity.organizations.models import Organization
 from app.kit import container, db, errors, tenancy
 from app.kit.api.responses import Download
@@ -57,7 +58,9 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
     organization = db.session().get_one(Organization, organization_id)
     start, end = get_month(plan_changes.get_database_time())
     profile, configuration = profiles.find(), find_configuration()
-    contents = computing.compute(organization, Period(start, end), profile, configuration)
+    changes = plan_changes.list_changes([organization_id])[organization_id]
+    facts = Facts(organization, changes, profile, usage.measure_period)
+    contents = computing.compute(facts, Period(start, end), configuration)
     currency = catalogue.get_plan(organization.plan).currency
     content = next(
         (content for content in contents if content.currency == currency),

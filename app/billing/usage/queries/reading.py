@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from sqlalchemy import text
 
@@ -40,8 +41,7 @@ _READ_MONTH = text(
     """  # noqa: S608 - consists of constants
 )
 # The level before the first day, and what changed on each day, pending changes included.
-_READ_DAYS = text(
-    f"""
+_DAYS = f"""
     WITH pending AS MATERIALIZED ({_PENDING}), opening AS (
         SELECT m.meter, CAST(:first AS date) - 1 AS day, CAST(0 AS numeric) AS added,
             CAST(0 AS numeric) AS removed,
@@ -67,9 +67,15 @@ _READ_DAYS = text(
         UNION ALL
         SELECT meter, day, added, removed, added - removed FROM changed
     ) AS days ORDER BY meter, day
-    """  # noqa: S608 - consists of constants
+"""  # noqa: S608 - consists of constants
+_READ_DAYS = text(_DAYS)
+_OF_MANY = "unnest(CAST(:organizations AS uuid[])) AS o (id)"
+_READ_DAYS_OF_MANY = text(
+    f"SELECT o.id AS organization_id, d.* FROM {_OF_MANY}"  # noqa: S608 - consists of constants
+    f" CROSS JOIN LATERAL ({_DAYS.replace(':organization', 'o.id')}) AS d"
 )
 _SETTLE = text("SELECT settle_usage(:organization, :until)")
+_SETTLE_MANY = text(f"SELECT settle_usage(o.id, :until) FROM {_OF_MANY}")  # noqa: S608 - as above
 
 
 class Month(NamedTuple):
@@ -111,6 +117,29 @@ def read_days(meters: Sequence[Meter], first: date, following: date) -> list[Day
     return [
         DayRow(row.meter, row.day, int(row.added), int(row.removed), int(row.level)) for row in rows
     ]
+
+
+def read_days_of_many(
+    organization_ids: Sequence[UUID], meters: Sequence[Meter], first: date, following: date
+) -> dict[UUID, list[DayRow]]:
+    """Return what `read_days` returns for each of the organizations, which must be bound."""
+    values = {
+        "organizations": [str(organization_id) for organization_id in organization_ids],
+        "meters": [str(meter) for meter in meters],
+        "first": first,
+        "next": following,
+    }
+    days: dict[UUID, list[DayRow]] = {key: [] for key in organization_ids}
+    for row in db.session().execute(_READ_DAYS_OF_MANY, values):
+        numbers = (int(row.added), int(row.removed), int(row.level))
+        days[row.organization_id].append(DayRow(row.meter, row.day, *numbers))
+    return days
+
+
+def settle_many(organization_ids: Sequence[UUID], until: date) -> None:
+    """Do what `settle` does, for many organizations, which must be bound."""
+    ids = [str(organization_id) for organization_id in organization_ids]
+    db.session().execute(_SETTLE_MANY, {"organizations": ids, "until": until})
 
 
 def settle(until: date) -> None:

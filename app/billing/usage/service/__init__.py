@@ -1,7 +1,12 @@
 """Service of usage: meters, the limits of plans, warnings and history."""
 
 from app.billing.usage.service.limits import OrganizationLimits, get_limits, open_allowance
-from app.billing.usage.service.measuring import measure_period, settle_period
+from app.billing.usage.service.measuring import (
+    measure_many,
+    measure_period,
+    settle_many,
+    settle_period,
+)
 from app.billing.usage.service.reporting import describe_history, describe_usage
 
 __all__ = [
@@ -9,7 +14,9 @@ __all__ = [
     "describe_history",
     "describe_usage",
     "get_limits",
+    "measure_many",
     "measure_period",
     "open_allowance",
+    "settle_many",
     "settle_period",
 ]
