@@ -16,7 +16,7 @@ from tests.factories import make_org
 pytestmark = pytest.mark.xdist_group("faults")
 
 ROOT = Path(__file__).parents[2]
-ORGANIZATIONS, KILLS, STATEMENTS = 25, 20, 60
+ORGANIZATIONS, KILLS, STATEMENTS = 25, 20, 40
 _CLOSE = """
 import os, signal, sys
 from uuid import UUID
@@ -28,8 +28,8 @@ from app.kit import db, tenancy
 from app.kit.jobs import claims, runs
 
 period, points = sys.argv[1], sys.argv[2].split(",")
-LAST = UUID(int=2**128 - 1)
-issuing.BATCH = 2
+LAST = UUID(int=2**128 - 2)
+issuing.BATCH = 1
 app = create_app(os.environ)
 
 def die_at(point):
