@@ -4,6 +4,7 @@ A period, or the part of it after a change of the plan, keeps the version that i
 new version in the catalogue never changes what a running period costs.
 """
 
+from collections import defaultdict
 from datetime import datetime
 
 from sqlalchemy import select
@@ -24,11 +25,22 @@ def record_versions() -> None:
     db.session().execute(insert(PlanVersion).on_conflict_do_nothing(), rows)
 
 
-def get_plan_at(name: str, at: datetime) -> Plan:
-    """Return the version of a plan that was the newest at a time, or else the first one."""
-    statement = select(PlanVersion).where(PlanVersion.name == name).order_by(PlanVersion.version)
-    versions = list(db.session().scalars(statement))
-    if not versions:
-        return catalogue.get_plan(name)
-    known = [version for version in versions if version.created_at <= at] or versions[:1]
-    return catalogue.parse_plan(known[-1].definition, name)
+class PlanVersions:
+    """The recorded versions of plans; read once for many organizations."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, list[PlanVersion]] = defaultdict(list)
+        for row in db.session().scalars(select(PlanVersion).order_by(PlanVersion.version)):
+            self._rows[row.name].append(row)
+        self._plans: dict[tuple[str, int], Plan] = {}
+
+    def get_at(self, name: str, at: datetime) -> Plan:
+        """Return the version of a plan that was the newest at a time, or else the first one."""
+        rows = self._rows.get(name)
+        if not rows:
+            return catalogue.get_plan(name)
+        row = ([row for row in rows if row.created_at <= at] or rows[:1])[-1]
+        key = (name, row.version)
+        if key not in self._plans:
+            self._plans[key] = catalogue.parse_plan(row.definition, name)
+        return self._plans[key]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import get_args
 from zoneinfo import ZoneInfo
@@ -124,6 +124,7 @@ def describe_meter(
     return f"{name} (\N{MULTIPLICATION SIGN} {texts.format_quantity(Decimal(unit))})"
 
 
+@lru_cache(maxsize=4096)
 def describe_tier(
     description: str, start: Decimal, end: Decimal | None, language: Language = "en"
 ) -> str:

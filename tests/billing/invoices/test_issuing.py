@@ -14,6 +14,7 @@ from app.billing.invoices.jobs import issue_invoices, issue_month
 from app.billing.invoices.service import computing, issuing
 from app.billing.invoices.service.computing import Facts, Period
 from app.billing.periods.service import get_bounds
+from app.billing.plan_changes.versions import PlanVersions
 from app.billing.plans import catalogue
 from app.billing.usage.service import measure_period
 from app.identity.organizations.models import Organization
@@ -163,7 +164,7 @@ def test_a_changed_price_does_not_change_a_period_that_has_begun(customer: Custo
         session.flush()
         for month in ("2001-03", "2001-04"):
             period = Period(*get_bounds(month))
-            facts = Facts(organization, [], None, measure_period)
+            facts = Facts(organization, [], None, PlanVersions(), measure_period)
             (content,) = computing.compute(facts, period, None)
             subtotals.append(content.totals.subtotal)
         session.rollback()

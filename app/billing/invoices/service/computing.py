@@ -10,7 +10,7 @@ from typing import cast
 
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.models import PlanChange
-from app.billing.plan_changes.versions import get_plan_at
+from app.billing.plan_changes.versions import PlanVersions
 from app.billing.plans.catalogue import Charge, Plan
 from app.billing.profiles.models import BillingProfile
 from app.billing.seller.configuration import BillingConfiguration
@@ -65,6 +65,7 @@ class Facts:
     organization: Organization
     changes: Sequence[PlanChange]
     profile: BillingProfile | None
+    versions: PlanVersions
     measure: Callable[[datetime, datetime], dict[str, int]]
 
 
@@ -214,7 +215,7 @@ def _list_parts(facts: Facts, period: Period) -> list[PlanPeriod]:
     segments = plan_changes.list_segments(
         facts.organization, facts.changes, period.start, period.end
     )
-    return [PlanPeriod(get_plan_at(s.plan, s.start), s.start, s.end) for s in segments]
+    return [PlanPeriod(facts.versions.get_at(s.plan, s.start), s.start, s.end) for s in segments]
 
 
 def _get_language(profile: BillingProfile | None) -> Language:

@@ -154,7 +154,6 @@ def _issue(
     if is_whole:
         issuing.change_status(invoice, InvoiceStatus.VOID)
         issuing.emit(emitted_events.VOIDED, invoice)
-    db.session().add(credit_note)
     with tenancy.across_organizations(reason="numbers are taken as for many organizations"):
         issuing.issue([credit_note], configuration)
         db.session().flush()

@@ -12,6 +12,7 @@ from app.billing.invoices.service import computing
 from app.billing.invoices.service.computing import Content, Facts, Period
 from app.billing.invoices.service.dumping import dump_line, dump_party, dump_seller, dump_tax
 from app.billing.plan_changes import service as plan_changes
+from app.billing.plan_changes.versions import PlanVersions
 from app.billing.profiles import service as profiles
 from app.billing.seller.configuration import BillingConfiguration, require_configuration
 from app.billing.usage import service as usage
@@ -49,6 +50,7 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
                 invoice = existing.get((facts.organization.id, content.currency))
                 written.append(_write_draft(invoice, facts, content, period, configuration))
         issue([invoice for invoice in written if invoice.buyer is not None], configuration)
+        db.session().add_all(written)
         db.session().flush()
     return written
 
@@ -85,6 +87,7 @@ def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> N
         invoice.issued_at = now
         if not is_credit_note:
             invoice.due_at = now + timedelta(days=configuration.payment_days)
+    db.session().add_all(invoices)
     events.emit_each(
         emitted_events.ISSUED,
         {"period_from": invoices[0].period_from},
@@ -101,8 +104,15 @@ def _gather(organizations: Sequence[Organization], period: Period) -> list[Facts
     usage.settle_many(ids, period.end)
     used = usage.measure_many(ids, period.start, period.end)
     changes, found = plan_changes.list_changes(ids), profiles.find_many(ids)
+    versions = PlanVersions()
     return [
-        Facts(one, changes[one.id], found.get(one.id), _build_measure(one.id, period, used[one.id]))
+        Facts(
+            organization=one,
+            changes=changes[one.id],
+            profile=found.get(one.id),
+            versions=versions,
+            measure=_build_measure(one.id, period, used[one.id]),
+        )
         for one in organizations
     ]
 
@@ -160,7 +170,7 @@ def _write_draft(
         for key, value in values.items():
             setattr(invoice, key, value)
         return invoice
-    invoice = Invoice(
+    return Invoice(
         organization_id=facts.organization.id,
         kind=InvoiceKind.INVOICE.value,
         status=InvoiceStatus.DRAFT.value,
@@ -169,5 +179,3 @@ def _write_draft(
         currency=content.currency,
         **values,
     )
-    db.session().add(invoice)
-    return invoice

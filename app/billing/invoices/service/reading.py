@@ -15,6 +15,7 @@ from app.billing.invoices.service.computing import Content, Facts, Period
 from app.billing.invoices.service.dumping import dump_line, dump_tax
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.months import get_month
+from app.billing.plan_changes.versions import PlanVersions
 from app.billing.plans import catalogue
 from app.billing.profiles import service as profiles
 from app.billing.seller.configuration import find_configuration
@@ -59,7 +60,7 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
     start, end = get_month(plan_changes.get_database_time())
     profile, configuration = profiles.find(), find_configuration()
     changes = plan_changes.list_changes([organization_id])[organization_id]
-    facts = Facts(organization, changes, profile, usage.measure_period)
+    facts = Facts(organization, changes, profile, PlanVersions(), usage.measure_period)
     contents = computing.compute(facts, Period(start, end), configuration)
     currency = catalogue.get_plan(organization.plan).currency
     content = next(
