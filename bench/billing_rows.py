@@ -14,7 +14,7 @@ from app.billing.plans import catalogue
 from app.billing.plans.catalogue import Charge, Tier
 from app.kit import db
 from app.kit.plan_limits import Meter
-from bench.filling import analyze, open_cursor, without_triggers
+from bench.filling import analyze, open_cursor
 from bench.report import Report, Row
 from bench.service import Service
 
@@ -52,7 +52,7 @@ _COPY = "CREATE TEMPORARY TABLE copied ON COMMIT DROP AS SELECT * FROM invoices"
 
 def measure(report: Report, service: Service, count: int) -> None:
     """Measure closing a month of `count` organizations with 20 lines each."""
-    with without_triggers(service), open_cursor(service) as cursor:
+    with open_cursor(service) as cursor:
         cursor.execute(_PLAN, (_build_plan(),))
         cursor.execute(_ORGANIZATIONS.format(count=count))
     analyze(service)
