@@ -94,7 +94,9 @@ def _find_last_day(document: Document) -> date:
 
 
 def _describe_due_day(document: Document) -> dict[str, date]:
-    return {"BT-9": _to_day(document.due_at, document)} if document.due_at else {}
+    if document.due_at is None or document.kind == "credit_note":
+        return {}
+    return {"BT-9": _to_day(document.due_at, document)}
 
 
 def _describe_reference(document: Document) -> dict[str, list[dict[str, str]]]:
@@ -105,7 +107,7 @@ def _describe_reference(document: Document) -> dict[str, list[dict[str, str]]]:
 
 def _describe_account(document: Document) -> dict[str, str]:
     payment = document.payment
-    if payment is None:
+    if payment is None or document.kind == "credit_note":
         return {}
     account = {
         "BT-81": _SEPA_TRANSFER if document.currency == "EUR" else _TRANSFER,

@@ -117,7 +117,8 @@ def test_an_unknown_language_is_refused() -> None:
         ("\u202egnp.exe", "gnp.exe"),
         ("half \ud800", "half"),
         ("e\u0301", "\u00e9"),
-        ("\ufffe\uffff", "-"),
+        ("\ufffe\uffff\ufdd0\U0001ffff", "-"),
+        ("\U000323b0", "\U000323b0"),  # assigned in Unicode 15 and 17, unknown to Python 3.11
         (
             "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
             "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",

@@ -135,7 +135,14 @@ def test_type_codes_dates_and_references() -> None:
     assert find_text(xml, "ram:InvoiceReferencedDocument/ram:IssuerAssignedID") == "2026-000041"
     assert find_text(xml, "ram:StartDateTime/udt:DateTimeString") == "20261101"
     assert find_text(xml, "ram:EndDateTime/udt:DateTimeString") == "20261130"
-    assert find_text(xml, "ram:DueDateDateTime/udt:DateTimeString") == "20261215"
+
+
+def test_only_invoices_have_a_due_date_and_an_account() -> None:
+    invoice, note = (render(build_document(kind=kind)) for kind in ("invoice", "credit_note"))
+    assert find_text(invoice, "ram:DueDateDateTime/udt:DateTimeString") == "20261215"
+    assert find_text(invoice, "ram:IBANID") == "DE89370400440532013000"
+    assert find_text(note, "ram:DueDateDateTime/udt:DateTimeString") is None
+    assert find_text(note, "ram:IBANID") is None
 
 
 def test_dates_are_those_of_the_time_zone() -> None:
