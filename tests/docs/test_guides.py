@@ -67,6 +67,24 @@ def test_the_walk_through_ai_assistance(service: Service) -> None:
     assert after.rstrip().endswith("20"), found.stdout
 
 
+def test_the_walk_through_billing() -> None:
+    script = blocks("docs/guides/billing.md", "walk")
+    token = "control-plane-token-of-the-guides"
+    with running(CONTROL_PLANE_TOKEN=token) as service:
+        script = script.replace("a-demo-password", service.password)
+        found = paste(script, BASE=service.base, CONTROL_PLANE_TOKEN=token)
+    assert found.returncode == 0, found.stdout
+    for seen in (
+        "business | 299.00 | 200",
+        "documents_per_month | ",
+        "webhooks | 0 | None | None",
+        "'added': ",
+        '"code":"plan_limit_reached"',
+        '"plan":"team"',
+    ):
+        assert seen in found.stdout, found.stdout
+
+
 def test_the_walk_through_connectors(service: Service) -> None:
     script = blocks("docs/guides/connectors.md", "walk")
     sources = str(service.folder / "sources")
