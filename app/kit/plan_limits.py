@@ -6,10 +6,14 @@ limit nothing is locked or counted. A transaction asks before it locks the conte
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
+from app.kit import tenancy
 from app.kit.errors import ApiError
+from app.kit.principal import Organization
 
 CODE = "plan_limit_reached"
 
@@ -74,6 +78,27 @@ class Allowance:
                 "plan": self.plan,
             },
         )
+
+
+_caller_organization: ContextVar[Organization | None] = ContextVar("plan_of", default=None)
+
+
+def remember_plan(organization: Organization | None) -> None:
+    """Set the organization whose plan authentication has read for the running request, or None."""
+    _caller_organization.set(organization)
+
+
+def find_plan() -> tuple[str, Mapping[str, Any]] | None:
+    """Return the plan of the bound organization and its own limits, as authentication read them.
+
+    None if it has not read them, as in jobs.
+    """
+    organization = _caller_organization.get()
+    if organization is None or organization.plan is None:
+        return None
+    if organization.id != tenancy.find_organization_id():
+        return None
+    return organization.plan, organization.plan_limits
 
 
 OpenAllowance = Callable[[Sequence[Meter]], Allowance]

@@ -11,12 +11,17 @@ from app.kit.permissions import Role
 
 @dataclass(frozen=True, slots=True)
 class Organization:
-    """The organization of a request, with the members that the kit needs."""
+    """The organization of a request, with the members that the kit needs.
+
+    `plan_limits` are the limits that differ from the plan's.
+    """
 
     id: UUID
     slug: str
     status: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    plan: str | None = None
+    plan_limits: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

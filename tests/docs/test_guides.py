@@ -182,32 +182,23 @@ def test_the_walk_through_quality(service: Service) -> None:
 
 
 def test_the_walk_through_billing() -> None:
-    settings = {
-        "BILLING_FILE": str(ROOT / "examples/billing.toml"),
-        "CONTROL_PLANE_TOKEN": "a-token-of-the-operator-4711-0815",
-    }
-    with running(**settings) as service:
-        script = blocks("docs/guides/billing.md", "walk").replace(
-            "a-demo-password", service.password
-        )
+    token = "control-plane-token-of-the-guides"
+    billing_file = str(ROOT / "examples/billing.toml")
+    with running(CONTROL_PLANE_TOKEN=token, BILLING_FILE=billing_file) as service:
+        script = blocks("docs/guides/billing.md", "walk")
+        script = script.replace("a-demo-password", service.password)
         environment = 'eval "$(.venv/bin/python -m devserver env)"'
         assert environment in script
-        script = script.replace(environment, "")
-        found = paste(
-            script, BASE=service.base, FLASK_APP=str(ROOT / "wsgi.py"), **_settings(service)
-        )
+        settings = {**_settings(service), "FLASK_APP": str(ROOT / "wsgi.py")}
+        settings["CONTROL_PLANE_TOKEN"] = token
+        found = paste(script.replace(environment, ""), BASE=service.base, **settings)
     assert found.returncode == 0, found.stdout
-    for seen in (
-        "is a tax number of DE, not of AT",
-        "ATU13585627",
-        "{'plan': 'business', 'effective_at': ",
-        "Tarif team, 10.",
-        "'category': 'AE'",
-        "%PDF-",
-        "A part of the invoice has been credited",
-        "refused",
-        "credit_note",
-    ):
+    usage = ("documents_per_month | ", "webhooks | 0 | None | None", "'added': ")
+    limits = ("business | 299.00 | 200", '"code":"plan_limit_reached"', '"plan":"team"')
+    profile = ("is a tax number of DE, not of AT", "ATU13585627")
+    changes = ("{'plan': 'business', 'effective_at': ", "Tarif team, 10.")
+    files = ("'category': 'AE'", "%PDF-", "A part of the invoice has been credited", "refused")
+    for seen in (*usage, *limits, *profile, *changes, *files, "credit_note"):
         assert seen in found.stdout, found.stdout
     (checksum,) = re.findall(r"^([0-9a-f]{64})  invoice.pdf$", found.stdout, re.MULTILINE)
     assert found.stdout.count(checksum) == 2

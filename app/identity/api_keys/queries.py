@@ -23,7 +23,7 @@ _AUTHENTICATE = Prepared(
                OR o.status NOT IN ('active', 'suspended'),
            k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 minute',
            k.id, k.name, k.role, k.read_only, k.expires_at, u.id, u.email,
-           o.id, o.slug, o.status, o.settings
+           o.id, o.slug, o.status, o.settings, o.plan, o.plan_limits
     FROM api_keys k
     JOIN organizations o ON o.id = k.organization_id
     JOIN users u ON u.id = k.created_by
@@ -67,6 +67,8 @@ class KeyState:
     slug: str
     status: str
     settings: dict[str, Any]
+    plan: str
+    plan_limits: dict[str, Any]
 
 
 def find_by_prefix(prefix: str) -> KeyState | None:

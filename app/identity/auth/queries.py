@@ -25,7 +25,8 @@ _AUTHENTICATE = Prepared(
     """
     SELECT s.revoked_at IS NOT NULL OR s.expires_at <= now() OR u.disabled_at IS NOT NULL,
            u.token_version, u.email, u.name, s.last_seen_at < now() - interval '1 minute',
-           o.id, o.slug, o.status, o.settings, m.role, s.organization_id::text
+           o.id, o.slug, o.status, o.settings, m.role, s.organization_id::text,
+           o.plan, o.plan_limits
     FROM sessions s
     JOIN users u ON u.id = s.user_id
     LEFT JOIN organizations o
@@ -67,6 +68,8 @@ class SessionState:
     settings: dict[str, Any] | None
     role: str | None
     only_organization: str | None
+    plan: str | None
+    plan_limits: dict[str, Any] | None
 
 
 def find_session(session_id: UUID, slug: str | None) -> SessionState | None:

@@ -215,7 +215,12 @@ def _get_organization(state: queries.SessionState) -> Organization:
     assert state.slug is not None
     assert state.status is not None
     return Organization(
-        UUID(str(state.organization_id)), state.slug, state.status, state.settings or {}
+        UUID(str(state.organization_id)),
+        state.slug,
+        state.status,
+        state.settings or {},
+        state.plan,
+        state.plan_limits or {},
     )
 
 

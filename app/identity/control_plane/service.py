@@ -25,12 +25,12 @@ emails = Emails(Path(__file__).parent / "letters")
 
 LIMITS = {
     "members": "Members.",
-    "documents_per_month": "Documents received per month.",
-    "stored_bytes": "Total size of all files in bytes.",
+    "documents_per_month": "Documents created per month.",
+    "stored_bytes": "Total size of the original files of all documents in bytes.",
     "active_schemas": "Active schemas.",
     "connectors": "Connectors.",
     "webhooks": "Webhooks.",
-    "ai_pages_per_month": "Pages processed with AI assistance per month.",
+    "ai_pages_per_month": "Pages of completed predictions per month.",
 }
 """Maps each limit of a plan to a description of what it limits."""
 LINK_LIFETIME = timedelta(days=7)

@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from app.kit import audit, db, db_errors, events, metrics, ratelimit, tenancy
+from app.kit import audit, db, db_errors, events, metrics, plan_limits, ratelimit, tenancy
 from app.kit.api import headers, responses, uploads
 from app.kit.errors import ApiError, not_found
 from app.kit.logging import bind_request, get_logger
@@ -52,6 +52,7 @@ def _begin_request() -> None:
     events.set_request_id(g.request_id)
     bind_request(g.request_id)
     tenancy.bind(None)
+    plan_limits.remember_plan(None)
     audit.end()
 
 
@@ -97,6 +98,7 @@ def _redact_path() -> str:
 def _release_resources(_: BaseException | None) -> None:
     uploads.discard()
     tenancy.bind(None)
+    plan_limits.remember_plan(None)
     audit.end()
     db.set_read_only(read_only=False)
 

@@ -19,6 +19,7 @@ from app.kit import (
     errors,
     idempotency,
     pagination,
+    plan_limits,
     ratelimit,
     tenancy,
     tokens,
@@ -195,6 +196,7 @@ def _enter_organization(op: Operation, caller: Caller) -> None:
     if op.method != "GET" and caller.organization.status == "suspended":
         raise errors.denied("The organization is suspended; it can only be read.")
     tenancy.bind(caller.organization.id)
+    plan_limits.remember_plan(caller.organization)
     g.role = caller.role
     g.org_id = str(caller.organization.id)
 

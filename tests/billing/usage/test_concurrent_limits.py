@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.billing.usage.queries import limits as queries
 from app.kit.plan_limits import Meter
 from tests.factories import Org
 from tests.factories.usage import find_usage_differences, fold_usage, set_plan
@@ -79,3 +80,26 @@ def test_one_webhook_left(org: Org) -> None:
     answers = run_at_once(lambda _: org.api("owner").post("/webhooks", json=body))
     details = {"meter": Meter.WEBHOOKS, "limit": 1, "used": 1, "plan": "business"}
     check_one_accepted(answers, details)
+
+
+def test_a_request_reads_the_plan_with_its_caller(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A document without limits costs no query, and the next request sees another plan."""
+    reads: list[None] = []
+    get_plan = queries.get_plan
+
+    def note() -> queries.PlanRow:
+        reads.append(None)
+        return get_plan()
+
+    monkeypatch.setattr(queries, "get_plan", note)
+    key = org.key("labeler")
+    for number, api in enumerate((org.api("labeler"), key)):
+        answer = api.post("/artifacts", json={"name": "n", "text": f"Without {number}"})
+        assert answer.status_code == 201
+    set_plan(org, "free", {"documents_per_month": 2})
+    for number, api in enumerate((org.api("labeler"), key)):
+        answer = api.post("/artifacts", json={"name": "n", "text": f"Limited {number}"})
+        assert answer.status_code == 402
+    assert reads == []

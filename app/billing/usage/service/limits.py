@@ -8,7 +8,7 @@ from app.billing.plans import service as plans
 from app.billing.usage.queries import limits as queries
 from app.billing.usage.queries import reading
 from app.kit import db
-from app.kit.plan_limits import Allowance, Meter
+from app.kit.plan_limits import Allowance, Meter, find_plan
 
 
 class OrganizationLimits(NamedTuple):
@@ -36,7 +36,8 @@ def build_limits(plan: str, overrides: Mapping[str, Any]) -> OrganizationLimits:
 
 def open_allowance(meters: Sequence[Meter]) -> Allowance:
     """Return what the plan allows; see `app.kit.plan_limits`."""
-    plan, by_meter = get_limits()
+    known = find_plan()
+    plan, by_meter = get_limits() if known is None else build_limits(*known)
     limits = {meter: limit for meter in meters if (limit := by_meter[meter]) is not None}
     if not limits:
         return Allowance(plan)
