@@ -78,7 +78,8 @@ _ALL = (
     # Statistics import numpy and scipy, so they run in forked children that end with the job.
     Queue("quality", _QUALITY, late_after=_HOUR),
     Queue("invoices", _INVOICES, late_after=_HOUR),
-    Queue("invoice_files", _INVOICES, late_after=_HOUR),
+    # While one thread renders, another one stores.
+    Queue("invoice_files", _INVOICES, slots=2, late_after=_HOUR),
     # Crawls mostly wait for other hosts.
     Queue("crawls", _CRAWLS, slots=4, late_after=15 * _MINUTE),
     Queue("export_deliveries", _CRAWLS, slots=4, late_after=15 * _MINUTE),
