@@ -63,30 +63,41 @@ def replace(
     current = 0 if profile is None else profile.revision
     if revision is not None and revision != current:
         raise errors.stale(current)
-    country = _check_country(address["country"])
     _check_currency(currency, catalogue.get_plan(organization.plan))
+    country = _check_country(address["country"])
     values = {
         "name": _check_text(name, "name"),
-        "address_lines": [
-            _check_text(line, f"address.lines.{n}") for n, line in enumerate(address["lines"])
-        ],
-        "postal_code": _check_text(address["postal_code"] or "", "address.postal_code"),
-        "city": _check_text(address["city"], "address.city"),
-        "country": country,
+        **_load_address(address, country),
         "tax_number": _check_tax_number(tax_number, country),
         "email": addresses.parse(email),
         "currency": currency,
         "time_zone": check_time_zone(time_zone, "time_zone"),
         "language": language,
     }
+    profile = _write(profile, values)
+    events.emit(emitted_events.CHANGED, {"revision": profile.revision})
+    return _render(profile)
+
+
+def _write(profile: BillingProfile | None, values: dict[str, Any]) -> BillingProfile:
     if profile is None:
         profile = BillingProfile(**values)
         db.session().add(profile)
     for key, value in values.items():
         setattr(profile, key, value)
     db.session().flush()
-    events.emit(emitted_events.CHANGED, {"revision": profile.revision})
-    return _render(profile)
+    return profile
+
+
+def _load_address(address: dict[str, Any], country: str) -> dict[str, Any]:
+    """Return the columns of an address. Raises 400 `validation_error`."""
+    lines = enumerate(address["lines"])
+    return {
+        "address_lines": [_check_text(line, f"address.lines.{number}") for number, line in lines],
+        "postal_code": _check_text(address["postal_code"] or "", "address.postal_code"),
+        "city": _check_text(address["city"], "address.city"),
+        "country": country,
+    }
 
 
 def is_paid(plan: Plan) -> bool:
