@@ -1,0 +1,101 @@
+"""The billing file: what it may contain, and what is refused."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from app.billing.seller.configuration import BillingFileError, read_configuration
+from app.engines.invoices import Party, TaxCategory, choose_tax
+
+EXAMPLE = Path(__file__).parents[3] / "examples/billing.toml"
+
+
+def write(folder: Path, *changes: tuple[str, str]) -> Path:
+    """Write the example with changes, and return its path."""
+    content = EXAMPLE.read_text()
+    for before, after in changes:
+        assert before in content
+        content = content.replace(before, after)
+    path = folder / "billing.toml"
+    path.write_text(content)
+    return path
+
+
+def test_the_example() -> None:
+    found = read_configuration(EXAMPLE)
+    assert found.seller.tax_number == "DE136695976"
+    assert found.rates["DE"] == Decimal(19)
+    assert (found.digits, found.payment_days, found.notes) == (5, 14, ())
+    at = datetime(2027, 1, 1, tzinfo=UTC)
+    prefix = found.build_prefix(is_credit_note=False, at=at)
+    assert found.format_number(prefix, 7) == "INV-2027-00007"
+    assert found.build_prefix(is_credit_note=True, at=at) == "CN-2027-"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("[seller]", "[seller", "cannot be read"),
+        ("[seller]", "[vendor]", "unknown members: vendor"),
+        ('city = "Berlin"\n', "", "seller: missing members: city"),
+        ('name = "VAT"', 'name = ""', "taxes.name must be a text"),
+        ("Musterstraße 12", " ", "seller.address_lines must be a text"),
+        ('["Musterstraße 12"]', "[]", "seller.address_lines must have a line"),
+        ('country = "DE"', 'country = "de"', "seller.country must be a country code"),
+        ("DE136695976", "DE136695977", "seller.tax_number is not a valid tax number"),
+        ("DE136695976", "ATU13585627", "seller.tax_number is a tax number of AT"),
+        ("DE8937", "DE8938", "payment.iban must be a valid IBAN"),
+        ("INV-{year}-", "INV {year}", "invoices.series must have"),
+        ("INV-{year}-", "CN-{year}-", "credit_note_series must differ"),
+        ("digits = 5", "digits = 0", "invoices.digits must be a whole number"),
+        ("digits = 5", 'digits = "5"', "invoices.digits must be a whole number"),
+        ("payment_days = 14", "payment_days = 400", "payment_days must be"),
+        ("notes = []", "notes = 7", "invoices.notes must be a list"),
+        ('DE = "19"', "DE = 19.0", "taxes.rates.DE must be a text"),
+        ('DE = "19"', 'DE = "-1"', "taxes.rates.DE must be a text"),
+        ('DE = "19"', "", "the rate of DE is missing"),
+        ('DE = "19"', 'DE = "0"', "taxes.rate"),
+        ('AT = "20"', 'XX = "20"', "taxes.rates.XX must be a country code"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, before: str, after: str, message: str) -> None:
+    with pytest.raises(BillingFileError) as failure:
+        read_configuration(write(tmp_path, (before, after)))
+    assert message in str(failure.value)
+
+
+def test_a_seller_outside_of_the_european_union(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        ('country = "DE"', 'country = "CH"'),
+        ('tax_number = "DE136695976"\n', ""),
+        ('DE = "19"', 'CH = "8.1"'),
+    )
+    rules = read_configuration(path).list_tax_rules()
+    chosen = {
+        country: choose_tax(rules, Party("A", ("B",), "1", "C", country))
+        for country in ("CH", "DE", "US")
+    }
+    assert (chosen["CH"].category, chosen["CH"].rate) == (TaxCategory.STANDARD, Decimal("8.1"))
+    assert {chosen[country].category for country in ("DE", "US")} == {TaxCategory.OUTSIDE}
+
+
+def test_the_service_does_not_start_with_an_invalid_file(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    path = write(tmp_path, ('name = "VAT"', 'name = ""'))
+    command = "import os; from app.factory import create_app; create_app(os.environ)"
+    found = subprocess.run(
+        [sys.executable, "-c", command],
+        env={**environ, "BILLING_FILE": str(path)},
+        cwd=EXAMPLE.parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 1
+    assert "BILLING_FILE taxes.name must be a text" in found.stderr
