@@ -68,16 +68,8 @@ def get_trends(
         gold.check_trend(caller, bucket, of_fields=cells.subject is Subject.FIELD)
         cells = _select_whole(cells, period, buckets)
     cells, warnings = _select_types(cells)
-    chosen = METRICS[metric]
-    rows = reading.sum_by_bucket(
-        cells,
-        GROUPS[group_by][1],
-        buckets,
-        cases=chosen.cases,
-        counters=chosen.counters,
-        most=MAX_SERIES,
-    )
-    series = _build_series(rows, chosen, buckets, is_hidden=is_hidden)
+    rows = _sum_by_bucket(cells, METRICS[metric], group_by, buckets)
+    series = _build_series(rows, METRICS[metric], buckets, is_hidden=is_hidden)
     names = reading.get_names(group_by or "", [key for key, _ in series])
     return {
         **build_period(period),
@@ -91,6 +83,19 @@ def get_trends(
         "warnings": warnings,
         "truncated": len(series) > MAX_SERIES,
     }
+
+
+def _sum_by_bucket(
+    cells: Filter, metric: Metric, group_by: str | None, buckets: Sequence[tuple[date, date]]
+) -> Sequence[Any]:
+    return reading.sum_by_bucket(
+        cells,
+        GROUPS[group_by][1],
+        buckets,
+        cases=metric.cases,
+        counters=metric.counters,
+        most=MAX_SERIES,
+    )
 
 
 def _select_whole(cells: Filter, period: Period, buckets: Sequence[tuple[date, date]]) -> Filter:
