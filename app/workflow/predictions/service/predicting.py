@@ -19,6 +19,7 @@ from app.workflow.predictions.queries import records
 from app.workflow.predictions.queries.examples import VersionRow
 from app.workflow.predictions.service import documents, provider, store, training
 from app.workflow.predictions.service.provider import PredictionFailed
+from app.workflow.predictions.service.store import ModelUnreadable
 from app.workflow.tag_sets.service import RULES_PREFIX
 
 BUILTIN = "builtin"
@@ -88,7 +89,11 @@ def _build_deleted_error() -> PredictionFailed:
 def _propose_by_builtin(
     artifact_id: UUID, document: Document, version: SchemaVersion, checkpoint: Checkpoint
 ) -> tuple[list[Tag], str]:
-    model = store.find_active(version.id)
+    try:
+        model = store.find_active(version.id)
+    except ModelUnreadable as problem:
+        training.replace(version.id, problem.model_id)
+        model = None
     if model is not None:
         checkpoint()
         return list(model.predict(document)), model.version
@@ -96,7 +101,7 @@ def _propose_by_builtin(
     accepted = [
         one for one in documents.list_accepted(row, MIN_EXAMPLES) if one.artifact_id != artifact_id
     ]
-    if len(accepted) == MIN_EXAMPLES:
+    if len(accepted) == MIN_EXAMPLES and training.is_due(version.id):
         # Assistance may have been turned on, or the version published, after the work.
         training.enqueue(version.id)
     memory = list(documents.build_examples(accepted))[: MIN_EXAMPLES - 1]

@@ -18,6 +18,7 @@ from app.workflow.predictions.models import ModelState
 from app.workflow.predictions.queries import examples, models, records
 from app.workflow.predictions.queries.examples import AcceptedSet, VersionRow
 from app.workflow.predictions.service import documents, store
+from app.workflow.predictions.service.store import ModelUnreadable
 
 TRAIN_JOB = "predictions.train"
 _FIRST_STEPS = (5, 10, 20, 50, 100)
@@ -44,11 +45,34 @@ def compute_next_count(trained: int) -> int:
 
 
 def schedule_due(schema_ids: Sequence[UUID]) -> None:
-    """Enqueue the training of schemas with enough new accepted tag sets since the last one."""
+    """Enqueue the training of schemas with enough new accepted tag sets since the last one.
+
+    A schema whose model cannot be read any more is trained, too.
+    """
     for schema_id in schema_ids:
         version_id = _find_current_version(schema_id)
-        if version_id is not None and is_due(version_id):
+        if version_id is not None and not _replace_if_unreadable(version_id) and is_due(version_id):
             enqueue(version_id)
+
+
+def _replace_if_unreadable(version_id: UUID) -> bool:
+    try:
+        store.check_active(version_id)
+    except ModelUnreadable as problem:
+        return replace(version_id, problem.model_id)
+    return False
+
+
+def replace(version_id: UUID, model_id: UUID) -> bool:
+    """Retire an active model that cannot be read, and enqueue the training of another one.
+
+    Until it has ended, rules predict the tags. Returns False if the model is not active any more:
+    then its training is enqueued already.
+    """
+    is_retired = store.retire_unreadable(model_id)
+    if is_retired:
+        enqueue(version_id, force=True)
+    return is_retired
 
 
 def _find_current_version(schema_id: UUID) -> UUID | None:
@@ -92,7 +116,11 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
     DocumentsChanged.
     """
     version = _get_version(version_id)
-    if not records.is_ai_assisted(version.schema_id) or not (force or is_due(version_id)):
+    if not records.is_ai_assisted(version.schema_id):
+        return None
+    # A forced training continues: it replaces the model, also if it is interrupted.
+    is_replaced = _replace_if_unreadable(version_id)
+    if not force and (is_replaced or not is_due(version_id)):
         return None
     accepted = documents.list_accepted(version)
     if len(accepted) < MIN_EXAMPLES:
