@@ -10,6 +10,7 @@ from tests.workflow.predictions.conftest import LEARNED_FIELDS, set_assistance
 from tests.workflow.predictions.teaching import (
     accept_invoices,
     accept_tags,
+    count_trainings,
     create_invoice,
     list_models,
     predict_artifact,
@@ -43,6 +44,27 @@ def test_five_accepted_tag_sets_train_a_model_that_predicts(taught: Workspace) -
     proposed = {one["field"]: one["value"] for one in draft["tags"]}
     assert proposed == {one["field"]: one["value"] for one in write_invoice(40)[1]}
     assert all(0 <= one["confidence"] <= 1 for one in draft["tags"])
+
+
+def test_only_what_can_be_learned_from_counts(taught: Workspace) -> None:
+    schema_id = taught.schema_id  # type: ignore[attr-defined]
+    accept_invoices(taught, *range(3))
+    scans = [taught.artifact(schema_id, text=text, page_count=pages)
+             for text, pages in (("", 1), ("\f\f", 3))]  # fmt: skip
+    for scan in scans:
+        accept_tags(taught, scan, [tag("number", "A-1")])
+    accept_tags(taught, create_invoice(taught, 3), [])
+    run_jobs_of(taught.org, "default", "bulk")
+    assert count_trainings(taught) == 0
+    accept_invoices(taught, 4)
+    assert count_trainings(taught) == 0
+    accept_invoices(taught, 5)
+    assert run_jobs_of(taught.org, "training") == 1
+    ((_, state, _, count, _),) = list_models(taught)
+    assert (state, count) == ("active", 5)
+    ((learned,),) = taught.sql("SELECT artifact_ids FROM extraction_models")
+    assert len(learned) == 5
+    assert not {*scans} & {*learned}
 
 
 def test_models_and_examples_of_other_organizations_are_not_used(

@@ -34,7 +34,7 @@ class DocumentsChanged(Exception):  # noqa: N818 - named after the outcome
 
 
 def compute_next_count(trained: int) -> int:
-    """Return the number of accepted tag sets at which a model is trained again.
+    """Return the number of documents to learn from at which a model is trained again.
 
     These are 5, 10, 20, 50 and 100, and then each time 25 or 10 % more, whichever is larger.
     """
@@ -45,7 +45,7 @@ def compute_next_count(trained: int) -> int:
 
 
 def schedule_due(schema_ids: Sequence[UUID]) -> None:
-    """Enqueue the training of schemas with enough new accepted tag sets since the last one.
+    """Enqueue the training of schemas with enough new documents to learn from since the last one.
 
     A schema whose model cannot be read any more is trained, too.
     """
@@ -82,15 +82,14 @@ def _find_current_version(schema_id: UUID) -> UUID | None:
 
 
 def is_due(version_id: UUID) -> bool:
-    """Return whether a schema version has enough accepted tag sets for another training."""
+    """Return whether a schema version has enough documents to learn from for another training."""
     wanted = compute_next_count(models.get_latest_count(version_id))
     version = _get_version(version_id)
-    return _count_accepted(version, wanted) >= wanted
-
-
-def _count_accepted(version: VersionRow, limit: int | None = None) -> int:
     version_ids = documents.list_agreeing_versions(version)
-    return examples.count_accepted(version.schema_id, version_ids, limit)
+    # Nearly always there are too few tag sets. Only otherwise their documents are read.
+    if examples.count_accepted(version.schema_id, version_ids, wanted) < wanted:
+        return False
+    return examples.count_learnable(version.schema_id, version_ids, wanted) >= wanted
 
 
 def enqueue(version_id: UUID, *, force: bool = False) -> None:
@@ -127,7 +126,8 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
         return None
     active_id = models.find_active_id(version_id)
     previous = None if active_id is None else store.find_verified_content(active_id)
-    count = _count_accepted(version)
+    version_ids = documents.list_agreeing_versions(version)
+    count = examples.count_learnable(version.schema_id, version_ids)
     checkpoint()
     try:
         trained = train_in_child(
