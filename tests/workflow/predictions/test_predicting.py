@@ -11,6 +11,7 @@ from app.engines.fields import CompiledFields
 from tests.factories import run_jobs_of
 from tests.factories.workspace import Workspace
 from tests.workflow.predictions.conftest import (
+    FIELDS,
     TEXT,
     create_document,
     predict,
@@ -102,3 +103,29 @@ def test_tags_are_checked_before_the_document_is_locked(
         event.remove(Engine, "before_cursor_execute", follow)
     assert steps[:2] == ["check", "lock"]
     assert steps.count("check") == 1
+
+
+def _submit_prediction(workspace: Workspace, schema_id: Any, version: str) -> Any:
+    """Submit a draft that is left as a prediction made it; return the tag set."""
+    artifact_id = create_document(workspace, f"{TEXT}{version}", schema_id=str(schema_id))
+    predict(workspace, artifact_id)
+    run_jobs_of(workspace.org, "predictions")
+    assert show_prediction(workspace, artifact_id)["model_version"] == "rules-1"
+    workspace.sql(
+        "UPDATE predictions SET model_version = :version WHERE artifact_id = :id",
+        version=version,
+        id=artifact_id,
+    )
+    path = f"/artifacts/{artifact_id}/tag-sets"
+    draft = workspace.org.api("labeler").post(path, {"from": "prediction"}).json["data"]
+    assert draft["tags"]
+    assert all(tag["source"] == "model" for tag in draft["tags"])
+    return workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit").json["data"]
+
+
+def test_rules_never_accept_by_themselves(assisted: Workspace) -> None:
+    schema_id = assisted.schema(fields=FIELDS, auto_accept_confidence=0.0)
+    assisted.sql("UPDATE schemas SET ai_assist_enabled = true")
+    assert _submit_prediction(assisted, schema_id, "rules-1")["status"] == "submitted"
+    # The same tags of a trained model are accepted.
+    assert _submit_prediction(assisted, schema_id, "0a1b2c")["status"] == "accepted"

@@ -9,6 +9,7 @@ from app.engines.extraction import MIN_EXAMPLES, Example
 from app.engines.learning import LearningFailed, evaluate_in_child, train_in_child
 from app.engines.learning.parent import Trained
 from app.kit import db, events, jobs, tenancy
+from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 from app.kit.purging import Checkpoint
 from app.schemas.artifact_schemas import service as schemas
@@ -108,14 +109,21 @@ def _get_version(version_id: UUID) -> VersionRow:
     return VersionRow(version.id, version.schema_id, version.fields)
 
 
+def _find_version(version_id: UUID) -> VersionRow | None:
+    try:
+        return _get_version(version_id)
+    except ApiError:
+        return None
+
+
 def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> UUID | None:
     """Train a model in a child process, store it, and activate it unless it is worse.
 
-    Returns its id, or None if no training is due or nothing has changed since the last one. Raises
-    DocumentsChanged.
+    Returns its id, or None if no training is due, nothing has changed since the last one, or the
+    schema was deleted. Raises DocumentsChanged.
     """
-    version = _get_version(version_id)
-    if not records.is_ai_assisted(version.schema_id):
+    version = _find_version(version_id)
+    if version is None or not records.is_ai_assisted(version.schema_id):
         return None
     # A forced training continues: it replaces the model, also if it is interrupted.
     is_replaced = _replace_if_unreadable(version_id)
@@ -126,8 +134,7 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
         return None
     active_id = models.find_active_id(version_id)
     previous = None if active_id is None else store.find_verified_content(active_id)
-    version_ids = documents.list_agreeing_versions(version)
-    count = examples.count_learnable(version.schema_id, version_ids)
+    count = _count_learnable(version)
     checkpoint()
     try:
         trained = train_in_child(
@@ -141,6 +148,19 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
         log.warning("extraction_model.failed", schema_version=str(version_id), code=failure.code)
         return _save_failure(version, count, failure)
     return _save(version, accepted, count, trained)
+
+
+def _count_learnable(version: VersionRow) -> int:
+    version_ids = documents.list_agreeing_versions(version)
+    return examples.count_learnable(version.schema_id, version_ids)
+
+
+def give_up(version_id: UUID) -> None:
+    """Record a training whose every attempt was interrupted, so that the next step is awaited."""
+    version = _find_version(version_id)
+    if version is not None:
+        failure = LearningFailed("interrupted", "Every attempt of the training was interrupted.")
+        _save_failure(version, _count_learnable(version), failure)
 
 
 def _save_failure(version: VersionRow, count: int, failure: LearningFailed) -> UUID:
