@@ -39,7 +39,8 @@ class Prediction(TenantModel, db.Record, db.Base):
     `tags` have the form of a tag set's tags, with the source `model` and a confidence each. `model`
     is `builtin` or the name of the organization's own model; `model_version` is the version of a
     trained model, `rules-N` before the first one, or what the model server answered. Both are null
-    until the prediction ends. `pages` and the tokens are what it has used, for metering.
+    until the prediction ends. `pages` and the tokens are what it has used; a trigger copies them to
+    `PredictionUsage`.
     `ingestion_job_id` is the job of kind `extract` that asked for it.
     """
 
@@ -86,6 +87,24 @@ class Prediction(TenantModel, db.Record, db.Base):
     ingestion_job_id: Mapped[UUID | None]
     requested_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     completed_at: Mapped[datetime | None]
+
+
+class PredictionUsage(TenantModel, db.Base):
+    """What a completed prediction has used. Written once, and kept when the prediction is deleted.
+
+    A trigger inserts the row in the transaction that completes the prediction. Failed predictions
+    have none. `prediction_id` is not a foreign key, because predictions are deleted with their
+    documents and schemas, and after a time. Only erasing the organization deletes the row.
+    """
+
+    __tablename__ = "prediction_usage"
+    __table_args__ = (Index("ix_prediction_usage_time", "organization_id", "completed_at"),)
+
+    prediction_id: Mapped[UUID] = mapped_column(primary_key=True)
+    pages: Mapped[int]
+    prompt_tokens: Mapped[int]
+    completion_tokens: Mapped[int]
+    completed_at: Mapped[datetime]
 
 
 class ExtractionModel(TenantModel, db.Record, db.Base):

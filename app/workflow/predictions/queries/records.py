@@ -13,7 +13,7 @@ from app.kit import db, tenancy
 from app.kit.ids import generate
 from app.kit.purging import Checkpoint, purge
 from app.schemas.artifact_schemas.models import ArtifactSchema
-from app.workflow.predictions.models import Prediction, PredictionStatus
+from app.workflow.predictions.models import Prediction, PredictionStatus, PredictionUsage
 
 # The latest prediction of a document, and those that tag sets began from, are kept.
 _OUTDATED = """
@@ -135,10 +135,11 @@ def is_ai_assisted(schema_id: UUID) -> bool:
 
 
 def sum_usage(start: datetime, end: datetime) -> tuple[int, int, int]:
-    """Return pages, prompt tokens and completion tokens of a period."""
-    columns = (Prediction.pages, Prediction.prompt_tokens, Prediction.completion_tokens)
+    """Return pages, prompt tokens and completion tokens of predictions completed in a period."""
+    usage = PredictionUsage
+    columns = (usage.pages, usage.prompt_tokens, usage.completion_tokens)
     statement = select(*(func.coalesce(func.sum(column), 0) for column in columns)).where(
-        Prediction.created_at >= start, Prediction.created_at < end
+        usage.completed_at >= start, usage.completed_at < end
     )
     row = db.session().execute(statement).one()
     return int(row[0]), int(row[1]), int(row[2])

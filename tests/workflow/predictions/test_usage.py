@@ -1,0 +1,62 @@
+"""Usage of predictions: recorded once for each completed one, and kept when it is deleted."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from app.kit import db, tenancy
+from app.workflow.predictions import service
+from tests.factories import run_jobs_of
+from tests.factories.workspace import Workspace
+from tests.workflow.predictions.conftest import create_document, predict
+
+
+def _complete(workspace: Workspace) -> tuple[str, str]:
+    """Predict a new document; return the ids of the document and the prediction."""
+    artifact_id = create_document(workspace)
+    prediction_id = predict(workspace, artifact_id).json["data"]["id"]
+    run_jobs_of(workspace.org, "predictions")
+    return artifact_id, prediction_id
+
+
+def _list_usage(workspace: Workspace) -> list[Any]:
+    sql = "SELECT CAST(prediction_id AS text), pages FROM prediction_usage ORDER BY 1"
+    return [tuple(row) for row in workspace.sql(sql)]
+
+
+def _sum_usage(workspace: Workspace) -> tuple[int, int, int]:
+    now = db.utc_now()
+    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+        return service.sum_usage(now - timedelta(hours=1), now + timedelta(hours=1))
+
+
+def test_a_completed_prediction_is_recorded_once(assisted: Workspace) -> None:
+    artifact_id, prediction_id = _complete(assisted)
+    assert _list_usage(assisted) == [(prediction_id, 1)]
+    with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
+        service.enqueue_prediction(UUID(prediction_id))
+    assert run_jobs_of(assisted.org, "predictions") == 1
+    assisted.sql("UPDATE predictions SET status = 'completed', pages = 7 WHERE true")
+    assert _list_usage(assisted) == [(prediction_id, 1)]
+    again = predict(assisted, artifact_id).json["data"]["id"]
+    run_jobs_of(assisted.org, "predictions")
+    assert _list_usage(assisted) == sorted([(prediction_id, 1), (again, 1)])
+    assert _sum_usage(assisted) == (2, 0, 0)
+
+
+def test_a_failed_prediction_is_not_recorded(assisted: Workspace) -> None:
+    artifact_id = create_document(assisted)
+    prediction_id = predict(assisted, artifact_id).json["data"]["id"]
+    assert _list_usage(assisted) == []
+    with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
+        service.fail(UUID(prediction_id), code="internal_error", message="Failed.")
+    assert _list_usage(assisted) == []
+    assert _sum_usage(assisted) == (0, 0, 0)
+
+
+def test_deleting_the_document_keeps_the_usage(assisted: Workspace) -> None:
+    artifact_id, prediction_id = _complete(assisted)
+    assert assisted.org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
+    assert assisted.sql("SELECT id FROM predictions") == []
+    assert _list_usage(assisted) == [(prediction_id, 1)]
+    assert _sum_usage(assisted) == (1, 0, 0)
