@@ -26,6 +26,6 @@ def start_document_server() -> None:
 
 if __name__ == "__main__":
     log_uncaught_exceptions()
-    application = create_app()
+    application = create_app(with_api=False)
     start_document_server()
     raise SystemExit(processes.main(application))

@@ -32,6 +32,7 @@ NAMES = (
         "deliver",
         "hanging",
         "memory",
+        "metering",
         "routing",
         "backlog",
         "stalled",
@@ -139,6 +140,7 @@ def _measure_workers(
         hanging_rows,
         import_rows,
         jobs_rows,
+        metering_rows,
         quality_run_rows,
         routing_rows,
     )
@@ -152,6 +154,8 @@ def _measure_workers(
         import_rows.measure_labeled(report, service, make_org(service.app), options.imports)
     if not names or "crawl" in names:
         crawl_rows.measure(report, service, make_org(service.app), options.crawled)
+    if not names or "metering" in names:
+        metering_rows.measure(report, service, make_org(service.app))
     if not names or "deliver" in names:
         jobs_rows.measure_delivery(report, make_org(service.app), options.deliveries)
     if not names or "hanging" in names:

@@ -8,7 +8,7 @@ from statistics import median
 
 from sqlalchemy import text
 
-from app import features
+from app import endpoints
 from app.identity.api_keys import service as api_keys
 from app.kit import db, secrets, tenancy
 from app.kit.api import operation
@@ -88,7 +88,9 @@ def _measure_authentication(
     The floor is the round trip of a statement that does nothing, which every authentication that
     queries the database needs. `bound` is in round trips, so that it means the same on any machine.
     """
-    listing = next(op for op in list_operations(features.BLUEPRINTS) if op.name == "list_artifacts")
+    listing = next(
+        op for op in list_operations(endpoints.BLUEPRINTS) if op.name == "list_artifacts"
+    )
     times, trips = [], []
     with service.app.app_context():
         for number, headers in enumerate(cycle(callers)):

@@ -7,7 +7,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from flask import Flask
 
-from app import features
+from app import endpoints
 from app.kit.api.documentation import list_operations
 from app.kit.jobs import handlers
 from app.kit.jobs.queues import QUEUES
@@ -65,7 +65,7 @@ def test_the_models_and_the_migrations_agree(app: Flask) -> None:
 
 
 def test_every_operation_declares_who_may() -> None:
-    for op in list_operations(features.BLUEPRINTS):
+    for op in list_operations(endpoints.BLUEPRINTS):
         if op.permission is None:
             assert op.access in ("public", "user", "control-plane"), op.name
         else:
@@ -73,12 +73,12 @@ def test_every_operation_declares_who_may() -> None:
 
 
 def test_every_permission_is_used() -> None:
-    used = {op.permission for op in list_operations(features.BLUEPRINTS)}
+    used = {op.permission for op in list_operations(endpoints.BLUEPRINTS)}
     assert set(PERMISSIONS) <= used
 
 
 def test_every_route_says_what_it_does() -> None:
-    for op in list_operations(features.BLUEPRINTS):
+    for op in list_operations(endpoints.BLUEPRINTS):
         doc = op.handler.__doc__ or ""
         assert doc.strip().endswith("."), op.name
 

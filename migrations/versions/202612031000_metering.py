@@ -11,7 +11,7 @@ from migrations.metering import FOLDING, REPAIRING, TODAY, Source, metered
 from migrations.policies import ROLE, protect
 
 revision = "202612031000"
-down_revision = "202612030502"
+down_revision = "202612030504"
 branch_labels = None
 depends_on = None
 

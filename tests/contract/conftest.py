@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app import features
+from app import endpoints
 from app.kit.api.documentation import list_operations
 from app.kit.api.operation import Operation
 from tests.contract import generated
@@ -46,7 +46,7 @@ def read_contract() -> dict[str, Row]:
 
 
 CONTRACT = read_contract()
-OPERATIONS: list[Operation] = list_operations(features.BLUEPRINTS)
+OPERATIONS: list[Operation] = list_operations(endpoints.BLUEPRINTS)
 
 
 @pytest.fixture(scope="session")

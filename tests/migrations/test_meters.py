@@ -3,7 +3,7 @@
 from app.kit.ids import uuid7
 from tests.migrations.conftest import Migrating
 
-BEFORE, TRIGGERS, FILLED = "202612030502", "202612031000", "202612031001"
+BEFORE, TRIGGERS, FILLED = "202612030504", "202612031000", "202612031001"
 ORGANIZATION = """
 INSERT INTO organizations (id, slug, name, settings, status, plan, created_at, updated_at, revision)
 VALUES ('{id}', 'old', 'Old', '{{}}', 'active', 'unlimited', now(), now(), 1)

@@ -21,6 +21,7 @@ from app.kit.settings import PLANS
 BUILT_IN = Path(__file__).parent / "catalogue.toml"
 MAX_QUANTITY = 2**53 - 1
 """The largest limit: the largest integer that every JSON parser represents exactly."""
+MAX_VERSION = 2**31 - 1
 _AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
@@ -122,7 +123,7 @@ def parse_plan(members: Any, place: str) -> Plan:
     charges = _as_list(members.get("charges", []), f"{place}: charges")
     plan = Plan(
         name=members["name"],
-        version=_parse_quantity(members["version"], f"{place}: version", minimum=1),
+        version=_parse_quantity(members["version"], f"{place}: version", 1, MAX_VERSION),
         currency=members["currency"],
         price=_parse_amount(members["price"], f"{place}: price"),
         limits=_parse_limits(members.get("limits", {}), place),
@@ -208,9 +209,9 @@ def _parse_amount(value: Any, place: str) -> Decimal:
     return Decimal(value)
 
 
-def _parse_quantity(value: Any, place: str, minimum: int = 0) -> int:
-    if type(value) is not int or not minimum <= value <= MAX_QUANTITY:
-        raise CatalogueError(f"{place} must be a whole number from {minimum} to {MAX_QUANTITY}")
+def _parse_quantity(value: Any, place: str, minimum: int = 0, maximum: int = MAX_QUANTITY) -> int:
+    if type(value) is not int or not minimum <= value <= maximum:
+        raise CatalogueError(f"{place} must be a whole number from {minimum} to {maximum}")
     return value
 
 

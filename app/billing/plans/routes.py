@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.billing.plans import service
-from app.billing.plans.schemas import AvailablePlan, OrganizationPlan
+from app.billing.plans.schemas import AvailablePlan, BillingPlan
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
@@ -11,7 +11,7 @@ from app.kit.principal import Caller
 blueprint = Blueprint("billing", description="Plans, their limits, and what is used of them.")
 
 
-@blueprint.get("/billing/plan", permission="billing:read", returns=OrganizationPlan)
+@blueprint.get("/billing/plan", permission="billing:read", returns=BillingPlan)
 def get_plan(caller: Caller) -> dict[str, Any]:
     """Get the organization's plan.
 

@@ -27,7 +27,7 @@ class Money(Response):
 class PlanTier(Response):
     """The price of each unit up to `up_to` units, which are counted after the included quantity."""
 
-    up_to = Int(allow_none=True, description="Null means any number.")
+    up_to = Int(allow_none=True, maximum=MAX_QUANTITY, description="Null means any number.")
     unit_price = Str(description="A decimal number in the currency of the plan's price.")
 
 
@@ -35,8 +35,11 @@ class PlanCharge(Response):
     """What is charged for a meter beyond the included quantity."""
 
     meter = Str(validate=OneOf(tuple(map(str, Meter))))
-    included = Int(description="In the measure of the meter, such as bytes.")
-    unit = Int(description="The quantity for which a tier has its price, such as 1073741824 bytes.")
+    included = Int(maximum=MAX_QUANTITY, description="In the measure of the meter, such as bytes.")
+    unit = Int(
+        maximum=MAX_QUANTITY,
+        description="The quantity for which a tier has its price, such as 1073741824 bytes.",
+    )
     tiers = List(Nested(PlanTier))
 
 
@@ -48,7 +51,7 @@ class _Plan(Response):
     charges = List(Nested(PlanCharge))
 
 
-class OrganizationPlan(_Plan):
+class BillingPlan(_Plan):
     """The plan of an organization, with the limits that apply to it."""
 
     limits_set_by_operator = List(

@@ -1,5 +1,6 @@
 """Query and response schemas of usage."""
 
+from app.billing.plans.catalogue import MAX_QUANTITY
 from app.billing.usage.service.reporting import WARNINGS
 from app.kit.api.fields import Date, Int, List, Nested, OneOf, Response, Schema, Str
 from app.kit.plan_limits import Meter
@@ -19,8 +20,8 @@ class MeterUsage(Response):
     """What is used of a meter, and its limit; a limit of null means no limit."""
 
     meter = Str(validate=OneOf(_METERS))
-    used = Int()
-    limit = Int(allow_none=True)
+    used = Int(maximum=MAX_QUANTITY)
+    limit = Int(allow_none=True, maximum=MAX_QUANTITY)
     warning = Str(
         allow_none=True,
         validate=OneOf(tuple(name for name in WARNINGS.values() if name)),
@@ -51,9 +52,9 @@ class UsageDay(Response):
     """
 
     day = Date()
-    used = Int()
-    added = Int()
-    removed = Int()
+    used = Int(maximum=MAX_QUANTITY)
+    added = Int(maximum=MAX_QUANTITY)
+    removed = Int(maximum=MAX_QUANTITY)
 
 
 class MeterHistory(Response):

@@ -35,12 +35,7 @@ def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits | None = None) -
     """
     with tempfile.TemporaryFile() as source:
         for one in hypotheses:
-            line = {
-                "key": one.key,
-                "baseline": encode_sample(one.baseline),
-                "current": encode_sample(one.current),
-            }
-            source.write(json.dumps(line, allow_nan=False).encode() + b"\n")
+            source.write(encode_hypothesis(one) + b"\n")
         if not source.tell():
             return []
         source.seek(0)
@@ -61,8 +56,23 @@ def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits | None = None) -
             raise ComparisonFailed(f"exit status {failure.returncode}: {tail[:200]}") from None
         except subprocess.TimeoutExpired:
             raise ComparisonFailed("the comparison took too long") from None
-    results = (json.loads(line) for line in finished.stdout.splitlines())
-    return [Comparison(**{**one, "verdict": Verdict(one["verdict"])}) for one in results]
+    return [parse_result(line) for line in finished.stdout.splitlines()]
+
+
+def encode_hypothesis(hypothesis: Hypothesis) -> bytes:
+    """Return a hypothesis as a line of JSON, for `run`."""
+    line = {
+        "key": hypothesis.key,
+        "baseline": encode_sample(hypothesis.baseline),
+        "current": encode_sample(hypothesis.current),
+    }
+    return json.dumps(line, allow_nan=False).encode()
+
+
+def parse_result(line: bytes | str) -> Comparison:
+    """Return a result of `run`."""
+    members = json.loads(line)
+    return Comparison(**{**members, "verdict": Verdict(members["verdict"])})
 
 
 def run(lines: Iterable[bytes], limits: Limits) -> list[str]:

@@ -39,6 +39,7 @@ __all__ = [
     "NotEnoughExamples",
     "Report",
     "SourceWord",
+    "check_content",
     "compute_version",
     "evaluate",
     "is_better",
@@ -88,6 +89,16 @@ def load_model(content: bytes) -> "TrainedModel":
     from app.engines.extraction.loading import read_model  # noqa: PLC0415
 
     return read_model(content)
+
+
+def check_content(content: bytes) -> None:
+    """Raise InvalidModel if `load_model` would, for another feature version or no model at all.
+
+    It needs neither numpy nor the arrays, so it does not find every damage.
+    """
+    from app.engines.extraction.contents import check_content  # noqa: PLC0415
+
+    check_content(content)
 
 
 def compute_version(

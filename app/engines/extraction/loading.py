@@ -1,7 +1,6 @@
 """Read trained models, which `storage` wrote; nothing in them is executed or unpickled."""
 
 import io
-import json
 import zipfile
 from collections import Counter
 from typing import Any
@@ -10,8 +9,7 @@ import numpy as np
 
 from app.engines.extraction import crf, trees
 from app.engines.extraction.calibration import Scale
-from app.engines.extraction.examples import FEATURE_VERSION
-from app.engines.extraction.features import COUNT
+from app.engines.extraction.contents import UNREADABLE, open_content, read_description
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import InvalidModel, Report
 from app.engines.extraction.renderer import Renderer
@@ -20,33 +18,25 @@ from app.engines.extraction.values import Target
 from app.engines.fields import Field
 
 Array = np.ndarray[Any, Any]
-MAX_BYTES = 256 << 20
-"""The maximum size of a model, unpacked."""
 
 
 def read_model(content: bytes) -> TrainedModel:
     """Return the model that `write_model` wrote. Raises InvalidModel."""
     try:
-        arrays, described = _unpack(content)
-        if described["feature_version"] != FEATURE_VERSION or described["feature_count"] != COUNT:
-            raise InvalidModel("The model has another feature version; train it again.")
-        return _build_model(arrays, described)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError) as error:
-        raise InvalidModel("The content is not a model.") from error
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        with open_content(content) as archive:
+            described = read_description(archive)
+            return _build_model(_read_arrays(archive), described)
+    except UNREADABLE as error:
         raise InvalidModel("The content is not a model.") from error
 
 
-def _unpack(content: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
+def _read_arrays(archive: zipfile.ZipFile) -> dict[str, Array]:
     arrays = {}
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
-            raise InvalidModel("The model is too large.")
-        for info in archive.infolist():
-            if info.filename.endswith(".npy"):
-                entry = io.BytesIO(archive.read(info))
-                arrays[info.filename[:-4]] = np.lib.format.read_array(entry, allow_pickle=False)
-        return arrays, json.loads(archive.read("model.json"))
+    for info in archive.infolist():
+        if info.filename.endswith(".npy"):
+            entry = io.BytesIO(archive.read(info))
+            arrays[info.filename[:-4]] = np.lib.format.read_array(entry, allow_pickle=False)
+    return arrays
 
 
 def _build_model(arrays: dict[str, Array], described: dict[str, Any]) -> TrainedModel:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from app.engines.extraction.contents import DESCRIPTION
 from app.engines.extraction.examples import FEATURE_VERSION
 from app.engines.extraction.features import COUNT
 from app.engines.extraction.values import Target
@@ -62,7 +63,7 @@ def _pack(arrays: dict[str, Array], content: str) -> bytes:
             entry = io.BytesIO()
             np.lib.format.write_array(entry, np.ascontiguousarray(arrays[name]), allow_pickle=False)
             archive.writestr(_name(f"{name}.npy"), entry.getvalue())
-        archive.writestr(_name("model.json"), content.encode())
+        archive.writestr(_name(DESCRIPTION), content.encode())
     return buffer.getvalue()
 
 

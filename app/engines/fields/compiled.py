@@ -19,6 +19,10 @@ _MEMBERS = frozenset({"field", "value", "row", "confidence", "source", "evidence
 SOURCES = frozenset({"human", "model", "import"})
 
 
+_Place = tuple[str, int | None]
+"""The name of a field or column, and the row."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Slot:
     """The field or table column that a tag refers to."""
@@ -74,10 +78,12 @@ class CompiledFields:
             raise TagErrors([("tags", f"has more than {MAX_TAGS:,} entries")])
         checked: list[Tag] = []
         errors: list[tuple[str, str]] = []
-        seen: set[tuple[str, int | None]] = set()
+        seen: set[_Place] = set()
         for position, tag in enumerate(tags):
             try:
-                checked.append(self._tag(tag, seen, text_length, page_count, source))
+                place, slot = self._find_place(tag, seen)
+                seen.add(place)
+                checked.append(_check_members(tag, place, slot, text_length, page_count, source))
             except _TagError as problem:
                 errors.append((f"tags.{position}{problem.path}", problem.message))
                 if len(errors) == MAX_REPORTED:
@@ -85,6 +91,26 @@ class CompiledFields:
         if errors:
             raise TagErrors(errors)
         return checked
+
+    def keep_valid_tags(
+        self, tags: Iterable[object], *, text_length: int, page_count: int, source: SourceText
+    ) -> list[Tag]:
+        """Return those of the tags that fit, in normal form, up to MAX_TAGS; see `check_tags`.
+
+        A tag that does not fit takes no place: a later one of the same field may be kept.
+        """
+        valid: list[Tag] = []
+        seen: set[_Place] = set()
+        for tag in tags:
+            if len(valid) == MAX_TAGS:
+                break
+            try:
+                place, slot = self._find_place(tag, seen)
+                valid.append(_check_members(tag, place, slot, text_length, page_count, source))
+            except _TagError:
+                continue
+            seen.add(place)
+        return valid
 
     def missing_required(self, tags: Iterable[Tag]) -> list[str]:
         """Return the keys of required fields that normalized tags leave empty, in schema order.
@@ -119,14 +145,7 @@ class CompiledFields:
                 if column["required"] and not present <= cells.get(name, set()):
                     yield name
 
-    def _tag(
-        self,
-        tag: object,
-        seen: set[tuple[str, int | None]],
-        text_length: int,
-        page_count: int,
-        source: SourceText | None,
-    ) -> Tag:
+    def _find_place(self, tag: object, seen: set[_Place]) -> tuple[_Place, _Slot]:
         if not isinstance(tag, dict):
             raise _TagError("", "must be an object")
         if not tag.keys() <= _MEMBERS:
@@ -140,19 +159,7 @@ class CompiledFields:
         place = (name, row)
         if place in seen and not slot.multiple:
             raise _TagError(".field", "already has a tag and is not multiple")
-        seen.add(place)
-        try:
-            evidence = check_evidence(tag.get("evidence"), text_length, page_count, source)
-        except EvidenceProblem as problem:
-            raise _TagError(f".evidence{problem.path}", problem.message) from None
-        return {
-            "field": name,
-            "value": _check_value(tag, slot, evidence),
-            "row": row,
-            "confidence": _check_confidence(tag.get("confidence")),
-            "source": _check_source(tag.get("source")),
-            "evidence": evidence,
-        }
+        return place, slot
 
     def _unknown(self, name: object) -> str:
         if not isinstance(name, str):
@@ -172,6 +179,29 @@ def _build_slots(fields: Sequence[Field]) -> Iterator[tuple[str, _Slot]]:
 
 def _build_slot(field: Field, *, in_table: bool) -> _Slot:
     return _Slot(get_normalizer(field), bool(field["multiple"]), in_table, field["type"])
+
+
+def _check_members(
+    tag: Any,
+    place: _Place,
+    slot: _Slot,
+    text_length: int,
+    page_count: int,
+    source: SourceText | None,
+) -> Tag:
+    name, row = place
+    try:
+        evidence = check_evidence(tag.get("evidence"), text_length, page_count, source)
+    except EvidenceProblem as problem:
+        raise _TagError(f".evidence{problem.path}", problem.message) from None
+    return {
+        "field": name,
+        "value": _check_value(tag, slot, evidence),
+        "row": row,
+        "confidence": _check_confidence(tag.get("confidence")),
+        "source": _check_source(tag.get("source")),
+        "evidence": evidence,
+    }
 
 
 def _check_row(raw: object, slot: _Slot) -> int | None:

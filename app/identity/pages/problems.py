@@ -43,6 +43,7 @@ _BY_STATE = {
 }
 _BY_CODE = {
     "not_found": Problem("link_invalid"),
+    "plan_limit_reached": Problem("members_full"),
     "invalid_credentials": Problem("password_wrong", "password"),
     "payload_too_large": Problem("form"),
     "unsupported_media_type": Problem("form"),

@@ -1,14 +1,17 @@
-"""The job that requests the predictions of an extraction."""
+"""Jobs that request the predictions of an extraction, and that store their outcomes."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from app.documents.artifacts import emitted_events as artifact_events
 from app.intake.extraction_jobs import service
 from app.intake.ingestion_jobs import emitted_events
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.statuses import JobKind
 from app.kit import jobs
 from app.kit.jobs import Job
+from app.workflow.predictions import emitted_events as prediction_events
 
 
 def _fail(job: Job, error: str) -> None:
@@ -31,3 +34,14 @@ def run_extraction(job: Job) -> None:
     """Request the predictions of an extraction; continue where an interrupted run ended."""
     if job.args["data"]["kind"] == JobKind.EXTRACT:
         service.run_extraction(UUID(job.args["data"]["job_id"]), job.checkpoint)
+
+
+@jobs.handler(
+    "extraction_jobs.settle",
+    listens=(prediction_events.ENDED, artifact_events.DELETED),
+    batch=True,
+)
+def settle(ended: Sequence[Job]) -> None:
+    """Store the outcomes of documents whose predictions have ended, or that were deleted."""
+    artifact_ids = {UUID(job.args["data"]["artifact_id"]) for job in ended}
+    ingestion_jobs.settle_extractions(sorted(artifact_ids))

@@ -5,24 +5,28 @@ from typing import Any
 from uuid import UUID
 
 from app.intake.ingestion_jobs import emitted_events, service
+from app.intake.ingestion_jobs.statuses import JobKind
 from app.kit import db, jobs
 from app.kit.jobs import Job
 
 EXPIRE_EVERY = 600
 SWEEP_EVERY = 86_400
 SETTLE_EVERY = timedelta(seconds=2)
+SETTLE_EXTRACTIONS_EVERY = timedelta(minutes=10)
+"""Extractions are settled by events; this finds those whose schema was deleted."""
 
 
 @jobs.handler("ingestion_jobs.settle", listens=(emitted_events.READ, emitted_events.ENDED))
 def settle(job: Job) -> None:
     """Store which documents were parsed, again and again until none is being parsed."""
     data: dict[str, Any] = job.args["data"]
+    is_extraction = data["kind"] == JobKind.EXTRACT
     if service.settle(UUID(data["job_id"])):
         jobs.enqueue(
             "ingestion_jobs.settle",
             {"data": data},
             organization_id=job.organization_id,
-            due_at=db.utc_now() + SETTLE_EVERY,
+            due_at=db.utc_now() + (SETTLE_EXTRACTIONS_EVERY if is_extraction else SETTLE_EVERY),
         )
 
 

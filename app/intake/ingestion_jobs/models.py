@@ -110,6 +110,12 @@ class IngestionItem(TenantModel, db.Base):
             ondelete="CASCADE",
         ),
         Index("ix_ingestion_items_status", "organization_id", "job_id", "status", "number"),
+        Index(
+            "ix_ingestion_items_processing",
+            "organization_id",
+            "artifact_id",
+            postgresql_where=text("status = 'processing'"),
+        ),
     )
 
     job_id: Mapped[UUID] = mapped_column(primary_key=True)

@@ -55,7 +55,11 @@ def schedule_training(accepted: Sequence[Job]) -> None:
     service.schedule_due(sorted(schema_ids))
 
 
-@jobs.handler(service.TRAIN_JOB, queue="training", max_attempts=5)
+def _give_up(job: Job, _error: str) -> None:
+    service.give_up(UUID(job.args["schema_version_id"]))
+
+
+@jobs.handler(service.TRAIN_JOB, queue="training", max_attempts=5, on_failure=_give_up)
 def train(job: Job) -> None:
     """Train a model of a schema version in a child process."""
     version_id = UUID(job.args["schema_version_id"])

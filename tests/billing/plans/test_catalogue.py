@@ -91,6 +91,7 @@ def test_the_newest_version_is_the_default(tmp_path: Path, monkeypatch: pytest.M
         ('price = "1e5"', "price must be a decimal number in quotes"),
         ('price = "\u0661"', "price must be a decimal number in quotes"),
         ("version = 0", "version must be a whole number from 1"),
+        ("version = 2147483648", "version must be a whole number from 1 to 2147483647"),
         ("version = true", "version must be a whole number from 1"),
         ('currency = "eur"', "currency must be a code of ISO 4217"),
         ("currency = 978", "currency must be a code of ISO 4217"),

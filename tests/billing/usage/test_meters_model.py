@@ -223,3 +223,17 @@ def test_erasing_leaves_no_meter(erased: Org) -> None:
     for table in ("usage_changes", "usage_days", "usage_settlements", "usage_warnings"):
         sql = f"SELECT count(*) AS n FROM {table} WHERE organization_id = :org"
         assert run_sql(erased, sql)[0].n == 0, table
+
+
+def test_only_changes_of_a_quantity_run_a_trigger(app: Flask) -> None:
+    """Labeling, which updates documents and tag sets, runs no trigger of meters."""
+    sql = """
+    SELECT c.relname, t.tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+    WHERE t.tgname LIKE 'meter\\_%' ORDER BY 1, 2
+    """
+    with app.app_context():
+        found = [tuple(row) for row in db.session().execute(text(sql))]
+    tables = ("artifacts", "connectors", "memberships", "prediction_usage", "schemas", "webhooks")
+    expected = [(table, f"meter_{event}") for table in tables for event in ("delete", "insert")]
+    updated = [("schemas", "meter_active_schemas_update"), ("webhooks", "meter_webhooks_update")]
+    assert found == sorted([*expected, *updated])

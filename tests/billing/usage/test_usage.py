@@ -166,3 +166,15 @@ def test_first_days_of_a_month_do_not_see_the_last(org: Org) -> None:
     assert get_meter(org, Meter.AI_PAGES)["used"] == 3
     fold_usage(org.app)
     assert get_meter(org, Meter.AI_PAGES)["used"] == 3
+
+
+def test_large_numbers_are_exact(org: Org) -> None:
+    size = 2**53 - 1
+    insert_change(org, Meter.STORED_BYTES, datetime.now(UTC).date().isoformat(), size)
+    set_plan(org, "unlimited", {"stored_bytes": size})
+    for _ in range(2):
+        expected = {"meter": "stored_bytes", "used": size, "limit": size}
+        assert get_meter(org, Meter.STORED_BYTES) == {**expected, "warning": "limit_reached"}
+        [history] = get_history(org, "meter=stored_bytes")["meters"]
+        assert history["days"][-1]["used"] == size
+        fold_usage(org.app)

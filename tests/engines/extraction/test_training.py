@@ -64,8 +64,9 @@ def test_a_stored_model_predicts_the_same_and_contains_no_objects(model):
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x05\x06" + b"\0" * 18, b"\x80\x04."])
 def test_other_content_is_refused(damage):
-    with pytest.raises(extraction.InvalidModel):
-        extraction.load_model(damage)
+    for read in (extraction.load_model, extraction.check_content):
+        with pytest.raises(extraction.InvalidModel):
+            read(damage)
 
 
 def test_a_model_of_another_feature_version_is_refused(model):
@@ -76,8 +77,19 @@ def test_a_model_of_another_feature_version_is_refused(model):
             if name == "model.json":
                 content = json.dumps({**json.loads(content), "feature_version": 0}).encode()
             new.writestr(name, content)
-    with pytest.raises(extraction.InvalidModel):
-        extraction.load_model(buffer.getvalue())
+    for read in (extraction.load_model, extraction.check_content):
+        with pytest.raises(extraction.InvalidModel):
+            read(buffer.getvalue())
+
+
+def test_a_model_of_other_library_versions_is_read(model, monkeypatch):
+    content = model.to_bytes()
+    monkeypatch.setattr("app.engines.extraction.examples.get_version", lambda name: f"{name} 99")
+    learned_from = build_examples(60, layouts=SEEN, seed=1)
+    other = extraction.compute_version(learned_from, FIELDS, schema_version="v1")
+    assert other != model.version
+    extraction.check_content(content)
+    assert extraction.load_model(content).version == model.version
 
 
 def test_the_version_depends_on_accepted_revisions_and_the_schema_version(model):

@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from app.engines.fields import TagErrors, check_fields, compile_fields, list_missing_required
+from app.engines.fields import (
+    SourceText,
+    TagErrors,
+    check_fields,
+    compile_fields,
+    list_missing_required,
+)
 
 FIELDS = check_fields(
     [
@@ -238,3 +244,23 @@ def test_whole_numbers_may_be_written_with_a_point() -> None:
     checked = check(tag("items.description", row=1.0, evidence=evidence))[0]
     assert [type(checked["row"]), checked["row"]] == [int, 1]
     assert [type(checked["evidence"][0][name]) for name in ("page", "start", "end")] == [int] * 3
+
+
+def test_tags_that_do_not_fit_are_left_out_and_take_no_place() -> None:
+    kept = keep(tag("number", 7), tag("total", "x"), tag(), tag("number", "y"), tag("note"), 3)
+    assert kept == check(tag(), tag("note"))
+    assert keep(*[tag("note")] * 5003) == check(*[tag("note")] * 5000)
+
+
+def test_tags_are_looked_at_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    slices: list[int] = []
+    monkeypatch.setattr(SourceText, "slice", lambda _, start, end: slices.append(end) or "x")
+    place = {"page": 1, "start": 0, "end": 1, "text": "x"}
+    tags = [tag("note", "x", evidence=[place]) if number % 2 else tag("unknown")
+            for number in range(4000)]  # fmt: skip
+    assert len(keep(*tags)) == len(slices) == 2000
+
+
+def keep(*tags: Any) -> list[dict[str, Any]]:
+    source = SourceText(lambda: "x" * 100)
+    return COMPILED.keep_valid_tags(tags, text_length=100, page_count=2, source=source)

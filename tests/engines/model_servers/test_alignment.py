@@ -9,9 +9,9 @@ from app.engines.fields import check_fields
 from app.engines.model_servers import (
     InvalidAnswer,
     align_values,
-    alignment,
     build_request,
     parse_answer,
+    places,
 )
 
 FIELDS = check_fields(
@@ -19,6 +19,7 @@ FIELDS = check_fields(
         {"key": "number", "type": "text"},
         {"key": "total", "type": "money"},
         {"key": "due", "type": "date"},
+        {"key": "site", "type": "url"},
         {"key": "kind", "type": "choice", "options": [{"value": "a", "label": "A"}]},
         {"key": "marks", "type": "span"},
         {"key": "place", "type": "region"},
@@ -26,7 +27,7 @@ FIELDS = check_fields(
         {"key": "names", "type": "text", "multiple": True},
     ]
 )
-TEXT = "No 12 and no 123\nTotal EUR 1,250.50 by 3 March 2026\nAnn, Bob"
+TEXT = "No 12 and no 123\nTotal EUR 1,250.50 by 3 March 2026\nAnn, Bob www.Example.com/"
 
 
 def _document() -> Document:
@@ -55,6 +56,7 @@ def _found(tags: list[Any]) -> list[str]:
         ("total", "EUR 1250.50", "EUR 1,250.50"),
         ("due", "2026-03-03", "3 March 2026"),
         ("marks", ["Total EUR"], "Total EUR"),
+        ("site", "https://www.example.com/", "www.Example.com/"),
     ],
 )
 def test_a_value_is_found_where_the_document_states_it(field: str, value: Any, found: str) -> None:
@@ -86,8 +88,8 @@ def test_values_that_are_made_up_or_do_not_fit_are_left_out(values: dict[str, An
 
 
 def test_values_that_are_not_reached_in_time_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter([0.0, 1.0, 1_000.0])
-    monkeypatch.setattr(alignment, "monotonic", lambda: next(clock))
+    clock = iter([0.0, 0.1, 1_000.0])
+    monkeypatch.setattr(places, "thread_time", lambda: next(clock, 1_000.0))
     names = [field for field in FIELDS if field["key"] == "names"]
     tags = align_values({"names": ["Ann", "Bob"]}, _document(), names)
     assert _found(tags) == ["Ann"]

@@ -7,6 +7,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.usage import set_plan
 from tests.identity.auth.conftest import Person
 from tests.identity.invitations.conftest import Workspace, address
 from tests.identity.pages.conftest import NEW, Shown, Visitor, link_of
@@ -176,3 +177,16 @@ def test_passwords_are_turned_off_for_the_domain(
     page = visitor.open(link)
     assert (page.status, page.has_form) == (403, False)
     assert "single sign-on" in page.problems[0]
+
+
+def test_an_organization_without_room(workspace: Workspace, visitor: Visitor) -> None:
+    email = address()
+    page = visitor.open(_invite(workspace, email))
+    set_plan(workspace.org, "team", {"members": len(workspace.roles())})
+    full = _join(visitor, page)
+    assert full.status == 402
+    [problem] = full.problems
+    assert problem.startswith("The plan of the organization allows no more members. Ask ")
+    assert email not in workspace.roles()
+    set_plan(workspace.org, "team", {"members": len(workspace.roles()) + 1})
+    assert _join(visitor, page).status == 200

@@ -1,6 +1,6 @@
 """Fixtures for drift: a schema with labeled documents of two periods."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,11 +9,32 @@ from uuid import UUID
 import orjson
 import pytest
 
+from app.engines.drift.model import Hypothesis, Limits
+from app.engines.drift.process import encode_hypothesis, parse_result, run
+from app.insight.drift.service import detecting
 from app.kit import db
 from app.kit.ids import uuid7
 from tests.factories import run_jobs_of
 from tests.factories.labels import make_field
 from tests.factories.workspace import Workspace
+
+
+@pytest.fixture(autouse=True)
+def _compare_here(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Compare in this process, except with `child_process`: each child imports scipy anew."""
+    if "child_process" not in request.fixturenames:
+
+        def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits) -> list[Any]:
+            lines = map(encode_hypothesis, hypotheses)
+            return [parse_result(line) for line in run(lines, limits)]
+
+        monkeypatch.setattr(detecting, "find_drift", find_drift)
+
+
+@pytest.fixture
+def child_process() -> None:
+    """Compare in a child process, as the service does."""
+
 
 FIELDS = [
     make_field("kind", "choice", options=[{"value": v, "label": v} for v in ("a", "b", "c")]),

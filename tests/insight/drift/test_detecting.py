@@ -16,6 +16,7 @@ def _shift(labeling: Labeling) -> None:
     labeling.add(7, 0, kinds(50, 100))
 
 
+@pytest.mark.usefixtures("child_process")
 def test_a_shift_of_values_is_reported(labeling: Labeling) -> None:
     _shift(labeling)
     (report,) = labeling.detect()

@@ -15,6 +15,7 @@ from tests.factories.quality import QualityWorkspace
 from tests.factories.statements import record_statements
 from tests.plans.explaining import explaining
 
+SUBMITTED = ("submitted",)
 PATHS = {
     "latest": ("viewer", 1),
     "latest?schema_id={schema}": ("viewer", 2),
@@ -79,7 +80,9 @@ def test_only_the_cells_of_the_period_are_read(
             chosen = Filter(subject, *period)
             of_schema = Filter(subject, *period, schema_id=schema_id)
             for cells in (chosen, of_schema):
-                reading.sum_by_bucket(cells, reading.NAME, buckets, cases=("submitted",), most=20)
+                reading.sum_by_bucket(
+                    cells, reading.NAME, buckets, cases=SUBMITTED, counters=SUBMITTED, most=20
+                )
         reading.sum_by_schema(Filter(Subject.SCHEMA, *period))
         reading.sum_by_field(Filter(Subject.FIELD, *period, schema_id=schema_id))
         person = UUID(int=7)
@@ -87,7 +90,8 @@ def test_only_the_cells_of_the_period_are_read(
             Filter(Subject.LABELER, *period, labelers=[person]),
             reading.ALL,
             buckets,
-            cases=("submitted",),
+            cases=SUBMITTED,
+            counters=SUBMITTED,
             most=20,
         )
         request = PageRequest(None, 100, "id", b"")

@@ -44,10 +44,11 @@ def _extract(workspace: Workspace, job_id: str, *, by: str = "labeler") -> Any:
 
 
 def _run(workspace: Workspace) -> None:
-    run_jobs_of(workspace.org, "imports", "default", "predictions")
-    workspace.sql("UPDATE jobs SET due_at = now() WHERE function = 'ingestion_jobs.settle'"
-                  " AND due_at > now()")  # fmt: skip
-    run_jobs_of(workspace.org, "default")
+    """Run the jobs that are due. None is due soon after: nothing polls but the safety net."""
+    run_jobs_of(workspace.org, "imports", "default", "predictions", "default")
+    sql = "SELECT function FROM jobs WHERE queue = 'default' AND organization_id = :org"
+    soon = workspace.sql(f"{sql} AND due_at < now() + interval '9 minutes'", org=workspace.org.id)
+    assert soon == []
 
 
 def test_all_documents_are_predicted_with_progress(assisted: Workspace) -> None:
@@ -114,6 +115,50 @@ def test_a_document_that_is_deleted_meanwhile_fails(assisted: Workspace) -> None
     assert _show(assisted, job["id"])["counts"]["failed"] == 1
     (failed,) = assisted.org.api("viewer").get(f"{items}?status=failed").json["data"]
     assert failed["error"]["code"] == "not_found"
+
+
+def test_a_prediction_that_somebody_else_requested(assisted: Workspace) -> None:
+    source = _import(assisted, 1, assisted.schema_id)  # type: ignore[attr-defined]
+    ((artifact_id,),) = assisted.sql("SELECT id FROM artifacts")
+    requested = assisted.org.api("labeler").post(f"/artifacts/{artifact_id}/predict").json["data"]
+    job = _extract(assisted, source["id"]).json["data"]
+    _run(assisted)
+    assert _show(assisted, job["id"])["status"] == "completed"
+    assert assisted.sql("SELECT CAST(id AS text) FROM predictions") == [(requested["id"],)]
+
+
+def test_events_in_any_order_and_twice(assisted: Workspace) -> None:
+    source = _import(assisted, 3, assisted.schema_id)  # type: ignore[attr-defined]
+    job = _extract(assisted, source["id"]).json["data"]
+    run_jobs_of(assisted.org, "imports", "predictions")
+    assisted.sql(
+        "INSERT INTO jobs (id, organization_id, queue, function, args)"
+        " SELECT gen_random_uuid(), organization_id, queue, function, args FROM jobs"
+        " WHERE function = 'extraction_jobs.settle' ORDER BY id"
+    )
+    _run(assisted)
+    ended = _show(assisted, job["id"])
+    assert (ended["status"], ended["counts"]["created"]) == ("completed", 3)
+    events = assisted.sql("SELECT data ->> 'job_id' FROM outbox_events WHERE organization_id = :org"
+                          " AND name = 'ingestion_job.ended'", org=assisted.org.id)  # fmt: skip
+    assert [one[0] for one in events].count(job["id"]) == 1
+
+
+def test_a_schema_that_is_deleted_meanwhile(assisted: Workspace) -> None:
+    source = _import(assisted, 2, assisted.schema_id)  # type: ignore[attr-defined]
+    job = _extract(assisted, source["id"]).json["data"]
+    run_jobs_of(assisted.org, "imports", "default")
+    path = f"/schemas/{assisted.schema_id}"  # type: ignore[attr-defined]
+    assert assisted.org.api("admin").delete(path).status_code == 204
+    assert assisted.sql("SELECT prediction FROM artifacts") == [(None,), (None,)]
+    _run(assisted)
+    assert _show(assisted, job["id"])["status"] == "running"
+    late = "UPDATE jobs SET due_at = now() WHERE function = 'ingestion_jobs.settle'"
+    assisted.sql(f"{late} AND organization_id = :org", org=assisted.org.id)
+    run_jobs_of(assisted.org, "default")
+    assert _show(assisted, job["id"])["status"] == "completed_with_errors"
+    items = assisted.org.api("viewer").get(f"/ingestion-jobs/{job['id']}/items").json["data"]
+    assert [one["error"]["code"] for one in items] == ["schema_deleted"] * 2
 
 
 def test_refusals(assisted: Workspace, other_org: Org) -> None:

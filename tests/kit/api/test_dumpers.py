@@ -8,7 +8,7 @@ import orjson
 import pytest
 from marshmallow import post_dump
 
-from app import features
+from app import endpoints
 from app.kit.api import fields
 from app.kit.api.documentation import list_operations
 from app.kit.api.dumpers import compile_dumper, compile_row_dumper
@@ -93,4 +93,4 @@ def test_schemas_with_hooks_are_refused() -> None:
 
 def test_every_response_schema_of_the_application_compiles() -> None:
     # Importing the rooms compiled them; this fails when there were none.
-    assert list_operations(features.BLUEPRINTS)
+    assert list_operations(endpoints.BLUEPRINTS)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from marshmallow import EXCLUDE
 
-from app import features
+from app import endpoints
 from app.kit.api import requests
 from app.kit.api.blueprint import Declaration
 from app.kit.api.documentation import list_operations
@@ -122,7 +122,7 @@ def test_a_form_is_the_only_kind_of_body(members: dict[str, Any]) -> None:
 
 def test_forms_are_described(app: Flask) -> None:
     paths = app.test_client().get("/openapi.json").json["paths"]
-    forms = [op for op in list_operations(features.BLUEPRINTS) if op.form]
+    forms = [op for op in list_operations(endpoints.BLUEPRINTS) if op.form]
     assert forms
     for op in forms:
         body = paths[f"/api/v1{op.path}"][op.method.lower()]["requestBody"]

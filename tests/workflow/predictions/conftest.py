@@ -19,6 +19,7 @@ FIELDS = [
     make_field("paid", "boolean"),
     make_field("lines", "table", columns=[make_field("item", "text")]),
 ]
+LEARNED_FIELDS = [make_field("number", "text"), make_field("total", "money")]
 TEXT = "ACME Ltd\nInvoice number: A-17\nDate: 3 March 2026\nAnchor\nRope\nTotal: EUR 1,250.50\n"
 SERVER = Path(__file__).with_name("model_server.py")
 
@@ -28,6 +29,15 @@ def assisted(org: Org) -> Workspace:
     """Return a workspace; `schema_id` is a schema with AI assistance."""
     workspace = Workspace(org)
     workspace.schema_id = workspace.schema(fields=FIELDS)  # type: ignore[attr-defined]
+    set_assistance(workspace, enabled=True)
+    return workspace
+
+
+@pytest.fixture
+def taught(org: Org) -> Workspace:
+    """Return a workspace whose schema, of invoices, has AI assistance."""
+    workspace = Workspace(org)
+    workspace.schema_id = workspace.schema(fields=LEARNED_FIELDS)  # type: ignore[attr-defined]
     set_assistance(workspace, enabled=True)
     return workspace
 

@@ -3,12 +3,13 @@
 from app.insight.feedback.service.automatic import rebuild, record
 from app.insight.feedback.service.comparing import list_models
 from app.insight.feedback.service.reporting import create, create_many
-from app.insight.feedback.service.summaries import get_by_field, get_summary
+from app.insight.feedback.service.summaries import get_by_field, get_outcomes_by_field, get_summary
 
 __all__ = [
     "create",
     "create_many",
     "get_by_field",
+    "get_outcomes_by_field",
     "get_summary",
     "list_models",
     "rebuild",

@@ -25,6 +25,7 @@ DEFAULT_TARGET = 0.95
 MAX_DAYS = 366
 MAX_MODELS = 200
 MAX_FIELDS = 1000
+_BY_FIELD = ("schema_id", "field")
 _EARLIEST = date(2000, 1, 1)
 
 
@@ -131,6 +132,15 @@ def _describe(criteria: Criteria, filters: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def get_outcomes_by_field(*, caller: Caller, **filters: Any) -> dict[tuple[UUID, str], Outcomes]:
+    """Return the outcomes by schema and field, of at most `MAX_FIELDS`.
+
+    Raises as `build_criteria`.
+    """
+    rows = summaries.sum_outcomes(build_criteria(caller=caller, **filters), _BY_FIELD)
+    return {(UUID(row.facets[0]), row.facets[1]): row.outcomes for row in rows[:MAX_FIELDS]}
+
+
 def get_by_field(
     *, caller: Caller, target_precision: float = DEFAULT_TARGET, **filters: Any
 ) -> dict[str, Any]:
@@ -139,9 +149,8 @@ def get_by_field(
     `total` has those of all fields together. Raises as `build_criteria`.
     """
     criteria = build_criteria(caller=caller, **filters)
-    by = ("schema_id", "field")
-    rows = summaries.sum_outcomes(criteria, by)
-    bins = summaries.sum_bins(criteria, by)
+    rows = summaries.sum_outcomes(criteria, _BY_FIELD)
+    bins = summaries.sum_bins(criteria, _BY_FIELD)
     everything = [count for counts in bins.values() for count in counts]
     fields = [
         {

@@ -87,9 +87,9 @@ def _select_sums() -> list[Any]:
     return [cast(func.sum(getattr(QualityCell, name)), BigInteger).label(name) for name in COUNTERS]
 
 
-def get_counts(row: Row[Any]) -> dict[str, int]:
+def get_counts(row: Row[Any], counters: Sequence[str] = COUNTERS) -> dict[str, int]:
     """Return the counters of a row."""
-    return {name: int(getattr(row, name)) for name in COUNTERS}
+    return {name: int(getattr(row, name)) for name in counters}
 
 
 def sum_by_schema(chosen: Filter) -> Sequence[Row[Any]]:
@@ -156,7 +156,7 @@ def list_people(request: PageRequest, chosen: Filter) -> Page:
         select(user_id.label("user_id"), *_select_sums())
         .where(*chosen.build())
         .group_by(QualityCell.name)
-        .subquery()
+        .cte()
     )
     accepted = sums.c.accepted + sums.c.corrected
     decided = accepted + sums.c.rejected
@@ -169,7 +169,7 @@ def list_people(request: PageRequest, chosen: Filter) -> Page:
         people,
         func.json_build_object("id", User.id, "name", User.name, "email", User.email).label("user"),
     ).join(User, User.id == people.c.user_id)
-    count = select(func.count(QualityCell.name.distinct())).where(*chosen.build())
+    count = select(func.count()).select_from(sums)  # read once: a CTE
     return paginate(
         statement,
         request,
@@ -185,22 +185,23 @@ def sum_by_bucket(
     buckets: Sequence[tuple[date, date]],
     *,
     cases: Sequence[str],
+    counters: Sequence[str],
     most: int,
 ) -> Sequence[Row[Any]]:
     """Return the sums of each group and bucket, of the groups with the most cases, these first.
 
-    `cases` are the counters that add up to the cases; groups without any are left out. One group
-    more than `most` is returned if there are more. The rows have `key`, `bucket` (a position in
-    `buckets`) and the counters.
+    `cases` are those of the `counters` that add up to the cases; groups without any are left out.
+    One group more than `most` is returned if there are more. The rows have `key`, `bucket` (a
+    position in `buckets`) and the counters.
     """
     starts = cast(literal([first for first, _ in buckets], ARRAY(Date)), ARRAY(Date))
     bucket = func.width_bucket(QualityCell.day, starts) - 1
-    counters: list[Any] = [getattr(QualityCell, name) for name in COUNTERS]
-    statement: Select[Any] = select(group.label("key"), bucket.label("bucket"), *counters)
+    columns: list[Any] = [getattr(QualityCell, name) for name in counters]
+    statement: Select[Any] = select(group.label("key"), bucket.label("bucket"), *columns)
     if group is TEAM:
         statement = _join_teams(statement, chosen)
     cells = statement.where(*chosen.build()).subquery()
-    sums: list[Any] = [cast(func.sum(cells.c[name]), BigInteger).label(name) for name in COUNTERS]
+    sums: list[Any] = [cast(func.sum(cells.c[name]), BigInteger).label(name) for name in counters]
     grouped = select(cells.c.key, cells.c.bucket, *sums).group_by(cells.c.key, cells.c.bucket)
     summed = grouped.subquery()
     counted = reduce(add, (summed.c[name] for name in cases))

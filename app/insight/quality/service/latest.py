@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from app.engines.agreement import build_shapes
+from app.engines.calibration import Outcomes
 from app.insight.feedback import service as feedback
 from app.insight.quality.models import Subject
 from app.insight.quality.queries import reading
@@ -110,20 +111,15 @@ def _get_model_accuracy(
 
     The days of feedback are in UTC.
     """
-    found = feedback.get_by_field(
+    found = feedback.get_outcomes_by_field(
         caller=caller, schema_id=schema_id, first=period.first, end=period.end
     )
-    return {
-        (row["schema_id"], row["field"]): Rate(
-            row["accuracy"], row["ci_low"], row["ci_high"], _count_cases(row)
-        )
-        for row in found["fields"]
-    }
+    return {key: _build_accuracy(outcomes) for key, outcomes in found.items()}
 
 
-def _count_cases(row: Mapping[str, Any]) -> int:
-    """Return the denominator of the accuracy of a field: predicted and missed values."""
-    return sum(row[name] for name in ("correct", "corrected", "missed", "spurious"))
+def _build_accuracy(outcomes: Outcomes) -> Rate:
+    low, high = outcomes.accuracy_interval or (None, None)
+    return Rate(outcomes.accuracy, low, high, outcomes.total)
 
 
 def list_types(current: Mapping[UUID, tuple[str, list[Any]]]) -> dict[tuple[UUID, str], str]:

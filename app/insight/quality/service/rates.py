@@ -42,15 +42,25 @@ def compute_rate(successes: float, n: int) -> Rate:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric of cells: its formula, its number of cases, and the subjects that have it."""
+    """A metric of cells: its formula, and the subjects that have it.
+
+    `cases` are the counters that add up to its number of cases, and `sums` the others that the
+    formula reads.
+    """
 
     name: str
     label: str
     compute: Callable[[Mapping[str, int]], Rate]
     cases: tuple[str, ...]
     of_fields: bool
+    sums: tuple[str, ...] = ()
     is_share: bool = True
     unit: str = "Share"
+
+    @property
+    def counters(self) -> tuple[str, ...]:
+        """Return the counters that the formula reads."""
+        return (*self.cases, *self.sums)
 
 
 def _compute_agreement(counts: Mapping[str, int]) -> Rate:
@@ -87,7 +97,14 @@ def _compute_seconds(counts: Mapping[str, int]) -> Rate:
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("agreement", "Agreement", _compute_agreement, ("compared",), of_fields=True),
+        Metric(
+            "agreement",
+            "Agreement",
+            _compute_agreement,
+            ("compared",),
+            of_fields=True,
+            sums=("agreement",),
+        ),
         Metric(
             "acceptance_rate", "Acceptance rate", _compute_acceptance, _DECISIONS, of_fields=False
         ),
@@ -104,6 +121,7 @@ METRICS: Mapping[str, Metric] = {
             _compute_accuracy,
             ("checked",),
             of_fields=True,
+            sums=("accuracy",),
         ),
         Metric(
             "throughput",
@@ -120,6 +138,7 @@ METRICS: Mapping[str, Metric] = {
             _compute_seconds,
             ("timed",),
             of_fields=False,
+            sums=("seconds",),
             is_share=False,
             unit="Seconds",
         ),

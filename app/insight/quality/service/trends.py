@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement
 
 from app.engines.charts import ImageKind, Point, Series, TrendChart
 from app.insight.charts import service as charts
-from app.insight.quality.models import COUNTERS, Subject
+from app.insight.quality.models import Subject
 from app.insight.quality.queries import reading
 from app.insight.quality.queries.reading import Filter
 from app.insight.quality.service import gold
@@ -68,8 +68,7 @@ def get_trends(
         gold.check_trend(caller, bucket, of_fields=cells.subject is Subject.FIELD)
         cells = _select_whole(cells, period, buckets)
     cells, warnings = _select_types(cells)
-    group, cases = GROUPS[group_by][1], METRICS[metric].cases
-    rows = reading.sum_by_bucket(cells, group, buckets, cases=cases, most=MAX_SERIES)
+    rows = _sum_by_bucket(cells, METRICS[metric], group_by, buckets)
     series = _build_series(rows, METRICS[metric], buckets, is_hidden=is_hidden)
     names = reading.get_names(group_by or "", [key for key, _ in series])
     return {
@@ -84,6 +83,19 @@ def get_trends(
         "warnings": warnings,
         "truncated": len(series) > MAX_SERIES,
     }
+
+
+def _sum_by_bucket(
+    cells: Filter, metric: Metric, group_by: str | None, buckets: Sequence[tuple[date, date]]
+) -> Sequence[Any]:
+    return reading.sum_by_bucket(
+        cells,
+        GROUPS[group_by][1],
+        buckets,
+        cases=metric.cases,
+        counters=metric.counters,
+        most=MAX_SERIES,
+    )
 
 
 def _select_whole(cells: Filter, period: Period, buckets: Sequence[tuple[date, date]]) -> Filter:
@@ -168,8 +180,8 @@ def _build_series(
     """
     by_key: dict[str, dict[int, dict[str, int]]] = defaultdict(dict)
     for row in rows:
-        by_key[row.key][row.bucket] = reading.get_counts(row)
-    zeros = dict.fromkeys(COUNTERS, 0)
+        by_key[row.key][row.bucket] = reading.get_counts(row, metric.counters)
+    zeros = dict.fromkeys(metric.counters, 0)
     series = []
     for key, counts in by_key.items():
         rates = [metric.compute(counts.get(number, zeros)) for number in range(len(buckets))]

@@ -1,5 +1,6 @@
 """SQL that stores the outcomes of documents that other jobs work on."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import text
@@ -29,15 +30,17 @@ _SETTLE_ITEMS = text(
     FROM settled
     """
 )
-# A document has at most one pending prediction, and shows its latest one.
-_SETTLE_EXTRACTIONS = text(
-    """
+# A document has at most one pending prediction, and shows its latest one. It shows none if that one
+# was deleted with its schema.
+_SETTLE_EXTRACTIONS = """
     WITH settled AS (
         UPDATE ingestion_items item SET
             status = CASE WHEN document.prediction ->> 'status' = 'completed'
                      THEN 'created' ELSE 'failed' END,
             error = CASE WHEN document.id IS NULL
-                    THEN '{"code": "not_found", "message": "The artifact was deleted."}'
+                    THEN '{{"code": "not_found", "message": "The artifact was deleted."}}'
+                    WHEN document.prediction IS NULL
+                    THEN '{{"code": "schema_deleted", "message": "The schema was deleted."}}'
                     WHEN document.prediction ->> 'status' = 'failed'
                     THEN document.prediction -> 'error' END,
             seconds = extract(epoch FROM clock_timestamp() - item.created_at)
@@ -46,7 +49,7 @@ _SETTLE_EXTRACTIONS = text(
          AND document.id = pending.artifact_id
         WHERE pending.organization_id = :organization_id AND pending.job_id = :job_id
           AND pending.status = 'processing'
-          AND document.prediction ->> 'status' IS DISTINCT FROM 'queued'
+          AND document.prediction ->> 'status' IS DISTINCT FROM 'queued' {condition}
           AND item.organization_id = pending.organization_id AND item.job_id = pending.job_id
           AND item.number = pending.number
         RETURNING item.status
@@ -54,15 +57,46 @@ _SETTLE_EXTRACTIONS = text(
     SELECT count(*) FILTER (WHERE status = 'created'), count(*) FILTER (WHERE status = 'failed')
     FROM settled
     """
+_SETTLE_ALL_EXTRACTIONS = text(_SETTLE_EXTRACTIONS.format(condition=""))
+_SETTLE_SOME_EXTRACTIONS = text(
+    _SETTLE_EXTRACTIONS.format(condition="AND pending.artifact_id = ANY (CAST(:ids AS uuid[]))")
+)
+_WAITING = text(
+    """
+    SELECT DISTINCT job.id
+    FROM ingestion_items item
+    JOIN ingestion_jobs job ON job.organization_id = item.organization_id AND job.id = item.job_id
+    WHERE item.organization_id = :organization_id AND item.status = 'processing'
+      AND item.artifact_id = ANY (CAST(:ids AS uuid[])) AND job.kind = 'extract'
+    ORDER BY job.id
+    """
 )
 
 
-def settle_items(job_id: UUID, kind: str) -> tuple[int, int]:
+def find_waiting_extractions(artifact_ids: Sequence[UUID]) -> list[UUID]:
+    """Return the extractions that wait for predictions of any of the documents, in order of ids."""
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "ids": [str(artifact_id) for artifact_id in artifact_ids],
+    }
+    return list(db.session().scalars(_WAITING, values))
+
+
+def settle_items(
+    job_id: UUID, kind: str, artifact_ids: Sequence[UUID] | None = None
+) -> tuple[int, int]:
     """Store the outcomes of documents that were parsed, or whose predictions ended.
 
-    Returns how many succeeded, and how many failed.
+    With `artifact_ids`, only those of an extraction are examined. Returns how many succeeded, and
+    how many failed.
     """
-    values = {"organization_id": tenancy.current_organization_id(), "job_id": job_id}
-    statement = _SETTLE_EXTRACTIONS if kind == JobKind.EXTRACT else _SETTLE_ITEMS
+    values: dict[str, object] = {
+        "organization_id": tenancy.current_organization_id(),
+        "job_id": job_id,
+    }
+    statement = _SETTLE_ALL_EXTRACTIONS if kind == JobKind.EXTRACT else _SETTLE_ITEMS
+    if artifact_ids is not None:
+        statement = _SETTLE_SOME_EXTRACTIONS
+        values["ids"] = [str(artifact_id) for artifact_id in artifact_ids]
     succeeded, failed = db.session().execute(statement, values).one()
     return int(succeeded), int(failed)

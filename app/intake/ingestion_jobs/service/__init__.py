@@ -29,6 +29,7 @@ from app.intake.ingestion_jobs.service.running import (
     reopen,
     set_total,
     settle,
+    settle_extractions,
     start,
 )
 
@@ -59,5 +60,6 @@ __all__ = [
     "retry",
     "set_total",
     "settle",
+    "settle_extractions",
     "start",
 ]

@@ -115,15 +115,25 @@ def finish(job_id: UUID) -> None:
         _complete(job)
 
 
-def settle(job_id: UUID) -> bool:
+def settle_extractions(artifact_ids: Sequence[UUID]) -> None:
+    """Store the outcomes of documents whose predictions have ended, or that were deleted.
+
+    Completes the extractions that waited for nothing else.
+    """
+    for job_id in settling.find_waiting_extractions(artifact_ids):
+        settle(job_id, artifact_ids)
+
+
+def settle(job_id: UUID, artifact_ids: Sequence[UUID] | None = None) -> bool:
     """Store the outcomes of documents that have been parsed, and complete a job that was read.
 
-    Returns whether to call it again later, because documents are still being parsed.
+    With `artifact_ids`, only those documents of an extraction are examined. Returns whether to call
+    it again later, because documents are still being parsed.
     """
     job = records.lock(job_id)
     if job is None or job.status == JobStatus.QUEUED:
         return False
-    created, failed = settling.settle_items(job_id, job.kind)
+    created, failed = settling.settle_items(job_id, job.kind, artifact_ids)
     job.created += created
     job.failed += failed
     is_read = job.total is not None and job.next_number > job.total

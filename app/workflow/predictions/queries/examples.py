@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, Select, and_, func, select
 
 from app.documents.artifacts.models import Artifact, ArtifactPage
 from app.kit import db
@@ -48,6 +48,20 @@ def list_versions(schema_id: UUID) -> list[VersionRow]:
     return [VersionRow._make(row) for row in db.session().execute(statement)]
 
 
+def _is_learnable() -> ColumnElement[bool]:
+    # The text of a scan without words has a form feed between its pages. Tag sets without tags
+    # teach nothing.
+    minimum = func.greatest(func.coalesce(Artifact.page_count, 1), 1)
+    return and_(Artifact.text_length >= minimum, TagSet.tag_count > 0)
+
+
+def _join_documents(statement: Select[Any]) -> Select[Any]:
+    return statement.join(
+        Artifact,
+        (Artifact.organization_id == TagSet.organization_id) & (Artifact.id == TagSet.artifact_id),
+    )
+
+
 def count_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int | None = None) -> int:
     """Return the number of accepted tag sets of a schema's versions, at most `limit`."""
     rows = (
@@ -63,22 +77,38 @@ def count_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int | No
     return int(db.session().scalar(select(func.count()).select_from(rows)) or 0)
 
 
+def count_learnable(schema_id: UUID, version_ids: Sequence[UUID], limit: int | None = None) -> int:
+    """Return the number of documents with words and an accepted tag set, at most `limit`.
+
+    Tag sets without tags do not count.
+    """
+    statement = _join_documents(select(TagSet.artifact_id)).where(
+        TagSet.schema_id == schema_id,
+        TagSet.schema_version_id.in_(version_ids),
+        TagSet.status == TagSetStatus.ACCEPTED,
+        _is_learnable(),
+    )
+    rows = statement.distinct().limit(limit).subquery()
+    return int(db.session().scalar(select(func.count()).select_from(rows)) or 0)
+
+
 def list_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int) -> list[AcceptedSet]:
-    """Return the newest accepted tag set of each of the newest `limit` documents, newest first."""
+    """Return the newest accepted tag set of each of the newest `limit` documents, newest first.
+
+    Documents without words and tag sets without tags are left out.
+    """
     columns = (getattr(TagSet, name) for name in AcceptedSet._fields)
     statement = (
-        select(*columns)
-        .join(Artifact, (Artifact.organization_id == TagSet.organization_id)
-              & (Artifact.id == TagSet.artifact_id))
+        _join_documents(select(*columns))
         .where(
             TagSet.schema_id == schema_id,
             TagSet.schema_version_id.in_(version_ids),
             TagSet.status == TagSetStatus.ACCEPTED,
-            Artifact.text_length > 0,
+            _is_learnable(),
         )
         .order_by(TagSet.created_at.desc(), TagSet.id.desc())
         .limit(2 * limit)
-    )  # fmt: skip
+    )
     newest: dict[UUID, AcceptedSet] = {}
     for row in db.session().execute(statement):
         newest.setdefault(row.artifact_id, AcceptedSet._make(row))

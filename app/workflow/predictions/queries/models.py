@@ -54,11 +54,11 @@ def find_content(model_id: UUID) -> StoredModel | None:
 
 
 def find_version(schema_version_id: UUID, version: str) -> UUID | None:
-    """Return the id of the model with this version that has content, or None."""
+    """Return the id of the model with this version, or None; not of one that cannot be read."""
     statement = select(ExtractionModel.id).where(
         ExtractionModel.schema_version_id == schema_version_id,
         ExtractionModel.version == version,
-        ExtractionModel.state != ModelState.FAILED,
+        ExtractionModel.error.is_(None),
     )
     return db.session().scalars(statement.limit(1)).first()
 
@@ -83,12 +83,23 @@ def insert_model(values: dict[str, Any]) -> UUID:
 
 
 def set_state(model_id: UUID, state: ModelState) -> None:
-    """Set the state of a model."""
+    """Set the state of a model; one that is activated has no error any more."""
     values: dict[str, Any] = {"state": state.value}
     if state is ModelState.ACTIVE:
-        values["activated_at"] = db.utc_now()
+        values |= {"activated_at": db.utc_now(), "error": None}
     statement = update(ExtractionModel).where(ExtractionModel.id == model_id).values(**values)
     db.session().execute(statement.execution_options(**_DIRECT))
+
+
+def retire_active(model_id: UUID, error: dict[str, str]) -> bool:
+    """Retire a model with the reason; return False if it is not active."""
+    statement = (
+        update(ExtractionModel)
+        .where(ExtractionModel.id == model_id, ExtractionModel.state == ModelState.ACTIVE)
+        .values(state=ModelState.RETIRED.value, error=error)
+        .returning(ExtractionModel.id)
+    )
+    return db.session().scalar(statement.execution_options(**_DIRECT)) is not None
 
 
 def list_versions(schema_id: UUID) -> list[ModelRow]:

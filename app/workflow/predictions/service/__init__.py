@@ -25,6 +25,7 @@ from app.workflow.predictions.service.training import (
     enqueue_latest,
     evaluate,
     forget,
+    give_up,
     schedule_due,
     train,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "fail",
     "find_latest",
     "forget",
+    "give_up",
     "list_versions",
     "predict",
     "purge_outdated",

@@ -1,12 +1,14 @@
 """Predict the tags of one document."""
 
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.models import ArtifactRow
 from app.engines import extraction
 from app.engines.extraction import MIN_EXAMPLES, Document
-from app.engines.fields import CompiledFields, SourceText, Tag, TagErrors
+from app.engines.fields import SourceText, Tag
 from app.kit import db, events, plan_limits
 from app.kit.errors import ApiError
 from app.kit.plan_limits import Meter
@@ -20,6 +22,7 @@ from app.workflow.predictions.queries import records
 from app.workflow.predictions.queries.examples import VersionRow
 from app.workflow.predictions.service import documents, provider, store, training
 from app.workflow.predictions.service.provider import PredictionFailed
+from app.workflow.predictions.service.store import ModelUnreadable
 from app.workflow.tag_sets.service import RULES_PREFIX
 
 BUILTIN = "builtin"
@@ -28,7 +31,11 @@ RULES_VERSION = f"{RULES_PREFIX}1"
 
 
 class _Result(NamedTuple):
+    """The proposed tags, and those that fit the document as it was at `updated_at`."""
+
+    proposed: list[Tag]
     tags: list[Tag]
+    updated_at: datetime
     model: str
     model_version: str
     pages: int
@@ -65,6 +72,7 @@ def _propose(artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint) 
     loaded = documents.load_document(artifact_id, artifact.language)
     if loaded is None:
         raise _build_deleted_error()
+    source = SourceText(lambda: loaded.document.text)
     settings = records.get_provider()
     if settings.kind != BUILTIN:
         checkpoint()  # No transaction stays open while the server works.
@@ -72,6 +80,8 @@ def _propose(artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint) 
         assert settings.model is not None
         return _Result(
             answer.tags,
+            _keep_valid_tags(answer.tags, version, artifact, source),
+            artifact.updated_at,
             settings.model,
             answer.model_version,
             loaded.pages,
@@ -79,7 +89,8 @@ def _propose(artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint) 
             answer.completion_tokens,
         )
     tags, model_version = _propose_by_builtin(artifact_id, loaded.document, version, checkpoint)
-    return _Result(tags, BUILTIN, model_version, loaded.pages)
+    valid_tags = _keep_valid_tags(tags, version, artifact, source)
+    return _Result(tags, valid_tags, artifact.updated_at, BUILTIN, model_version, loaded.pages)
 
 
 def _build_deleted_error() -> PredictionFailed:
@@ -89,7 +100,11 @@ def _build_deleted_error() -> PredictionFailed:
 def _propose_by_builtin(
     artifact_id: UUID, document: Document, version: SchemaVersion, checkpoint: Checkpoint
 ) -> tuple[list[Tag], str]:
-    model = store.find_active(version.id)
+    try:
+        model = store.find_active(version.id)
+    except ModelUnreadable as problem:
+        training.replace(version.id, problem.model_id)
+        model = None
     if model is not None:
         checkpoint()
         return list(model.predict(document)), model.version
@@ -97,7 +112,7 @@ def _propose_by_builtin(
     accepted = [
         one for one in documents.list_accepted(row, MIN_EXAMPLES) if one.artifact_id != artifact_id
     ]
-    if len(accepted) == MIN_EXAMPLES:
+    if len(accepted) == MIN_EXAMPLES and training.is_due(version.id):
         # Assistance may have been turned on, or the version published, after the work.
         training.enqueue(version.id)
     memory = list(documents.build_examples(accepted))[: MIN_EXAMPLES - 1]
@@ -119,11 +134,11 @@ def _complete(prediction_id: UUID, result: _Result, version: SchemaVersion) -> N
     except ApiError as refusal:
         _end_failed(prediction, refusal.code, refusal.message)
         return
-    fields = schemas.get_compiled_fields(version.id, version.fields)
-    source = artifacts.build_source_text(artifact.id, artifact.updated_at)
-    prediction.tags = keep_valid_tags(
-        fields, result.tags, artifact.text_length, artifact.page_count or 0, source
-    )
+    prediction.tags = result.tags
+    if artifact.updated_at != result.updated_at:
+        # The document was changed meanwhile, perhaps its text.
+        source = artifacts.build_source_text(artifact.id, artifact.updated_at)
+        prediction.tags = _keep_valid_tags(result.proposed, version, artifact, source)
     prediction.model, prediction.model_version = result.model, result.model_version
     prediction.pages = result.pages
     prediction.prompt_tokens = result.prompt_tokens
@@ -131,30 +146,17 @@ def _complete(prediction_id: UUID, result: _Result, version: SchemaVersion) -> N
     _end(prediction, PredictionStatus.COMPLETED)
 
 
-def keep_valid_tags(
-    fields: CompiledFields,
-    tags: list[Tag],
-    text_length: int,
-    page_count: int,
-    source: SourceText,
+def _keep_valid_tags(
+    tags: list[Tag], version: SchemaVersion, artifact: ArtifactRow, source: SourceText
 ) -> list[Tag]:
-    """Return those of the tags that fit the schema and the document."""
-    document: dict[str, Any] = {
-        "text_length": text_length,
-        "page_count": page_count,
-        "source": source,
-    }
-    try:
-        return fields.check_tags(tags, **document)
-    except TagErrors:
-        pass
-    valid: list[Tag] = []
-    for tag in tags:
-        try:
-            valid = fields.check_tags([*valid, tag], **document)
-        except TagErrors:
-            continue
-    return valid
+    """Return those of the tags that fit the schema version and the document."""
+    fields = schemas.get_compiled_fields(version.id, version.fields)
+    return fields.keep_valid_tags(
+        tags,
+        text_length=artifact.text_length,
+        page_count=artifact.page_count or 0,
+        source=source,
+    )
 
 
 def fail(prediction_id: UUID, *, code: str, message: str) -> None:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from app.engines.extraction import InvalidModel, load_model
+from app.engines.extraction import InvalidModel, check_content, load_model
 from app.kit import container, db, errors, tenancy
 from app.kit.logging import get_logger
 from app.workflow.predictions.models import ModelState
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _PURPOSE = "extraction-model"
 _LOADED_MODELS = 4
+_CHECKED_MODELS = 1_000
 KEPT = 5
 """The number of inactive models of a schema version that are kept for a rollback."""
 
@@ -53,24 +54,64 @@ def _is_authentic(stored: StoredModel, content: bytes, mac: str) -> bool:
     return is_authentic
 
 
+class ModelUnreadable(Exception):  # noqa: N818 - named after the outcome
+    """The content of the active model is not authentic, or of another release."""
+
+    def __init__(self, model_id: UUID) -> None:
+        super().__init__(model_id)
+        self.model_id = model_id
+
+
 def find_active(schema_version_id: UUID) -> "TrainedModel | None":
-    """Return the active model of a schema version, or None if there is none that can be read."""
+    """Return the active model of a schema version, or None. Raises ModelUnreadable."""
     model_id = models.find_active_id(schema_version_id)
     if model_id is None:
         return None
     return _load(tenancy.current_organization_id(), model_id)
 
 
+def check_active(schema_version_id: UUID) -> None:
+    """Check that the active model of a schema version can be read. Raises ModelUnreadable."""
+    model_id = models.find_active_id(schema_version_id)
+    if model_id is not None:
+        _check_once(tenancy.current_organization_id(), model_id)
+
+
+# Models that cannot be read raise, so that they are not cached.
 @lru_cache(_LOADED_MODELS)
-def _load(organization_id: UUID, model_id: UUID) -> "TrainedModel | None":  # noqa: ARG001 - part of the key
+def _load(organization_id: UUID, model_id: UUID) -> "TrainedModel":  # noqa: ARG001 - part of the key
+    try:
+        return load_model(_get_verified_content(model_id))
+    except InvalidModel as problem:
+        raise ModelUnreadable(model_id) from problem
+
+
+@lru_cache(_CHECKED_MODELS)
+def _check_once(organization_id: UUID, model_id: UUID) -> None:  # noqa: ARG001 - part of the key
+    _check(model_id)
+
+
+def _check(model_id: UUID) -> None:
+    try:
+        check_content(_get_verified_content(model_id))
+    except InvalidModel as problem:
+        raise ModelUnreadable(model_id) from problem
+
+
+def _get_verified_content(model_id: UUID) -> bytes:
     content = find_verified_content(model_id)
     if content is None:
-        return None
-    try:
-        return load_model(content)
-    except InvalidModel:
-        log.warning("extraction_model.outdated", model=str(model_id))
-        return None
+        raise ModelUnreadable(model_id)
+    return content
+
+
+def retire_unreadable(model_id: UUID) -> bool:
+    """Retire an active model that cannot be read; return False if it is not active any more."""
+    error = {"code": "unreadable", "message": "The model cannot be read by this release."}
+    is_retired = models.retire_active(model_id, error)
+    if is_retired:
+        log.warning("extraction_model.unreadable", model=str(model_id))
+    return is_retired
 
 
 def save(values: dict[str, Any], *, activate: bool) -> UUID:
@@ -104,8 +145,10 @@ def activate(model_id: UUID) -> None:
     stored = models.find_content(model_id)
     if stored is None:
         raise errors.not_found()
-    if find_verified_content(model_id) is None:
-        raise errors.conflict("This model has no valid content.", missing="content")
+    try:
+        _check(model_id)
+    except ModelUnreadable:
+        raise errors.conflict("This model has no valid content.", missing="content") from None
     _retire_active(stored.schema_version_id)
     models.set_state(model_id, ModelState.ACTIVE)
 

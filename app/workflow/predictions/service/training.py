@@ -9,6 +9,7 @@ from app.engines.extraction import MIN_EXAMPLES, Example
 from app.engines.learning import LearningFailed, evaluate_in_child, train_in_child
 from app.engines.learning.parent import Trained
 from app.kit import db, events, jobs, tenancy
+from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 from app.kit.purging import Checkpoint
 from app.schemas.artifact_schemas import service as schemas
@@ -18,6 +19,7 @@ from app.workflow.predictions.models import ModelState
 from app.workflow.predictions.queries import examples, models, records
 from app.workflow.predictions.queries.examples import AcceptedSet, VersionRow
 from app.workflow.predictions.service import documents, store
+from app.workflow.predictions.service.store import ModelUnreadable
 
 TRAIN_JOB = "predictions.train"
 _FIRST_STEPS = (5, 10, 20, 50, 100)
@@ -33,7 +35,7 @@ class DocumentsChanged(Exception):  # noqa: N818 - named after the outcome
 
 
 def compute_next_count(trained: int) -> int:
-    """Return the number of accepted tag sets at which a model is trained again.
+    """Return the number of documents to learn from at which a model is trained again.
 
     These are 5, 10, 20, 50 and 100, and then each time 25 or 10 % more, whichever is larger.
     """
@@ -44,11 +46,34 @@ def compute_next_count(trained: int) -> int:
 
 
 def schedule_due(schema_ids: Sequence[UUID]) -> None:
-    """Enqueue the training of schemas with enough new accepted tag sets since the last one."""
+    """Enqueue the training of schemas with enough new documents to learn from since the last one.
+
+    A schema whose model cannot be read any more is trained, too.
+    """
     for schema_id in schema_ids:
         version_id = _find_current_version(schema_id)
-        if version_id is not None and is_due(version_id):
+        if version_id is not None and not _replace_if_unreadable(version_id) and is_due(version_id):
             enqueue(version_id)
+
+
+def _replace_if_unreadable(version_id: UUID) -> bool:
+    try:
+        store.check_active(version_id)
+    except ModelUnreadable as problem:
+        return replace(version_id, problem.model_id)
+    return False
+
+
+def replace(version_id: UUID, model_id: UUID) -> bool:
+    """Retire an active model that cannot be read, and enqueue the training of another one.
+
+    Until it has ended, rules predict the tags. Returns False if the model is not active any more:
+    then its training is enqueued already.
+    """
+    is_retired = store.retire_unreadable(model_id)
+    if is_retired:
+        enqueue(version_id, force=True)
+    return is_retired
 
 
 def _find_current_version(schema_id: UUID) -> UUID | None:
@@ -58,15 +83,14 @@ def _find_current_version(schema_id: UUID) -> UUID | None:
 
 
 def is_due(version_id: UUID) -> bool:
-    """Return whether a schema version has enough accepted tag sets for another training."""
+    """Return whether a schema version has enough documents to learn from for another training."""
     wanted = compute_next_count(models.get_latest_count(version_id))
     version = _get_version(version_id)
-    return _count_accepted(version, wanted) >= wanted
-
-
-def _count_accepted(version: VersionRow, limit: int | None = None) -> int:
     version_ids = documents.list_agreeing_versions(version)
-    return examples.count_accepted(version.schema_id, version_ids, limit)
+    # Nearly always there are too few tag sets. Only otherwise their documents are read.
+    if examples.count_accepted(version.schema_id, version_ids, wanted) < wanted:
+        return False
+    return examples.count_learnable(version.schema_id, version_ids, wanted) >= wanted
 
 
 def enqueue(version_id: UUID, *, force: bool = False) -> None:
@@ -85,21 +109,32 @@ def _get_version(version_id: UUID) -> VersionRow:
     return VersionRow(version.id, version.schema_id, version.fields)
 
 
+def _find_version(version_id: UUID) -> VersionRow | None:
+    try:
+        return _get_version(version_id)
+    except ApiError:
+        return None
+
+
 def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> UUID | None:
     """Train a model in a child process, store it, and activate it unless it is worse.
 
-    Returns its id, or None if no training is due or nothing has changed since the last one. Raises
-    DocumentsChanged.
+    Returns its id, or None if no training is due, nothing has changed since the last one, or the
+    schema was deleted. Raises DocumentsChanged.
     """
-    version = _get_version(version_id)
-    if not records.is_ai_assisted(version.schema_id) or not (force or is_due(version_id)):
+    version = _find_version(version_id)
+    if version is None or not records.is_ai_assisted(version.schema_id):
+        return None
+    # A forced training continues: it replaces the model, also if it is interrupted.
+    is_replaced = _replace_if_unreadable(version_id)
+    if not force and (is_replaced or not is_due(version_id)):
         return None
     accepted = documents.list_accepted(version)
     if len(accepted) < MIN_EXAMPLES:
         return None
     active_id = models.find_active_id(version_id)
     previous = None if active_id is None else store.find_verified_content(active_id)
-    count = _count_accepted(version)
+    count = _count_learnable(version)
     checkpoint()
     try:
         trained = train_in_child(
@@ -113,6 +148,19 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
         log.warning("extraction_model.failed", schema_version=str(version_id), code=failure.code)
         return _save_failure(version, count, failure)
     return _save(version, accepted, count, trained)
+
+
+def _count_learnable(version: VersionRow) -> int:
+    version_ids = documents.list_agreeing_versions(version)
+    return examples.count_learnable(version.schema_id, version_ids)
+
+
+def give_up(version_id: UUID) -> None:
+    """Record a training whose every attempt was interrupted, so that the next step is awaited."""
+    version = _find_version(version_id)
+    if version is not None:
+        failure = LearningFailed("interrupted", "Every attempt of the training was interrupted.")
+        _save_failure(version, _count_learnable(version), failure)
 
 
 def _save_failure(version: VersionRow, count: int, failure: LearningFailed) -> UUID:

@@ -1,0 +1,27 @@
+"""The HTTP interface of the application."""
+
+from flask import Flask
+
+from app import endpoints
+from app.identity.api_keys import service as api_keys
+from app.identity.auth import service as auth
+from app.kit import health, ratelimit
+from app.kit.api import documentation, http
+from app.kit.api.operation import bind_authenticator
+from app.kit.principal import Authenticator
+from app.kit.settings import Settings
+
+
+def init(app: Flask, settings: Settings) -> None:
+    """Add the API with its description, the pages and the health checks to the application."""
+    app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.url_map.merge_slashes = False
+    ratelimit.init(app, settings.redis_url, enabled=settings.rate_limits)
+    http.init(app, settings)
+    documentation.init(app, endpoints.BLUEPRINTS, endpoints.WEBHOOKS, settings.public_url)
+    health.init(app)
+    for pages in endpoints.PAGES:
+        app.register_blueprint(pages)
+    bind_authenticator(
+        Authenticator(by_token=auth.authenticate_token, by_api_key=api_keys.authenticate_key)
+    )

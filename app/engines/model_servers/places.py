@@ -1,0 +1,138 @@
+"""Find the places of values in a document, and describe them as evidence."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from time import thread_time
+from typing import Any, NamedTuple
+
+import orjson
+
+from app.engines.extraction import Document, SourceWord
+from app.engines.fields import ValueProblem
+from app.engines.fields.model import Normalizer
+from app.engines.model_servers.clues import CLUES
+from app.engines.model_servers.protocol import MAX_TEXT_CHARS
+from app.engines.model_servers.text_index import Range, TextIndex
+
+_BUDGET_SECONDS = 0.8
+_MAX_WORDS = max(clue.max_words for clue in CLUES.values())
+_MAX_RUN_CHARS = 100
+_MAX_WORD_CHARS = 300
+
+
+class Budget:
+    """The processor time for one answer. It is checked between steps of a few milliseconds."""
+
+    def __init__(self) -> None:
+        self._ends_at = thread_time() + _BUDGET_SECONDS
+
+    def is_spent(self) -> bool:
+        """Return whether the search must end."""
+        return thread_time() > self._ends_at
+
+
+class Sought(NamedTuple):
+    """A canonical value that the document may write in another way."""
+
+    kind: str
+    value: Any
+    normalize: Normalizer
+
+
+class Places:
+    """The part of a document that was sent to the model, indexed for searches."""
+
+    def __init__(self, document: Document, budget: Budget) -> None:
+        self._text = document.text[:MAX_TEXT_CHARS]
+        self._words = sorted(
+            (word for word in document.words if word.end <= len(self._text)),
+            key=lambda word: word.start,
+        )
+        self._starts = [word.start for word in self._words]
+        self._index = TextIndex(self._text)
+        self._budget = budget
+
+    def find_text(self, text: str) -> Range | None:
+        """Return the first place of a text, whatever its case and white space."""
+        return self._index.find(text)
+
+    def find_values(self, sought: Mapping[int, Sought]) -> dict[int, Range]:
+        """Return the first of the shortest runs of words with each of the values."""
+        normalizers: dict[tuple[str, str], list[Normalizer]] = defaultdict(list)
+        waiting: dict[tuple[Normalizer, bytes], list[int]] = defaultdict(list)
+        for number, one in sought.items():
+            waiting[one.normalize, _encode(one.value)].append(number)
+            for clue in CLUES[one.kind].of_value(one.value):
+                if one.normalize not in normalizers[one.kind, clue]:
+                    normalizers[one.kind, clue].append(one.normalize)
+        found: dict[int, Range] = {}
+        read: set[tuple[str, str]] = set()
+        for kind, place in self._list_runs(sorted({one.kind for one in sought.values()})):
+            if not waiting or self._budget.is_spent():
+                break
+            text = self._text[place.start : place.end]
+            if (kind, text) in read:
+                continue
+            read.add((kind, text))
+            for clue in CLUES[kind].of_text(text):
+                for value in self._normalize(text, normalizers.get((kind, clue), [])):
+                    found |= dict.fromkeys(waiting.pop(value, ()), place)
+        return found
+
+    def _normalize(
+        self, text: str, normalizers: Sequence[Normalizer]
+    ) -> Iterator[tuple[Normalizer, bytes]]:
+        for normalize in normalizers:
+            if self._budget.is_spent():
+                return
+            try:
+                yield normalize, _encode(normalize(text))
+            except ValueProblem:
+                continue
+
+    def _list_runs(self, kinds: list[str]) -> Iterator[tuple[str, Range]]:
+        """Yield the runs of words that may denote a value of each type, the shortest first."""
+        has_digit = [any(map(str.isdigit, word.text)) for word in self._words]
+        for length in range(1, _MAX_WORDS + 1):
+            near = [kind for kind in kinds if CLUES[kind].max_words >= length]
+            limit = _MAX_WORD_CHARS if length == 1 else _MAX_RUN_CHARS
+            for first in range(len(self._words) - length + 1 if near else 0):
+                place = Range(self._words[first].start, self._words[first + length - 1].end)
+                if place.end - place.start > limit:
+                    continue
+                with_digit = any(has_digit[first : first + length])
+                for kind in near:
+                    if with_digit or kind in _WITHOUT_DIGITS:
+                        yield kind, place
+
+    def build_evidence(self, place: Range) -> dict[str, Any]:
+        """Return the evidence for a range of the text: its page, its box and its text."""
+        touched = self._list_touched(place)
+        page = touched[0].page if touched else 1
+        boxes = [word.box for word in touched if word.page == page and word.box is not None]
+        return {
+            "page": page,
+            "box": _unite(boxes) if boxes else None,
+            "start": place.start,
+            "end": place.end,
+            "text": self._text[place.start : place.end],
+        }
+
+    def _list_touched(self, place: Range) -> list[SourceWord]:
+        end = first = bisect_left(self._starts, place.end)
+        while first and self._words[first - 1].end > place.start:
+            first -= 1
+        return self._words[first:end]
+
+
+_WITHOUT_DIGITS = frozenset({"email", "url"})
+
+
+def _encode(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def _unite(boxes: list[tuple[float, float, float, float]]) -> list[float]:
+    left, top, right, bottom = zip(*boxes, strict=True)
+    return [min(left), min(top), max(right), max(bottom)]

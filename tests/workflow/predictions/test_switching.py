@@ -1,0 +1,53 @@
+"""Predictions that wait while the organization changes its AI provider."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.factories import run_jobs_of
+from tests.factories.workspace import Workspace
+from tests.workflow.predictions.conftest import create_document, predict, show_prediction
+
+UseServer = Callable[[str], None]
+
+
+def _use_builtin(workspace: Workspace) -> None:
+    body = {"settings": {"ai_provider": {"kind": "builtin"}}}
+    answer = workspace.org.api("admin").patch(f"/organizations/{workspace.org.slug}", body)
+    assert answer.status_code == 200, answer.json
+
+
+def _list_queues(workspace: Workspace) -> list[Any]:
+    """Return the queues of the jobs that will make predictions."""
+    sql = "SELECT queue FROM jobs WHERE queue IN ('predictions', 'model_servers')"
+    found = workspace.sql(
+        f"{sql} AND organization_id = :org AND finished_at IS NULL ORDER BY 1",
+        org=workspace.org.id,
+    )
+    return [row[0] for row in found]
+
+
+def test_they_move_to_the_queue_of_the_server(assisted: Workspace, use_server: UseServer) -> None:
+    artifact_id = create_document(assisted)
+    predict(assisted, artifact_id)
+    assert _list_queues(assisted) == ["predictions"]
+    use_server("good")
+    assert run_jobs_of(assisted.org, "predictions") == 1
+    assert _list_queues(assisted) == ["model_servers"]
+    assert show_prediction(assisted, artifact_id)["status"] == "queued"
+    assert run_jobs_of(assisted.org, "model_servers") == 1
+    shown = show_prediction(assisted, artifact_id)
+    assert (shown["status"], shown["model_version"]) == ("completed", "small-2026")
+    assert assisted.sql("SELECT count(*) FROM predictions") == [(1,)]
+
+
+def test_they_move_back_to_the_builtin_model(assisted: Workspace, use_server: UseServer) -> None:
+    use_server("never")
+    artifact_id = create_document(assisted)
+    predict(assisted, artifact_id)
+    assert _list_queues(assisted) == ["model_servers"]
+    _use_builtin(assisted)
+    assert run_jobs_of(assisted.org, "model_servers") == 1
+    assert _list_queues(assisted) == ["predictions"]
+    assert run_jobs_of(assisted.org, "predictions") == 1
+    shown = show_prediction(assisted, artifact_id)
+    assert (shown["status"], shown["model_version"]) == ("completed", "rules-1")

@@ -1,0 +1,159 @@
+"""Trainings as jobs: what interrupts them, what repeats them, and what they wait for."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.engines.extraction import Example
+from app.engines.learning import LearningFailed, LearningInterrupted, parent
+from app.kit import db, tenancy
+from app.kit.ids import uuid7
+from app.workflow.predictions.service import training
+from tests.factories import run_jobs_of
+from tests.factories.workspace import Workspace
+from tests.workflow.predictions.teaching import (
+    accept_invoices,
+    count_trainings,
+    list_models,
+)
+
+Examples = Iterable[Example]
+
+
+def _enqueue(workspace: Workspace, *, force: bool) -> None:
+    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+        training.enqueue(_get_version(workspace), force=force)
+
+
+def _get_version(workspace: Workspace) -> UUID:
+    ((version_id,),) = workspace.sql("SELECT id FROM schema_versions")
+    return UUID(str(version_id))
+
+
+def _run_late(workspace: Workspace) -> int:
+    """Run the trainings that are due now or later."""
+    sql = "UPDATE jobs SET due_at = now() WHERE queue = 'training' AND due_at > now()"
+    workspace.sql(f"{sql} AND organization_id = :org", org=workspace.org.id)
+    return run_jobs_of(workspace.org, "training")
+
+
+def _follow_examples(
+    monkeypatch: pytest.MonkeyPatch, after_each: Callable[[int], None]
+) -> list[str]:
+    """Read the examples without a child, calling `after_each`; return the ids that were read."""
+    read: list[str] = []
+
+    def train_in_child(examples: Examples, *_: Any, **__: Any) -> None:
+        for example in examples:
+            read.append(example.id)
+            after_each(len(read))
+        raise LearningFailed("crashed", "The training process ended with the status 1.")
+
+    monkeypatch.setattr(training, "train_in_child", train_in_child)
+    return read
+
+
+def test_no_transaction_is_open_while_the_child_has_an_example(
+    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept_invoices(taught, *range(5))
+    open_transactions: list[bool] = []
+
+    def look(_: int) -> None:
+        open_transactions.append(db.session().in_transaction())
+
+    read = _follow_examples(monkeypatch, look)
+    assert run_jobs_of(taught.org, "training") == 1
+    assert len(set(read)) == 5
+    assert open_transactions == [False] * 5
+
+
+def test_a_run_that_lost_its_lease_stops_at_the_next_example(
+    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept_invoices(taught, *range(5))
+
+    def take_over(count: int) -> None:
+        if count == 2:
+            sql = "UPDATE jobs SET lease_token = :token WHERE queue = 'training'"
+            taught.sql(f"{sql} AND organization_id = :org", token=uuid7(), org=taught.org.id)
+
+    read = _follow_examples(monkeypatch, take_over)
+    run_jobs_of(taught.org, "training")
+    assert len(read) == 2
+    assert list_models(taught) == []
+
+
+def test_a_child_that_is_killed_is_started_again(
+    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept_invoices(taught, *range(5))
+    start_child = parent._start_child
+    started: list[int] = []
+
+    @contextmanager
+    def start_and_kill_the_first() -> Iterator[Any]:
+        with start_child() as child:
+            started.append(child.pid)
+            if len(started) == 1:
+                child.kill()
+                child.wait()
+            yield child
+
+    monkeypatch.setattr(parent, "_start_child", start_and_kill_the_first)
+    assert run_jobs_of(taught.org, "training") == 1
+    assert (list_models(taught), count_trainings(taught)) == ([], 1)
+    assert _run_late(taught) == 1
+    assert [one[1] for one in list_models(taught)] == ["active"]
+    assert len(started) == 2
+
+
+def test_a_child_that_is_always_killed_is_recorded(
+    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept_invoices(taught, *range(5))
+
+    def train_in_child(*_: Any, **__: Any) -> None:
+        raise LearningInterrupted
+
+    monkeypatch.setattr(training, "train_in_child", train_in_child)
+    assert [_run_late(taught) for _ in range(6)] == [1, 1, 1, 1, 1, 0]
+    ((_, state, _, count, _),) = list_models(taught)
+    assert (state, count) == ("failed", 5)
+    assert taught.sql("SELECT error ->> 'code' FROM extraction_models") == [("interrupted",)]
+    accept_invoices(taught, 5)
+    assert count_trainings(taught) == 0
+
+
+def test_a_forced_training_is_not_dropped_for_one_that_waits(taught: Workspace) -> None:
+    accept_invoices(taught, *range(5))
+    assert run_jobs_of(taught.org, "training") == 1
+    accept_invoices(taught, 5)
+    for force in (False, True, False, True):
+        _enqueue(taught, force=force)
+    assert count_trainings(taught) == 2
+    assert run_jobs_of(taught.org, "training") == 2
+    assert [one[3] for one in list_models(taught)] == [5, 6]
+
+
+def test_a_schema_is_deleted_with_its_models(taught: Workspace) -> None:
+    documents = accept_invoices(taught, *range(5))
+    assert run_jobs_of(taught.org, "training") == 1
+    version_id = _get_version(taught)
+    for artifact_id in documents:
+        assert taught.org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
+    assert len(list_models(taught)) == 1
+    _enqueue(taught, force=True)
+    path = f"/schemas/{taught.schema_id}"  # type: ignore[attr-defined]
+    assert taught.org.api("admin").delete(path).status_code == 204
+    assert list_models(taught) == []
+    run_jobs_of(taught.org, "default", "bulk", "training")
+    assert list_models(taught) == []
+    failed = taught.sql("SELECT function, error FROM jobs WHERE organization_id = :org"
+                        " AND error IS NOT NULL", org=taught.org.id)  # fmt: skip
+    assert failed == []
+    with taught.org.app.app_context(), tenancy.organization(taught.org.id), db.transaction():
+        training.give_up(version_id)
