@@ -1,6 +1,6 @@
 """Fixtures of billing: an organization with a profile and a plan, and months that have ended."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -90,12 +90,23 @@ def make_customer_of(org: Org) -> Customer:
 
 
 @pytest.fixture
-def customer(org: Org) -> Customer:
-    """An organization with the plan team and a billing profile, since January 2001."""
-    return make_customer_of(org)
+def make_customer(app: Flask) -> Iterator[Callable[[], Customer]]:
+    """Return a function that creates such organizations.
+
+    Afterwards they are as old as others, so that no other test bills them for its months.
+    """
+    made: list[Customer] = []
+
+    def make() -> Customer:
+        made.append(make_customer_of(make_org(app)))
+        return made[-1]
+
+    yield make
+    for customer in made:
+        customer.begin("2026-11-01T00:00:00Z")
 
 
 @pytest.fixture
-def make_customer(app: Flask) -> Callable[[], Customer]:
-    """Return a function that creates such organizations."""
-    return lambda: make_customer_of(make_org(app))
+def customer(make_customer: Callable[[], Customer]) -> Customer:
+    """An organization with the plan team and a billing profile, since January 2001."""
+    return make_customer()

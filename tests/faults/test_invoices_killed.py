@@ -3,6 +3,7 @@
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -75,11 +76,13 @@ for point in [*map(int, points), 0]:
 
 
 @pytest.fixture
-def customers(app: Flask) -> list[Customer]:
+def customers(app: Flask) -> Iterator[list[Customer]]:
     found = [make_customer_of(make_org(app)) for _ in range(ORGANIZATIONS)]
     for customer in found:
         customer.begin("1998-01-01T00:00:00Z")
-    return found
+    yield found
+    for customer in found:
+        customer.begin("2026-11-01T00:00:00Z")
 
 
 def list_numbers(customers: list[Customer]) -> list[str]:
