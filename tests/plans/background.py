@@ -164,8 +164,9 @@ def declare() -> None:
     def miss(_: Job) -> None:
         db.session().execute(text("SELECT 1 FROM no_such_table"))
 
-    # This job reads all counted rows on purpose.
+    # These jobs read all counted and all metered rows on purpose.
     del SCHEDULE["counters.check"]
+    del SCHEDULE["usage.reconcile"]
     jobs.handler("test.one")(pass_by)
     jobs.handler("test.batch", batch=True, listens=("test.heard",))(pass_by)
     jobs.handler("test.failing", max_attempts=1)(fail)
