@@ -1,13 +1,23 @@
-"""Route that changes the plan."""
+"""Routes of the plan of an organization."""
 
 from typing import Any
 
 from app.billing.plan_changes import service
-from app.billing.plan_changes.schemas import ChangePlan, PlanChange
+from app.billing.plan_changes.schemas import BillingPlan, ChangePlan, PlanChange
 from app.kit.api.blueprint import Blueprint
 from app.kit.principal import Caller
 
 blueprint = Blueprint("plan_changes", tag="billing", records="organizations")
+
+
+@blueprint.get("/billing/plan", permission="billing:read", returns=BillingPlan)
+def get_plan(caller: Caller) -> dict[str, Any]:
+    """Get the organization's plan.
+
+    Returns the plan with its price, with the limits that apply to the organization, and with its
+    scheduled change. The operator may have set other limits than the plan's.
+    """
+    return service.get_plan()
 
 
 @blueprint.post(

@@ -1,7 +1,9 @@
 """Request and response schemas of plan changes."""
 
 from app.billing.plan_changes.service import When
-from app.kit.api.fields import Nested, OneOf, Response, Schema, Str, UtcDateTime
+from app.billing.plans.schemas import PlanVersion
+from app.kit.api.fields import List, Nested, OneOf, Response, Schema, Str, UtcDateTime
+from app.kit.plan_limits import Meter
 from app.kit.settings import PLANS
 
 _WHEN = "`period_end`: at the start of the next month in UTC."
@@ -19,6 +21,16 @@ class ScheduledPlanChange(Response):
 
     plan = Str(validate=OneOf(PLANS))
     effective_at = UtcDateTime()
+
+
+class BillingPlan(PlanVersion):
+    """The plan of an organization, with the limits that apply to it."""
+
+    limits_set_by_operator = List(
+        Str(validate=OneOf(tuple(map(str, Meter)))),
+        description="The limits that differ from the plan's, because the operator has set them.",
+    )
+    scheduled_change = Nested(ScheduledPlanChange, allow_none=True)
 
 
 class PlanChange(Response):

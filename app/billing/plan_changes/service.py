@@ -12,6 +12,7 @@ from app.billing.plan_changes.models import PlanChange, ScheduledPlanChange
 from app.billing.plan_changes.months import get_month
 from app.billing.plan_changes.versions import record_versions
 from app.billing.plans import catalogue
+from app.billing.plans import service as plans
 from app.billing.plans.catalogue import Plan
 from app.billing.profiles import service as profiles
 from app.billing.usage.queries.reading import read_month
@@ -39,6 +40,12 @@ class Segment:
     plan: str
     start: datetime
     end: datetime
+
+
+def get_plan() -> dict[str, Any]:
+    """Return the plan of the bound organization with its limits, and the scheduled change."""
+    scheduled = queries.find_scheduled()
+    return {**plans.describe_plan(), "scheduled_change": _render_scheduled(scheduled)}
 
 
 def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dict[str, Any]:
@@ -166,9 +173,10 @@ def _check_usage(plan: Plan) -> None:
 
 
 def _render(organization: Organization, scheduled: ScheduledPlanChange | None) -> dict[str, Any]:
-    return {
-        "plan": organization.plan,
-        "scheduled_change": None
-        if scheduled is None
-        else {"plan": scheduled.plan, "effective_at": scheduled.effective_at},
-    }
+    return {"plan": organization.plan, "scheduled_change": _render_scheduled(scheduled)}
+
+
+def _render_scheduled(scheduled: ScheduledPlanChange | None) -> dict[str, Any] | None:
+    if scheduled is None:
+        return None
+    return {"plan": scheduled.plan, "effective_at": scheduled.effective_at}

@@ -8,9 +8,9 @@ from collections import defaultdict
 from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import insert
 
 from app.billing.plans import catalogue
+from app.billing.plans import service as plans
 from app.billing.plans.catalogue import Plan
 from app.billing.plans.models import PlanVersion
 from app.kit import db
@@ -18,11 +18,8 @@ from app.kit import db
 
 def record_versions() -> None:
     """Record the newest version of each plan, unless that was done before."""
-    rows = [
-        {"name": plan.name, "version": plan.version, "definition": catalogue.format_plan(plan)}
-        for plan in catalogue.list_plans()
-    ]
-    db.session().execute(insert(PlanVersion).on_conflict_do_nothing(), rows)
+    for plan in catalogue.list_plans():
+        plans.pin_plan(plan)
 
 
 class PlanVersions:

@@ -3,22 +3,12 @@
 from typing import Any
 
 from app.billing.plans import service
-from app.billing.plans.schemas import AvailablePlan, BillingPlan
+from app.billing.plans.schemas import AvailablePlan
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("billing", description="Plans, their limits, and what is used of them.")
-
-
-@blueprint.get("/billing/plan", permission="billing:read", returns=BillingPlan)
-def get_plan(caller: Caller) -> dict[str, Any]:
-    """Get the organization's plan.
-
-    Returns the plan with its price, and with the limits that apply to the organization. The
-    operator may have set other limits than the plan's.
-    """
-    return service.describe_plan()
 
 
 @blueprint.get(

@@ -43,7 +43,9 @@ class PlanCharge(Response):
     tiers = List(Nested(PlanTier))
 
 
-class _Plan(Response):
+class PlanVersion(Response):
+    """A version of a plan."""
+
     name = Str(validate=OneOf(PLANS))
     version = Int()
     price = Nested(Money, description="The price of a month.")
@@ -51,16 +53,7 @@ class _Plan(Response):
     charges = List(Nested(PlanCharge))
 
 
-class BillingPlan(_Plan):
-    """The plan of an organization, with the limits that apply to it."""
-
-    limits_set_by_operator = List(
-        Str(validate=OneOf(tuple(map(str, Meter)))),
-        description="The limits that differ from the plan's, because the operator has set them.",
-    )
-
-
-class AvailablePlan(_Plan):
+class AvailablePlan(PlanVersion):
     """A plan that can be chosen. The smallest plan has the lowest rank."""
 
     rank = Int()

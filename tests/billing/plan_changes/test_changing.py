@@ -74,6 +74,8 @@ def test_changing_the_plan_at_the_end_of_the_month(paying: Customer) -> None:
     assert scheduled["effective_at"].endswith("-01T00:00:00Z")
     assert datetime.fromisoformat(scheduled["effective_at"]) > db.utc_now()
     assert (get_plan(paying.org), list_history(paying.org)) == ("free", [])
+    plan = paying.org.api("viewer").get("/billing/plan").json["data"]
+    assert (plan["name"], plan["scheduled_change"]) == ("free", scheduled)
 
 
 def make_scheduled_due(customer: Customer, at: datetime) -> None:

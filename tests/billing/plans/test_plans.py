@@ -34,6 +34,7 @@ def test_the_default_plan_has_no_limits(org: Org) -> None:
         "limits": dict.fromkeys(Meter),
         "charges": [],
         "limits_set_by_operator": [],
+        "scheduled_change": None,
     }
 
 
