@@ -237,3 +237,13 @@ def test_only_changes_of_a_quantity_run_a_trigger(app: Flask) -> None:
     expected = [(table, f"meter_{event}") for table in tables for event in ("delete", "insert")]
     updated = [("schemas", "meter_active_schemas_update"), ("webhooks", "meter_webhooks_update")]
     assert found == sorted([*expected, *updated])
+
+
+def test_memberships_that_end_with_an_account_are_metered(org: Org) -> None:
+    user_id = org.add_user("leaving", "labeler")
+    with org.app.app_context(), db.transaction() as session:
+        # No organization is bound, as when an account is deleted.
+        session.execute(text("DELETE FROM users WHERE id = :id"), {"id": user_id})
+    assert find_usage_differences(org) == []
+    shown = org.api("viewer").get("/billing/usage").json["data"]["meters"][0]
+    assert (shown["meter"], shown["used"]) == (Meter.MEMBERS, len(org.users) - 1)
