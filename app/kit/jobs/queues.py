@@ -47,7 +47,7 @@ _DOCUMENTS = Group("documents", forking=True, nice=5)
 _EXPORTS = Group("exports", forking=True, nice=5)
 _IMPORTS = Group("imports", forking=True, nice=5)
 # Rendering loads fonts into its process, which must not fork afterwards.
-_INVOICES = Group("invoices", nice=5)
+_INVOICES = Group("invoices", nice=10)
 _QUALITY = Group("quality", forking=True, nice=10)
 _CRAWLS = Group("crawls", nice=5, outbound=True)
 # The training itself runs in a child of the process, at the lowest priority of all.
@@ -66,6 +66,7 @@ _ALL = (
     Queue("erasing", _SLOW, late_after=6 * _HOUR),
     Queue("maintenance", _SLOW, late_after=6 * _HOUR),
     Queue("quality_counts", _SLOW, late_after=15 * _MINUTE),
+    Queue("invoices", _SLOW, late_after=_HOUR),
     # The comparison runs in a process of its own, for which the job's thread waits.
     Queue("drift", _SLOW, late_after=6 * _HOUR),
     Queue("documents", _DOCUMENTS, late_after=10 * _MINUTE),
@@ -77,7 +78,6 @@ _ALL = (
     Queue("imports", _IMPORTS, late_after=15 * _MINUTE),
     # Statistics import numpy and scipy, so they run in forked children that end with the job.
     Queue("quality", _QUALITY, late_after=_HOUR),
-    Queue("invoices", _INVOICES, late_after=_HOUR),
     # While one thread renders, another one stores.
     Queue("invoice_files", _INVOICES, slots=2, late_after=_HOUR),
     # Crawls mostly wait for other hosts.
