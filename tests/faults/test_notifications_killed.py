@@ -83,7 +83,7 @@ def test_three_labelers_get_one_letter_each_whoever_is_killed(place: Site) -> No
     place.sql("UPDATE notifications SET open_until = now() WHERE organization_id = :org")
     with place.turnstile("notifications") as gate:
         gate.kill(gate.arrived("worker.py"))
-    assert place.one(letters) == 0
+        assert place.one(letters) == 0
     wait_until(lambda: place.one(letters) > 0, "the letters to be posted")
     _done(place, "letters.send")
     assert place.one(letters) == 3

@@ -19,8 +19,8 @@ SUBMITTED = ("submitted",)
 PATHS = {
     "latest": ("viewer", 1),
     "latest?schema_id={schema}": ("viewer", 2),
-    "fields": ("viewer", 4),
-    "fields?schema_id={schema}": ("viewer", 6),
+    "fields": ("viewer", 3),
+    "fields?schema_id={schema}": ("viewer", 5),
     "trends": ("viewer", 1),
     "trends?group_by=schema": ("viewer", 2),
     "trends?group_by=field&schema_id={schema}": ("viewer", 4),

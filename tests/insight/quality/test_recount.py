@@ -16,6 +16,8 @@ from tests.factories.work import claim_jobs_of
 from tests.factories.workspace import tag
 
 _STEPS = 70
+_MAX_STEPS = 700
+_REQUIRED = {"submit", "accept", "reject", "reopen", "change"}
 
 
 class _Player:
@@ -109,14 +111,16 @@ class _Player:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_random_series_of_actions(quality: QualityWorkspace, seed: int) -> None:
     player = _Player(quality, seed)
-    for _ in range(_STEPS):
+    for step in range(_MAX_STEPS):
+        if step >= _STEPS and player.done.keys() >= _REQUIRED:
+            break
         player.play()
         if player.random.random() < 0.2:
             quality.count()
     quality.count()
     kept, contributions = quality.list_cells(), quality.list_documents()
     assert kept
-    assert {"submit", "accept", "reject", "reopen", "change"} <= player.done.keys()
+    assert player.done.keys() >= _REQUIRED
     quality.sql("DELETE FROM quality_cells")
     quality.sql("DELETE FROM quality_documents")
     quality.recount()

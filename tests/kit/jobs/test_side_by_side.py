@@ -122,6 +122,7 @@ def test_the_slow_group_is_what_these_tests_think() -> None:
         "bulk",
         "drift",
         "erasing",
+        "invoices",
         "maintenance",
         "ocr",
         "predictions",
