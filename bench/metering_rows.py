@@ -1,24 +1,32 @@
-"""Compare creating a document with meters on and off, in turns of the same run."""
+"""Compare creating a document and saving tags with meters on and off, in turns of the same run."""
 
 import json
 import time
+from collections.abc import Callable
 from statistics import median
 
 from bench import filling, load
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org
+from tests.factories.workspace import Workspace
 
 _TURNS = 24
-_DOCUMENTS = 50
-_SWITCH = "ALTER TABLE artifacts {} TRIGGER meter_insert"
+_REQUESTS = 50
+_WARM_TURNS = 4
 _MOST = 1.05
+_METERED = ("artifacts", "prediction_usage", "schemas", "connectors", "webhooks", "memberships")
+_SWITCH = "; ".join(f"ALTER TABLE {table} {{0}} TRIGGER meter_insert" for table in _METERED)
 
 
 def measure(report: Report, service: Service, org: Org) -> None:
-    """Measure what the trigger of the meters adds. The plan has no limit, as by default."""
+    """Measure what the triggers of the meters add. The plan has no limit, as by default."""
     connection = load.Connection(service.base)
-    headers = {**org.api("labeler").headers(), "Content-Type": "application/json"}
+    _compare(report, service, "create a document", _make_creator(connection, org))
+    _compare(report, service, "save tags", _make_saver(connection, org))
+
+
+def _compare(report: Report, service: Service, name: str, send: Callable[[int], None]) -> None:
     times: dict[str, list[float]] = {"DISABLE": [], "ENABLE": []}
     number = 0
     with filling.open_cursor(service) as cursor:
@@ -27,21 +35,18 @@ def measure(report: Report, service: Service, org: Org) -> None:
             switch = ("DISABLE", "ENABLE", "ENABLE", "DISABLE")[turn % 4]
             cursor.execute(_SWITCH.format(switch))
             took = []
-            for _ in range(_DOCUMENTS):
+            for _ in range(_REQUESTS):
                 number += 1
-                body = {"name": "note.txt", "text": f"Metered {number}. " + "Some words. " * 40}
-                data = load.request("POST", "/api/v1/artifacts", headers, json.dumps(body).encode())
                 began = time.perf_counter()
-                status, answer = connection.send(data)
+                send(number)
                 took.append(time.perf_counter() - began)
-                assert status == 201, answer
-            if turn >= 4:
+            if turn >= _WARM_TURNS:
                 times[switch].append(median(took))
         cursor.execute(_SWITCH.format("ENABLE"))
     on, off = median(times["ENABLE"]), median(times["DISABLE"])
     report.add(
         Row(
-            "create a document, metered",
+            f"{name}, metered",
             f"{on * 1000:.2f} ms",
             f"{off * 1000:.2f} ms",
             on / off,
@@ -49,3 +54,31 @@ def measure(report: Report, service: Service, org: Org) -> None:
             on / off <= _MOST,
         )
     )
+
+
+def _make_creator(connection: load.Connection, org: Org) -> Callable[[int], None]:
+    headers = {**org.api("labeler").headers(), "Content-Type": "application/json"}
+
+    def create(number: int) -> None:
+        body = {"name": "note.txt", "text": f"Metered {number}. " + "Some words. " * 40}
+        request = load.request("POST", "/api/v1/artifacts", headers, json.dumps(body).encode())
+        status, answer = connection.send(request)
+        assert status == 201, answer
+
+    return create
+
+
+def _make_saver(connection: load.Connection, org: Org) -> Callable[[int], None]:
+    headers = {**org.api("labeler").headers(), "Content-Type": "application/json"}
+    workspace = Workspace(org)
+    draft = workspace.draft(workspace.artifact(workspace.schema()))
+
+    def save(number: int) -> None:
+        tags = [{"field": "number", "value": f"A-{number}"}]
+        body = json.dumps({"tags": tags, "revision": draft["revision"]}).encode()
+        path = f"/api/v1/tag-sets/{draft['id']}/tags"
+        status, answer = connection.send(load.request("PUT", path, headers, body))
+        assert status == 200, answer
+        draft["revision"] = json.loads(answer)["data"]["revision"]
+
+    return save
