@@ -18,7 +18,7 @@ UNREADABLE = (
     *(ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError),
     *(zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError),
 )
-"""The errors that the content of something else than a model causes."""
+"""The errors of reading content that is damaged, or that is not a model."""
 
 
 def open_content(content: bytes) -> zipfile.ZipFile:

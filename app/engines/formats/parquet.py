@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from app.engines.formats.model import Field, Format, Row
 from app.engines.formats.parquet_columns import BatchBuilder
-from app.engines.formats.parquet_values import DECIMAL_DIGITS, DECIMAL_SCALE, LabelConverter
+from app.engines.formats.parquet_values import DECIMAL_DIGITS, DECIMAL_SCALE, build_converter
 from app.engines.formats.parsing import ParsingWriter, parse_row
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 
@@ -189,12 +189,13 @@ def _build_value_type(arrow: Any, field_type: str) -> Any:
 
 def _render_sample() -> str:
     """Return the row of the example as text, because the file is binary."""
-    labels, others = LabelConverter(SAMPLE_FIELDS)(SAMPLE_ROW["labels"])
+    converters = {field["key"]: build_converter(field) for field in SAMPLE_FIELDS}
+    labels = {key: converters[key](value) for key, value in SAMPLE_ROW["labels"].items()}
     artifact = {
         **SAMPLE_ROW["artifact"],
         "metadata": json.dumps(SAMPLE_ROW["artifact"]["metadata"]),
     }
-    added = {"other_labels": others, "tags": None, "text": None}
+    added = {"other_labels": None, "tags": None, "text": None}
     row = {**SAMPLE_ROW, "artifact": artifact, "labels": labels, **added}
     return json.dumps(row, default=str, indent=1) + "\n"
 

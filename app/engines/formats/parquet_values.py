@@ -5,7 +5,7 @@ is null in its column and is kept in `other_labels`.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from math import isfinite
@@ -27,24 +27,6 @@ _MIN_INT64, _MAX_INT64 = -(2**63), 2**63 - 1
 
 class UnfitValueError(ValueError):
     """A value that its column cannot hold."""
-
-
-class LabelConverter:
-    """A function that converts the labels of a tag set."""
-
-    def __init__(self, fields: Sequence[Field]) -> None:
-        self._converters = {field["key"]: build_converter(field) for field in fields}
-
-    def __call__(self, labels: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
-        """Return the typed labels, and as JSON text those that their columns cannot hold."""
-        typed: dict[str, Any] = {}
-        others: dict[str, Any] = {}
-        for key, value in labels.items():
-            try:
-                typed[key] = self._converters[key](value)
-            except (KeyError, ValueError, OverflowError):
-                others[key] = value
-        return typed, dump_json(others) if others else None
 
 
 def is_text(field: Field) -> bool:
