@@ -146,15 +146,16 @@ def _parse_payment(value: Any) -> Payment | None:
 
 
 def _parse_seller(value: Any) -> Party:
-    required = {"name", "address_lines", "postal_code", "city", "country", "email"}
-    _check_members(value, "seller", required, {"tax_number"})
+    # EN 16931 asks for the seller's number on every invoice.
+    required = {*("name", "address_lines", "postal_code", "city", "country", "email"), "tax_number"}
+    _check_members(value, "seller", required, set())
     country = _parse_country(value["country"], "seller.country")
-    tax_number = value.get("tax_number")
-    if tax_number is not None:
-        try:
-            tax_number = normalize_tax_number(_parse_text(tax_number, "seller.tax_number"), country)
-        except TaxNumberError as error:
-            raise BillingFileError(f"seller.tax_number {error.message}") from None
+    try:
+        tax_number = normalize_tax_number(
+            _parse_text(value["tax_number"], "seller.tax_number"), country
+        )
+    except TaxNumberError as error:
+        raise BillingFileError(f"seller.tax_number {error.message}") from None
     lines = _parse_texts(value["address_lines"], "seller.address_lines", 3)
     if not lines:
         raise BillingFileError("seller.address_lines must have a line")

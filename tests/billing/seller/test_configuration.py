@@ -52,6 +52,7 @@ def test_the_example() -> None:
         ("INV-{year}-", "INV {year}", "invoices.series must have"),
         ("INV-{year}-", "CN-{year}-", "credit_note_series must differ"),
         ("digits = 5", "digits = 0", "invoices.digits must be a whole number"),
+        ('tax_number = "DE136695976"\n', "", "seller: missing members: tax_number"),
         ("digits = 5", 'digits = "5"', "invoices.digits must be a whole number"),
         ("payment_days = 14", "payment_days = 400", "payment_days must be"),
         ("notes = []", "notes = 7", "invoices.notes must be a list"),
@@ -72,7 +73,7 @@ def test_a_seller_outside_of_the_european_union(tmp_path: Path) -> None:
     path = write(
         tmp_path,
         ('country = "DE"', 'country = "CH"'),
-        ('tax_number = "DE136695976"\n', ""),
+        ("DE136695976", "CHE100155212MWST"),
         ('DE = "19"', 'CH = "8.1"'),
     )
     rules = read_configuration(path).list_tax_rules()
