@@ -6,14 +6,20 @@ from typing import TypeVar
 
 T = TypeVar("T")
 PAUSE_SECONDS = 0.02
+LONGEST_PAUSE_SECONDS = 0.1
 
 
 def wait_until(
     condition: Callable[[], T], what: str = "the condition", seconds: float = 150.0
 ) -> T:
-    """Poll `condition` until it returns a true value, and return that; fail after `seconds`."""
-    deadline = time.monotonic() + seconds
+    """Poll `condition` until it returns a true value, and return that; fail after `seconds`.
+
+    The longer it takes, the longer the pauses: a condition is often a request, which takes time
+    from what it waits for.
+    """
+    began = time.monotonic()
     while not (value := condition()):
-        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
-        time.sleep(PAUSE_SECONDS)
+        waited = time.monotonic() - began
+        assert waited < seconds, f"waited {seconds} s for {what}"
+        time.sleep(min(max(PAUSE_SECONDS, waited / 20), LONGEST_PAUSE_SECONDS))
     return value

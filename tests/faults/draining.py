@@ -118,7 +118,7 @@ class Person:
         try:
             while not stop.is_set():
                 if not any(action() for action in actions):
-                    stop.wait(self.random.uniform(0.2, 0.6))
+                    stop.wait(self.random.uniform(0.5, 1.0))
         except Exception as failure:  # noqa: BLE001 - the test reports it and stops the others
             self.ledger.record(self.ledger.problems, f"{self.email}: {failure!r}")
             stop.set()

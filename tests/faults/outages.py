@@ -81,8 +81,7 @@ class Clients:
                 self.answers.append(answer)
                 if answer.status < 300:
                     self.latest[number] = answer
-            if answer.status == 503:
-                self._stop.wait(0.2)
+            self._stop.wait(0.2 if answer.status == 503 else 0.05)
 
     def _ask(self, session: requests.Session, method: str, **kwargs: Any) -> Answered:
         began = time.monotonic()

@@ -35,6 +35,7 @@ class Writers:
             found = self.service.write(f"writer {number} document {count} {time.time_ns()}")
             if found is not None:
                 self.written.add(found)
+            self._stop.wait(0.05)
 
     def more_than(self, count: int) -> Callable[[], bool]:
         goal = len(self.written) + count
