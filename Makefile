@@ -18,6 +18,9 @@ NO_UNIT_TESTS := tests/engines/sandbox tests/engines/documents/test_entries.py \
 	tests/engines/schema_sources/test_published_templates.py tests/kit/serving \
 	tests/kit/test_line_output.py tests/kit/test_storage.py
 
+# A process that must compile the application first starts seconds later.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run check test lint format bench chaos migration licences clean
 

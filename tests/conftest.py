@@ -9,8 +9,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from socketserver import BaseServer
 from typing import Any
@@ -89,6 +90,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if {"postgres", "valkey"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("service")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Let each process of a whole run compile its share of the test modules first.
+
+    Otherwise all of them compile all modules, as they collect them in the same order. The others
+    read what one has written.
+    """
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    modules = sorted(ROOT.glob("tests/**/test_*.py"))
+    number = int(worker["workerid"].removeprefix("gw"))
+    for path in modules[number :: worker["workercount"]]:
+        # What cannot be imported is reported when it is collected.
+        with suppress(Exception):
+            import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 
 
 def pytest_collection_finish() -> None:

@@ -204,9 +204,9 @@ def service() -> Iterator[Service]:
         yield service
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def lasting() -> Iterator[Service]:
-    """Start a service for several tests, each of which has its own organization (`place`)."""
+    """Start a service for all tests that have an organization of their own (`place`)."""
     with running(RATE_LIMITS="off") as service:
         yield service
 
@@ -216,6 +216,7 @@ def place(lasting: Service, request: pytest.FixtureRequest) -> Iterator["Site"]:
     """Create an organization in `lasting`."""
     from tests.faults.sites import site  # noqa: PLC0415 - it imports this module
 
+    wait_until(lasting.is_ready, "the service to be ready after the last test")
     with site(lasting, request.node.name) as place:
         yield place
 

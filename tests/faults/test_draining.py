@@ -28,7 +28,7 @@ from tests.faults.draining import Ledger, Person
 pytestmark = pytest.mark.xdist_group("faults")
 
 SEED = "draining"
-DOCUMENTS, LABELERS, REVIEWERS, KILLS = 240, 16, 4, 5
+DOCUMENTS, LABELERS, REVIEWERS, KILLS = 120, 16, 4, 5
 DEADLINE = 600.0
 """In seconds; it takes less than a tenth of that where nothing else runs."""
 _FIELDS = [{"key": "number", "type": "text", "required": True}]

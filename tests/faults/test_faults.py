@@ -13,6 +13,7 @@ from app.kit.container import REDIS_TIMEOUT_SECONDS
 from tests.factories.processes import send_signal
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import Receiver, Service
+from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
 
@@ -48,9 +49,8 @@ class Writers:
         return self.written
 
 
-def test_a_worker_is_killed_in_the_middle_of_a_delivery(
-    service: Service, receiver: Receiver
-) -> None:
+def test_a_worker_is_killed_in_the_middle_of_a_delivery(place: Site, receiver: Receiver) -> None:
+    service = place.service
     webhook = service.hook(receiver)
     receiver.hold.set()
     written = {service.write(f"document {n}") for n in range(30)}
@@ -64,7 +64,8 @@ def test_a_worker_is_killed_in_the_middle_of_a_delivery(
     service.settle(webhook, {w for w in written if w}, receiver)
 
 
-def test_the_api_is_killed_under_load(service: Service, receiver: Receiver) -> None:
+def test_the_api_is_killed_under_load(place: Site, receiver: Receiver) -> None:
+    service = place.service
     webhook = service.hook(receiver)
     writers = Writers(service)
     for _ in range(3):
@@ -75,9 +76,8 @@ def test_the_api_is_killed_under_load(service: Service, receiver: Receiver) -> N
     service.settle(webhook, writers.stop(), receiver)
 
 
-def test_valkey_forgets_and_dies_with_deliveries_waiting(
-    service: Service, receiver: Receiver
-) -> None:
+def test_valkey_forgets_and_dies_with_deliveries_waiting(place: Site, receiver: Receiver) -> None:
+    service = place.service
     webhook = service.hook(receiver)
     receiver.hold.set()
     writers = Writers(service)
@@ -97,7 +97,8 @@ def _flush(service: Service) -> None:
     redis.Redis.from_url(service.environment()["REDIS_URL"]).flushall()
 
 
-def test_postgresql_stops_and_starts_under_load(service: Service, receiver: Receiver) -> None:
+def test_postgresql_stops_and_starts_under_load(place: Site, receiver: Receiver) -> None:
+    service = place.service
     webhook = service.hook(receiver)
     writers = Writers(service)
     for number in (signal.SIGINT, signal.SIGKILL):
