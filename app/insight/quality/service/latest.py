@@ -10,10 +10,10 @@ from app.engines.calibration import Outcomes
 from app.insight.feedback import service as feedback
 from app.insight.quality.models import Subject
 from app.insight.quality.queries import reading
-from app.insight.quality.queries.reading import Filter
+from app.insight.quality.queries.selections import Filter
 from app.insight.quality.service import gold
 from app.insight.quality.service.periods import Period, get_period
-from app.insight.quality.service.rates import Rate, build_rates, build_speed, compute_rate
+from app.insight.quality.service.rates import Rate, build_speed, compute_rate, compute_rates
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 
@@ -35,7 +35,7 @@ def get_latest(
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
-        schemas.get(schema_id)
+        schemas.check(schema_id)
     chosen = Filter(Subject.SCHEMA, period.first, period.end, schema_id=schema_id)
     rows = reading.sum_by_schema(chosen)
     return {
@@ -53,12 +53,12 @@ def build_period(period: Period) -> dict[str, Any]:
 
 
 def _build_schema(row: Any, *, caller: Caller, period: Period) -> dict[str, Any]:
-    counts = reading.get_counts(row)
-    rates = build_rates(counts, *_OF_SCHEMAS)
+    counts = row._asdict()
+    rates = compute_rates(counts, *_OF_SCHEMAS)
     if gold.is_restricted(caller):
         is_visible = gold.list_visible(period, [(period.first, period.end)])
-        rate = Rate(**rates[gold.METRIC]) if is_visible else compute_rate(0, 0)
-        rates[gold.METRIC] = gold.hide_small(rate)._asdict()
+        rate = rates[gold.METRIC] if is_visible else compute_rate(0, 0)
+        rates[gold.METRIC] = gold.hide_small(rate)
     return {
         "schema": {"id": row.schema_id, "name": row.name},
         **rates,
@@ -88,7 +88,7 @@ def get_fields(
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
-        schemas.get(schema_id)
+        schemas.check(schema_id)
     chosen = Filter(Subject.FIELD, period.first, period.end, schema_id=schema_id)
     rows = reading.sum_by_field(chosen)
     shown = rows[: reading.MAX_ROWS]
@@ -155,13 +155,13 @@ def _build_field(
     types: Mapping[tuple[UUID, str], str],
     accuracy: Mapping[tuple[UUID, str], Rate],
 ) -> dict[str, Any]:
-    counts = reading.get_counts(row)
+    counts = row._asdict()
     name = current[row.schema_id][0] if row.schema_id in current else ""
     return {
         "schema": {"id": row.schema_id, "name": name},
         "field": row.field,
         "type": row.field_type,
         "removed": (row.schema_id, row.field) not in types,
-        **build_rates(counts, "correction_rate", "agreement"),
-        "model_accuracy": accuracy.get((row.schema_id, row.field), compute_rate(0, 0))._asdict(),
+        **compute_rates(counts, "correction_rate", "agreement"),
+        "model_accuracy": accuracy.get((row.schema_id, row.field), compute_rate(0, 0)),
     }
